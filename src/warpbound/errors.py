@@ -1,0 +1,22 @@
+"""What can go wrong, in one clear sentence each: the input, the place in it, the way out."""
+
+
+class WarpboundError(Exception):
+    """Base of every error a caller can cause; `reason` says what is wrong, `hint` how to mend it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(f"{reason} {hint}".strip())
+        self.reason = reason
+        self.hint = hint
+
+
+class InputError(WarpboundError):
+    """A file, a kernel or a value that cannot be answered."""
+
+
+class CommandError(WarpboundError):
+    """A command line or an argument that is wrong by itself: unknown name, malformed value."""
+
+
+class MissingTool(WarpboundError):
+    """An optional part that is not installed; the hint names the extra that brings it."""
