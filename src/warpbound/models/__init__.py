@@ -1,0 +1,29 @@
+"""Published performance models, one module or package per paper.
+
+Nothing of a paper is imported until it is asked for: `models.volkov_2016`
+loads that paper alone.  Every entry has `Inputs` and `predict`.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+MODELS: dict[str, str] = {
+    "roofline_2009": "warpbound.models.roofline_2009",
+    "volkov_2016": "warpbound.models.volkov_2016",
+}
+
+ABOUT: dict[str, str] = {
+    "roofline_2009": "Williams, Waterman, Patterson: peak arithmetic, peak bandwidth, ceilings below both",
+    "volkov_2016": "Volkov: occupancy over the latency of one warp, against the tightest throughput limit",
+}
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The module of one paper, imported on first use."""
+    if name in MODELS:
+        return import_module(MODELS[name])
+    raise AttributeError(f"no model named {name!r}; there are {', '.join(sorted(MODELS))}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *MODELS])

@@ -1,0 +1,81 @@
+"""Simpler estimates that the thesis restates on its own family of kernels, to argue against them.
+
+Source   V. Volkov, EECS-2016-143, sections 4.8 to 4.13; equation numbers are sections.
+Models   the CUDA programming guide's count of warps, its refinements, latency exposed by
+         other warps' work, arithmetic and memory in isolation, multithreading without
+         bandwidth.  The originals are other authors' and may differ.
+Omits    everything the thesis adds to them.
+"""
+
+import numpy as np
+
+from warpbound.bounds import Bounds, Real, bounds
+from warpbound.models.volkov_2016 import mixes
+from warpbound.models.volkov_2016.little import rate
+from warpbound.models.volkov_2016.mixes import Mix
+
+
+def guide_warps(op_latency: Real, issue_time: Real, alu_per_op: Real) -> Real:
+    """Warps that fill a memory stall with arithmetic; issue_time in cycles per instruction per SM."""
+    return rate(op_latency, np.multiply(issue_time, alu_per_op))  # eq. 4.8
+
+
+def guide_warps_refined(op_latency: Real, issue_time: Real, alu_per_op: Real) -> Real:
+    """The same counting the access itself and the stalled warp."""
+    return guide_warps(op_latency, issue_time, np.add(alu_per_op, 1.0)) + 1.0  # eq. 4.8
+
+
+def guide_warps_corrected(x: Mix) -> Real:
+    """The same plus the warps that hide arithmetic latency."""
+    stalled = guide_warps(x.op_latency, rate(1.0, x.alu_throughput), x.alu_per_op)
+    return stalled + np.multiply(x.alu_latency, x.alu_throughput)  # eq. 4.8
+
+
+def arithmetic_time(x: Mix) -> Real:
+    """Cycles per add per SM when nothing but adds is executed."""
+    return np.maximum(rate(x.alu_latency, x.warps), rate(1.0, x.alu_throughput))  # eq. 4.11
+
+
+def memory_time(x: Mix) -> Real:
+    """Cycles per op per SM when nothing but ops is executed."""
+    return np.maximum(rate(x.op_latency, x.warps), rate(1.0, x.op_throughput))  # eq. 4.11
+
+
+def predict_overlapped(x: Mix) -> Bounds:
+    """Ops per cycle per SM if arithmetic and memory run at their rates in isolation, side by side."""
+    return bounds(
+        "inst/cycle/SM",
+        arithmetic=rate(1.0, x.alu_per_op * arithmetic_time(x)),    # eq. 4.11
+        memory=rate(1.0, memory_time(x)),                           # eq. 4.11
+    )
+
+
+def predict_added(x: Mix) -> Bounds:
+    """Ops per cycle per SM if both run at their rates in isolation, one after the other."""
+    time = x.alu_per_op * arithmetic_time(x) + memory_time(x)       # eq. 4.12
+    return bounds("inst/cycle/SM", both=rate(1.0, time))            # eq. 4.12
+
+
+def exposed_latency(x: Mix) -> Real:
+    """Part of one op's latency that the work of the other warps leaves exposed, cycles; may be negative."""
+    group = np.add(x.alu_per_op, 1.0) * arithmetic_time(x)          # eq. 4.10
+    return x.op_latency - np.subtract(x.warps, 1.0) * group         # eq. 4.10
+
+
+def warps_overlapping_latency(x: Mix, issue_time: Real) -> Real:
+    """Warps whose issue fills one op's latency, plus the one that waits; issue_time in cycles."""
+    return rate(x.op_latency, np.add(x.alu_per_op, 1.0) * issue_time) + 1.0  # eq. 4.9
+
+
+def multithreaded(alone: Real, threads: Real) -> dict[str, Real]:
+    """Instructions per cycle with `threads` threads that make `alone` each: three models by name."""
+    return {
+        "ignored": np.multiply(alone, np.ones_like(threads)),       # eq. 4.13
+        "linear": np.multiply(alone, threads),                      # eq. 4.13
+        "probabilistic": 1.0 - (1.0 - alone) ** threads,            # eq. 4.13
+    }
+
+
+def overestimate(x: Mix) -> Real:
+    """`predict_overlapped` over `mixes.predict`: how far isolation overstates throughput."""
+    return predict_overlapped(x).rate / mixes.predict(x).rate       # eq. 4.11
