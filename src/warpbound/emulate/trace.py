@@ -1,0 +1,48 @@
+"""Trace: what the sampled blocks of a launch really did, instruction by instruction and address by address."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """Warp-wide memory accesses in the order they were executed, one row each (n rows).
+
+    instruction : index into Program.instructions, shape (n,).
+    warp : row of Trace.warps, shape (n,).
+    addresses : byte address of every lane, shape (n, 32); shared and local addresses count from their window.
+    active : lanes that took part, shape (n, 32).
+    """
+
+    instruction: NDArray[np.int32]
+    warp: NDArray[np.int32]
+    addresses: NDArray[np.uint64]
+    active: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What sampled blocks did.
+
+    blocks : linear numbers of the emulated blocks, shape (b,); of_blocks : blocks in the grid.
+    warps : (block, warp in block) per traced warp, shape (w, 2), blocks as linear numbers.
+    executed : times each warp issued each instruction, shape (w, instructions).
+    threads : lanes active and predicated on, summed over those times, same shape.
+    streams : for some warps (row of `warps` -> instruction indices in issue order), shape (steps,).
+    accesses : by space: global, shared, local, constant (indexed only), texture.
+    unknown : what depended on unknown contents and what was assumed instead.
+    stopped : why a sampled block did not run to its end; empty when all did.
+    """
+
+    blocks: NDArray[np.int64]
+    of_blocks: int
+    warps: NDArray[np.int64]
+    executed: NDArray[np.int64]
+    threads: NDArray[np.int64]
+    streams: dict[int, NDArray[np.int32]]
+    accesses: dict[str, Accesses]
+    unknown: tuple[str, ...] = ()
+    stopped: str = ""
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,165 @@
+"""What a cubin says about its kernels beside the code: registers, shared memory, parameters, constants.
+
+Source   ELF sections read with pyelftools; the `.nv.info` attribute numbers are those that
+         cuobjdump -elf names (EIATTR_*), checked on cubins of CUDA 13.5 for sm_75 to sm_121.
+"""
+
+import io
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warpbound.errors import InputError, MissingTool
+
+RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler from sm_90 on, for the driver
+
+_PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x17
+_MAX_THREADS, _REGCOUNT, _NUM_BARRIERS = 0x05, 0x2F, 0x4C
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What the ELF file states about one kernel; sizes in bytes."""
+
+    name: str
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    barriers: int
+    max_threads: int | None
+    parameter_base: int
+    parameters: tuple[tuple[int, int], ...]  # (offset in the parameter area, size), in order
+    constants: dict[int, bytes] = field(repr=False, default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A `__device__` or `__constant__` variable: its section and place there, in bytes."""
+
+    name: str
+    section: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """A whole cubin: architecture (90), kernels, the global data it carries."""
+
+    arch: int
+    kernels: dict[str, KernelFacts]
+    symbols: tuple[Symbol, ...]
+    sections: dict[str, bytes] = field(repr=False, default_factory=dict)
+
+
+def read_cubin(image: bytes, source: str) -> Cubin:
+    """Read an ELF image; `source` names it in errors.
+
+    Raises InputError where the image is truncated, broken or not for an NVIDIA GPU.
+    """
+    try:
+        from elftools.common.exceptions import ELFError
+        from elftools.construct.lib.container import Container  # noqa: F401  (fails early on a broken install)
+        from elftools.elf.elffile import ELFFile
+    except ImportError as missing:
+        raise MissingTool("Reading a cubin needs pyelftools.", "Install warpbound[cuda].") from missing
+    try:
+        elf = ELFFile(io.BytesIO(image))
+        if elf["e_machine"] not in ("EM_CUDA", 190):
+            raise InputError(f"{source} is an ELF file, but not for an NVIDIA GPU.", "Give a cubin.")
+        sections = {s.name: s for s in elf.iter_sections()}
+        return _assemble(elf, sections)
+    except (ELFError, struct.error, ValueError, KeyError, IndexError, TypeError, AttributeError, OSError) as broken:
+        raise InputError(
+            f"{source} is truncated or not a cubin ({type(broken).__name__} while reading it).", "Build it again."
+        ) from broken
+
+
+def _arch(header: dict[str, int], ident: dict[str, int]) -> int:
+    """ABI 8 and later (CUDA 13) keeps the architecture in bits 8-15 of e_flags, earlier ones in bits 0-7."""
+    flags = header["e_flags"]
+    return flags >> 8 & 0xFF if ident["EI_ABIVERSION"] >= 8 else flags & 0xFF
+
+
+def _assemble(elf, sections) -> Cubin:  # type: ignore[no-untyped-def]
+    symbols = list(sections[".symtab"].iter_symbols())
+    registers, frames = {}, {}
+    for tag, payload in _attributes(sections[".nv.info"].data() if ".nv.info" in sections else b""):
+        if tag in (_REGCOUNT, _FRAME_SIZE) and len(payload) >= 8:
+            index, amount = struct.unpack_from("<II", payload)
+            (registers if tag == _REGCOUNT else frames)[symbols[index].name] = amount
+    arch = _arch(elf.header, elf.header["e_ident"])
+    kernels = {}
+    for name in sections:
+        if name.startswith(".text.") and ".nv.info." + name[6:] in sections:
+            kernels[name[6:]] = _kernel(name[6:], arch, sections, registers, frames)
+    if not kernels:
+        raise InputError("The cubin holds no kernel.", "Compile a file with a __global__ function.")
+    return Cubin(arch, kernels, tuple(_variables(elf, symbols)), _data(sections))
+
+
+def _kernel(name, arch, sections, registers, frames) -> KernelFacts:  # type: ignore[no-untyped-def]
+    text = sections[".text." + name]
+    base, barriers, max_threads = 0x160, text["sh_flags"] >> 20 & 0x7F, None
+    parameters: dict[int, tuple[int, int]] = {}
+    for tag, payload in _attributes(sections[".nv.info." + name].data()):
+        if tag == _KPARAM_INFO:
+            _, ordinal, offset, packed = struct.unpack_from("<IHHI", payload)
+            parameters[ordinal] = (offset, packed >> 18)
+        elif tag == _PARAM_CBANK:
+            base = struct.unpack_from("<IHH", payload)[1]
+        elif tag == _MAX_THREADS:
+            x, y, z = struct.unpack_from("<III", payload)
+            max_threads = x * y * z
+        elif tag == _NUM_BARRIERS:
+            barriers = payload[0]
+    shared = sections.get(".nv.shared." + name)
+    shared_bytes = shared["sh_size"] if shared is not None else 0
+    if shared is not None and arch >= 90:
+        shared_bytes -= RESERVED_SHARED_B
+    return KernelFacts(
+        name=name,
+        registers=registers.get(name, text["sh_info"] >> 24),
+        shared_bytes=max(0, shared_bytes),
+        local_bytes=frames.get(name, 0),
+        barriers=barriers,
+        max_threads=max_threads,
+        parameter_base=base,
+        parameters=tuple(parameters[i] for i in sorted(parameters)),
+        constants={
+            bank: sections[section].data()
+            for bank in range(18)
+            for section in (f".nv.constant{bank}.{name}", f".nv.constant{bank}")
+            if section in sections
+        },
+    )
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """(tag, payload) pairs; unknown tags come through, so that callers may skip them."""
+    at = 0
+    while at + 4 <= len(data):
+        form, tag, size = struct.unpack_from("<BBH", data, at)
+        at += 4
+        if form == 4:  # a sized payload follows; in the other forms the 16-bit field is the value
+            yield tag, data[at : at + size]
+            at += size
+        else:
+            yield tag, struct.pack("<H", size)
+
+
+def _variables(elf, symbols) -> Iterator[Symbol]:  # type: ignore[no-untyped-def]
+    for symbol in symbols:
+        if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
+            section = elf.get_section(symbol["st_shndx"]).name
+            yield Symbol(symbol.name, section, symbol["st_value"], symbol["st_size"])
+
+
+def _data(sections) -> dict[str, bytes]:  # type: ignore[no-untyped-def]
+    """Contents of the global data sections; zeros for those without contents."""
+    kept = {}
+    for name, section in sections.items():
+        if name.startswith((".nv.global", ".nv.constant")):
+            empty = section["sh_type"] == "SHT_NOBITS"
+            kept[name] = bytes(section["sh_size"]) if empty else section.data()
+    return kept

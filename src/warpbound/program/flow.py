@@ -1,0 +1,216 @@
+"""Control flow of one kernel: basic blocks, dominators, natural loops.
+
+Source   Dominators by iteration to a fixed point over reverse postorder (Cooper, Harvey, Kennedy,
+         "A Simple, Fast Dominance Algorithm", 2001); natural loops as in Aho et al., section 9.6.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from warpbound.program.instruction import PT, Instruction
+
+JUMPS = frozenset({"BRA", "JMP", "BRX", "JMX", "BRXU", "JMXU"})
+INDIRECT = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
+ENDS = frozenset({"EXIT", "RET", "KILL"})
+CALLS = frozenset({"CALL"})
+
+
+@dataclass(frozen=True)
+class Block:
+    """Instructions first .. last - 1 (indices), run one after the other; `follows` are block numbers."""
+
+    first: int
+    last: int
+    follows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A natural loop: header block, all blocks of its body, depth (1 = outermost), enclosing loop."""
+
+    header: int
+    blocks: frozenset[int]
+    depth: int
+    parent: int | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Blocks in program order, which of them can be reached, immediate dominators, loops outermost first."""
+
+    blocks: tuple[Block, ...]
+    reachable: frozenset[int]
+    dominators: tuple[int | None, ...]
+    loops: tuple[Loop, ...]
+
+
+def always(instruction: Instruction) -> bool:
+    """Whether a branch, exit or call is taken by every thread that reaches it."""
+    conditions = [x for x in (instruction.guard, *instruction.operands) if x is not None and "predicate" in x.kind]
+    plain = all(x.index == PT and not x.invert for x in conditions)
+    return plain and not {"DIV", "CONV"} & set(instruction.modifiers)
+
+
+def flow(instructions: Sequence[Instruction], labels: Iterable[int]) -> Flow:
+    """Blocks and loops of a kernel; `labels` are the addresses that carry a label (targets of BRX)."""
+    at = {one.address: i for i, one in enumerate(instructions)}
+    starts = _starts(instructions, at, labels)
+    number = {first: b for b, first in enumerate(starts)}
+    label_blocks = {number[at[a]] for a in labels if a in at}
+    ends = [*starts[1:], len(instructions)]
+    blocks = tuple(
+        Block(first, last, _follows(instructions[last - 1], last, at, number, label_blocks))
+        for first, last in zip(starts, ends, strict=True)
+    )
+    roots = [0, *_callees(instructions, at, number)] if blocks else []
+    order = _reverse_postorder(blocks, roots)
+    dominators = _dominators(blocks, order, set(roots))
+    return Flow(blocks, frozenset(order), dominators, _loops(blocks, order, dominators))
+
+
+def _target(instruction: Instruction, at: dict[int, int]) -> int | None:
+    for operand in instruction.operands:
+        if operand.kind == "label" and operand.index == 0:
+            return at.get(int(operand.value))
+    return None
+
+
+def _starts(instructions: Sequence[Instruction], at: dict[int, int], labels: Iterable[int]) -> list[int]:
+    starts = {0} | {at[a] for a in labels if a in at}
+    for i, one in enumerate(instructions):
+        if one.opcode in JUMPS or one.opcode in ENDS or one.opcode in CALLS:
+            starts.add(i + 1)
+            target = _target(one, at)
+            if target is not None:
+                starts.add(target)
+    return sorted(s for s in starts if s < len(instructions))
+
+
+def _follows(
+    last: Instruction, after: int, at: dict[int, int], number: dict[int, int], label_blocks: set[int]
+) -> tuple[int, ...]:
+    through = (number[after],) if after in number else ()
+    if last.opcode in JUMPS:
+        target = _target(last, at)
+        targets = (number[target],) if target is not None else ()
+        if last.opcode in INDIRECT:
+            targets = tuple(sorted(label_blocks))
+        return targets if always(last) else tuple(dict.fromkeys(through + targets))
+    if last.opcode in ENDS:
+        return () if always(last) else through
+    return through
+
+
+def _callees(instructions: Sequence[Instruction], at: dict[int, int], number: dict[int, int]) -> list[int]:
+    targets = (_target(one, at) for one in instructions if one.opcode in CALLS)
+    return sorted({number[t] for t in targets if t is not None})
+
+
+def _reverse_postorder(blocks: Sequence[Block], roots: Sequence[int]) -> list[int]:
+    seen: set[int] = set()
+    post: list[int] = []
+    for root in reversed(roots):
+        if root in seen:
+            continue
+        seen.add(root)
+        path = [(root, iter(blocks[root].follows))]
+        while path:
+            node, rest = path[-1]
+            step = next((n for n in rest if n not in seen), None)
+            if step is None:
+                post.append(path.pop()[0])
+            else:
+                seen.add(step)
+                path.append((step, iter(blocks[step].follows)))
+    return post[::-1]
+
+
+def _dominators(blocks: Sequence[Block], order: Sequence[int], roots: set[int]) -> tuple[int | None, ...]:
+    """Immediate dominators; None for roots and for blocks that cannot be reached.
+
+    Several roots hang under one virtual root, number -1.
+    """
+    rank = {-1: -1} | {node: i for i, node in enumerate(order)}
+    before: dict[int, list[int]] = {node: [-1] if node in roots else [] for node in order}
+    for node in order:
+        for after in blocks[node].follows:
+            before[after].append(node)
+    found: dict[int, int] = {-1: -1}
+    changed = True
+    while changed:
+        changed = False
+        for node in order:
+            known = [p for p in before[node] if p in found]
+            common = known[0]
+            for other in known[1:]:
+                while common != other:
+                    if rank[common] > rank[other]:
+                        common = found[common]
+                    else:
+                        other = found[other]
+            if found.get(node) != common:
+                found[node] = common
+                changed = True
+    return tuple(None if found.get(b, -1) == -1 else found[b] for b in range(len(blocks)))
+
+
+def dominates(flow_dominators: Sequence[int | None], above: int, below: int) -> bool:
+    """Whether every way to block `below` leads through block `above`."""
+    node: int | None = below
+    while node is not None and node != above:
+        node = flow_dominators[node]
+    return node == above
+
+
+def _loops(
+    blocks: Sequence[Block], order: Sequence[int], dominators: tuple[int | None, ...]
+) -> tuple[Loop, ...]:
+    before: dict[int, list[int]] = {node: [] for node in order}
+    for node in order:
+        for after in blocks[node].follows:
+            before[after].append(node)
+    bodies: dict[int, set[int]] = {}
+    for node in order:
+        for header in blocks[node].follows:
+            if dominates(dominators, header, node):
+                body = bodies.setdefault(header, {header})
+                pending = [node]
+                while pending:
+                    one = pending.pop()
+                    if one not in body:
+                        body.add(one)
+                        pending.extend(before[one])
+    headers = sorted(bodies, key=lambda h: (-len(bodies[h]), h))
+    loops: list[Loop] = []
+    for header in headers:
+        around = [i for i, outer in enumerate(loops) if header in outer.blocks and header != outer.header]
+        parent = max(around, key=lambda i: loops[i].depth, default=None)
+        depth = 1 if parent is None else loops[parent].depth + 1
+        loops.append(Loop(header, frozenset(bodies[header]), depth, parent))
+    return tuple(loops)
+
+
+def longest_path(
+    graph: Flow, weights: Sequence[float], inside: frozenset[int], start: int, avoid: frozenset[int]
+) -> tuple[int, ...]:
+    """Blocks of the heaviest way from `start` through `inside`, taking every loop once.
+
+    weights : one per block. Blocks in `avoid` are used only where there is no other way.
+    Back edges (to a block that dominates the one they leave) are not followed.
+    """
+    best: dict[int, tuple[float, int | None]] = {}
+    order = [b for b in _reverse_postorder(graph.blocks, [start]) if b in inside]
+    for block in reversed(order):
+        choices = [
+            (best[n][0], n)
+            for n in graph.blocks[block].follows
+            if n in best and n in inside and not dominates(graph.dominators, n, block)
+        ]
+        weight, step = max(choices, default=(0.0, None))
+        cost = -1e9 if block in avoid else weights[block]
+        best[block] = (cost + weight, step)
+    path, node = [], start if start in best else None
+    while node is not None:
+        path.append(node)
+        node = best[node][1]
+    return tuple(path)

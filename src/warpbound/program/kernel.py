@@ -1,0 +1,74 @@
+"""Program: one kernel as the machine will run it, and what its compiler says about it."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from warpbound.program.flow import Flow, flow
+from warpbound.program.instruction import Instruction
+
+LISTING_NOTE = "registers, shared memory and parameters are not in a listing"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A kernel parameter: name and type as written (empty when unknown), place in the parameter area, bytes."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A `__device__` or `__constant__` variable: section, offset and size there, in bytes."""
+
+    name: str
+    section: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """One kernel as compiled.
+
+    name : as in the machine code (mangled); title : as a person would write it.
+    arch : 90 for sm_90, the architecture the code was built for; proxy_isa says for which it stands in.
+    registers : per thread. shared_bytes : static, per block, without the driver's reserve.
+    local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
+    parameter_base : where the parameters begin in constant bank 0, bytes.
+    labels : addresses that carry a label.
+    assumed : what the input did not say and was filled in.
+    """
+
+    name: str
+    title: str
+    arch: int
+    instructions: tuple[Instruction, ...] = field(repr=False)
+    labels: frozenset[int] = field(repr=False, default=frozenset())
+    registers: int = 0
+    shared_bytes: int = 0
+    local_bytes: int = 0
+    spills: tuple[int, int] = (0, 0)
+    barriers: int = 0
+    max_threads: int | None = None
+    parameter_base: int = 0x160
+    parameters: tuple[Parameter, ...] = ()
+    constants: dict[int, bytes] = field(repr=False, default_factory=dict)
+    symbols: tuple[Symbol, ...] = field(repr=False, default=())
+    data: dict[str, bytes] = field(repr=False, default_factory=dict)
+    source_name: str = ""
+    source: str | None = field(repr=False, default=None)
+    assumed: tuple[str, ...] = ()
+    proxy_isa: str | None = None
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Basic blocks and loops."""
+        return flow(self.instructions, self.labels)
+
+    def source_line(self, number: int) -> str:
+        """Text of a line of the source (from 1), empty when the source is not at hand."""
+        lines = (self.source or "").splitlines()
+        return lines[number - 1].strip() if 0 < number <= len(lines) else ""

@@ -1,0 +1,131 @@
+"""The text of an instruction, as nvdisasm prints it, into opcode and operands."""
+
+import re
+from functools import lru_cache
+
+from warpbound.program.instruction import PT, RZ, Operand
+
+_NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.I)
+_FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|INF|QNAN|SNAN)$", re.I)
+_REGISTER = re.compile(r"(UR|UP|R|P)(\d+|Z|T)((?:\.\w+)*)$")
+_BARRIER = re.compile(r"B(\d+)((?:\.\w+)*)$")
+_SCOREBOARD = re.compile(r"(?:SB|gsb)(\d+)((?:\.\w+)*)$")
+_BRACKETED = re.compile(r"(\w*)((?:\[[^\[\]]*\])+)((?:\.\w+)*)$")
+_KINDS = {"R": "register", "UR": "uniform", "P": "predicate", "UP": "uniform_predicate"}
+_ALONE = {"RZ": ("register", RZ), "URZ": ("uniform", RZ), "PT": ("predicate", PT), "UPT": ("uniform_predicate", PT)}
+
+
+def split_instruction(text: str) -> tuple[Operand | None, str, tuple[str, ...], tuple[Operand, ...]]:
+    """Guard, opcode, modifiers and operands of one printed instruction (without the final `;`)."""
+    text = text.strip()
+    guard = None
+    if text.startswith("@"):
+        head, _, text = text[1:].partition(" ")
+        guard = operand(head)
+        text = text.lstrip()
+    mnemonic, _, rest = text.partition(" ")
+    opcode, *modifiers = mnemonic.split(".")
+    return guard, opcode, tuple(modifiers), tuple(operand(part) for part in _split(rest))
+
+
+def _split(text: str) -> list[str]:
+    """Cut at the commas and blanks outside brackets (`RET.REL.NODEC R6 `(kernel)` has a blank only)."""
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        if letter in "[({":
+            depth += 1
+        elif letter in "])}":
+            depth -= 1
+        elif letter in ", " and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip()]
+
+
+@lru_cache(maxsize=65536)
+def operand(text: str) -> Operand:
+    """Parse one operand; text that fits no form comes back as kind `other`, never as an error."""
+    body, signs = _strip_signs(text.strip())
+    found = (
+        _register(text, body, signs)
+        or _bracketed(text, body, signs)
+        or _number(text)
+        or _named(text, body)
+    )
+    return found or Operand("other", text)
+
+
+def _strip_signs(text: str) -> tuple[str, dict[str, bool]]:
+    signs: dict[str, bool] = {}
+    for mark, name in (("!", "invert"), ("-", "negate"), ("~", "invert")):
+        if text.startswith(mark) and not _NUMBER.match(text) and not _FLOAT.match(text):
+            signs[name] = True
+            text = text[1:]
+    if text.startswith("|"):
+        inner, _, tail = text[1:].partition("|")
+        signs["absolute"] = True
+        text = inner + tail
+    return text, signs
+
+
+def _register(text: str, body: str, signs: dict[str, bool]) -> Operand | None:
+    found = _REGISTER.match(body)
+    if not found:
+        return None
+    prefix, number, tail = found.groups()
+    suffixes = tuple(tail.split(".")[1:])
+    if number in ("Z", "T"):
+        kind, index = _ALONE.get(prefix + number, ("other", -1))
+    else:
+        kind, index = _KINDS[prefix], int(number)
+    return Operand(kind, text, index=index, suffixes=suffixes, **signs)
+
+
+def _bracketed(text: str, body: str, signs: dict[str, bool]) -> Operand | None:
+    """Constants c[bank][...], addresses [...], desc[UR][...] and relatives."""
+    found = _BRACKETED.match(body)
+    if not found:
+        return None
+    prefix, groups, tail = found.groups()
+    inside = re.findall(r"\[([^\[\]]*)\]", groups)
+    terms, offset = _address(inside[-1])
+    bank: int | Operand | None = None
+    if len(inside) > 1:
+        bank = int(inside[0], 0) if _NUMBER.match(inside[0]) else operand(inside[0])
+    kind = "constant" if prefix in ("c", "cx") else "memory"
+    suffixes = tuple(tail.split(".")[1:])
+    return Operand(kind, text, value=offset, terms=terms, bank=bank, suffixes=suffixes, **signs)
+
+
+def _address(inside: str) -> tuple[tuple[Operand, ...], int]:
+    terms, offset = [], 0
+    for part in re.findall(r"[+-]?[^+-]+", inside.replace(" ", "")):
+        bare = part.lstrip("+")
+        if _NUMBER.match(bare):
+            offset += int(bare, 0)
+        else:
+            terms.append(operand(bare))
+    return tuple(terms), offset
+
+
+def _number(text: str) -> Operand | None:
+    if _NUMBER.match(text):
+        return Operand("immediate", text, value=int(text, 0))
+    if _FLOAT.match(text):
+        return Operand("float", text, value=float(text.upper().replace("QNAN", "NAN").replace("SNAN", "NAN")))
+    return None
+
+
+def _named(text: str, body: str) -> Operand | None:
+    if body.startswith("`("):
+        return Operand("label", text)
+    if body.startswith("SR"):
+        return Operand("special", text)
+    if body.startswith("{"):
+        return Operand("set", text)
+    for kind, form in (("barrier", _BARRIER), ("scoreboard", _SCOREBOARD)):
+        found = form.match(body)
+        if found:
+            return Operand(kind, text, index=int(found[1]), suffixes=tuple(found[2].split(".")[1:]))
+    return None
