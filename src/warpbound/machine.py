@@ -1,0 +1,387 @@
+"""One GPU board: every parameter with its value, unit, source and how it became known.
+
+A board is one TOML file in gpus/, or a user's own file of the same form. Values keep the unit of
+their source; `Gpu.value` gives base units: s, Hz, B, B/s, bit, bit/s, W, cycle, B/cycle/SM, FMA/cycle/SM.
+"""
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from warpbound.errors import CommandError, InputError
+from warpbound.isa.limits import arch, limits
+
+UNITS: dict[str, float] = {  # unit -> factor to its base unit
+    "1": 1.0,
+    "cycle": 1.0,
+    "B": 1.0,
+    "KiB": 1024.0,
+    "MiB": 1024.0**2,
+    "GiB": 1024.0**3,
+    "bit": 1.0,
+    "Gbit/s": 1e9,
+    "GB/s": 1e9,
+    "TB/s": 1e12,
+    "B/cycle/SM": 1.0,
+    "FMA/cycle/SM": 1.0,
+    "Hz": 1.0,
+    "MHz": 1e6,
+    "GHz": 1e9,
+    "s": 1.0,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "W": 1.0,
+}
+
+HOW = ("vendor", "measured", "published", "assumed")
+_CLAIM_KEYS = {"value", "source", "note"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a parameter means, the units it may be given in (the first is the usual one), and from
+    which architecture on (sm number) a board must give it; None: it may always be left out."""
+
+    meaning: str
+    units: tuple[str, ...]
+    required_from: int | None = None
+
+
+_TIME, _CLOCK, _RATE = ("ns", "us", "s"), ("MHz", "GHz", "Hz"), ("GB/s", "TB/s")
+_SIZE, _TENSOR = ("MiB", "KiB", "GiB", "B"), ("FMA/cycle/SM",)
+
+PARAMETERS: dict[str, Parameter] = {
+    "sm_count": Parameter("streaming multiprocessors", ("1",), 10),
+    "base_clock": Parameter("guaranteed SM clock", _CLOCK),
+    "boost_clock": Parameter("SM clock that the vendor's peak rates use", _CLOCK, 10),
+    "dram_size": Parameter("device memory", ("GiB", "MiB"), 10),
+    "dram_bus": Parameter("width of the memory bus", ("bit",)),
+    "dram_data_rate": Parameter("data rate of one pin", ("Gbit/s",)),
+    "dram_bandwidth": Parameter("pin bandwidth of device memory", _RATE, 10),
+    "dram_achievable_bandwidth": Parameter("best measured read or copy rate", _RATE, 10),
+    "dram_latency": Parameter("unloaded load latency, in cycles at latency_clock", ("cycle",), 10),
+    "latency_clock": Parameter("SM clock at which the latencies hold", _CLOCK, 10),
+    "l2_size": Parameter("L2 cache", _SIZE, 20),
+    "l2_bandwidth": Parameter("L2 read rate of the chip, at boost unless noted", _RATE, 20),
+    "l2_latency": Parameter("unloaded latency of a hit in the near L2", ("cycle",), 20),
+    "l2_far_latency": Parameter("unloaded latency of a hit in the far L2 partition", ("cycle",)),
+    "l1_latency": Parameter("unloaded latency of an L1 hit", ("cycle",), 20),
+    "l1_bandwidth": Parameter("L1 read rate", ("B/cycle/SM",), 20),
+    "shared_latency": Parameter("unloaded shared-memory load latency", ("cycle",), 10),
+    "tensor_fp16": Parameter("dense FP16 products, FP32 sums", _TENSOR),
+    "tensor_fp16_acc16": Parameter("dense FP16 products, FP16 sums", _TENSOR),
+    "tensor_bf16": Parameter("dense BF16 products, FP32 sums", _TENSOR),
+    "tensor_tf32": Parameter("dense TF32 products, FP32 sums", _TENSOR),
+    "tensor_fp8": Parameter("dense FP8 products, FP32 sums", _TENSOR),
+    "tensor_int8": Parameter("dense INT8 products, INT32 sums", _TENSOR),
+    "tensor_fp64": Parameter("dense FP64 products and sums", _TENSOR),
+    "launch_cost": Parameter("time of one empty kernel in a queue of them", _TIME, 10),
+    "block_start": Parameter("time to start and end one block", _TIME, 10),
+    "tdp": Parameter("power limit of the board", ("W",)),
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What another source says about the same parameter, in the same unit."""
+
+    value: float
+    source: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One parameter as its source gives it."""
+
+    value: float  # in `unit`
+    unit: str
+    source: str  # the reference in words
+    how: str  # vendor | measured | published | assumed
+    note: str = ""
+    others: tuple[Claim, ...] = ()
+
+    @property
+    def in_base_unit(self) -> float:
+        return self.value * UNITS[self.unit]
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One board; or, with no parameters, an architecture alone (`gpu("sm_87")`)."""
+
+    key: str
+    name: str
+    compute_capability: str
+    parameters: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def arch(self) -> int:
+        """90 for compute capability 9.0."""
+        return arch(self.compute_capability)
+
+    @property
+    def board(self) -> bool:
+        """Whether every parameter a prediction of time needs is there."""
+        return not _missing(self)
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """Names of the parameters that rest on a relative or on the command line."""
+        return tuple(name for name, quantity in self.parameters.items() if quantity.how == "assumed")
+
+    def get(self, name: str) -> float | None:
+        """A parameter in base units; None where this GPU has none; CommandError for an unknown name."""
+        _known_parameter(name)
+        quantity = self.parameters.get(name)
+        return None if quantity is None else quantity.in_base_unit
+
+    def value(self, name: str) -> float:
+        """A parameter in base units; InputError where this GPU has none."""
+        value = self.get(name)
+        if value is None:
+            raise InputError(
+                f"{self.name} has no value for {name} ({PARAMETERS[name].meaning}).",
+                f"Give one with --set {name}=NUMBER in {PARAMETERS[name].units[0]}, or choose another board.",
+            )
+        return value
+
+
+def gpu(name_or_path: str | Path | Gpu) -> Gpu:
+    """A GPU by catalogue key, alias or full name, by path of a TOML file, or `sm_NN` (architecture only)."""
+    if isinstance(name_or_path, Gpu):
+        return name_or_path
+    if isinstance(name_or_path, Path) or _looks_like_path(name_or_path):
+        return _read(Path(name_or_path))
+    key = _plain(name_or_path)
+    if match := re.fullmatch(r"sm[-_]?(\d+)(\d)[af]?", key):
+        return _architecture(f"{match[1]}.{match[2]}")
+    if key in catalogue():
+        return _shipped(key)
+    names = _names()
+    if key in names:
+        return _shipped(names[key])
+    near = difflib.get_close_matches(key, names, n=4, cutoff=0.4)
+    raise CommandError(
+        f"GPU {name_or_path!r} is not in the catalogue.",
+        (f"Did you mean {' or '.join(near)}? " if near else "")
+        + f"Known: {', '.join(catalogue())}; sm_NN for an architecture alone; or the path of a .toml file.",
+    )
+
+
+@cache
+def catalogue() -> tuple[str, ...]:
+    """The keys of every board that is shipped, sorted."""
+    names = (entry.name for entry in (files("warpbound") / "gpus").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+
+
+def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
+    """The board with some parameters replaced; values in the unit the board already uses."""
+    changed = dict(board.parameters)
+    for name, value in settings.items():
+        known = _known_parameter(name)
+        if not math.isfinite(value) or value <= 0:
+            raise CommandError(f"{name} = {value} cannot be.", "Give a positive number.")
+        before = board.parameters.get(name)
+        unit = before.unit if before else known.units[0]
+        claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
+        changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
+    return replace(board, parameters=changed)
+
+
+def clock(board: Gpu, which: str | float) -> float:
+    """The SM clock in Hz: "base", "boost" or a number in MHz."""
+    if which in ("base", "boost"):
+        return board.value(f"{which}_clock")
+    try:
+        megahertz = float(which)
+    except ValueError:
+        megahertz = math.nan
+    if not math.isfinite(megahertz) or megahertz <= 0:
+        raise CommandError(f"Clock {which!r} is not known.", "Give base, boost or a number of MHz.")
+    return megahertz * 1e6
+
+
+def load(text: str, key: str, origin: str) -> Gpu:
+    """A board from the text of its TOML file; `origin` names the file in errors."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{origin} is not TOML: {error}.", "Mend that line.") from None
+    place = _Place(text, origin)
+    place.refuse_unknown(document, ("name", "aliases", "compute_capability", "sources", "parameters"), "")
+    for needed, kind in {"name": str, "compute_capability": str, "sources": dict, "parameters": dict}.items():
+        if not isinstance(document.get(needed), kind):
+            hint = "A board needs name and compute_capability as text, and tables sources and parameters."
+            raise InputError(f"{origin} has no {needed}.", hint)
+    try:
+        limits(document["compute_capability"])
+    except CommandError as error:
+        raise InputError(f"{place.at('compute_capability')}: {error.reason}", error.hint) from None
+    place.refuse_unknown(document["parameters"], PARAMETERS, "parameters.")
+    parameters = {
+        name: _quantity(name, entry, document["sources"], place)
+        for name, entry in document["parameters"].items()
+    }
+    board = Gpu(
+        key, document["name"], document["compute_capability"], parameters, tuple(document.get("aliases", ()))
+    )
+    if absent := _missing(board):
+        raise InputError(
+            f"{origin} lacks the required parameter {absent[0]} ({PARAMETERS[absent[0]].meaning}).",
+            f"Add [parameters.{absent[0]}] with value, unit, source and how; an assumed value needs a note.",
+        )
+    return board
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The text of a file, to say where something is wrong in it."""
+
+    text: str
+    origin: str
+
+    def at(self, *words: str) -> str:
+        """file:line of the last word, each word searched for below the one before."""
+        lines = self.text.splitlines()
+        found = 0
+        for word in words:
+            start = re.compile(rf"\s*\[?(parameters\.)?\"?{re.escape(word)}\"?\s*(\]|=)")
+            line = next((n for n in range(found, len(lines)) if start.match(lines[n])), None)
+            if line is None:
+                break
+            found = line
+        return f"{self.origin}:{found + 1}"
+
+    def refuse_unknown(self, table: Mapping[str, Any], known: Collection[str], prefix: str) -> None:
+        for key in table:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1)
+                raise InputError(
+                    f"{self.at(*prefix.split('.')[1:-1], key)}: {prefix}{key} is not a known key.",
+                    f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}.",
+                )
+
+
+def _quantity(name: str, entry: Any, sources: Mapping[str, Any], place: _Place) -> Quantity:
+    if not isinstance(entry, dict):
+        raise InputError(f"{place.at(name)}: {name} is a bare value.", f"Write a table [parameters.{name}].")
+    place.refuse_unknown(entry, ("value", "unit", "source", "how", "note", "others"), f"parameters.{name}.")
+    for needed in ("value", "unit", "source", "how"):
+        if needed not in entry or (needed != "value" and not isinstance(entry[needed], str)):
+            raise InputError(f"{place.at(name)}: {name} has no {needed}.", f"Add a line {needed} = ...")
+    units = PARAMETERS[name].units
+    if entry["unit"] not in units:
+        kind = "not allowed here" if entry["unit"] in UNITS else "not a known unit"
+        raise InputError(
+            f"{place.at(name, 'unit')}: {name} has the unit {entry['unit']!r}, {kind}.",
+            f"Convert the value to {' or '.join(units)}.",
+        )
+    if entry["how"] not in HOW:
+        raise InputError(
+            f"{place.at(name, 'how')}: {name} has how = {entry['how']!r}.", f"It is one of {', '.join(HOW)}."
+        )
+    if entry["how"] == "assumed" and not entry.get("note"):
+        raise InputError(
+            f"{place.at(name, 'how')}: {name} is assumed but has no note.",
+            "Name the relative it is taken from and the rule.",
+        )
+    _check_number(name, entry["value"], place)
+    others = tuple(_claim(name, other, sources, place) for other in entry.get("others", ()))
+    source = _source(name, entry["source"], sources, place)
+    return Quantity(float(entry["value"]), entry["unit"], source, entry["how"], entry.get("note", ""), others)
+
+
+def _claim(name: str, other: Any, sources: Mapping[str, Any], place: _Place) -> Claim:
+    if not isinstance(other, dict) or not {"value", "source"} <= set(other) <= _CLAIM_KEYS:
+        raise InputError(
+            f"{place.at(name, 'others')}: an entry in others of {name} is malformed.",
+            "Write { value = ..., source = ... }, with a note if need be.",
+        )
+    _check_number(name, other["value"], place)
+    return Claim(float(other["value"]), _source(name, other["source"], sources, place), other.get("note", ""))
+
+
+def _source(name: str, key: Any, sources: Mapping[str, Any], place: _Place) -> str:
+    if not isinstance(key, str) or key not in sources:
+        raise InputError(
+            f"{place.at(name, 'source')}: {name} cites {key!r}, which is not in [sources].",
+            "Add it there: author, title or file, and date or commit.",
+        )
+    return str(sources[key])
+
+
+def _check_number(name: str, value: Any, place: _Place) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value <= 0:
+        raise InputError(
+            f"{place.at(name, 'value')}: {name} has the value {value!r}.", "Give a finite number above zero."
+        )
+
+
+def _missing(board: Gpu) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, parameter in PARAMETERS.items()
+        if parameter.required_from is not None
+        and board.arch >= parameter.required_from
+        and name not in board.parameters
+    )
+
+
+def _known_parameter(name: str) -> Parameter:
+    if name not in PARAMETERS:
+        near = difflib.get_close_matches(name, PARAMETERS, n=3, cutoff=0.4)
+        raise CommandError(
+            f"GPU parameter {name!r} is not known.",
+            f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join(PARAMETERS)}.",
+        )
+    return PARAMETERS[name]
+
+
+def _architecture(compute_capability: str) -> Gpu:
+    limits(compute_capability)
+    number = arch(compute_capability)
+    return Gpu(f"sm_{number}", f"sm_{number} (architecture only)", compute_capability)
+
+
+def _looks_like_path(name: str) -> bool:
+    return name.endswith(".toml") or "/" in name or "\\" in name
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_]+", "-", name.strip().lower())
+
+
+def _read(path: Path) -> Gpu:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"The GPU file {path} cannot be read ({error}).", "Check the path.") from None
+    return load(text, path.stem, str(path))
+
+
+@cache
+def _shipped(key: str) -> Gpu:
+    text = (files("warpbound") / "gpus" / f"{key}.toml").read_text(encoding="utf-8")
+    return load(text, key, f"{key}.toml")
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Every accepted spelling -> key."""
+    names = {key: key for key in catalogue()}
+    for key in catalogue():
+        board = _shipped(key)
+        for name in (board.name, *board.aliases):
+            names.setdefault(_plain(name), key)
+    return names
