@@ -1,0 +1,376 @@
+"""Argument: what one parameter of a kernel is given, and how words, tables and NumPy values say it.
+
+An argument says what it is in exactly one way: a scalar, an array in global memory (with contents from a
+fill, a file or the caller, or with contents unknown), an alias of another argument's memory, or the bytes
+of a struct passed by value. Everything random comes from PCG64 seeded by (seed, argument index), so that
+the same words mean the same data everywhere.
+"""
+
+import builtins
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from tokenize import TokenError
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.errors import CommandError, InputError, WarpboundError
+
+Dtype = Literal["f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool"]
+Fill = Literal["zeros", "ones", "iota", "rand", "randn"]
+Scalar = bool | int | float
+Kind = Literal["scalar", "array", "alias", "bytes"]
+
+DTYPES: dict[str, np.dtype[Any]] = {  # bf16 has no NumPy type: its 16 bits are held as uint16
+    "f16": np.dtype("<f2"), "bf16": np.dtype("<u2"), "f32": np.dtype("<f4"), "f64": np.dtype("<f8"),
+    "i8": np.dtype("i1"), "u8": np.dtype("u1"), "i16": np.dtype("<i2"), "u16": np.dtype("<u2"),
+    "i32": np.dtype("<i4"), "u32": np.dtype("<u4"), "i64": np.dtype("<i8"), "u64": np.dtype("<u8"),
+    "bool": np.dtype("?"),
+}  # fmt: skip
+_FLOATS = ("f16", "bf16", "f32", "f64")
+_NUMPY_NAMES = {"bfloat16": "bf16"} | {dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"}
+_UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One kernel argument or one `__constant__` or `__device__` symbol."""
+
+    name: str | int  # the parameter's name, or its position
+    kind: Kind
+    dtype: str | None = None  # of an array; of a scalar None stands for "as the parameter is declared"
+    shape: tuple[int, ...] = ()  # of an array, C order
+    fill: str | None = None
+    seed: int = 0
+    file: Path | None = None  # an array's .npy, or a struct's bytes (already read)
+    alias: str | int | None = None  # name or position of the argument whose memory this is
+    offset: int = 0  # [B] from the start of the aliased memory
+    value: Scalar | None = None
+    bytes: builtins.bytes | None = None  # a struct by value; of an array given in Python its contents
+
+    @property
+    def size_B(self) -> int:
+        """Bytes of an array or a struct; 0 where only the parameter can tell."""
+        if self.kind == "array":
+            return int(np.prod(self.shape, dtype=object)) * DTYPES[str(self.dtype)].itemsize
+        return len(self.bytes or b"")
+
+
+def contents(argument: Argument, index: int) -> NDArray[Any] | None:
+    """A fresh array of the argument's shape; bf16 as its bits in uint16. None: no array, or contents unknown.
+
+    index : the argument's position, which with its seed fixes the random numbers. `rand` is uniform in
+    [0, 1) for floats and covers the whole type for integers; `iota` wraps in small integers.
+    """
+    if argument.kind != "array" or argument.dtype is None:
+        return None
+    dtype = DTYPES[argument.dtype]
+    try:
+        if argument.bytes is not None:
+            return np.frombuffer(argument.bytes, dtype).reshape(argument.shape).copy()
+        if argument.file is not None:
+            return _array_file(argument.file).astype(dtype, order="C").reshape(argument.shape)
+        return None if argument.fill is None else _filled(argument, index)
+    except _UNREADABLE as problem:
+        reason = f"argument '{argument.name}': its {argument.size_B} bytes cannot be had ({problem})."
+        raise InputError(reason, "Give a smaller shape, or check the file.") from problem
+
+
+def pack(argument: Argument, size_B: int) -> builtins.bytes:
+    """The scalar or struct as the `size_B` bytes of its parameter, little-endian.
+
+    Without a dtype an integer takes the parameter's size and a float is the IEEE type of that size.
+    InputError where it does not fit.
+    """
+    value, dtype = argument.value, argument.dtype
+    if dtype is None and isinstance(value, float):
+        dtype = {2: "f16", 4: "f32", 8: "f64"}.get(size_B, "f64")
+    packed = argument.bytes or b""
+    if dtype == "bf16":
+        packed = _bf16(np.array([value], np.float32)).tobytes()
+    elif dtype is not None:
+        packed = np.array(value, DTYPES[dtype]).tobytes()
+    elif value is not None and -(1 << 8 * size_B - 1) <= value < 1 << 8 * size_B:
+        packed = (int(value) % (1 << 8 * size_B)).to_bytes(size_B, "little")
+    if len(packed) != size_B:
+        reason = f"argument '{argument.name}' does not fit its parameter of {size_B} bytes."
+        raise InputError(reason, "Give it the dtype that the kernel declares.")
+    return packed
+
+
+def parse_argument(text: str) -> Argument:
+    """The argument of `--arg`: n=16777216, a=2.0, x=f32[4096,4096], x=f32[1000]:iota, w=@weights.npy, 0=...
+
+    CommandError where malformed, InputError where its file cannot be read.
+    """
+    key, equals, word = text.partition("=")
+    where = Where(f"argument '{text}'", CommandError, Path())
+    if not equals or not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$:]*|[0-9]{1,4}", key):
+        raise where.refusal("", "is not of the form NAME=VALUE.", "Write x=2.0, or 0=2.0 by position.")
+    name = int(key) if key.isdigit() else key
+    if word.startswith("@"):
+        return argument_of(Keys(file=word[1:]), name, where)
+    array = re.fullmatch(r"([A-Za-z0-9_]+)\[([0-9]{1,18}(?:,[0-9]{1,18})*)\](?::(\w+))?", word)
+    if array:
+        said = {"dtype": array[1], "shape": [int(size) for size in array[2].split(",")], "fill": array[3]}
+        return argument_of(converted(said, Keys, where), name, where)
+    return argument_of(Keys(value=_number(word, where)), name, where)
+
+
+def from_value(name: str | int, value: object) -> Argument:
+    """The argument that a Python value stands for: array, scalar, bytes, or text as after `--arg NAME=`.
+
+    An array is copied, so that nothing that happens to it later changes the launch.
+    """
+    where = Where(f"argument '{name}'", CommandError, Path())
+    if isinstance(value, str):
+        return parse_argument(f"{name}={value}")
+    if isinstance(value, builtins.bytes):
+        return Argument(name, "bytes", bytes=value)
+    if isinstance(value, bool | int | float):
+        return Argument(name, "scalar", value=_scalar(value, None, where))
+    if not isinstance(value, np.ndarray | np.generic):
+        hint = "Give a NumPy array, a number, bytes or text."
+        raise where.refusal("", f"is a {type(value).__name__}.", hint)
+    array = np.asarray(value)
+    dtype = _dtype_name(array, where)
+    if array.ndim == 0 and dtype != "bf16":
+        return Argument(name, "scalar", dtype=dtype, value=array.item())
+    raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+    return Argument(name, "array", dtype, array.shape, bytes=raw)
+
+
+# --- keys and words -> Argument ---
+
+
+_Extent = Annotated[int, msgspec.Meta(ge=1, le=2**40)]
+_Shape = Annotated[list[_Extent], msgspec.Meta(min_length=1, max_length=32)]
+_NotNegative = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+
+
+class Keys(msgspec.Struct, forbid_unknown_fields=True):
+    """One [[args]] or [[constants]] table."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    dtype: Dtype | None = None
+    shape: _Shape | None = None
+    fill: Fill | None = None
+    seed: _NotNegative | None = None
+    file: str | None = None
+    alias: str | _NotNegative | None = None
+    offset: _NotNegative | None = None
+    value: Scalar | None = None
+    bytes: str | None = None
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place that an error names, and the folder that its files are relative to."""
+
+    text: str
+    error: type[WarpboundError]
+    folder: Path
+
+    def refusal(self, key: str, reason: str, hint: str) -> WarpboundError:
+        return self.error(f"{self.text}{', ' * bool(key)}{key} {reason}", hint)
+
+
+T = TypeVar("T")
+
+
+def converted(said: object, kind: type[T], where: Where) -> T:
+    """`said` as `kind`, a msgspec type; every refusal names the key, and what is close to a misspelt one."""
+    try:
+        return msgspec.convert(said, kind)
+    except msgspec.ValidationError as problem:
+        reason, _, place = str(problem).partition(" - at `$.")
+        key = place.rstrip("`")
+    unknown = re.match("Object contains unknown field `(.*)`", reason, re.DOTALL)
+    if unknown:
+        fields = _fields_at(kind, key)
+        raise where.refusal(key, f"has no key '{unknown[1]}'.", suggestion(unknown[1], fields))
+    choice = re.match("Invalid enum value '(.*)'", reason, re.DOTALL)
+    if choice:
+        words = get_args(Dtype if key.endswith("dtype") else Fill)
+        raise where.refusal(key, f"'{choice[1]}' is not known.", suggestion(choice[1], words))
+    missing = re.match("Object missing required field `(.*)`", reason)
+    if missing:
+        raise where.refusal(missing[1], "is missing.", f"Add {missing[1]} = ....")
+    raise where.refusal(key, f"is wrong: {reason[0].lower()}{reason[1:]}.", "Change its value.")
+
+
+def _fields_at(kind: Any, key: str) -> list[str]:
+    """The keys of the table at `key`, such as args[0], of a msgspec struct."""
+    for part in re.findall("[A-Za-z_]+", key):
+        kind = {entry.name: entry.type for entry in msgspec.structs.fields(kind)}[part]
+        kind = (get_args(kind) or (kind,))[0]
+    return [entry.name for entry in msgspec.structs.fields(kind)]
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """A hint that names what is close to a misspelt word, or else all there is."""
+    names = [name for name in known if name]
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return f"Known are {', '.join(names)}." if names else "There are none."
+
+
+# The one way of saying the contents -> the other keys that go with it.
+_WAYS = {
+    "value": {"dtype"},
+    "fill": {"dtype", "shape", "seed"},
+    "file": {"dtype", "shape"},
+    "alias": {"offset"},
+    "bytes": set[str](),
+    "shape": {"dtype"},  # an array whose contents are unknown
+}
+_WAY_OUT = "Give value = ..., or dtype, shape and fill, or file, alias or bytes."
+
+
+def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
+    """The argument that a table says, or the caller's kind of error where it says none or several."""
+    way = _way(keys, where)
+    if way == "value":
+        return Argument(name, "scalar", dtype=keys.dtype, value=_scalar(keys.value, keys.dtype, where))
+    if way == "alias":
+        return Argument(name, "alias", alias=keys.alias, offset=keys.offset or 0)
+    if way == "bytes":
+        if not re.fullmatch("(?:[0-9a-fA-F]{2} ?)+", str(keys.bytes)):
+            raise where.refusal("bytes", f"'{keys.bytes}' is not hexadecimal.", "Write two digits per byte.")
+        return Argument(name, "bytes", bytes=builtins.bytes.fromhex(str(keys.bytes)))
+    if way == "file":
+        return _from_file(keys, name, where)
+    if (keys.fill == "randn" and keys.dtype not in _FLOATS) or (keys.fill == "iota" and keys.dtype == "bool"):
+        reason = f"{keys.fill} is not defined for {keys.dtype}."
+        raise where.refusal("fill", reason, "Take rand, zeros or ones.")
+    return Argument(name, "array", keys.dtype, tuple(keys.shape or ()), keys.fill, keys.seed or 0)
+
+
+def _way(keys: Keys, where: Where) -> str:
+    """The one key of _WAYS that says the contents."""
+    present = {key for key in Keys.__struct_fields__ if key != "name" and getattr(keys, key) is not None}
+    ways = [way for way in _WAYS if way in present and way != "shape"] or ["shape"]
+    if len(ways) > 1:
+        raise where.refusal("", f"says its contents twice, by {' and by '.join(ways)}.", "Keep one of them.")
+    way = ways[0]
+    if way not in present:
+        raise where.refusal("", "does not say what it is.", _WAY_OUT)
+    for key in sorted(present - _WAYS[way] - {way}):
+        raise where.refusal(key, f"does not go with {way}.", "Remove one of the two.")
+    missing = {"dtype", "shape"} - present if way in ("fill", "shape") else set()
+    if missing:
+        key = min(missing)
+        raise where.refusal("", f"is an array without {key}.", f"Add {key}.")
+    return way
+
+
+def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
+    """An array's .npy, its type and shape read now; or a struct's bytes."""
+    path = where.folder / str(keys.file)
+    if not path.is_file():
+        raise InputError(f"{where.text}, file '{path}' does not exist.", "Check its path.")
+    if path.suffix != ".npy" and (keys.dtype or keys.shape):
+        raise where.refusal("file", f"'{keys.file}' is no .npy file.", "Save the array with numpy.save.")
+    try:
+        if path.suffix != ".npy":
+            return Argument(name, "bytes", file=path, bytes=path.read_bytes())
+        array = _array_file(path)
+    except _UNREADABLE as problem:
+        reason = f"{where.text}, file '{path}' cannot be read: {problem}."
+        raise InputError(reason, "Check its path and format.") from problem
+    dtype = _dtype_name(array, where)
+    dtype = "bf16" if (dtype, keys.dtype) == ("u16", "bf16") else dtype
+    if keys.dtype not in (None, dtype) or keys.shape not in (None, list(array.shape)):
+        reason = f"'{keys.file}' holds {dtype}{list(array.shape)}, which is not what is said here."
+        raise where.refusal("file", reason, "Remove dtype and shape: the file says both.")
+    return Argument(name, "array", dtype, array.shape, file=path)
+
+
+def _array_file(path: Path) -> NDArray[Any]:
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(array, np.ndarray):
+        raise ValueError("it is an archive of arrays")
+    return array
+
+
+def _dtype_name(array: NDArray[Any], where: Where) -> str:
+    if array.dtype.name not in _NUMPY_NAMES or not array.size:
+        reason = f"is an array of {array.dtype}{list(array.shape)}, which no kernel takes."
+        raise where.refusal("", reason, f"Give at least one element of {', '.join(DTYPES)}.")
+    return _NUMPY_NAMES[array.dtype.name]
+
+
+def _scalar(value: Scalar | None, dtype: str | None, where: Where) -> Scalar:
+    """`value` as `dtype` holds it; None stands for any type of up to 64 bits."""
+    if value is None or (dtype is not None and isinstance(value, bool) != (dtype == "bool")):
+        hint = "A bool is true or false, anything else a number."
+        raise where.refusal("value", f"{value} is no {dtype}.", hint)
+    if isinstance(value, float) and dtype is not None and dtype not in _FLOATS:
+        raise where.refusal("value", f"{value} is not an integer, as {dtype} needs.", "Write a whole number.")
+    low, high = (-(2**63), 2**64 - 1)
+    if dtype is not None and dtype != "bool" and dtype not in _FLOATS:
+        low, high = np.iinfo(DTYPES[dtype]).min, np.iinfo(DTYPES[dtype]).max
+    if not isinstance(value, float) and not low <= value <= high:
+        reason = f"{value} does not fit {dtype or '64 bits'}."
+        raise where.refusal("value", reason, f"It holds {low} to {high}.")
+    return float(value) if dtype in _FLOATS else value
+
+
+def _number(word: str, where: Where) -> Scalar:
+    if word in ("true", "false"):
+        return word == "true"
+    if re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", word):
+        number = int(word, 16 if "x" in word.lower() else 10)
+        return _scalar(number, None, where)
+    if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?f?|[+-]?(inf|nan)", word):
+        return float(word.rstrip("f") if word[-3:] != "inf" else word)
+    hint = "Write a number, f32[4096,4096], f32[1000]:iota or @weights.npy."
+    raise where.refusal("", "has no value that is understood.", hint)
+
+
+# --- contents ---
+
+
+def _filled(argument: Argument, index: int) -> NDArray[Any]:
+    """What argument.fill says, in the type that holds it."""
+    name, shape = str(argument.dtype), argument.shape
+    random = np.random.Generator(np.random.PCG64([argument.seed, index]))
+    numbers: NDArray[Any]
+    if argument.fill == "iota":
+        numbers = np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)
+    elif argument.fill == "randn":
+        numbers = random.standard_normal(shape, np.float64 if name == "f64" else np.float32)
+    elif argument.fill == "rand":
+        numbers = _uniform(random, name, shape)
+    else:
+        numbers = np.full(shape, int(argument.fill == "ones"), np.uint8)
+    if name == "bf16":
+        return _bf16(numbers.astype(np.float32))
+    with np.errstate(over="ignore"):  # iota in f16 ends in inf
+        return numbers.astype(DTYPES[name], copy=False)
+
+
+def _uniform(random: np.random.Generator, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Floats in [0, 1) that their own type holds exactly; integers over the whole type; bool 0 or 1."""
+    if name in ("f32", "f64"):
+        return random.random(shape, np.float64 if name == "f64" else np.float32)
+    if name in ("f16", "bf16"):
+        steps = 2**11 if name == "f16" else 2**8
+        return (random.integers(0, steps, shape) / steps).astype(np.float32)
+    if name == "bool":
+        return random.integers(0, 2, shape, np.uint8)
+    limits = np.iinfo(DTYPES[name])
+    return random.integers(limits.min, limits.max, shape, DTYPES[name], endpoint=True)
+
+
+def _bf16(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """The upper 16 bits of each float, rounded to nearest even; a NaN stays one."""
+    bits = numbers.view(np.uint32)
+    rounded = (bits + (0x7FFF + (bits >> 16 & 1))) >> 16
+    return np.where(np.isnan(numbers), 0x7FC0, rounded).astype(np.uint16)

@@ -1,0 +1,316 @@
+"""Launch: grid, block and arguments of one kernel launch, from a TOML file or from Python."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import index
+from pathlib import Path
+from typing import Annotated, Any, TypedDict, Unpack
+
+import msgspec
+
+from warpbound.errors import CommandError, InputError
+from warpbound.kernel_argument import (
+    Argument,
+    Keys,
+    Scalar,
+    Where,
+    argument_of,
+    contents,
+    converted,
+    from_value,
+    pack,
+    parse_argument,
+    suggestion,
+)
+
+__all__ = [
+    "Argument",
+    "Changes",
+    "Dim",
+    "Launch",
+    "bind",
+    "check",
+    "contents",
+    "launch",
+    "override",
+    "pack",
+    "parse_argument",
+    "parse_dim",
+]
+
+Dim = tuple[int, int, int]
+
+# Limits of a launch that hold on every architecture from sm_75 on (CUDA C++ Programming Guide, table
+# "Technical Specifications per Compute Capability"); shared memory is that of the largest of them.
+MAX_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_CLUSTER_BLOCKS = 16
+MAX_SHARED_B = 227 * 1024
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch, as asked for: `check` tells whether a GPU accepts it."""
+
+    grid: Dim  # [block]
+    block: Dim  # [thread]
+    kernel: str | None = None  # plain, mangled or a name expression
+    gpu: str | None = None  # default for --gpu
+    cluster: Dim | None = None  # [block]
+    smem: int = 0  # dynamic shared memory [B/block]
+    carveout: int | None = None  # shared memory of one SM [KiB]; None: what the driver would take
+    defines: dict[str, str] = field(default_factory=dict)
+    include: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
+    args: tuple[Argument, ...] = ()  # in the kernel's parameter order where they have no position
+    constants: tuple[Argument, ...] = ()
+    path: Path | None = None  # the file it came from
+
+
+class Changes(TypedDict, total=False):
+    """What can be said of a launch in Python; None stands for "not given"."""
+
+    grid: int | Sequence[int] | None
+    block: int | Sequence[int] | None
+    kernel: str | None
+    gpu: str | None
+    cluster: int | Sequence[int] | None
+    smem: int | None
+    carveout: int | None
+    defines: Mapping[str, Scalar | str] | None
+    include: Iterable[str | Path] | None
+    options: Iterable[str] | None
+    args: Mapping[Any, Any] | Iterable[Argument] | None  # name or position -> array, scalar, bytes, text
+    constants: Mapping[Any, Any] | Iterable[Argument] | None
+
+
+def launch(path: str | Path | None = None, **changes: Unpack[Changes]) -> Launch:
+    """The launch of a file, with `changes` on top; without a file `grid` and `block` are needed.
+
+    InputError names file, key and way out; CommandError is for values given here.
+    """
+    if path is not None:
+        return override(_read(Path(path)), **changes)
+    if changes.get("grid") is None or changes.get("block") is None:
+        raise CommandError("a launch needs a grid and a block.", "Give both, or the path of a launch file.")
+    return override(Launch((1, 1, 1), (1, 1, 1)), **changes)
+
+
+def override(launch: Launch, **changes: Unpack[Changes]) -> Launch:
+    """`launch` with the given values on top of its own.
+
+    Arguments and constants replace those of the same name or position and otherwise come after them;
+    defines are merged; include folders and options are added at the end.
+    """
+    given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
+    for key in given.keys() - Changes.__annotations__.keys():
+        raise CommandError(f"a launch has no '{key}'.", suggestion(key, Changes.__annotations__))
+    for key in given.keys() & {"grid", "block", "cluster"}:
+        given[key] = _dim(given[key], key)
+    for key in given.keys() & {"smem", "carveout"}:
+        given[key] = _count(given[key], key)
+    for key in given.keys() & {"args", "constants"}:
+        given[key] = _merged(getattr(launch, key), _arguments(given[key]))
+    if "defines" in given:
+        given["defines"] = launch.defines | _defines(given["defines"])
+    if "include" in given:
+        given["include"] = launch.include + tuple(Path(folder) for folder in given["include"])
+    if "options" in given:
+        given["options"] = launch.options + tuple(given["options"])
+    return _linked(replace(launch, **given))
+
+
+def check(launch: Launch) -> None:
+    """Raise CommandError, with the limit, where no architecture from sm_75 on accepts the launch."""
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    _within(threads, MAX_THREADS, f"block {_text(launch.block)} has {threads} threads")
+    for axis, size, limit in zip("xyz", launch.block, MAX_BLOCK, strict=True):
+        _within(size, limit, f"block.{axis} is {size}")
+    for axis, size, limit in zip("xyz", launch.grid, MAX_GRID, strict=True):
+        _within(size, limit, f"grid.{axis} is {size}")
+    _within(launch.smem, MAX_SHARED_B, f"dynamic shared memory is {launch.smem} bytes")
+    if launch.cluster is not None:
+        blocks = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        _within(blocks, MAX_CLUSTER_BLOCKS, f"cluster {_text(launch.cluster)} has {blocks} blocks")
+        if any(size % step for size, step in zip(launch.grid, launch.cluster, strict=True)):
+            raise CommandError(
+                f"grid {_text(launch.grid)} is no multiple of cluster {_text(launch.cluster)}.",
+                "Make every grid dimension a multiple of the cluster's.",
+            )
+
+
+def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argument, ...]:
+    """One argument for each parameter, in the kernel's order.
+
+    parameters : their names; "" where the code gives none, and then the arguments' own order counts.
+    InputError where an argument has no parameter or a parameter has no argument.
+    """
+    slots: list[Argument | None] = [None] * len(parameters)
+    for order, argument in enumerate(arguments):
+        at: str | int = argument.name if any(parameters) or isinstance(argument.name, int) else order
+        if isinstance(at, str) and at not in parameters:
+            raise InputError(f"the kernel has no parameter '{at}'.", suggestion(at, parameters))
+        position = parameters.index(at) if isinstance(at, str) else at
+        if position >= len(slots):
+            raise InputError(
+                f"argument {position} ('{argument.name}') is one too many.",
+                f"The kernel has {len(slots)} parameters, counted from 0.",
+            )
+        if slots[position] is not None:
+            raise InputError(f"parameter {position} is given twice.", "Remove one of the two arguments.")
+        slots[position] = argument
+    missing = [parameters[i] or str(i) for i, argument in enumerate(slots) if argument is None]
+    if missing:
+        reason = f"the launch gives no value for parameter {', '.join(missing)}."
+        raise InputError(reason, "Add it by --arg NAME=VALUE or [[args]].")
+    return tuple(argument for argument in slots if argument is not None)
+
+
+def parse_dim(text: str) -> Dim:
+    """Grid, block or cluster from "37,2048,1"; what is left out is 1. CommandError where malformed."""
+    if not re.fullmatch(r"[0-9]{1,10}(,[0-9]{1,10}){0,2}", text):
+        raise CommandError(f"'{text}' is no size in one to three dimensions.", "Write it like 37,2048,1.")
+    return _dim([int(part) for part in text.split(",")], f"'{text}'")
+
+
+# --- the file ---
+
+
+_Size = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
+_Sizes = _Size | Annotated[list[_Size], msgspec.Meta(min_length=1, max_length=3)]
+_Bytes = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class _Compile(msgspec.Struct, forbid_unknown_fields=True):
+    include: list[str] = []
+    options: list[str] = []
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    grid: _Sizes
+    block: _Sizes
+    kernel: str | None = None
+    gpu: str | None = None
+    cluster: _Sizes | None = None
+    smem: _Bytes = 0
+    carveout: _Bytes | None = None
+    defines: dict[str, Scalar | str] = {}
+    compile: _Compile = msgspec.field(default_factory=_Compile)
+    args: list[Keys] = []
+    constants: list[Keys] = []
+
+
+def _read(path: Path) -> Launch:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        reason = f"launch file '{path}' cannot be read: {problem}."
+        raise InputError(reason, "Give a TOML file with grid, block and [[args]].") from problem
+    where = Where(f"launch file '{path}'", InputError, path.parent)
+    said = converted(document, _File, where)
+    lists: dict[str, tuple[Argument, ...]] = {"args": (), "constants": ()}
+    for key in lists:
+        for order, keys in enumerate(getattr(said, key)):
+            label = f" ('{keys.name}')" if keys.name else ""
+            here = replace(where, text=f"{where.text}, {key}[{order}]{label}")
+            if key == "constants" and (keys.name is None or keys.alias is not None):
+                hint = "A constant needs a name and takes no alias."
+                raise here.refusal("", "is no symbol of its own.", hint)
+            lists[key] += (argument_of(keys, keys.name or order, here),)
+    return _linked(Launch(
+        grid=_dim(said.grid, "grid"), block=_dim(said.block, "block"), kernel=said.kernel, gpu=said.gpu,
+        cluster=_dim(said.cluster, "cluster") if said.cluster is not None else None, smem=said.smem,
+        carveout=said.carveout, defines=_defines(said.defines), options=tuple(said.compile.options),
+        include=tuple(path.parent / folder for folder in said.compile.include), path=path, **lists,
+    ))  # fmt: skip
+
+
+def _linked(launch: Launch) -> Launch:
+    """`launch` itself, once its names are known to be unique and its aliases to point into arrays."""
+    for kind, arguments in (("argument", launch.args), ("constant", launch.constants)):
+        names = [argument.name for argument in arguments]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"{_file(launch)}{kind} '{name}' is given twice.", "Remove one of the two.")
+    by_name = {argument.name: argument for argument in launch.args} | dict(enumerate(launch.args))
+    for argument in launch.args:
+        if argument.alias is None:
+            continue
+        target = by_name.get(argument.alias)
+        if target is None or target.kind != "array":
+            arrays = [str(other.name) for other in launch.args if other.kind == "array"]
+            which = f"argument '{argument.name}' aliases '{argument.alias}', which is no array."
+            raise InputError(_file(launch) + which, suggestion(str(argument.alias), arrays))
+        if argument.offset >= target.size_B:
+            reason = f"{_file(launch)}argument '{argument.name}' starts behind the end of '{argument.alias}'."
+            raise InputError(reason, f"Its offset must be less than {target.size_B} bytes.")
+    return launch
+
+
+def _file(launch: Launch) -> str:
+    return f"launch file '{launch.path}', " if launch.path else ""
+
+
+def _arguments(values: Mapping[Any, Any] | Iterable[Argument]) -> tuple[Argument, ...]:
+    """Arguments of Python values; the same array under a second name is an alias of the first."""
+    if not isinstance(values, Mapping):
+        return tuple(values)
+    arguments: list[Argument] = []
+    first: dict[int, str | int] = {}
+    for name, value in values.items():
+        if not isinstance(name, str | int) or (isinstance(name, int) and name < 0):
+            raise CommandError(f"{name!r} names no argument.", "Give a parameter's name or position.")
+        argument = from_value(name, value)
+        if argument.kind == "array" and not isinstance(value, str):
+            known = first.setdefault(id(value), name)
+            argument = Argument(name, "alias", alias=known) if known != name else argument
+        arguments.append(argument)
+    return tuple(arguments)
+
+
+def _merged(own: tuple[Argument, ...], new: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """`own` with those of `new` that have its name, or the position of an entry, in their places."""
+    merged = list(own)
+    for argument in new:
+        at = next((i for i, old in enumerate(own) if argument.name in (old.name, i)), None)
+        if at is None:
+            merged.append(argument)
+        else:
+            merged[at] = replace(argument, name=own[at].name)
+    return tuple(merged)
+
+
+def _dim(sizes: int | Sequence[int], key: str) -> Dim:
+    listed = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    if not 1 <= len(listed) <= 3:
+        raise CommandError(f"{key} has {len(listed)} dimensions.", "Give one to three sizes.")
+    x, y, z = [_count(size, key) for size in listed] + [1] * (3 - len(listed))
+    if min(x, y, z) < 1 or max(x, y, z) > 2**31 - 1:
+        raise CommandError(f"{key} {_text((x, y, z))} is out of range.", "Every size is 1 to 2147483647.")
+    return x, y, z
+
+
+def _count(value: object, key: str) -> int:
+    try:
+        count = index(value)  # type: ignore[arg-type]
+    except TypeError:
+        count = -1
+    if count < 0 or isinstance(value, bool):
+        raise CommandError(f"{key} is {value!r}, not a whole number.", "Give a number of 0 or more.")
+    return count
+
+
+def _defines(values: Mapping[str, Scalar | str]) -> dict[str, str]:
+    return {key: str(int(value)) if isinstance(value, bool) else str(value) for key, value in values.items()}
+
+
+def _within(size: int, limit: int, reason: str) -> None:
+    if size > limit:
+        raise CommandError(f"{reason}, more than any GPU allows.", f"The limit is {limit}.")
+
+
+def _text(dim: Dim) -> str:
+    return "x".join(str(size) for size in dim)
