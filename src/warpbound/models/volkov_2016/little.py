@@ -32,6 +32,15 @@ def bytes_per_second(inst: Real, clock_Hz: Real, sm_count: Real, bytes_per_inst:
     return inst * bytes_per_inst * sm_count * clock_Hz  # eq. 6.5
 
 
-def whole_warps(warps: Real, schedulers: Real) -> Real:
-    """Warps per scheduler rounded up to what `schedulers` of one SM can hold in whole warps."""
-    return np.ceil(np.multiply(warps, schedulers)) / schedulers  # eq. 6.1
+def warps_holding(instructions: Real, in_flight_per_warp: Real) -> Real:
+    """Warps that keep `instructions` in flight; ILP puts more than one in a warp, a mix less."""
+    return np.divide(instructions, in_flight_per_warp)  # eq. 3.3
+
+
+def warps_per_scheduler(latency: Real, lanes_per_cycle: Real, sharing: Real) -> Real:
+    """Warps per scheduler at which a pipe of so many lanes per cycle saturates.
+
+    Rounded up to a whole number of warps among `sharing` schedulers: all of an SM, or 1.
+    """
+    needed = concurrency(latency, np.divide(lanes_per_cycle, 32.0))  # eq. 6.1
+    return np.ceil(np.multiply(needed, sharing)) / sharing           # eq. 6.1

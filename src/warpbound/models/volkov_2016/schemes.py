@@ -62,6 +62,18 @@ def exposed_latency(x: Mix) -> Real:
     return x.op_latency - np.subtract(x.warps, 1.0) * group         # eq. 4.10
 
 
+def warps_leaving_nothing_exposed(x: Mix, at_most: int) -> Real:
+    """Least whole number of warps with no exposed latency; infinite where `at_most` do not suffice."""
+    warps = np.arange(1.0, at_most + 1)
+    column = [np.asarray(value, dtype=np.float64)[..., None] for value in _machine(x)]
+    exposed = exposed_latency(Mix(warps, *column))
+    return np.where(np.any(exposed <= 0, axis=-1), 1.0 + np.argmax(exposed <= 0, axis=-1), np.inf)  # eq. 4.10
+
+
+def _machine(x: Mix) -> tuple[Real, ...]:
+    return (x.alu_per_op, x.op_latency, x.alu_latency, x.op_throughput, x.alu_throughput, x.issue_throughput)
+
+
 def warps_overlapping_latency(x: Mix, issue_time: Real) -> Real:
     """Warps whose issue fills one op's latency, plus the one that waits; issue_time in cycles."""
     return rate(x.op_latency, np.add(x.alu_per_op, 1.0) * issue_time) + 1.0  # eq. 4.9
@@ -76,6 +88,11 @@ def multithreaded(alone: Real, threads: Real) -> dict[str, Real]:
     }
 
 
-def overestimate(x: Mix) -> Real:
-    """`predict_overlapped` over `mixes.predict`: how far isolation overstates throughput."""
+def overstatement(x: Mix) -> Real:
+    """`predict_overlapped` over the thesis' own `mixes.predict`: at least 1."""
     return predict_overlapped(x).rate / mixes.predict(x).rate       # eq. 4.11
+
+
+def understatement(x: Mix) -> Real:
+    """`predict_added` over the thesis' own `mixes.predict`: at most 1."""
+    return predict_added(x).rate / mixes.predict(x).rate            # eq. 4.12

@@ -1,0 +1,383 @@
+"""What must hold of the models for any input, and against small simulators that share no code with them."""
+
+import dataclasses
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warpbound import models
+from warpbound.models import roofline_2009 as roofline
+from warpbound.models import volkov_2016 as volkov
+from warpbound.models.volkov_2016 import one_warp
+from warpbound.models.volkov_2016.contention import Memory
+from warpbound.models.volkov_2016.mixes import Mix
+
+quick = settings(max_examples=60, deadline=None)
+
+
+def positive(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high, allow_nan=False, allow_infinity=False)
+
+
+intensities = st.just(0.0) | positive(2**-6, 2**10)
+warps = st.just(0.0) | positive(1, 64)
+mixes = st.builds(
+    Mix,
+    warps=warps,
+    alu_per_op=intensities,
+    op_latency=positive(10, 2000),
+    alu_latency=positive(2, 40),
+    op_throughput=positive(1e-3, 2),
+    alu_throughput=positive(0.1, 8),
+    issue_throughput=positive(0.1, 8),
+    op_issue_slots=positive(1, 8),
+    op_to_op_latency=st.none() | positive(10, 2000),
+)
+memories = st.builds(
+    Memory,
+    unloaded=positive(10, 2000),
+    growth=st.tuples(positive(0, 200)),
+    ceiling=st.tuples(positive(2e-3, 3)),
+)
+rooflines = st.builds(
+    roofline.Inputs, intensity=intensities, peak_flops=positive(1e9, 1e15), peak_bandwidth=positive(1e9, 1e13)
+)
+kernels = st.builds(
+    volkov.Inputs,
+    warps=warps,
+    latency=positive(1, 1e5),
+    busy=st.dictionaries(
+        st.sampled_from(["issue", "dram", "fp"]), st.just(0.0) | positive(0.1, 1e3), min_size=1
+    ),
+)
+
+
+def grown(x: Any, field: str, factor: float) -> Any:
+    return dataclasses.replace(x, **{field: getattr(x, field) * factor})
+
+
+# --- the registry ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", models.MODELS)
+def test_registered_model_has_its_docstring_inputs_and_predict(name: str) -> None:
+    module = getattr(models, name)
+    assert module is importlib.import_module(models.MODELS[name])
+    assert callable(module.predict)
+    assert dataclasses.is_dataclass(module.Inputs)
+    for heading in ("\nSource ", "\nModels ", "\nOmits "):
+        assert heading in module.__doc__
+    assert models.ABOUT[name]
+
+
+def test_registry_names_what_it_has() -> None:
+    assert set(models.ABOUT) == set(models.MODELS) <= set(dir(models))
+    with pytest.raises(AttributeError, match="roofline_2009"):
+        models.no_such_paper  # noqa: B018
+
+
+# --- a change of the unit of time only rescales ---------------------------------------------------
+
+
+@quick
+@given(x=mixes, memory=memories, unit=positive(0.01, 100))
+def test_mix_rescales_with_time(x: Mix, memory: Memory, unit: float) -> None:
+    slower = x
+    for field in ("op_latency", "alu_latency", "op_to_op_latency"):
+        if getattr(x, field) is not None:
+            slower = grown(slower, field, unit)
+    for field in ("op_throughput", "alu_throughput", "issue_throughput"):
+        slower = grown(slower, field, 1 / unit)
+    slower_memory = Memory(
+        memory.unloaded * unit, (memory.growth[0] * unit,), (memory.ceiling[0] / unit,)
+    )
+    mixed, contended = volkov.mixes.predict, volkov.contention.predict
+    assert mixed(slower).rate == pytest.approx(mixed(x).rate / unit)
+    assert contended(slower, slower_memory).rate == pytest.approx(contended(x, memory).rate / unit)
+    needed = volkov.mixes.warps_needed
+    assert needed(slower).total == pytest.approx(needed(x).total)
+
+
+@quick
+@given(x=kernels, unit=positive(0.01, 100))
+def test_kernel_rescales_with_time(x: volkov.Inputs, unit: float) -> None:
+    busy = {name: cycles * unit for name, cycles in x.busy.items()}
+    slower = volkov.Inputs(x.warps, x.latency * unit, busy)
+    assert volkov.predict(slower).rate == pytest.approx(volkov.predict(x).rate / unit)
+
+
+@quick
+@given(x=rooflines, unit=positive(0.01, 100))
+def test_roofline_rescales_with_time(x: roofline.Inputs, unit: float) -> None:
+    faster = grown(grown(x, "peak_flops", unit), "peak_bandwidth", unit)
+    assert roofline.predict(faster).rate == pytest.approx(roofline.predict(x).rate * unit)
+
+
+# --- more never hurts -----------------------------------------------------------------------------
+
+HELPS_MIX = ["warps", "op_throughput", "alu_throughput", "issue_throughput"]
+HURTS_MIX = ["op_latency", "alu_latency", "op_issue_slots"]
+
+
+@quick
+@given(x=mixes, memory=memories, factor=positive(1, 10))
+def test_more_never_hurts_a_mix(x: Mix, memory: Memory, factor: float) -> None:
+    rate = volkov.mixes.predict(x).rate
+    contended = volkov.contention.predict(x, memory).rate
+    for field in HELPS_MIX:
+        assert volkov.mixes.predict(grown(x, field, factor)).rate >= rate * (1 - 1e-12)
+        assert volkov.contention.predict(grown(x, field, factor), memory).rate >= contended * (1 - 1e-9)
+    for field in HURTS_MIX:
+        assert volkov.mixes.predict(grown(x, field, factor)).rate <= rate * (1 + 1e-12)
+        assert volkov.contention.predict(grown(x, field, factor), memory).rate <= contended * (1 + 1e-9)
+
+
+@quick
+@given(x=rooflines, factor=positive(1, 10))
+def test_more_never_hurts_a_roofline(x: roofline.Inputs, factor: float) -> None:
+    for field in ("intensity", "peak_flops", "peak_bandwidth"):
+        assert roofline.predict(grown(x, field, factor)).rate >= roofline.predict(x).rate
+
+
+@quick
+@given(x=kernels, factor=positive(1, 10))
+def test_more_never_hurts_a_kernel(x: volkov.Inputs, factor: float) -> None:
+    rate = volkov.predict(x).rate
+    assert volkov.predict(grown(x, "warps", factor)).rate >= rate
+    assert volkov.predict(grown(x, "latency", factor)).rate <= rate
+    busier = dataclasses.replace(x, busy={name: cycles * factor for name, cycles in x.busy.items()})
+    assert volkov.predict(busier).rate <= rate
+
+
+def test_needed_warps_may_fall_with_intensity_which_is_the_cusp() -> None:
+    x = Mix(0, np.array([0.0, 48.14, 512.0]), 368, 6, 0.0814, 4, 4)
+    low, top, high = volkov.mixes.warps_needed(x).total
+    assert top > 1.5 * low > 1.5 * high
+
+
+# --- arrays agree with scalars, nothing is NaN ----------------------------------------------------
+
+
+def scalars_agree(
+    predict: Callable[..., Any], build: Callable[..., Any], draws: list[dict[str, float]]
+) -> None:
+    together = predict(build(**{name: np.array([draw[name] for draw in draws]) for name in draws[0]}))
+    for i, draw in enumerate(draws):
+        alone = predict(build(**draw))
+        assert np.isfinite(alone.rate)
+        assert not any(np.isnan(limit).any() for limit in alone.limits.values())
+        assert alone.rate == pytest.approx(together.rate[i], rel=1e-12)
+        assert alone.bottleneck == together.bottleneck[i]
+
+
+mix_draws = st.lists(
+    st.fixed_dictionaries(
+        {
+            "warps": warps,
+            "alu_per_op": intensities,
+            "op_latency": positive(10, 2000),
+            "alu_latency": positive(2, 40),
+            "op_throughput": positive(1e-3, 2),
+            "alu_throughput": positive(0.1, 8),
+            "issue_throughput": positive(0.1, 8),
+        }
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@quick
+@given(draws=mix_draws, memory=memories)
+def test_mix_broadcasts(draws: list[dict[str, float]], memory: Memory) -> None:
+    scalars_agree(volkov.mixes.predict, Mix, draws)
+    scalars_agree(lambda x: volkov.contention.predict(x, memory), Mix, draws)
+    scalars_agree(lambda x: volkov.contention.predict_one_term(x, memory), Mix, draws)
+
+
+def test_two_axes_make_a_plane() -> None:
+    x = Mix(np.arange(1, 65.0), np.array([[0.0], [1.0], [64.0]]), 368, 6, 0.0814, 4, 4)
+    assert volkov.mixes.predict(x).rate.shape == (3, 64)
+    assert volkov.contention.predict(x, Memory(372, (22,), (0.085,))).rate.shape == (3, 64)
+
+
+def test_ceilings_keep_their_lines_apart() -> None:
+    x = roofline.Inputs(1.0, 1e12, 1e11)
+    with pytest.raises(ValueError, match="memory"):
+        roofline.predict_under_ceilings(x, {"memory": 1e11}, {})
+    with pytest.raises(ValueError, match="simd"):
+        roofline.predict_under_ceilings(x, {"simd": 1e11}, {"simd": 1e10})
+    with pytest.raises(ValueError, match="latency"):
+        volkov.predict(volkov.Inputs(1, 1, {"latency": 1}))
+
+
+# --- the same thing said twice --------------------------------------------------------------------
+
+
+@settings(max_examples=200, deadline=None)
+@given(x=mixes, memory=memories)
+def test_bisection_finds_the_closed_form(x: Mix, memory: Memory) -> None:
+    bisected = volkov.contention.predict(x, memory)
+    closed = volkov.contention.predict_one_term(x, memory)
+    assert bisected.rate == pytest.approx(closed.rate, rel=1e-9, abs=1e-15)
+
+
+@quick
+@given(x=mixes, memory=memories)
+def test_contention_without_growth_is_the_basic_model(x: Mix, memory: Memory) -> None:
+    flat = Memory(memory.unloaded, (0.0,), (10.0,))
+    basic = dataclasses.replace(x, op_latency=memory.unloaded, op_to_op_latency=None)
+    rate = volkov.mixes.predict(basic).rate
+    assert volkov.contention.predict(x, flat).rate == pytest.approx(rate, rel=1e-9)
+    assert volkov.contention.predict(x, memory).rate <= rate * (1 + 1e-9)
+
+
+@quick
+@given(x=mixes, memory=memories)
+def test_contended_throughput_needs_the_warps_it_was_given(x: Mix, memory: Memory) -> None:
+    found = volkov.contention.predict(x, memory)
+    if found.bottleneck == "latency" and x.warps > 0 and found.rate < 0.99 * memory.ceiling[0]:
+        assert volkov.contention.warps_for(x, memory, found.rate) == pytest.approx(x.warps, rel=1e-6)
+
+
+@quick
+@given(x=mixes)
+def test_needed_warps_just_reach_the_peak(x: Mix) -> None:
+    needed = volkov.mixes.warps_needed(x).total
+    peak = volkov.mixes.peak(x).rate
+    assert volkov.mixes.predict(dataclasses.replace(x, warps=needed)).rate == pytest.approx(peak)
+    assert volkov.mixes.predict(dataclasses.replace(x, warps=0.9 * needed)).rate == pytest.approx(0.9 * peak)
+    whole = float(volkov.mixes.whole_warps_for_share(x, 0.9))
+    assert volkov.mixes.predict(dataclasses.replace(x, warps=whole)).rate >= 0.9 * peak * (1 - 1e-9)
+    if whole > 1:
+        assert volkov.mixes.predict(dataclasses.replace(x, warps=whole - 1)).rate < 0.9 * peak
+
+
+@quick
+@given(x=mixes)
+def test_no_intensity_needs_more_warps_than_both_limits_together(x: Mix) -> None:
+    plain = dataclasses.replace(x, op_issue_slots=1.0, op_to_op_latency=None)
+    assert volkov.mixes.warps_needed(plain).total <= volkov.mixes.cusp_warps_as_published(plain) * (1 + 1e-9)
+
+
+@quick
+@given(x=mixes)
+def test_isolation_brackets_the_thesis(x: Mix) -> None:
+    plain = dataclasses.replace(x, op_issue_slots=1.0, op_to_op_latency=None, issue_throughput=1e9)
+    if plain.warps > 0:
+        assert volkov.schemes.overstatement(plain) >= 1 - 1e-9
+        assert volkov.schemes.understatement(plain) <= 1 + 1e-9
+
+
+@quick
+@given(x=mixes)
+def test_the_general_form_contains_the_family(x: Mix) -> None:
+    per_op = volkov.Inputs(
+        x.warps,
+        volkov.mixes.latency(x),
+        {
+            "memory": 1 / x.op_throughput,
+            "arithmetic": x.alu_per_op / x.alu_throughput,
+            "issue": (x.alu_per_op + x.op_issue_slots) / x.issue_throughput,
+        },
+    )
+    assert volkov.predict(per_op).rate == pytest.approx(volkov.mixes.predict(x).rate)
+    assert volkov.needed_warps(per_op) == pytest.approx(volkov.mixes.warps_needed(x).total)
+
+
+GPUS = {  # Table 4.1: mem_lat, alu_lat, mem_thru, alu_thru, issue_thru, and the limit that never binds
+    "G80": (444, 20, 0.0268, 0.25, 0.5, "issue"),
+    "GT200": (434, 24, 0.0277, 0.25, 0.5, "issue"),
+    "Fermi": (513, 18, 0.0599, 1, 1, "arithmetic"),
+    "Kepler": (301, 9, 0.1338, 4, 4, "arithmetic"),
+    "Maxwell": (368, 6, 0.0814, 4, 4, "arithmetic"),
+}
+
+
+@pytest.mark.parametrize("gpu", GPUS)
+def test_one_limit_is_redundant_on_each_gpu_of_the_thesis(gpu: str) -> None:
+    *machine, redundant = GPUS[gpu]
+    alpha = np.concatenate([[0], 2 ** np.arange(-4, 12, 0.25)])[:, None]
+    found = volkov.mixes.predict(Mix(np.arange(1, 65.0), alpha, *machine))
+    others = [limit for name, limit in found.limits.items() if name != redundant]
+    assert np.array_equal(np.minimum.reduce(np.broadcast_arrays(*others)), found.rate)
+
+
+# --- differential: warps on one SM ----------------------------------------------------------------
+
+
+def simulate(
+    starts: list[int],
+    alpha: int,
+    latency: tuple[int, int],
+    interval: tuple[int, int],
+    issue: tuple[int, int],
+    rounds: int = 40,
+) -> float:
+    """Accesses per cycle of in-order warps sharing an issue slot and two pipes.
+
+    latency, interval, issue : (memory, arithmetic) in cycles; a pipe takes one instruction per
+    interval, an instruction keeps the slot for `issue` cycles (0: no limit on issue).
+    """
+    ready, step, free, slot, now = list(starts), [0] * len(starts), [0, 0], 0, 0
+    while sum(step) < len(starts) * rounds * (alpha + 1):
+        for w in sorted(range(len(starts)), key=ready.__getitem__):
+            pipe = int(step[w] % (alpha + 1) > 0)
+            if max(ready[w], free[pipe], slot) <= now:
+                free[pipe], ready[w] = now + interval[pipe], now + latency[pipe]
+                slot = now + issue[pipe]
+                step[w] += 1
+        now += 1
+    return len(starts) * rounds / now
+
+
+DIFFERENTIAL = [
+    (warps, alpha, interval, issue)
+    for warps in (1, 4, 16)
+    for alpha in (0, 1, 8)
+    for interval in ((16, 1), (1, 1), (1, 4))
+    for issue in (1, 3)
+]
+
+
+def machine(warps: int, alpha: int, interval: tuple[int, int], issue: int) -> Mix:
+    return Mix(warps, alpha, 20, 6, 1 / interval[0], 1 / interval[1], 1.0, op_issue_slots=issue)
+
+
+@pytest.mark.parametrize("warps, alpha, interval, issue", DIFFERENTIAL)
+def test_mix_holds_and_is_tight(warps: int, alpha: int, interval: tuple[int, int], issue: int) -> None:
+    simulated = simulate([0] * warps, alpha, (20, 6), interval, (issue, 1))
+    bound = volkov.mixes.predict(machine(warps, alpha, interval, issue)).rate
+    assert 0.85 * bound <= simulated <= 1.05 * bound  # 40 rounds, not infinity; interference below
+
+
+def test_differential_cases_reach_every_bound() -> None:
+    limits = [volkov.mixes.predict(machine(*case)).limits for case in DIFFERENTIAL]
+    for name in limits[0]:
+        others = [min(v for other, v in limit.items() if other != name) for limit in limits]
+        assert any(limit[name] < 0.8 * rest for limit, rest in zip(limits, others, strict=True)), name
+
+
+@pytest.mark.parametrize(
+    "starts, share",
+    [([0, 1, 2, 12, 13, 14], 1.0), ([0] * 6, 24 / 27), ([0, 1, 2, 12, 13], 20 / 24), ([0] * 3, 12 / 24)],
+)
+def test_phase_of_the_warps_decides_at_the_knee(starts: list[int], share: float) -> None:
+    """Section 4.6: six warps suffice when tiled as in Figure 4.7 and fall short when started together."""
+    adds = 4 * simulate(starts, 4, (12, 3), (1, 1), (0, 0), rounds=1000)
+    bound = 4 * volkov.mixes.predict(Mix(len(starts), 4, 12, 3, 1.0, 1.0, 2.0)).rate
+    assert adds <= bound * 1.001
+    assert adds == pytest.approx(share, rel=2e-3)
+
+
+def test_longest_path_is_what_a_lone_warp_takes() -> None:
+    program = [one_warp.Instruction("LD", gap=4.0, loads=True)]
+    for i in range(6):
+        program.append(one_warp.Instruction("FADD", waits=((i, 6.0 if i else 20.0),), gap=4.0))
+    alone = one_warp.latency_bound(program, termination=6.0)
+    assert alone == 1 / simulate([0], 6, (20, 6), (1, 1), (4, 4), rounds=1) + 5  # the last result is due
