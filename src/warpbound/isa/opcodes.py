@@ -1,0 +1,201 @@
+"""Where an opcode executes, for how long it holds its units, and when its result is there.
+
+The facts stand in opcodes.toml (opcode -> family), families.toml (family -> pipe, demand, latency)
+and latencies.toml (what belongs to no opcode alone), each with its source. An unknown opcode is
+never an error: it has `known` False and demands nothing, and callers count it.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
+LATENCY_CLASSES = (
+    "fixed", "xu", "fp64", "tensor", "shared", "global", "local", "constant", "barrier", "special", "branch",
+)
+_TRUST = ("vendor", "measured", "published", "assumed")  # from the best to the least
+
+
+@dataclass(frozen=True)
+class OpcodeFacts:
+    """What one opcode with its modifiers costs one warp on one architecture."""
+
+    family: str                         # table of families.toml; "unknown" when not in the data
+    pipe: str                           # one of PIPES
+    demand: Mapping[str, float]         # unit of one sub-core -> cycle/inst; shared units: SM-wide x 4
+    latency: float | None               # issue to use, cycle; None: the machine's memory parameters say
+    latency_class: str                  # what a wait for it is booked on; see LATENCY_CLASSES
+    source: str                         # keys of `sources()`: demand's, then latency's where it is another
+    how: str                            # vendor | measured | published | assumed: the weaker of the two
+    known: bool                         # False: not in the data
+    tensor: tuple[str, float] | None    # (operand type, FMA/inst); the board gives the rate, hence no demand
+
+
+@dataclass(frozen=True)
+class Latency:
+    """One latency of an architecture and where it comes from."""
+
+    value: float  # cycle
+    source: str   # key of `sources()`
+    how: str      # vendor | measured | published | assumed
+
+
+_UNKNOWN = OpcodeFacts(
+    family="unknown",
+    pipe="unknown",
+    demand=MappingProxyType({}),
+    latency=None,
+    latency_class="fixed",
+    source="unsourced",
+    how="assumed",
+    known=False,
+    tensor=None,
+)
+
+
+def architectures() -> tuple[int, ...]:
+    """Architectures with a data row, ascending: 70 for compute capability 7.0."""
+    return tuple(sorted(_rows()))
+
+
+def data_row(arch: int) -> int:
+    """The architecture whose numbers answer for `arch`: itself, or the nearest relative with data."""
+    rows = _rows()
+    if arch in rows:
+        return rows[arch]
+    older = [row for row in rows if row <= arch]
+    return rows[max(older, default=min(rows))]
+
+
+@cache
+def opcode_facts(opcode: str, modifiers: tuple[str, ...], arch: int) -> OpcodeFacts:
+    """Facts of ("IMAD", ("WIDE", "U32"), 90); `known` False where the opcode is not in the data."""
+    family = _family_of(opcode, modifiers)
+    if family is None:
+        return _UNKNOWN
+    row = _load("families")[family]
+    column = data_row(arch)
+    cost_source = str(_pick(row["source"], column))
+    latency_source = str(_pick(row.get("latency_source", cost_source), column))
+    sources = dict.fromkeys((cost_source, latency_source))
+    latency = _pick(row.get("latency"), column)
+    demand = {unit: float(_pick(cycles, column)) for unit, cycles in row.get("demand", {}).items()}
+    return OpcodeFacts(
+        family=family,
+        pipe=str(_pick(row["pipe"], column)),
+        demand=MappingProxyType({unit: cycles for unit, cycles in demand.items() if cycles}),
+        latency=None if latency is None else float(latency),
+        latency_class=str(_pick(row["class"], column)),
+        source=" ".join(sources),
+        how=max((_how(source, arch) for source in sources), key=_TRUST.index),
+        known=True,
+        tensor=_tensor_work(opcode, modifiers),
+    )
+
+
+@cache
+def latency(name: str, arch: int) -> Latency:
+    """A latency of latencies.toml, such as "predicate" or "war_stg_64"; KeyError for another name."""
+    row = _load("latencies")[name]
+    column = data_row(arch)
+    source = str(_pick(row["source"], column))
+    return Latency(float(_pick(row["value"], column)), source, _how(source, arch))
+
+
+def latency_names() -> tuple[str, ...]:
+    """Every name that `latency` answers."""
+    return tuple(_load("latencies"))
+
+
+def sources() -> Mapping[str, str]:
+    """Source key -> what it stands for."""
+    return {key: source["text"] for key, source in _load("families")["sources"].items()}
+
+
+@cache
+def _load(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("warpbound.isa").joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+@cache
+def _rows() -> dict[int, int]:
+    return {int(arch): row for arch, row in _load("opcodes")["rows"].items()}
+
+
+def _pick(value: Any, column: int) -> Any:
+    """A value that holds for all columns, or the one of this column from a list or a table."""
+    if isinstance(value, list):
+        return value[_load("families")["columns"].index(column)]
+    if isinstance(value, dict):
+        return value.get(str(column), value["rest"])
+    return value
+
+
+def _how(source: str, arch: int) -> str:
+    """How far to trust a number from `source` when said of `arch`."""
+    if data_row(arch) != arch:
+        return "assumed"
+    return str(_load("families")["sources"][source]["how"])
+
+
+@cache
+def _entries() -> dict[str, list[tuple[frozenset[str], str]]]:
+    """Opcode -> (modifiers that must be there, family), the most demanding first."""
+    entries: dict[str, list[tuple[frozenset[str], str]]] = {}
+    for family, text in _load("opcodes")["opcodes"].items():
+        for entry in text.split():
+            opcode, *modifiers = entry.split(".")
+            entries.setdefault(opcode, []).append((frozenset(modifiers), family))
+    for candidates in entries.values():
+        candidates.sort(key=lambda candidate: -len(candidate[0]))
+    return entries
+
+
+def _family_of(opcode: str, modifiers: tuple[str, ...]) -> str | None:
+    present = set(modifiers)
+    for required, family in _entries().get(opcode, ()):
+        if required <= present:
+            return family
+    return None
+
+
+def _tensor_work(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, float] | None:
+    """Operand type and FMAs of one warp instruction, from the shape its modifiers name."""
+    tables = _load("opcodes")["tensor"]
+    kind = tables["type"].get(opcode)
+    fmas = next(filter(None, map(_shape_fmas, modifiers)), 0.0)
+    if kind is None or not fmas:
+        return None
+    for modifier, other in tables["modifier"].items():
+        if modifier in modifiers:
+            kind = other
+    if "F16" in modifiers and "F32" not in modifiers:
+        kind += "_acc16"  # FP16 accumulation; boards rate it apart
+    if "GMMA" in opcode:
+        fmas /= 4  # the shape is a warpgroup's
+    if "SP" in modifiers:
+        fmas /= 2  # 2:4 sparsity: half of the products are skipped
+    if opcode == "HMMA" and "884" in modifiers:
+        fmas *= 4  # four independent 8 x 8 x 4 products, one per quad pair
+    return kind, fmas / _steps(modifiers)
+
+
+def _shape_fmas(modifier: str) -> float:
+    """m x n x k of "16816" or "64x256x16"; 0 where the modifier is no shape."""
+    shape = re.fullmatch(r"(8|16)(8)(\d+)", modifier) or re.fullmatch(r"(\d+)x(\d+)x(\d+)", modifier)
+    if shape is None:
+        return 0.0
+    m, n, k = map(int, shape.groups())
+    return float(m * n * k)
+
+
+def _steps(modifiers: tuple[str, ...]) -> int:
+    """Instructions that share one product on Volta: 4 with FP32 accumulation, 2 with FP16."""
+    if not any(modifier.startswith("STEP") for modifier in modifiers):
+        return 1
+    return 4 if "F32" in modifiers else 2
