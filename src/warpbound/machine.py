@@ -297,7 +297,7 @@ def _quantity(name: str, entry: Any, sources: Mapping[str, Any], place: _Place) 
         )
     _check_number(name, entry["value"], place)
     others = tuple(_claim(name, other, sources, place) for other in entry.get("others", ()))
-    source = _source(name, entry["source"], sources, place)
+    source = _source(name, entry["source"], sources, place.at(name, "source"))
     return Quantity(float(entry["value"]), entry["unit"], source, entry["how"], entry.get("note", ""), others)
 
 
@@ -308,13 +308,14 @@ def _claim(name: str, other: Any, sources: Mapping[str, Any], place: _Place) -> 
             "Write { value = ..., source = ... }, with a note if need be.",
         )
     _check_number(name, other["value"], place)
-    return Claim(float(other["value"]), _source(name, other["source"], sources, place), other.get("note", ""))
+    source = _source(name, other["source"], sources, place.at(name, "others"))
+    return Claim(float(other["value"]), source, other.get("note", ""))
 
 
-def _source(name: str, key: Any, sources: Mapping[str, Any], place: _Place) -> str:
-    if not isinstance(key, str) or key not in sources:
+def _source(name: str, key: Any, sources: Mapping[str, Any], line: str) -> str:
+    if not isinstance(key, str) or not str(sources.get(key, "")).strip():
         raise InputError(
-            f"{place.at(name, 'source')}: {name} cites {key!r}, which is not in [sources].",
+            f"{line}: {name} cites {key!r}, which is not in [sources].",
             "Add it there: author, title or file, and date or commit.",
         )
     return str(sources[key])
