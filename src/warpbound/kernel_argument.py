@@ -10,7 +10,7 @@ import builtins
 import difflib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -51,7 +51,7 @@ class Argument:
     alias: str | int | None = None  # name or position of the argument whose memory this is
     offset: int = 0  # [B] from the start of the aliased memory
     value: Scalar | None = None
-    bytes: builtins.bytes | None = None  # a struct by value; of an array given in Python its contents
+    bytes: builtins.bytes | None = field(default=None, repr=False)  # a struct; an array given in Python
 
     @property
     def size_B(self) -> int:
@@ -362,7 +362,7 @@ def _uniform(random: np.random.Generator, name: str, shape: tuple[int, ...]) -> 
         return random.random(shape, np.float64 if name == "f64" else np.float32)
     if name in ("f16", "bf16"):
         steps = 2**11 if name == "f16" else 2**8
-        return (random.integers(0, steps, shape) / steps).astype(np.float32)
+        return random.integers(0, steps, shape, np.uint16) / np.float32(steps)
     if name == "bool":
         return random.integers(0, 2, shape, np.uint8)
     limits = np.iinfo(DTYPES[name])

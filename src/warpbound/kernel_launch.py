@@ -235,7 +235,8 @@ def _linked(launch: Launch) -> Launch:
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"{_file(launch)}{kind} '{name}' is given twice.", "Remove one of the two.")
-    by_name = {argument.name: argument for argument in launch.args} | dict(enumerate(launch.args))
+    by_name = {_key(argument, order): argument for order, argument in enumerate(launch.args)}
+    by_name |= {argument.name: argument for argument in launch.args}
     for argument in launch.args:
         if argument.alias is None:
             continue
@@ -275,12 +276,17 @@ def _merged(own: tuple[Argument, ...], new: tuple[Argument, ...]) -> tuple[Argum
     """`own` with those of `new` that have its name, or the position of an entry, in their places."""
     merged = list(own)
     for argument in new:
-        at = next((i for i, old in enumerate(own) if argument.name in (old.name, i)), None)
+        at = next((i for i, old in enumerate(own) if argument.name in (old.name, _key(old, i))), None)
         if at is None:
             merged.append(argument)
         else:
             merged[at] = replace(argument, name=own[at].name)
     return tuple(merged)
+
+
+def _key(argument: Argument, order: int) -> int:
+    """The position that an argument stands for: its own, or its place in the list."""
+    return order if isinstance(argument.name, str) else argument.name
 
 
 def _dim(sizes: int | Sequence[int], key: str) -> Dim:
