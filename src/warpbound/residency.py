@@ -95,8 +95,11 @@ class Residency:
         """Per property, the smallest change that admits more; properties that cannot help are absent.
 
         Registers, shared memory and carve-out: one more resident block. Block size: more resident
-        warps, over multiples of the warp, with as many threads in the whole grid as before.
+        warps, over multiples of the warp, with as many threads in the whole grid as before. None where
+        the grid binds: the SMs hold all there is.
         """
+        if "grid" in self.limiters:
+            return ()
         searches = (_other_block_size, _fewer_registers, _less_shared, _larger_carveout)
         found = (search(self) for search in searches)
         return tuple(step for step in found if step is not None)
