@@ -8,11 +8,13 @@ from importlib import import_module
 from types import ModuleType
 
 MODELS: dict[str, str] = {
+    "hong_kim_2009": "warpbound.models.hong_kim_2009",
     "roofline_2009": "warpbound.models.roofline_2009",
     "volkov_2016": "warpbound.models.volkov_2016",
 }
 
 ABOUT: dict[str, str] = {
+    "hong_kim_2009": "Hong, Kim: warps that wait for memory together (MWP) or compute meanwhile (CWP)",
     "roofline_2009": "Williams, Waterman, Patterson: peak arithmetic, peak bandwidth, ceilings below both",
     "volkov_2016": "Volkov: occupancy over the latency of one warp, against the tightest throughput limit",
 }
