@@ -103,8 +103,9 @@ def test_every_latency_has_a_source(arch: int) -> None:
 def test_a_number_said_twice_is_said_alike() -> None:
     pairs = {
         "xu": "MUFU", "fp64": "DFMA", "constant_immediate": "LDC", "shfl": "SHFL", "s2r": "S2R",
-        "vote": "VOTE", "match": "MATCH", "redux": "REDUX", "barrier": "BAR", "membar_cta": "MEMBAR.CTA", "branch": "BRA",
-        "membar_gpu": "MEMBAR.SC.GPU", "membar_sys": "MEMBAR.SC.SYS", "vector_to_uniform": "R2UR",
+        "vote": "VOTE", "match": "MATCH", "redux": "REDUX", "barrier": "BAR", "branch": "BRA",
+        "membar_cta": "MEMBAR.CTA", "membar_gpu": "MEMBAR.SC.GPU", "membar_sys": "MEMBAR.SC.SYS",
+        "vector_to_uniform": "R2UR",
     }
     for name, instruction in pairs.items():
         for arch in architectures():
@@ -265,7 +266,8 @@ K integers(int *a, unsigned *u, long long *l, unsigned long long *m, int n) {
 K floats(float *f, double *d, int *a, long long *l, int n) {
   float x = f[0], y = f[1]; double p = d[0], q = d[1];
   f[2] = x / y + sqrtf(x) + sinf(y) + powf(x, y) + fminf(x, y) + floorf(x) + a[0] + tanhf(y) + constants[n];
-  f[3] = __sinf(x) + __expf(y) + (x > y ? x : n) + erff(x) + ldexpf(y, n) + (float)l[0]; a[1] = (int)x; l[1] = y;
+  f[3] = __sinf(x) + __expf(y) + (x > y ? x : n) + erff(x) + ldexpf(y, n) + (float)l[0];
+  a[1] = (int)x; l[1] = y;
   d[2] = p / q + sqrt(p) + exp(q) + rint(p) + fmax(p, q) + (p > q) + a[2] + x; f[4] = (float)p; a[3] = (int)q;
   l[2] = (long long)p; d[3] = (double)l[3] + fma(p, q, 1.0);
 }
@@ -320,7 +322,7 @@ K tensor(unsigned *u, float *f, int n) {
 #endif
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(where));
-  asm volatile("{ .reg .pred p; L: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra L; }" ::"r"(where));
+  asm volatile("{.reg .pred p; L: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra L;}" ::"r"(where));
   asm volatile("barrier.cluster.arrive; barrier.cluster.wait; fence.proxy.async;");
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
                " [%0], [%1, {%2,%2}], [%3];" ::"r"(where), "l"(u), "r"(n), "r"(where));
