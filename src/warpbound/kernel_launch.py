@@ -30,6 +30,7 @@ __all__ = [
     "Changes",
     "Dim",
     "Launch",
+    "aliased",
     "bind",
     "check",
     "contents",
@@ -169,6 +170,14 @@ def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argu
     return tuple(argument for argument in slots if argument is not None)
 
 
+def aliased(argument: Argument, arguments: Sequence[Argument]) -> Argument | None:
+    """The array among `arguments` whose memory an alias shares; None where there is none."""
+    for order, other in enumerate(arguments):
+        if other.kind == "array" and argument.alias in (other.name, _key(other, order)):
+            return other
+    return None
+
+
 def parse_dim(text: str) -> Dim:
     """Grid, block or cluster from "37,2048,1"; what is left out is 1. CommandError where malformed."""
     if not re.fullmatch(r"[0-9]{1,10}(,[0-9]{1,10}){0,2}", text):
@@ -181,7 +190,7 @@ def parse_dim(text: str) -> Dim:
 
 _Size = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1)]
 _Sizes = _Size | Annotated[list[_Size], msgspec.Meta(min_length=1, max_length=3)]
-_Bytes = Annotated[int, msgspec.Meta(ge=0)]
+_Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class _Compile(msgspec.Struct, forbid_unknown_fields=True):
@@ -235,13 +244,11 @@ def _linked(launch: Launch) -> Launch:
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"{_file(launch)}{kind} '{name}' is given twice.", "Remove one of the two.")
-    by_name = {_key(argument, order): argument for order, argument in enumerate(launch.args)}
-    by_name |= {argument.name: argument for argument in launch.args}
     for argument in launch.args:
         if argument.alias is None:
             continue
-        target = by_name.get(argument.alias)
-        if target is None or target.kind != "array":
+        target = aliased(argument, launch.args)
+        if target is None:
             arrays = [str(other.name) for other in launch.args if other.kind == "array"]
             which = f"argument '{argument.name}' aliases '{argument.alias}', which is no array."
             raise InputError(_file(launch) + which, suggestion(str(argument.alias), arrays))
