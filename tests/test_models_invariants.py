@@ -381,3 +381,17 @@ def test_longest_path_is_what_a_lone_warp_takes() -> None:
         program.append(one_warp.Instruction("FADD", waits=((i, 6.0 if i else 20.0),), gap=4.0))
     alone = one_warp.latency_bound(program, termination=6.0)
     assert alone == 1 / simulate([0], 6, (20, 6), (1, 1), (4, 4), rounds=1) + 5  # the last result is due
+
+
+@quick
+@given(x=rooflines, blocks=st.integers(50, 200))
+def test_roofline_is_what_double_buffering_approaches(x: roofline.Inputs, blocks: int) -> None:
+    """Blocks of 1 kB are fetched one after the other and worked on one after the other, side by side."""
+    fetch, work = 1e3 / x.peak_bandwidth, 1e3 * x.intensity / x.peak_flops
+    fetched = worked = 0.0
+    for _ in range(blocks):
+        fetched += fetch
+        worked = max(worked, fetched) + work
+    simulated = blocks * 1e3 * x.intensity / worked
+    rate = float(roofline.predict(x).rate)
+    assert rate * (1 - 1.1 / blocks) <= simulated <= rate * (1 + 1e-9)
