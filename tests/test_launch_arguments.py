@@ -39,6 +39,26 @@ def test_pack_keeps_to_a_given_dtype():
         pack(Argument("a", "scalar", "f32", value=1.0), 8)
 
 
+@pytest.mark.parametrize(
+    "word, declared, packed",
+    [
+        ("a=2", "float", "00000040"),
+        ("a=2", "const int", "02000000"),
+        ("a=2", "Count", "02000000"),
+        ("a=1e99", "float", "0000807f"),
+        ("a=4294967295", "unsigned int", "ffffffff"),
+    ],
+)
+def test_pack_heeds_the_declared_type(word, declared, packed):
+    assert pack(parse_argument(word), 4, declared) == bytes.fromhex(packed)
+
+
+@pytest.mark.parametrize("word, declared", [("a=2.5", "int"), ("a=-1", "unsigned"), ("a=1", "bool")])
+def test_pack_refuses_what_the_declared_type_cannot_hold(word, declared):
+    with pytest.raises(InputError, match="argument 'a', value"):
+        pack(parse_argument(word), 4, declared)
+
+
 # --- contents ---
 
 

@@ -34,6 +34,11 @@ DTYPES: dict[str, np.dtype[Any]] = {  # bf16 has no NumPy type: its 16 bits are 
 }  # fmt: skip
 _FLOATS = ("f16", "bf16", "f32", "f64")
 _NUMPY_NAMES = {"bfloat16": "bf16"} | {dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"}
+_DECLARED = {
+    "float": "f32", "double": "f64", "__half": "f16", "half": "f16", "__nv_bfloat16": "bf16", "bool": "bool",
+    "int": "i32", "unsigned": "u32", "unsigned int": "u32", "long long": "i64", "unsigned long long": "u64",
+    "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
+}  # fmt: skip
 _UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
 
 
@@ -81,20 +86,25 @@ def contents(argument: Argument, index: int) -> NDArray[Any] | None:
         raise InputError(reason, "Give a smaller shape, or check the file.") from problem
 
 
-def pack(argument: Argument, size_B: int) -> builtins.bytes:
+def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
     """The scalar or struct as the `size_B` bytes of its parameter, little-endian.
 
-    Without a dtype an integer takes the parameter's size and a float is the IEEE type of that size.
-    InputError where it does not fit.
+    declared : the parameter's C type where known: then 2 is 2.0f to a float and 2.5 is refused by an int.
+    Without it and without a dtype, an integer takes the parameter's size and a float is the IEEE type of
+    that size. InputError where it does not fit.
     """
-    value, dtype = argument.value, argument.dtype
-    if dtype is None and isinstance(value, float):
-        dtype = {2: "f16", 4: "f32", 8: "f64"}.get(size_B, "f64")
+    value = argument.value
+    dtype = argument.dtype or _DECLARED.get(" ".join(word for word in declared.split() if word != "const"))
+    if value is not None and dtype is not None:
+        value = _scalar(value, dtype, Where(f"argument '{argument.name}'", InputError, Path()))
+    elif isinstance(value, float):
+        dtype = {2: "f16", 4: "f32"}.get(size_B, "f64")
     packed = argument.bytes or b""
-    if dtype == "bf16":
+    if value is not None and dtype == "bf16":
         packed = _bf16(np.array([value], np.float32)).tobytes()
-    elif dtype is not None:
-        packed = np.array(value, DTYPES[dtype]).tobytes()
+    elif value is not None and dtype is not None:
+        with np.errstate(over="ignore"):  # as in C, what is too large is inf
+            packed = np.array(value).astype(DTYPES[dtype]).tobytes()
     elif value is not None and -(1 << 8 * size_B - 1) <= value < 1 << 8 * size_B:
         packed = (int(value) % (1 << 8 * size_B)).to_bytes(size_B, "little")
     if len(packed) != size_B:
