@@ -119,14 +119,8 @@ def test_file_is_read_as_it_says(folder):
 
 
 def test_file_and_python_and_words_say_the_same(tmp_path):
-    path = written(
-        tmp_path,
-        """
-        grid = [4]
-        block = [32, 2]
-        args = [{name = "n", value = 7}, {name = "x", dtype = "f32", shape = [8], fill = "iota"}]
-    """,
-    )
+    x = '{name = "x", dtype = "f32", shape = [8], fill = "iota"}'
+    path = written(tmp_path, f'grid = [4]\nblock = [32, 2]\nargs = [{{name = "n", value = 7}}, {x}]')
     spoken = (parse_argument("n=7"), parse_argument("x=f32[8]:iota"))
     from_python = launch(grid=4, block=(32, 2), args={"n": 7, "x": "f32[8]:iota"})
     from_words = launch(grid=parse_dim("4"), block=parse_dim("32,2"), args=spoken)
