@@ -1,0 +1,55 @@
+"""warpbound: what bounds a GPU kernel and what to do about it, from its source alone.
+
+The names below are the public ones; each is loaded when it is first used, so that the import costs little.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from warpbound import models as models
+    from warpbound.analysis import Settings as Settings
+    from warpbound.analysis import analyze as analyze
+    from warpbound.errors import CommandError as CommandError
+    from warpbound.errors import InputError as InputError
+    from warpbound.errors import MissingTool as MissingTool
+    from warpbound.errors import WarpboundError as WarpboundError
+    from warpbound.kernel_launch import Launch as Launch
+    from warpbound.kernel_launch import launch as launch
+    from warpbound.machine import Gpu as Gpu
+    from warpbound.machine import gpu as gpu
+    from warpbound.program import Program as Program
+    from warpbound.program import compile_program as compile  # noqa: F401
+    from warpbound.residency import occupancy as occupancy
+
+_HOMES = {  # public name -> (module, name there)
+    "CommandError": ("errors", "CommandError"),
+    "Gpu": ("machine", "Gpu"),
+    "InputError": ("errors", "InputError"),
+    "Launch": ("kernel_launch", "Launch"),
+    "MissingTool": ("errors", "MissingTool"),
+    "Program": ("program", "Program"),
+    "Settings": ("analysis", "Settings"),
+    "WarpboundError": ("errors", "WarpboundError"),
+    "analyze": ("analysis", "analyze"),
+    "compile": ("program", "compile_program"),
+    "gpu": ("machine", "gpu"),
+    "launch": ("kernel_launch", "launch"),
+    "occupancy": ("residency", "occupancy"),
+}
+
+__all__ = [*_HOMES, "models"]  # noqa: PLE0604  (the names are literal above)
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, from the module that holds it."""
+    if name == "models":
+        return import_module("warpbound.models")
+    if name in _HOMES:
+        home, there = _HOMES[name]
+        return getattr(import_module(f"warpbound.{home}"), there)
+    raise AttributeError(f"module 'warpbound' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

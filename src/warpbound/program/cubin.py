@@ -6,8 +6,9 @@ Source   ELF sections read with pyelftools; the `.nv.info` attribute numbers are
 
 import io
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from warpbound.errors import InputError, MissingTool
 
@@ -59,7 +60,6 @@ def read_cubin(image: bytes, source: str) -> Cubin:
     """
     try:
         from elftools.common.exceptions import ELFError
-        from elftools.construct.lib.container import Container  # noqa: F401  (fails early on a broken install)
         from elftools.elf.elffile import ELFFile
     except ImportError as missing:
         raise MissingTool("Reading a cubin needs pyelftools.", "Install warpbound[cuda].") from missing
@@ -81,9 +81,10 @@ def _arch(header: dict[str, int], ident: dict[str, int]) -> int:
     return flags >> 8 & 0xFF if ident["EI_ABIVERSION"] >= 8 else flags & 0xFF
 
 
-def _assemble(elf, sections) -> Cubin:  # type: ignore[no-untyped-def]
+def _assemble(elf: Any, sections: dict[str, Any]) -> Cubin:
     symbols = list(sections[".symtab"].iter_symbols())
-    registers, frames = {}, {}
+    registers: dict[str, int] = {}
+    frames: dict[str, int] = {}
     for tag, payload in _attributes(sections[".nv.info"].data() if ".nv.info" in sections else b""):
         if tag in (_REGCOUNT, _FRAME_SIZE) and len(payload) >= 8:
             index, amount = struct.unpack_from("<II", payload)
@@ -98,7 +99,9 @@ def _assemble(elf, sections) -> Cubin:  # type: ignore[no-untyped-def]
     return Cubin(arch, kernels, tuple(_variables(elf, symbols)), _data(sections))
 
 
-def _kernel(name, arch, sections, registers, frames) -> KernelFacts:  # type: ignore[no-untyped-def]
+def _kernel(
+    name: str, arch: int, sections: dict[str, Any], registers: dict[str, int], frames: dict[str, int]
+) -> KernelFacts:
     text = sections[".text." + name]
     base, barriers, max_threads = 0x160, text["sh_flags"] >> 20 & 0x7F, None
     parameters: dict[int, tuple[int, int]] = {}
@@ -148,14 +151,14 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
             yield tag, struct.pack("<H", size)
 
 
-def _variables(elf, symbols) -> Iterator[Symbol]:  # type: ignore[no-untyped-def]
+def _variables(elf: Any, symbols: Iterable[Any]) -> Iterator[Symbol]:
     for symbol in symbols:
         if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
             section = elf.get_section(symbol["st_shndx"]).name
             yield Symbol(symbol.name, section, symbol["st_value"], symbol["st_size"])
 
 
-def _data(sections) -> dict[str, bytes]:  # type: ignore[no-untyped-def]
+def _data(sections: dict[str, Any]) -> dict[str, bytes]:
     """Contents of the global data sections; zeros for those without contents."""
     kept = {}
     for name, section in sections.items():

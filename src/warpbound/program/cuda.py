@@ -5,9 +5,10 @@ NVRTC carries the CUDA headers inside itself (13.3 and later); they are unpacked
 
 import importlib.metadata
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -133,13 +134,15 @@ def _require_kernel(source: Source, titles: dict[str, str], cubin: bytes, name: 
     if source.kernels:
         one = source.kernels[0].name
         raise InputError(
-            f"{name}: its kernels are templates ({', '.join(s.name for s in source.kernels)}) that nothing instantiates.",
+            f"{name}: nothing instantiates its kernel templates ({', '.join(s.name for s in source.kernels)}).",
             f"Name an instance: --kernel '{one}<float>'.",
         )
     raise InputError(f"{name}: there is no __global__ function in it.", "Give a file with a kernel.")
 
 
-def _nvrtc(code: str, name: str, flags: list[str], instances: tuple[str, ...]) -> tuple[bytes | None, dict[str, str], str]:
+def _nvrtc(
+    code: str, name: str, flags: list[str], instances: tuple[str, ...]
+) -> tuple[bytes | None, dict[str, str], str]:
     """(cubin or None, mangled name -> name expression, the compiler's log)."""
     nvrtc = _library()
     status, program = nvrtc.nvrtcCreateProgram(code.encode(), name.encode(), 0, None, None)
@@ -149,7 +152,8 @@ def _nvrtc(code: str, name: str, flags: list[str], instances: tuple[str, ...]) -
         for instance in instances:
             nvrtc.nvrtcAddNameExpression(program, instance.encode())
         (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
-        log = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace").rstrip("\0\n ")
+        raw = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        log = raw.decode(errors="replace").rstrip("\0\n ")
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             return None, {}, log or status.name
         cubin = _fetch(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
@@ -163,7 +167,7 @@ def _nvrtc(code: str, name: str, flags: list[str], instances: tuple[str, ...]) -
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _library():  # type: ignore[no-untyped-def]
+def _library() -> Any:
     try:
         from cuda.bindings import nvrtc
     except ImportError as missing:
@@ -171,9 +175,9 @@ def _library():  # type: ignore[no-untyped-def]
     return nvrtc
 
 
-def _fetch(size_of, fetch, program) -> bytes:  # type: ignore[no-untyped-def]
+def _fetch(size_of: Callable[[Any], Any], fetch: Callable[[Any, bytes], Any], program: Any) -> bytes:
     _, size = size_of(program)
-    room = b" " * size
+    room: bytes = b" " * size
     fetch(program, room)
     return room
 
@@ -186,7 +190,9 @@ def _bundled_headers() -> Path:
         place.mkdir(parents=True, exist_ok=True)
         status = nvrtc.nvrtcInstallBundledHeaders(str(place).encode(), 0)[0]
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise InputError(f"NVRTC could not unpack its headers into {place} ({status.name}).", "Free some space there.")
+            raise InputError(
+                f"NVRTC could not unpack its headers into {place} ({status.name}).", "Free some space there."
+            )
         for header, contents in _STUBS.items():
             keep(place / "stubs" / header, contents.encode())
         keep(place / "complete", b"")

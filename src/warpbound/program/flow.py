@@ -92,7 +92,7 @@ def _follows(
     through = (number[after],) if after in number else ()
     if last.opcode in JUMPS:
         target = _target(last, at)
-        targets = (number[target],) if target is not None else ()
+        targets: tuple[int, ...] = (number[target],) if target is not None else ()
         if last.opcode in INDIRECT:
             targets = tuple(sorted(label_blocks))
         return targets if always(last) else tuple(dict.fromkeys(through + targets))
@@ -162,9 +162,7 @@ def dominates(flow_dominators: Sequence[int | None], above: int, below: int) -> 
     return node == above
 
 
-def _loops(
-    blocks: Sequence[Block], order: Sequence[int], dominators: tuple[int | None, ...]
-) -> tuple[Loop, ...]:
+def _loops(blocks: Sequence[Block], order: Sequence[int], dominators: tuple[int | None, ...]) -> tuple[Loop, ...]:
     before: dict[int, list[int]] = {node: [] for node in order}
     for node in order:
         for after in blocks[node].follows:

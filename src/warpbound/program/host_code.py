@@ -82,15 +82,15 @@ def _is_host(node: Any, known_header: Callable[[str], bool]) -> bool:
     text: bytes = node.text
     if node.type == "preproc_include":
         found = _SYSTEM_INCLUDE.search(text)
-        return bool(found) and not known_header(found[1].decode())
+        return found is not None and not known_header(found[1].decode())
     if node.type in ("function_definition", "template_declaration", "declaration"):
-        function = node.type == "function_definition" or b"(" in text.partition(b"=")[0] or b"std::" in text
-        return function and not _DEVICE.search(_head(node)) and not _mentions_type_only(node)
+        callable_or_std = node.type == "function_definition" or b"(" in text.partition(b"=")[0] or b"std::" in text
+        return callable_or_std and not _DEVICE.search(_head(node)) and not _mentions_type_only(node)
     if node.type == "using_declaration":
         return text.split() == [b"using", b"namespace", b"std;"]
     if node.type in ("struct_specifier", "class_specifier"):
         return b"std::" in text and not _DEVICE.search(text)
-    return node.type == "expression_statement"
+    return bool(node.type == "expression_statement")
 
 
 def _mentions_type_only(node: Any) -> bool:

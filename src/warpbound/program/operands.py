@@ -1,7 +1,9 @@
 """The text of an instruction, as nvdisasm prints it, into opcode and operands."""
 
 import re
+from dataclasses import replace
 from functools import lru_cache
+from typing import TypedDict
 
 from warpbound.program.instruction import PT, RZ, Operand
 
@@ -13,6 +15,14 @@ _SCOREBOARD = re.compile(r"(?:SB|gsb)(\d+)((?:\.\w+)*)$")
 _BRACKETED = re.compile(r"(\w*)((?:\[[^\[\]]*\])+)((?:\.\w+)*)$")
 _KINDS = {"R": "register", "UR": "uniform", "P": "predicate", "UP": "uniform_predicate"}
 _ALONE = {"RZ": ("register", RZ), "URZ": ("uniform", RZ), "PT": ("predicate", PT), "UPT": ("uniform_predicate", PT)}
+
+
+class Signs(TypedDict, total=False):
+    """What stands before an operand: ! or ~, -, and the bars of |x|."""
+
+    invert: bool
+    negate: bool
+    absolute: bool
 
 
 def split_instruction(text: str) -> tuple[Operand | None, str, tuple[str, ...], tuple[Operand, ...]]:
@@ -47,21 +57,18 @@ def _split(text: str) -> list[str]:
 def operand(text: str) -> Operand:
     """Parse one operand; text that fits no form comes back as kind `other`, never as an error."""
     body, signs = _strip_signs(text.strip())
-    found = (
-        _register(text, body, signs)
-        or _bracketed(text, body, signs)
-        or _number(text)
-        or _named(text, body)
-    )
+    found = _register(text, body, signs) or _bracketed(text, body, signs) or _number(text) or _named(text, body)
     return found or Operand("other", text)
 
 
-def _strip_signs(text: str) -> tuple[str, dict[str, bool]]:
-    signs: dict[str, bool] = {}
-    for mark, name in (("!", "invert"), ("-", "negate"), ("~", "invert")):
-        if text.startswith(mark) and not _NUMBER.match(text) and not _FLOAT.match(text):
-            signs[name] = True
-            text = text[1:]
+def _strip_signs(text: str) -> tuple[str, Signs]:
+    signs: Signs = {}
+    if text[:1] in ("!", "~"):
+        signs["invert"] = True
+        text = text[1:]
+    elif text.startswith("-") and not _NUMBER.match(text) and not _FLOAT.match(text):
+        signs["negate"] = True
+        text = text[1:]
     if text.startswith("|"):
         inner, _, tail = text[1:].partition("|")
         signs["absolute"] = True
@@ -69,7 +76,11 @@ def _strip_signs(text: str) -> tuple[str, dict[str, bool]]:
     return text, signs
 
 
-def _register(text: str, body: str, signs: dict[str, bool]) -> Operand | None:
+def _signed(plain: Operand, signs: Signs) -> Operand:
+    return replace(plain, **signs) if signs else plain
+
+
+def _register(text: str, body: str, signs: Signs) -> Operand | None:
     found = _REGISTER.match(body)
     if not found:
         return None
@@ -79,10 +90,10 @@ def _register(text: str, body: str, signs: dict[str, bool]) -> Operand | None:
         kind, index = _ALONE.get(prefix + number, ("other", -1))
     else:
         kind, index = _KINDS[prefix], int(number)
-    return Operand(kind, text, index=index, suffixes=suffixes, **signs)
+    return _signed(Operand(kind, text, index=index, suffixes=suffixes), signs)
 
 
-def _bracketed(text: str, body: str, signs: dict[str, bool]) -> Operand | None:
+def _bracketed(text: str, body: str, signs: Signs) -> Operand | None:
     """Constants c[bank][...], addresses [...], desc[UR][...] and relatives."""
     found = _BRACKETED.match(body)
     if not found:
@@ -95,7 +106,7 @@ def _bracketed(text: str, body: str, signs: dict[str, bool]) -> Operand | None:
         bank = int(inside[0], 0) if _NUMBER.match(inside[0]) else operand(inside[0])
     kind = "constant" if prefix in ("c", "cx") else "memory"
     suffixes = tuple(tail.split(".")[1:])
-    return Operand(kind, text, value=offset, terms=terms, bank=bank, suffixes=suffixes, **signs)
+    return _signed(Operand(kind, text, value=offset, terms=terms, bank=bank, suffixes=suffixes), signs)
 
 
 def _address(inside: str) -> tuple[tuple[Operand, ...], int]:

@@ -13,13 +13,14 @@ from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.sass import Listing, Section, kernels, read_listing
 
+Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
 _PLAIN_NAME = re.compile(r"\d+")
 
 
 def compile_program(  # noqa: PLR0913  (the signature is the public one)
-    source: Path | str,
-    machine: str | Gpu,
+    source: Source,
+    machine: str | Path | Gpu,
     kernel: str | None = None,
     defines: Mapping[str, object] | None = None,
     options: Sequence[str] = (),
@@ -44,10 +45,10 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
     return found[0]
 
 
-def programs(source: Path | str, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
+def programs(source: Source, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
     """Every kernel of `source`, or those that `kernel` names, as `machine` runs them.
 
-    source : a Path to .cu, .cuh, .cubin, .sass or .txt, or the text of CUDA C++ or of a listing.
+    source : a Path to .cu, .cuh, .cubin, .sass or .txt; or the text of CUDA C++ or a listing; or bytes.
     Raises InputError where nothing of that name is found or the input cannot be read.
     """
     name, raw = _contents(source)
@@ -64,11 +65,11 @@ def programs(source: Path | str, machine: Gpu, kernel: str | None, options: Opti
     return tuple(_fits(one, machine) for one in _named(found, kernel, name))
 
 
-def _contents(source: Path | str) -> tuple[str, bytes]:
-    if isinstance(source, str):
+def _contents(source: Source) -> tuple[str, bytes]:
+    if not isinstance(source, Path):
         if not source.strip():
             raise InputError("The input is empty.", "Give CUDA C++, a cubin or a listing.")
-        return "<text>", source.encode()
+        return "<input>", source.encode() if isinstance(source, str) else source
     if source.is_dir():
         raise InputError(f"{source} is a folder.", "Give a file: .cu, .cubin or .sass.")
     try:
@@ -196,7 +197,9 @@ def _named(found: tuple[Program, ...], kernel: str | None, name: str) -> tuple[P
         raise InputError(f"{name} holds no kernel.", "Give a file with a __global__ function.")
     if kernel is None:
         return found
-    chosen = tuple(p for p in found if kernel in (p.name, p.title, plain_name(p.name), plain_name(p.name).rpartition("::")[2]))
+    chosen = tuple(
+        p for p in found if kernel in (p.name, p.title, plain_name(p.name), plain_name(p.name).rpartition("::")[2])
+    )
     if not chosen:
         raise InputError(
             f"{name} has no kernel `{kernel}`.", f"It holds: {', '.join(sorted({p.title for p in found}))}."

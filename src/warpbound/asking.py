@@ -1,0 +1,190 @@
+"""From the words of the command line to questions, and from questions to entries."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from warpbound.analysis import Settings, analyze
+from warpbound.entries import Entry
+from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.kernel_argument import parse_argument
+from warpbound.kernel_launch import Launch, launch, parse_dim
+from warpbound.machine import Gpu, catalogue, gpu
+from warpbound.machine import override as override_gpu
+from warpbound.program import Program, programs
+from warpbound.program.cuda import Options
+from warpbound.report.document import refusal
+
+
+class Words(TypedDict):
+    """The options of `analyze` as typed."""
+
+    files: tuple[str, ...]
+    gpus: str | None
+    kernel: str | None
+    grid: str | None
+    block: str | None
+    cluster: str | None
+    smem: int | None
+    carveout: int | None
+    args: tuple[str, ...]
+    launch_file: str | None
+    defines: tuple[str, ...]
+    include: tuple[str, ...]
+    nvrtc: tuple[str, ...]
+    settings: tuple[str, ...]
+    cache: str
+    clock: str
+    models: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """Files, boards, the launch if there is one, how to compile and how to answer."""
+
+    sources: tuple[Path | bytes, ...]
+    gpus: tuple[Gpu, ...]
+    kernel: str | None
+    launch: Launch | None
+    options: Options
+    settings: Settings
+
+
+def question(**words: Unpack[Words]) -> Question:
+    """Everything the command line says, checked before any work. Raises CommandError or InputError."""
+    asked = _launch(words)
+    boards = _gpus(words["gpus"] or (asked.gpu if asked else None), words["settings"])
+    defines = tuple(_pair(word, "--define") for word in words["defines"])
+    file_defines = tuple(asked.defines.items()) if asked else ()
+    return Question(
+        sources=tuple(_source(name) for name in words["files"]),
+        gpus=boards,
+        kernel=words["kernel"] or (asked.kernel if asked else None),
+        launch=asked,
+        options=Options(
+            defines=(*file_defines, *defines),
+            include=(*(asked.include if asked else ()), *(Path(folder) for folder in words["include"])),
+            extra=(*(asked.options if asked else ()), *words["nvrtc"]),
+        ),
+        settings=Settings(_clock(words["clock"]), words["cache"], _models(words["models"])),
+    )
+
+
+def answer(asked: Question, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> list[Entry]:
+    """One entry per kernel and GPU. A single question that fails raises; among several it leaves an error entry."""
+    alone = len(asked.sources) == 1 and len(asked.gpus) == 1
+    results: list[Entry] = []
+    for source, board in progress(_titled(asked)):
+        try:
+            found = programs(source, board, asked.kernel, asked.options)
+            _one_kernel(found, asked.launch)
+        except WarpboundError as error:
+            if alone:
+                raise
+            results.append(refusal(asked.kernel, board.key, error))
+            continue
+        results += [_entry(program, board, asked, alone and len(found) == 1) for program in found]
+    return results
+
+
+def _entry(program: Program, board: Gpu, asked: Question, alone: Any) -> Entry:
+    try:
+        return analyze(program, board, asked.launch, asked.settings)
+    except WarpboundError as error:
+        if alone:
+            raise
+        return refusal(program.title, board.key, error)
+
+
+def _titled(asked: Question) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
+    for source in asked.sources:
+        for board in asked.gpus:
+            name = source if isinstance(source, Path) else "-"
+            yield f"{name} on {board.key}", (source, board)
+
+
+def _one_kernel(found: Sequence[Program], asked: Launch | None) -> None:
+    if asked is not None and len(found) > 1:
+        raise InputError(
+            f"{found[0].source_name} holds {len(found)} kernels ({', '.join(p.title for p in found)}) "
+            "and the launch is of one.",
+            "Name it with --kernel.",
+        )
+
+
+def _source(name: str) -> Path | bytes:
+    if name != "-":
+        return Path(name)
+    import sys
+
+    return sys.stdin.buffer.read()
+
+
+def _launch(words: Words) -> Launch | None:
+    changes: dict[str, Any] = {
+        key: parse_dim(word) if word else None
+        for key, word in (("grid", words["grid"]), ("block", words["block"]), ("cluster", words["cluster"]))
+    }
+    changes |= {"smem": words["smem"], "carveout": words["carveout"], "kernel": words["kernel"]}
+    changes["args"] = [parse_argument(word) for word in words["args"]] or None
+    if words["launch_file"]:
+        return launch(words["launch_file"], **changes)
+    if changes["grid"] or changes["block"]:
+        return launch(**changes)
+    said = [f"--{key}" for key in ("cluster", "smem", "carveout", "args") if changes[key]]
+    if said:
+        raise CommandError(f"{said[0].removesuffix('s')} needs a launch.", "Add --grid and --block, or --launch FILE.")
+    return None
+
+
+def _gpus(names: str | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
+    if not names:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    keys = catalogue() if names == "all" else tuple(name for name in names.split(",") if name)
+    return tuple(_overridden(gpu(key), settings) for key in keys)
+
+
+def _overridden(board: Gpu, settings: Sequence[str]) -> Gpu:
+    changes = {}
+    for word in settings:
+        name, value = _pair(word, "--set")
+        target, _, parameter = name.rpartition(":")
+        if target in ("", board.key, *board.aliases):
+            changes[parameter] = _number(value, word)
+    return override_gpu(board, changes) if changes else board
+
+
+def _number(text: str, word: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CommandError(f"--set {word}: {text!r} is no number.", "Write --set PARAMETER=NUMBER.") from None
+
+
+def _pair(word: str, option: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or (not equals and option == "--set"):
+        raise CommandError(f"{option} {word!r} has no '='.", f"Write {option} NAME=VALUE.")
+    return name, value
+
+
+def _clock(word: str) -> str | float:
+    if word in ("base", "boost"):
+        return word
+    try:
+        return float(word)
+    except ValueError:
+        raise CommandError(f"--clock {word!r} is not known.", "Give base, boost or a number of MHz.") from None
+
+
+def _models(words: str) -> tuple[str, ...]:
+    from warpbound.models import MODELS
+
+    if words == "all":
+        return tuple(MODELS)
+    names = tuple(name for name in words.split(",") if name)
+    unknown = [name for name in names if name not in MODELS]
+    if unknown:
+        raise CommandError(f"No model is called {unknown[0]!r}.", f"There are {', '.join(MODELS)}.")
+    return names

@@ -1,0 +1,209 @@
+"""The command line: the one place that prints and exits."""
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from warpbound.errors import CommandError, WarpboundError
+
+EXAMPLES = """
+\b
+Examples:
+  warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+  warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
+  warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
+  warpbound analyze kernel.cubin --gpu rtx-4090 --format json
+  warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
+"""
+
+
+class _Commands(click.Group):
+    """Turns our errors into one sentence on stderr and the exit code of the contract."""
+
+    def main(self, *args: Any, **settings: Any) -> NoReturn:
+        settings["standalone_mode"] = False
+        try:
+            code = super().main(*args, **settings)
+        except WarpboundError as error:
+            code = _complain(str(error), 2 if isinstance(error, CommandError) else 1)
+        except click.ClickException as error:
+            code = _complain(f"{error.format_message()} See `warpbound --help`.", 2)
+        except (click.Abort, KeyboardInterrupt):
+            code = _complain("stopped.", 1)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        sys.exit(code or 0)
+
+
+def _complain(sentence: str, code: int) -> int:
+    click.echo(f"warpbound: {sentence}", err=True)
+    return code
+
+
+@click.group(cls=_Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="warpbound")
+def main() -> None:
+    """Tell what bounds a GPU kernel and what to do about it, from its source alone."""
+
+
+def _format(*choices: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--format", "form", type=click.Choice(choices), default="text", help="What to print.", show_default=True
+    )
+
+
+def _gpu_option(required: str) -> Callable[[Any], Any]:
+    return click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help=f"Board, TOML file or sm_NN{required}.")
+
+
+@main.command(epilog=EXAMPLES)
+@click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True)
+@_gpu_option("; default: the launch file's")
+@click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression like 'scale<float>'.")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch.")
+@click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
+@click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster.")
+@click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block.")
+@click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM.")
+@click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, a=2.0, x=f32[1000]:iota, w=@w.npy.")
+@click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments from a file.")
+@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@click.option("--nvrtc", "nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler.")
+@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another hardware value.")
+@click.option(
+    "--cache", type=click.Choice(["warm", "cold"]), default="warm", show_default=True, help="Caches at the start."
+)
+@click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@_format("text", "json")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def analyze(form: str, out: str | None, **asked: Any) -> None:
+    """What bounds the kernels of FILE (.cu .cuh .cubin .sass .txt or -), and what to do about it."""
+    from warpbound.asking import answer, question
+    from warpbound.report.document import as_json, document
+
+    results = answer(question(**asked), _progress)
+    if form == "json":
+        _write(as_json(document(" ".join(["warpbound", *sys.argv[1:]]), results)), out)
+    else:
+        from warpbound.report.text import pages
+
+        _show(pages(results), out)
+    if all("error" in entry for entry in results):
+        first = results[0]["error"]
+        raise WarpboundError(first["reason"], first["hint"])
+
+
+@main.command()
+@_gpu_option("")
+@click.option("--block", type=click.IntRange(1), required=True, metavar="T", help="Threads per block.")
+@click.option("--registers", type=click.IntRange(0), required=True, metavar="R", help="Registers per thread.")
+@click.option("--smem", type=click.IntRange(0), default=0, metavar="BYTES", help="Shared memory per block.")
+@click.option("--carveout", type=click.IntRange(0), metavar="KIB", help="Shared memory per SM.")
+@_format("text", "json")
+def occupancy(gpus: str | None, block: int, registers: int, smem: int, carveout: int | None, form: str) -> None:
+    """How many blocks and warps fit on an SM, what limits them, and the next step up."""
+    from warpbound.machine import gpu
+    from warpbound.report.machines import residency_entry, residency_text
+    from warpbound.residency import occupancy as resident
+
+    if gpus is None:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    board = gpu(gpus)
+    entry = residency_entry(board, resident(board, block, registers, smem, carveout))
+    _answer(form, entry, residency_text(board, entry))
+
+
+@main.command()
+@click.argument("name", required=False)
+@_format("text", "json")
+def gpus(name: str | None, form: str) -> None:
+    """The catalogue, or every value of one board with its source."""
+    from warpbound.machine import catalogue, gpu
+    from warpbound.report import machines
+
+    if name is None:
+        boards = [gpu(key) for key in catalogue()]
+        _answer(form, [machines.gpu_entry(board) for board in boards], machines.catalogue(boards))
+    else:
+        board = gpu(name)
+        _answer(form, machines.gpu_entry(board), machines.board(board))
+
+
+@main.command()
+@click.argument("name", required=False)
+@_format("text", "json")
+def models(name: str | None, form: str) -> None:
+    """The papers' models, or what one of them keeps and omits."""
+    from warpbound import models as papers
+
+    if name is None:
+        rows = [{"name": key, "about": papers.ABOUT[key]} for key in papers.MODELS]
+        _answer(form, rows, "\n".join(f"{row['name']:22} {row['about']}" for row in rows))
+        return
+    if name not in papers.MODELS:
+        raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(papers.MODELS)}.")
+    text = (getattr(papers, name).__doc__ or "").strip()
+    _answer(form, {"name": name, "about": papers.ABOUT[name], "text": text}, text)
+
+
+@main.command()
+@_format("text", "json")
+def doctor(form: str) -> None:
+    """What is installed here, and what each missing piece would enable."""
+    from warpbound.report.health import health, health_text
+
+    entries = health()
+    _answer(form, entries, health_text(entries))
+
+
+def _answer(form: str, entry: Any, text: Any) -> None:
+    if form == "json":
+        from warpbound.report.document import as_json
+
+        _write(as_json(entry), None)
+    else:
+        _show([text], None)
+
+
+def _show(parts: Iterable[Any], out: str | None) -> None:
+    """Rich text to the terminal (at its width, 80 where it has none) or plain text to a file."""
+    from rich.console import Console
+
+    if out is not None:
+        console = Console(width=100, record=True, file=io.StringIO())
+        for part in parts:
+            console.print(part)
+        _write(console.export_text(), out)
+        return
+    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False, soft_wrap=False)
+    for part in parts:
+        console.print(part)
+
+
+def _write(text: str, out: str | None) -> None:
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(out).write_text(text, encoding="utf-8")
+    except OSError as failed:
+        raise WarpboundError(f"{out} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
+
+
+def _progress(steps: Iterable[Any]) -> Iterable[Any]:
+    """The same steps, announced on stderr once they have taken a second in all."""
+    import time
+
+    begun = time.monotonic()
+    for title, step in steps:
+        if time.monotonic() - begun > 1.0:
+            click.echo(f"warpbound: {title} ...", err=True)
+        yield step

@@ -1,0 +1,112 @@
+"""Rate and time of a unit of work on a GPU: Volkov's bounds, the tightest one taken, plus the launch cost.
+
+Source   V. Volkov, EECS-2016-143, sections 3.6 and 3.7.
+Models   warps / latency against the tightest resource; the launch cost added; SMs that get no block stay idle.
+Omits    waiting short of saturation, the last warp of a block, the drain at the end: real launches are slower.
+         The interval says by how much at most under one assumption: latency and the tightest resource's
+         time do not overlap at all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt import volkov_2016 as adapted
+from warpbound.adapt.resources import demand
+from warpbound.bounds import Bounds, Real
+from warpbound.machine import Gpu
+from warpbound.models import volkov_2016
+from warpbound.workload import Workload
+
+CHIP = ("l2", "dram")  # resources that the SMs share
+NOTE = "time is the tightest of Volkov's bounds plus the launch cost: no waiting short of saturation, no tail"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where work runs: the GPU, its clock in Hz, resident warps per SM, SMs that have work."""
+
+    gpu: Gpu
+    clock_hz: float
+    warps_per_sm: float
+    active_sms: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What bounds one unit of work.
+
+    rate : units per cycle and active SM. cycles : resource -> SM cycles per unit, `latency` divided by the
+    resident warps. utilization : fraction of each resource's time at that rate.
+    warps_needed : warps per SM at which the tightest resource would be saturated.
+    time_s, slowest_s : of the whole launch; None where the number of warps is unknown.
+    """
+
+    rate: float
+    bounds: Bounds
+    cycles: dict[str, float]
+    utilization: dict[str, float]
+    bottleneck: str
+    runner_up: str
+    warps_needed: float
+    time_s: float | None
+    slowest_s: float | None
+
+
+def predict(work: Workload, place: Place) -> Prediction:
+    """Bounds, bottleneck and time of `work`; its warps are spread evenly over the active SMs."""
+    x = adapted.inputs(work, place.gpu, place.warps_per_sm, place.clock_hz)
+    x = replace(x, busy=_shared_by_active(x.busy, place))
+    found = volkov_2016.predict(x)
+    cycles = {name: float(1.0 / limit) for name, limit in found.limits.items()}
+    order = sorted(cycles, key=lambda name: -cycles[name])
+    rate = float(found.rate)
+    launch_s = place.gpu.value("launch_cost")
+    time_s, slowest_s = _times(work, place, cycles, rate, launch_s)
+    if time_s is not None and launch_s > 0.5 * time_s:
+        order = ["launch", *order]
+    return Prediction(
+        rate=rate,
+        bounds=found,
+        cycles=cycles,
+        utilization={name: rate * busy for name, busy in cycles.items()},
+        bottleneck=order[0],
+        runner_up=order[1] if len(order) > 1 else order[0],
+        warps_needed=float(volkov_2016.needed_warps(x)),
+        time_s=time_s,
+        slowest_s=slowest_s,
+    )
+
+
+def _shared_by_active(busy: Mapping[str, Real], place: Place) -> dict[str, Real]:
+    """Chip-wide resources are shared by the SMs that have work, not by all of them."""
+    share = place.active_sms / place.gpu.value("sm_count")
+    return {name: cycles * share if name in CHIP else cycles for name, cycles in busy.items()}
+
+
+def _times(
+    work: Workload, place: Place, cycles: Mapping[str, float], rate: float, launch_s: float
+) -> tuple[float | None, float | None]:
+    if work.warps is None:
+        return None, None
+    per_sm = work.warps / place.active_sms
+    fastest = max(per_sm / rate, work.latency)
+    tightest = max(busy for name, busy in cycles.items() if name != "latency")
+    rounds = max(1.0, per_sm / place.warps_per_sm)
+    slowest = rounds * work.latency + per_sm * tightest
+    return launch_s + fastest / place.clock_hz, launch_s + slowest / place.clock_hz
+
+
+def throughput(work: Workload, place: Place, warps_per_sm: NDArray[np.float64]) -> Bounds:
+    """Bounds on units per cycle and SM over an array of resident warps, any shape."""
+    x = adapted.inputs(work, place.gpu, warps_per_sm, place.clock_hz)
+    return volkov_2016.predict(replace(x, busy=_shared_by_active(x.busy, place)))
+
+
+def saturating_warps(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
+    """Resource -> warps per SM whose latency would be hidden if that resource were the limit; inf where unused."""
+    return {
+        name: work.latency / busy if busy > 0 else float("inf") for name, busy in demand(work, gpu, clock_hz).items()
+    }

@@ -1,0 +1,62 @@
+"""What is installed here and what each missing piece would enable."""
+
+import importlib.metadata
+import importlib.util
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.entries import Entry
+from warpbound.program import cache, nvdisasm
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of software: what it is for and how to get it."""
+
+    distribution: str
+    module: str
+    enables: str
+    get: str
+
+
+PARTS = (
+    Part("nvidia-cuda-nvrtc", "nvidia", "compiling CUDA C++", "pip install 'warpbound[cuda]'"),
+    Part("cuda-bindings", "cuda", "calling the compiler", "pip install 'warpbound[cuda]'"),
+    Part("nvidia-cuda-nvdisasm", "nvidia", "reading machine code", "pip install 'warpbound[cuda]'"),
+    Part("pyelftools", "elftools", "registers, shared memory, parameters from cubins", "pip install 'warpbound[cuda]'"),
+    Part("tree-sitter-cuda", "tree_sitter_cuda", "whole .cu files with host code", "pip install 'warpbound[cuda]'"),
+)
+
+
+def health() -> list[Entry]:
+    """One entry a part: version or null, what it enables, how to get it."""
+    return [
+        {"part": p.distribution, "version": _version(p), "enables": p.enables, "get": p.get} for p in PARTS
+    ] + [
+        {"part": "nvdisasm program", "version": str(nvdisasm.find() or "") or None, "enables": "reading machine code",
+         "get": "pip install 'warpbound[cuda]'"},
+        {"part": "cache folder", "version": str(cache.folder()), "enables": "answers in under a second", "get": ""},
+    ]  # fmt: skip
+
+
+def _version(part: Part) -> str | None:
+    try:
+        found = importlib.metadata.version(part.distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return found if importlib.util.find_spec(part.module) else None
+
+
+def health_text(entries: list[Entry]) -> RenderableType:
+    """The same for reading."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for column in ("part", "found", "enables", "to get it"):
+        table.add_column(column, overflow="fold")
+    for entry in entries:
+        found = Text(entry["version"], "green") if entry["version"] else Text("missing", "red")
+        table.add_row(entry["part"], found, entry["enables"], "" if entry["version"] else entry["get"])
+    return table

@@ -1,0 +1,54 @@
+"""Several answers side by side: one row each, what differs from the first row marked."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.entries import Entry
+from warpbound.report.words import amount, seconds
+
+COLUMNS = ("time", "binds", "warps", "needed", "latency", "regs")
+MARK = "*"
+
+
+def side_by_side(results: Sequence[Entry]) -> RenderableType:
+    """A table of all results; a mark follows what differs from the first row of the same kernel."""
+    answered = [entry for entry in results if "error" not in entry]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("kernel", overflow="fold")
+    table.add_column("on", no_wrap=True)
+    for column in COLUMNS:
+        table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
+    firsts: dict[str, dict[str, str]] = {}
+    for entry in answered:
+        cells = _cells(entry)
+        first = firsts.setdefault(entry["kernel"], cells)
+        table.add_row(_name(entry, answered), entry["gpu"], *(_marked(cells[c], first[c]) for c in COLUMNS))
+    refused = [Text(f"{e['gpu']}: {e['error']['reason']} {e['error']['hint']}", "red") for e in results if "error" in e]
+    notes = [Text(f"{MARK} differs from the first row of that kernel; latency: least cycles of one warp.", "dim")]
+    return Group(table, *notes, *refused)
+
+
+def _name(entry: Entry, answered: Sequence[Entry]) -> str:
+    files = {other["program"]["source"] for other in answered}
+    return entry["kernel"] if len(files) == 1 else f"{entry['kernel']} ({entry['program']['source']})"
+
+
+def _marked(cell: str, first: str) -> Text:
+    return Text(cell) if cell == first else Text(cell + MARK, style="bold yellow")
+
+
+def _cells(entry: Entry) -> dict[str, str]:
+    occupancy, program = entry["occupancy"], entry["program"]
+    needed = entry["warps_needed"]
+    return {
+        "time": seconds(entry["time_s"]) if entry["time_s"] is not None else "-",
+        "binds": entry["bottleneck"] or "-",
+        "warps": f"{occupancy['warps_per_sm']}/{occupancy['max_warps_per_sm']}",
+        "needed": amount(needed) if needed is not None else "-",
+        "latency": f"{entry['latency']['cycles']:.0f}" if entry["latency"] else "-",
+        "regs": str(program["registers"]),
+    }

@@ -1,0 +1,59 @@
+"""Numbers and names as people read them."""
+
+from collections.abc import Sequence
+
+RESOURCE_WORDS = {
+    "latency": "latency",
+    "issue": "instruction issue",
+    "alu": "the ALU pipe",
+    "fma": "the FMA pipe",
+    "fp64": "the FP64 pipe",
+    "xu": "the XU pipe (special functions)",
+    "tensor": "the tensor pipe",
+    "uniform": "the uniform pipe",
+    "lsu": "the load/store unit",
+    "shared": "shared memory",
+    "l1": "the L1 data path",
+    "l2": "L2 bandwidth",
+    "dram": "DRAM bandwidth",
+    "launch": "the launch cost",
+}
+CAUSE_WORDS = {
+    "issue": "issuing its own instructions",
+    "fixed": "waiting for arithmetic results",
+    "shared": "waiting for shared memory",
+    "constant": "waiting for constants and parameters",
+    "l1": "waiting for L1",
+    "l2": "waiting for L2",
+    "dram": "waiting for DRAM",
+    "barrier": "barriers",
+    "start": "starting and ending the block",
+}
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def amount(value: float) -> str:
+    """Three significant digits, with k, M or G from ten thousand on."""
+    if abs(value) >= 1e4:
+        for size, letter in _PREFIXES:
+            if abs(value) >= size:
+                return f"{value / size:.3g} {letter}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    """A time in the unit that keeps it between 1 and 1000."""
+    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 block`, `2 blocks`, `no blocks`."""
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"

@@ -1,0 +1,75 @@
+"""Instructions and how often they run, into counts by pipe, unit and type."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
+from warpbound.program.instruction import RZ, Instruction
+
+WARP = 32
+_FLOP = {  # opcode -> (type, operations per lane); packed half instructions do two lanes' worth
+    "FADD": ("fp32", 1), "FMUL": ("fp32", 1), "FFMA": ("fp32", 2), "FADD32I": ("fp32", 1), "FMUL32I": ("fp32", 1),
+    "FFMA32I": ("fp32", 2), "FADD2": ("fp32", 2), "FMUL2": ("fp32", 2), "FFMA2": ("fp32", 4),
+    "UFADD": ("fp32", 1), "UFMUL": ("fp32", 1), "UFFMA": ("fp32", 2),
+    "DADD": ("fp64", 1), "DMUL": ("fp64", 1), "DFMA": ("fp64", 2),
+    "HADD2": ("fp16", 2), "HMUL2": ("fp16", 2), "HFMA2": ("fp16", 4), "HADD2_32I": ("fp16", 2),
+    "HMUL2_32I": ("fp16", 2), "HFMA2_32I": ("fp16", 4),
+}  # fmt: skip
+
+
+@dataclass
+class Counts:
+    """Sums over instructions: of warps by pipe and unit, of lanes for flop, multiply-adds by tensor type."""
+
+    warp_instructions: float = 0.0
+    thread_instructions: float = 0.0
+    by_pipe: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    units: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    tensor: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    flop: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    barriers: float = 0.0
+
+
+def facts_of(instructions: Sequence[Instruction], arch: int) -> tuple[OpcodeFacts, ...]:
+    """What the architecture does with each instruction."""
+    return tuple(opcode_facts(one.opcode, one.modifiers, arch) for one in instructions)
+
+
+def count(
+    instructions: Sequence[Instruction],
+    facts: Sequence[OpcodeFacts],
+    issued: Sequence[float],
+    threads: Sequence[float],
+) -> Counts:
+    """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all."""
+    total = Counts()
+    for one, fact, times, lanes in zip(instructions, facts, issued, threads, strict=True):
+        if not times:
+            continue
+        total.warp_instructions += times
+        total.thread_instructions += lanes
+        total.by_pipe[fact.pipe] += times
+        for unit, cycles in fact.demand.items():
+            total.units[unit] += cycles * times
+        if fact.tensor:
+            kind, multiply_adds = fact.tensor
+            total.tensor[kind] += multiply_adds * times
+            total.flop["tensor"] += 2 * multiply_adds * times
+        kind, operations = flop_of(one)
+        total.flop[kind] += operations * lanes
+        if one.opcode == "BAR":
+            total.barriers += times
+    return total
+
+
+def flop_of(one: Instruction) -> tuple[str, int]:
+    """(type, operations per lane) of one instruction; half instructions that only load a constant do none."""
+    kind, operations = _FLOP.get(one.opcode, ("fp32", 0))
+    if one.opcode == "HFMA2":
+        factors = [x for x in one.operands[1:3] if x.kind == "register"]
+        if len(factors) == 2 and all(x.index == RZ for x in factors):
+            return "fp16", 0
+    if kind == "fp16" and any("BF16" in modifier for modifier in one.modifiers):
+        kind = "bf16"
+    return kind, operations

@@ -1,0 +1,67 @@
+"""The records a model reads: counts, traffic and the latency path of one unit of work."""
+
+from dataclasses import dataclass, field, fields, replace
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Traffic of one unit of work; sectors are 32 B, wavefronts cycles of the SM's 128 B data path."""
+
+    global_load_requests: float = 0.0
+    global_store_requests: float = 0.0
+    l1_sectors_load: float = 0.0
+    l1_sectors_store: float = 0.0
+    l1_wavefronts: float = 0.0
+    l2_sectors_read: float = 0.0
+    l2_sectors_written: float = 0.0
+    dram_bytes_read: float = 0.0
+    dram_bytes_written: float = 0.0
+    shared_wavefronts_load: float = 0.0
+    shared_wavefronts_store: float = 0.0
+    ideal_sectors: float = 0.0  # sectors that would hold the same bytes; 0 where addresses are not known
+    shared_conflict_wavefronts: float = 0.0  # of the two above, those that conflict-free accesses would save
+
+    def scaled(self, factor: float) -> "Memory":
+        """Every count times `factor`."""
+        return Memory(**{f.name: getattr(self, f.name) * factor for f in fields(self)})
+
+    @property
+    def sectors_per_request(self) -> float | None:
+        """L1 sectors per global load or store instruction; None where there is none."""
+        requests = self.global_load_requests + self.global_store_requests
+        return (self.l1_sectors_load + self.l1_sectors_store) / requests if requests else None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One unit of work: a whole warp, or one iteration of a loop by one warp.
+
+    unit : "warp" or "iteration". title : what it is, in words. lines : first and last source line.
+    units : cycles that each unit of one sub-core is occupied (shared units: SM cycles x 4).
+    tensor : multiply-adds by tensor type. flop : operations of all lanes by type, FMA = 2.
+    latency : least cycles of one warp, alone on its SM; parts : the same by cause.
+    phases : loads issued before the first wait on any of them, one count per phase.
+    lines_by_cause : source line -> cause -> cycles.
+    warps : such units in the launch; None where that is not known.
+    """
+
+    title: str
+    unit: str
+    lines: tuple[int, int]
+    warp_instructions: float
+    thread_instructions: float
+    by_pipe: dict[str, float]
+    units: dict[str, float]
+    tensor: dict[str, float]
+    flop: dict[str, float]
+    memory: Memory
+    barriers: float
+    latency: float
+    parts: dict[str, float]
+    phases: tuple[int, ...] = ()
+    lines_by_cause: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
+    warps: float | None = None
+
+    def with_memory(self, **changes: float) -> "Workload":
+        """The same work with other traffic."""
+        return replace(self, memory=replace(self.memory, **changes))
