@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from warpbound import entries
+from warpbound.adapt.answers import answers
 from warpbound.entries import Entry
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.opcodes import OpcodeFacts
@@ -14,11 +15,13 @@ from warpbound.machine import Gpu, clock, gpu
 from warpbound.predict import NOTE, Place, Prediction, predict, saturating_warps
 from warpbound.program import Program
 from warpbound.residency import Residency, occupancy
+from warpbound.schedule import schedule
 from warpbound.whatif import whatifs
 from warpbound.workload import Workload
 from warpbound.workload.counting import facts_of
 from warpbound.workload.paths import NOTE as PATH_NOTE
 from warpbound.workload.paths import LoopPath
+from warpbound.workload.paths import whole as whole_path
 from warpbound.workload.static import COALESCED, NO_REUSE, iterations, straight
 
 WARP = 32
@@ -28,11 +31,12 @@ BLOCK_SIZES = tuple(range(32, 1025, 32))
 @dataclass(frozen=True)
 class Settings:
     """How to answer: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
-    models to show beside the answer."""
+    models to show beside the answer, extra views ("sass": every instruction with its timing)."""
 
     clock: str | float = "boost"
     cache: str = "warm"
     models: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
 
 
 DEFAULT = Settings()
@@ -202,6 +206,10 @@ def _static(case: Case) -> Entry:
     entry["straight"] = _piece(case, whole)
     entry["loops"] = [_piece(case, work) | {"depth": loop.depth, "parent": loop.parent} for loop, work in loops]
     entry["lines"] = entries.lines_entry(case.program, whole)
+    entry["models"] = answers(case.settings.models, None)
+    if "sass" in case.settings.views:
+        timed = schedule(whole_path(case.program), case.program.instructions, timing)
+        entry["sass"] = entries.sass_entry(case.program, timed, case.facts)
     entry["confidence"]["assumed"] += [PATH_NOTE, COALESCED, NO_REUSE, *_assumed_parameters(case)]
     return entry
 

@@ -17,6 +17,9 @@ from warpbound.program.cuda import Options
 from warpbound.report.document import refusal
 
 
+VIEWS = ("sass",)
+
+
 class Words(TypedDict):
     """The options of `analyze` as typed."""
 
@@ -37,6 +40,7 @@ class Words(TypedDict):
     cache: str
     clock: str
     models: str
+    views: str
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def question(**words: Unpack[Words]) -> Question:
             include=(*(asked.include if asked else ()), *(Path(folder) for folder in words["include"])),
             extra=(*(asked.options if asked else ()), *words["nvrtc"]),
         ),
-        settings=Settings(_clock(words["clock"]), words["cache"], _models(words["models"])),
+        settings=Settings(_clock(words["clock"]), words["cache"], _models(words["models"]), _views(words["views"])),
     )
 
 
@@ -176,6 +180,14 @@ def _clock(word: str) -> str | float:
         return float(word)
     except ValueError:
         raise CommandError(f"--clock {word!r} is not known.", "Give base, boost or a number of MHz.") from None
+
+
+def _views(words: str) -> tuple[str, ...]:
+    names = tuple(name for name in words.split(",") if name)
+    unknown = [name for name in names if name not in VIEWS]
+    if unknown:
+        raise CommandError(f"No view is called {unknown[0]!r}.", f"There are {', '.join(VIEWS)}.")
+    return names
 
 
 def _models(words: str) -> tuple[str, ...]:

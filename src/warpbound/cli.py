@@ -82,6 +82,7 @@ def _gpu_option(required: str) -> Callable[[Any], Any]:
 )
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@click.option("--views", default="", metavar="sass,...", help="More to show: every instruction with its timing.")
 @_format("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def analyze(form: str, out: str | None, **asked: Any) -> None:

@@ -8,7 +8,9 @@ from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.machine import Gpu
 from warpbound.predict import Prediction
 from warpbound.program import Program
+from warpbound.program.instruction import Instruction
 from warpbound.residency import Residency
+from warpbound.schedule import Schedule
 from warpbound.whatif import WhatIf
 from warpbound.workload import Memory, Workload
 
@@ -22,7 +24,9 @@ HIT_RATES = ("l1_hit_rate", "l2_hit_rate")
 
 
 def program_entry(program: Program, facts: Sequence[OpcodeFacts]) -> Entry:
-    """What the kernel is, whatever the launch: sizes in bytes, counts of instructions in the code."""
+    """What the kernel is, whatever the launch: sizes in bytes, counts of the instructions that can be reached."""
+    blocks = [program.flow.blocks[number] for number in sorted(program.flow.reachable)]
+    reached = [index for block in blocks for index in range(block.first, block.last)]
     return {
         "name": program.name,
         "source": program.source_name,
@@ -37,8 +41,8 @@ def program_entry(program: Program, facts: Sequence[OpcodeFacts]) -> Entry:
         "parameters": [
             {"name": p.name, "type": p.type, "offset": p.offset, "bytes": p.size} for p in program.parameters
         ],
-        "instructions": len(program.instructions),
-        "mix": dict(Counter(fact.pipe for fact in facts).most_common()),
+        "instructions": len(reached),
+        "mix": dict(Counter(facts[index].pipe for index in reached).most_common()),
     }
 
 
@@ -143,6 +147,44 @@ def lines_entry(program: Program, work: Workload) -> list[Entry]:
 
 def _same_file(program: Program, file: str) -> bool:
     return file.rpartition("/")[2] == program.source_name.rpartition("/")[2]
+
+
+def sass_entry(program: Program, timed: Schedule, facts: Sequence[OpcodeFacts]) -> list[Entry]:
+    """Every instruction with its control word; where the path of one warp leads through it, when and why it waits."""
+    first = {index: position for position, index in reversed(list(enumerate(timed.stream)))}
+    critical = {timed.stream[position] for position in timed.critical}
+    rows = []
+    for index, (one, fact) in enumerate(zip(program.instructions, facts, strict=True)):
+        position = first.get(index)
+        producer = timed.producer[position] if position is not None else -1
+        rows.append(
+            {
+                "address": one.address,
+                "text": one.text,
+                "pipe": fact.pipe,
+                "control": _control(one),
+                "line": one.place.outermost.line if one.place else None,
+                "issue": timed.issue[position] if position is not None else None,
+                "waited": timed.waited[position] if position is not None else None,
+                "waits_for": program.instructions[timed.stream[producer]].address if producer >= 0 else None,
+                "critical": index in critical,
+            }
+        )
+    return rows
+
+
+def _control(one: Instruction) -> Entry | None:
+    if one.control is None:
+        return None
+    word = one.control
+    return {
+        "stall": word.stall,
+        "yield": word.yields,
+        "write_scoreboard": word.write,
+        "read_scoreboard": word.read,
+        "wait": list(word.wait),
+        "reuse": word.reuse,
+    }
 
 
 def unknown_opcodes(program: Program, facts: Sequence[OpcodeFacts]) -> list[str]:

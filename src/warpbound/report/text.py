@@ -1,5 +1,6 @@
 """The report a person reads: verdict, why, what to do, then the tables; 80 columns are enough."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -60,6 +61,8 @@ def _sections(entry: Entry) -> Iterator[tuple[str, RenderableType]]:
         yield "Loops, per iteration and warp", _loops(entry)
     if entry["memory"]["global_load_requests"] is not None:
         yield "Memory traffic, whole launch", _memory(entry)
+    if entry.get("sass"):
+        yield "SASS along the path of one warp", _sass(entry["sass"])
     if entry["models"]:
         yield "The models of the papers", _models(entry)
     yield "How far to trust this", _confidence(entry)
@@ -274,6 +277,31 @@ def _memory(entry: Entry) -> RenderableType:
             shown = f"{100 * value:.1f} %" if key.endswith("_rate") else amount(value)
             table.add_row(key.replace("_", " "), shown)
     return table
+
+
+def _sass(rows: Sequence[Entry]) -> RenderableType:
+    """Issue cycle, control word as stall, write and read scoreboard, wait mask; * marks the critical path."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    for name in ("line", "cycle", "st", "w", "r", "wait", "pipe"):
+        table.add_column(name, justify="right" if name in ("line", "cycle", "st") else "left", no_wrap=True)
+    table.add_column("instruction", overflow="fold")
+    for row in rows:
+        word = row["control"] or {}
+        wait = "".join(str(board) for board in word.get("wait", ()))
+        cycle = "" if row["issue"] is None else f"{math.floor(row['issue'])}{'*' if row['critical'] else ' '}"
+        style = "dim" if row["issue"] is None else "bold" if row["waited"] else ""
+        said = f"  +{row['waited']:.0f} for {row['waits_for']:04x}" if row["waited"] else ""
+        table.add_row(
+            str(row["line"] or ""), cycle, _cell(word.get("stall")), _cell(word.get("write_scoreboard")),
+            _cell(word.get("read_scoreboard")), wait, row["pipe"],
+            Text(f"{row['address']:04x} {row['text']}{said}"), style=style,
+        )  # fmt: skip
+    note = "cycle: issue (* on the critical path); st: stall; w, r: scoreboards raised; wait: scoreboards awaited."
+    return Group(table, Text(note, "dim"))
+
+
+def _cell(value: int | None) -> str:
+    return "" if value is None else str(value)
 
 
 def _models(entry: Entry) -> RenderableType:
