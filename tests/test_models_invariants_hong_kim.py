@@ -78,6 +78,10 @@ def test_hong_kim_without_memory_only_computes(x: hong_kim.Inputs) -> None:
     assert parts["memory"] == 0
     assert hong_kim.cpi(none) == pytest.approx(hong_kim.issue_floor(none))
     assert hong_kim.terms(none).cwp == 1
+    nothing = dataclasses.replace(none, comp_insts=0.0)
+    assert hong_kim.predict(nothing).total == 0
+    assert hong_kim.terms(nothing).cwp == 1
+    assert hong_kim.cpi(nothing) == hong_kim.issue_floor(nothing) == nothing.issue_cycles
 
 
 @quick

@@ -11,9 +11,10 @@ Models   cycles of a whole kernel on a GPU without caches whose SM runs one warp
          gives N and not 0 for no independent request, and MWP may then exceed N, which needs
          Eq. 17 without its cap and Eq. 22 with Mem_cycles N / MWP; Eq. 31 has one factor per kind
          of instruction and none on memory; a block has whole warps; a kernel without memory
-         instructions takes Comp_cycles x N; where bandwidth pushes MWP below 1, MWP - 1 counts as
-         0 (the paper does not go there).  `periods` has Eqs. 1 to 4, `paths` divergence,
-         `coalescing` the algorithms.  #Coal_per_mw is 1 and in no equation.
+         instructions takes Comp_cycles x N, its weights (Eqs. 13, 14) are 0, hence Mem_L,
+         Departure_delay and the cost of barriers, and MWP is N; where bandwidth pushes MWP below
+         1, MWP - 1 counts as 0 (the paper does not go there).  `periods` has Eqs. 1 to 4, `paths`
+         divergence, `coalescing` the algorithms.  #Coal_per_mw is 1 and in no equation.
 Omits    caches, shared memory conflicts, arithmetic latency (a warp is always ready to issue),
          unequal warps.  Eq. 23 can fall below the time it takes to issue: compare `cpi` with
          `issue_floor`.
@@ -184,20 +185,19 @@ def equation_taken(x: Inputs) -> Real:
 def _terms(x: Inputs, warps_per_block: Real, parallel: Real, comp_cycles: Real) -> Terms:
     mem = mem_insts(x)
     weight_uncoal = _ratio(x.uncoal_mem_insts, mem, np.asarray(0.0))                         # eq. 13
-    weight_coal = 1.0 - weight_uncoal                                                        # eq. 14
+    weight_coal = _ratio(x.coal_mem_insts, mem, np.asarray(0.0))                             # eq. 14
     l_uncoal = x.mem_latency + np.subtract(x.uncoal_per_mw, 1.0) * x.departure_uncoal        # eq. 10
     l_coal = x.mem_latency                                                                   # eq. 11
     mem_l = l_uncoal * weight_uncoal + l_coal * weight_coal                                  # eq. 12
     delay = np.multiply(x.departure_uncoal, x.uncoal_per_mw) * weight_uncoal                 # eq. 15
     delay = delay + x.departure_coal * weight_coal                                           # eq. 15
     mwp_full = _ratio(mem_l, delay, np.asarray(np.inf))                                      # eq. 16
-    bw_per_warp = _ratio(np.multiply(x.freq, x.load_bytes), mem_l, np.asarray(np.inf))       # eq. 7
+    bw_per_warp = _ratio(np.multiply(x.freq, x.load_bytes), mem_l, np.asarray(0.0))          # eq. 7
     mwp_peak_bw = _ratio(x.mem_bandwidth, bw_per_warp * x.active_sms, np.asarray(np.inf))    # eq. 6
     n = warps_per_block * x.active_blocks                                                    # eq. 20
     mwp = np.minimum(np.minimum(mwp_full, mwp_peak_bw), parallel)                            # eq. 30
-    mwp = np.where(np.equal(mem, 0), n, mwp)
     mem_cycles = l_uncoal * x.uncoal_mem_insts + l_coal * x.coal_mem_insts                   # eq. 18
-    cwp_full = _ratio(mem_cycles + comp_cycles, comp_cycles, np.asarray(1.0))                # eq. 8
+    cwp_full = periods.cwp_full(mem_cycles, comp_cycles)
     return Terms(
         warps=n,
         departure_delay=delay,
@@ -218,18 +218,15 @@ def _terms(x: Inputs, warps_per_block: Real, parallel: Real, comp_cycles: Real) 
 def _execution(x: Inputs, t: Terms, *, memory_dominates: NDArray[np.bool_]) -> tuple[Real, Real]:
     """Cycles of the launch spent on memory and on computation, by the case that applies."""
     mem = mem_insts(x)
-    comp_p = _ratio(t.comp_cycles, mem, np.asarray(0.0))                                     # eq. 2
+    comp_p = periods.computation_period(t.comp_cycles, mem)
     few = periods.few_warps(t.mem_cycles, t.comp_cycles, comp_p, t.warps, t.mwp).parts
     many = periods.memory_dominates(t.mem_cycles, comp_p, t.warps, t.mwp).parts
     busy = periods.computation_dominates(t.mem_l, t.comp_cycles, t.warps).parts
     chosen = {}
     for name in ("memory", "computation"):
-        by_case = np.where(memory_dominates, many[name], busy[name])
+        by_case = np.where(memory_dominates & np.greater(mem, 0), many[name], busy[name])
         chosen[name] = np.where(_few_warps(x, t), few[name], by_case)
-    none = np.equal(mem, 0)
-    memory = np.where(none, 0.0, chosen["memory"])
-    computation = np.where(none, busy["computation"], chosen["computation"])
-    return memory * t.rep, computation * t.rep                                               # eqs. 22 to 24
+    return chosen["memory"] * t.rep, chosen["computation"] * t.rep                           # eq. 22 to 24
 
 
 def _few_warps(x: Inputs, t: Terms) -> NDArray[np.bool_]:

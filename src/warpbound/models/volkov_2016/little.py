@@ -22,6 +22,12 @@ def rate(items: Real, cycles: Real) -> Real:
     return np.where(np.equal(cycles, 0), np.inf, ratio)
 
 
+def cycles_of(count: Real, each: Real) -> Real:
+    """Cycles of `count` instructions; none take none, even where one would take forever."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.equal(count, 0), 0.0, np.multiply(count, each))  # eq. 4.11
+
+
 def inst_per_cycle(bytes_per_s: Real, clock_Hz: Real, sm_count: Real, bytes_per_inst: Real) -> Real:
     """Chip traffic as instructions (128 B each in the thesis) per cycle per SM."""
     return bytes_per_s / (clock_Hz * sm_count * bytes_per_inst)  # eq. 4.1

@@ -11,7 +11,7 @@ import numpy as np
 
 from warpbound.bounds import Bounds, Real, bounds
 from warpbound.models.volkov_2016 import mixes
-from warpbound.models.volkov_2016.little import rate
+from warpbound.models.volkov_2016.little import cycles_of, rate
 from warpbound.models.volkov_2016.mixes import Mix
 
 
@@ -45,14 +45,14 @@ def predict_overlapped(x: Mix) -> Bounds:
     """Ops per cycle per SM if arithmetic and memory run at their rates in isolation, side by side."""
     return bounds(
         "inst/cycle/SM",
-        arithmetic=rate(1.0, x.alu_per_op * arithmetic_time(x)),    # eq. 4.11
-        memory=rate(1.0, memory_time(x)),                           # eq. 4.11
+        arithmetic=rate(1.0, cycles_of(x.alu_per_op, arithmetic_time(x))),    # eq. 4.11
+        memory=rate(1.0, memory_time(x)),                                  # eq. 4.11
     )
 
 
 def predict_added(x: Mix) -> Bounds:
     """Ops per cycle per SM if both run at their rates in isolation, one after the other."""
-    time = x.alu_per_op * arithmetic_time(x) + memory_time(x)       # eq. 4.12
+    time = cycles_of(x.alu_per_op, arithmetic_time(x)) + memory_time(x)   # eq. 4.12
     return bounds("inst/cycle/SM", both=rate(1.0, time))            # eq. 4.12
 
 
