@@ -16,7 +16,6 @@ from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.report.document import refusal
 
-
 VIEWS = ("sass",)
 
 

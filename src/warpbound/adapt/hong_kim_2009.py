@@ -14,7 +14,13 @@ DELAY_NOTE = "departure delays are derived from bandwidth, and every access is t
 
 
 def inputs(  # noqa: PLR0913  (each is one fact of the launch)
-    work: Workload, gpu: Gpu, clock_hz: float, dram_cycles: float, blocks: int, threads_per_block: int, blocks_per_sm: int
+    work: Workload,
+    gpu: Gpu,
+    clock_hz: float,
+    dram_cycles: float,
+    blocks: int,
+    threads_per_block: int,
+    blocks_per_sm: int,
 ) -> Inputs:
     """Counts are those of one warp; an access of more than one line's worth of sectors counts as uncoalesced."""
     memory = work.memory
