@@ -1,0 +1,53 @@
+"""What the documentation shows is what the tool prints: every ```console block is run again and compared.
+
+`pytest tests/test_docs.py --rewrite-docs` puts today's output in. The output depends on the compiler, so a page
+is compared only under the NVRTC version that it names in its first comment.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from warpbound.program import cuda
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"```console\n\$ (?P<command>.*?)\n(?P<output>.*?)```", re.S)
+VERSION = re.compile(r"<!-- output of NVRTC ([\d.]+) -->")
+
+
+def printed(command: str) -> str:
+    """Standard output of a shell command, with this environment's programs first on the path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "80"}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    return "\n".join(line.rstrip() for line in (done.stdout + done.stderr).splitlines()).strip("\n") + "\n"
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
+def test_output_in_the_docs_is_current(page: Path, request: pytest.FixtureRequest) -> None:
+    text = page.read_text()
+    if request.config.getoption("--rewrite-docs"):
+        text = BLOCK.sub(lambda m: f"```console\n$ {m['command']}\n{printed(m['command'])}```", text)
+        page.write_text(VERSION.sub(f"<!-- output of NVRTC {cuda.version()} -->", text))
+        return
+    version = VERSION.search(text)
+    assert version, f"{page.name} shows output but does not name the compiler it came from"
+    if version[1] != cuda.version():
+        pytest.skip(f"{page.name} shows the output of NVRTC {version[1]}; this is {cuda.version()}")
+    for block in BLOCK.finditer(text):
+        assert block["output"] == printed(block["command"]), block["command"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
