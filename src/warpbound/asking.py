@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from warpbound.analysis import Settings, analyze
-from warpbound.entries import Entry
+from warpbound.analysis.entries import Entry
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim

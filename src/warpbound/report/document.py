@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from warpbound.entries import Entry
+from warpbound.analysis.entries import Entry
 from warpbound.errors import WarpboundError
 
 SCHEMA_VERSION = "1"

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.entries import Entry
+from warpbound.analysis.entries import Entry
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.report.words import amount
 from warpbound.residency import Residency

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.entries import Entry
+from warpbound.analysis.entries import Entry
 from warpbound.report.words import amount, seconds
 
 COLUMNS = ("time", "binds", "warps", "needed", "latency", "regs")

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.entries import Entry
+from warpbound.analysis.entries import Entry
 from warpbound.report.table import side_by_side
 from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, listed, seconds
 

@@ -1,0 +1,137 @@
+"""One kernel on one GPU, from Program to an entry of the report: the order in which everything is asked."""
+
+from pathlib import Path
+
+from warpbound.adapt.answers import answers
+from warpbound.analysis import entries
+from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of
+from warpbound.analysis.entries import Entry
+from warpbound.analysis.static import Piece, Work, static_work
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu, gpu
+from warpbound.predict import NOTE, Prediction, predict, saturating_warps
+from warpbound.program import Program
+from warpbound.whatif import whatifs
+from warpbound.workload import Workload
+
+__all__ = ["Settings", "analyze"]
+
+
+def analyze(
+    program: Program, machine: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+) -> Entry:
+    """One entry of `results` (contract, section 3) for one kernel on one GPU.
+
+    Raises CommandError where the launch breaks a limit, InputError where no block fits an SM.
+    """
+    case = case_of(program, gpu(machine), launch, settings)
+    entry = _frame(case)
+    if not case.gpu.board:
+        entry["confidence"]["assumed"].append(f"{case.gpu.name} is an architecture, no board: nothing is said of time")
+        return entry
+    return _filled(entry, case, static_work(case))
+
+
+def _filled(entry: Entry, case: Case, work: Work) -> Entry:
+    prediction = predict(work.focus, case.place)
+    entry |= _verdict(case, work, prediction) | _counts(work)
+    entry["latency"] = entries.latency_entry(work.whole, work.by_level)
+    entry["straight"] = _piece(case, work.whole)
+    entry["loops"] = [_loop(case, piece) for piece in work.loops]
+    entry["lines"] = entries.lines_entry(case.program, work.whole)
+    entry["models"] = answers(case.settings.models, None)
+    entry["confidence"]["assumed"] += [*work.notes, NOTE, *_assumed_parameters(case)]
+    if "sass" in case.settings.views:
+        entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
+    return entry
+
+
+def _frame(case: Case) -> Entry:
+    """The keys that every answer has, with nothing said of time."""
+    assumed = [*case.program.assumed, *case.block_note]
+    if case.program.proxy_isa:
+        assumed.append(f"code of {case.program.proxy_isa} stands in for sm_{case.gpu.arch}, which has no compiler here")
+    return {
+        "kernel": case.program.title,
+        "gpu": case.gpu.key,
+        "mode": "static",
+        "time_s": None,
+        "time_interval_s": None,
+        "cycles": None,
+        "bottleneck": None,
+        "runner_up": None,
+        "occupancy": entries.occupancy_entry(case.residency),
+        "latency": None,
+        "bounds": [],
+        "warps_needed": None,
+        "instructions": entries.instructions_entry(None),
+        "memory": entries.memory_entry(None),
+        "flop": entries.flop_entry(None),
+        "models": {},
+        "whatifs": [],
+        "loops": [],
+        "confidence": {
+            "expected_error": None,
+            "interval_coverage": None,
+            "assumed": assumed,
+            "unknown_opcodes": entries.unknown_opcodes(case.program, case.facts),
+            "proxy_isa": case.program.proxy_isa,
+        },
+        "sample": None,
+        "cache": case.settings.cache,
+        "clock_MHz": None,
+        "gpu_name": case.gpu.name,
+        "program": entries.program_entry(case.program, case.facts),
+        "launch": _launch_entry(case.launch),
+        "scope": None,
+        "straight": None,
+        "lines": [],
+    }
+
+
+def _launch_entry(launch: Launch | None) -> Entry | None:
+    if launch is None:
+        return None
+    return {"grid": list(launch.grid), "block": list(launch.block), "smem": launch.smem}
+
+
+def _verdict(case: Case, work: Work, prediction: Prediction) -> Entry:
+    known = prediction.time_s is not None and prediction.slowest_s is not None
+    return {
+        "mode": work.mode,
+        "scope": work.focus.title,
+        "time_s": prediction.time_s,
+        "time_interval_s": [prediction.time_s, prediction.slowest_s] if known else None,
+        "cycles": prediction.time_s * case.clock_hz if prediction.time_s is not None else None,
+        "bottleneck": prediction.bottleneck,
+        "runner_up": prediction.runner_up,
+        "bounds": entries.bounds_entry(prediction),
+        "warps_needed": prediction.warps_needed,
+        "whatifs": entries.whatif_entry(whatifs(work.focus, case.place, case.residency)),
+        "clock_MHz": case.clock_hz / 1e6,
+        "sample": work.sample,
+    }
+
+
+def _counts(work: Work) -> Entry:
+    """Whole-launch counts; nulls in static mode."""
+    return {
+        "instructions": entries.instructions_entry(work.whole),
+        "memory": entries.memory_entry(work.launch_memory, *work.hit_rates),
+        "flop": entries.flop_entry(work.whole),
+    }
+
+
+def _loop(case: Case, piece: Piece) -> Entry:
+    place = {"depth": piece.loop.depth, "parent": piece.loop.parent, "trip_count": piece.trips}
+    return _piece(case, piece.work) | place
+
+
+def _piece(case: Case, work: Workload) -> Entry:
+    threads = {name: WARP * n for name, n in saturating_warps(work, case.gpu, case.clock_hz).items()}
+    return entries.piece_entry(work, predict(work, case.place), threads, case.gpu)
+
+
+def _assumed_parameters(case: Case) -> list[str]:
+    assumed = [name for name in case.gpu.assumed if not name.startswith("tensor")]
+    return [f"{case.gpu.name}: {', '.join(assumed)} (see `warpbound gpus {case.gpu.key}`)"] if assumed else []

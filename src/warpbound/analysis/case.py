@@ -1,0 +1,114 @@
+"""The question: a kernel, a GPU, a launch if there is one, and what follows from them at once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from warpbound.errors import CommandError, InputError
+from warpbound.isa.opcodes import OpcodeFacts
+from warpbound.kernel_launch import Launch, check
+from warpbound.latency import MemoryLatency, memory_latency
+from warpbound.machine import Gpu, clock
+from warpbound.predict import Place
+from warpbound.program import Program
+from warpbound.residency import Residency, occupancy
+from warpbound.workload.counting import facts_of
+
+WARP = 32
+BLOCK_SIZES = tuple(range(32, 1025, 32))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to answer: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
+    models to show beside the answer, extra views ("sass": every instruction with its timing)."""
+
+    clock: str | float = "boost"
+    cache: str = "warm"
+    models: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+
+
+DEFAULT = Settings()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question with what follows from it at once."""
+
+    program: Program
+    gpu: Gpu
+    launch: Launch | None
+    settings: Settings
+    residency: Residency
+    block_note: tuple[str, ...]
+
+    @cached_property
+    def facts(self) -> tuple[OpcodeFacts, ...]:
+        """What the GPU's architecture does with each instruction."""
+        return facts_of(self.program.instructions, self.gpu.arch)
+
+    @cached_property
+    def clock_hz(self) -> float:
+        """SM clock."""
+        return clock(self.gpu, self.settings.clock)
+
+    @cached_property
+    def latency(self) -> MemoryLatency:
+        """Unloaded latencies at that clock."""
+        return memory_latency(self.gpu, self.clock_hz)
+
+    @property
+    def blocks(self) -> int | None:
+        """Blocks of the launch."""
+        return product(self.launch.grid) if self.launch else None
+
+    @property
+    def place(self) -> Place:
+        """Where the work runs."""
+        count = self.gpu.value("sm_count")
+        active = count if self.blocks is None else min(count, self.blocks)
+        return Place(self.gpu, self.clock_hz, float(self.residency.warps_per_sm), float(active))
+
+
+def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> Case:
+    if launch is None:
+        size = _best_block(program, board)
+        note = (f"no launch given: blocks of {size} threads, the size that fills an SM best",)
+        return Case(program, board, None, settings, _residency(program, board, size, 0, None, None), note)
+    check(launch)
+    size = product(launch.block)
+    if program.max_threads is not None and size > program.max_threads:
+        raise CommandError(
+            f"{program.title} was compiled for at most {program.max_threads} threads per block; the launch has {size}.",
+            "Choose a smaller block or another __launch_bounds__.",
+        )
+    blocks = product(launch.grid) if board.get("sm_count") else None
+    found = _residency(program, board, size, launch.smem, launch.carveout, blocks)
+    if found.fitting_blocks_per_sm == 0:
+        raise InputError(
+            f"{program.title}: not one block of {size} threads fits on an SM of {board.name} "
+            f"({', '.join(found.limiters)}).",
+            " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
+        )
+    return Case(program, board, launch, settings, found, ())
+
+
+def _residency(  # noqa: PLR0913  (each is one fact of the launch)
+    program: Program, board: Gpu, threads: int, dynamic_shared: int, carveout: int | None, blocks: int | None
+) -> Residency:
+    return occupancy(
+        board, threads, program.registers, program.shared_bytes + dynamic_shared, carveout,
+        barriers=program.barriers, grid_blocks=blocks,
+    )  # fmt: skip
+
+
+def _best_block(program: Program, board: Gpu) -> int:
+    """The block size that gives most resident warps; 256 among equals, else the smallest."""
+    sizes = [size for size in BLOCK_SIZES if size <= (program.max_threads or 1024)] or [program.max_threads or 32]
+    warps = {size: _residency(program, board, size, 0, None, None).warps_per_sm for size in sizes}
+    most = max(warps.values())
+    return 256 if warps.get(256) == most else min(size for size in sizes if warps[size] == most)
+
+
+def product(size: tuple[int, int, int]) -> int:
+    return size[0] * size[1] * size[2]
