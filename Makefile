@@ -1,0 +1,39 @@
+# The commands of the workshop. They use the virtual environment .venv; `make venv` makes it.
+BIN ?= .venv/bin
+
+.PHONY: help venv demo test quick lint types contracts ci full bench
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+venv: ## a virtual environment with everything, the package editable
+	python3 -m venv .venv
+	.venv/bin/pip install -e '.[dev]'
+
+demo: ## the first command of the README
+	$(BIN)/warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+
+test: ## all tests but the long ones
+	$(BIN)/pytest
+
+quick: ## tests that need no compiler
+	$(BIN)/pytest -m 'not cuda and not full' -x --no-header --ignore tests/benchmarks
+
+lint: ## ruff
+	$(BIN)/ruff check
+
+types: ## mypy --strict
+	$(BIN)/mypy --strict
+
+contracts: ## who may import whom
+	$(BIN)/lint-imports
+
+ci: ## what every commit must pass, from a fresh copy of HEAD
+	bash .ci/run
+
+full: lint types contracts ## the long checks too
+	$(BIN)/pytest -m ''
+
+bench: ## how long things take
+	$(BIN)/pytest tests/benchmarks -p no:xdist --benchmark-enable --benchmark-only --benchmark-sort=name \
+		--benchmark-columns=min,median,max,rounds
