@@ -5,6 +5,7 @@ Source   ELF sections read with pyelftools; the `.nv.info` attribute numbers are
 """
 
 import io
+import re
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -51,6 +52,7 @@ class Cubin:
     kernels: dict[str, KernelFacts]
     symbols: tuple[Symbol, ...]
     sections: dict[str, bytes] = field(repr=False, default_factory=dict)
+    fixups: tuple[tuple[int, int, str, int], ...] = ()  # constant bank, offset, symbol whose address goes there, addend
 
 
 def read_cubin(image: bytes, source: str) -> Cubin:
@@ -96,7 +98,7 @@ def _assemble(elf: Any, sections: dict[str, Any]) -> Cubin:
             kernels[name[6:]] = _kernel(name[6:], arch, sections, registers, frames)
     if not kernels:
         raise InputError("The cubin holds no kernel.", "Compile a file with a __global__ function.")
-    return Cubin(arch, kernels, tuple(_variables(elf, symbols)), _data(sections))
+    return Cubin(arch, kernels, tuple(_variables(elf, symbols)), _data(sections), tuple(_fixups(elf, symbols)))
 
 
 def _kernel(
@@ -156,6 +158,19 @@ def _variables(elf: Any, symbols: Iterable[Any]) -> Iterator[Symbol]:
         if symbol["st_info"]["type"] == "STT_OBJECT" and isinstance(symbol["st_shndx"], int):
             section = elf.get_section(symbol["st_shndx"]).name
             yield Symbol(symbol.name, section, symbol["st_value"], symbol["st_size"])
+
+
+def _fixups(elf: Any, symbols: list[Any]) -> Iterator[tuple[int, int, str, int]]:
+    """The 64-bit addresses that the loader writes into constant banks; a .rel section keeps addends in place."""
+    for section in elf.iter_sections():
+        found = re.fullmatch(r"\.rela?\.nv\.constant(\d+)", section.name)
+        if not found:
+            continue
+        contents = elf.get_section_by_name(f".nv.constant{found[1]}").data()
+        for one in section.iter_relocations():
+            at = one["r_offset"]
+            addend = one["r_addend"] if one.is_RELA() else struct.unpack_from("<Q", contents, at)[0]
+            yield int(found[1]), at, symbols[one["r_info_sym"]].name, addend
 
 
 def _data(sections: dict[str, Any]) -> dict[str, bytes]:

@@ -30,6 +30,16 @@ class Symbol:
 
 
 @dataclass(frozen=True)
+class Fixup:
+    """A place in a constant bank where the loader puts the address of a symbol, plus `addend`."""
+
+    bank: int
+    offset: int
+    symbol: str
+    addend: int = 0
+
+
+@dataclass(frozen=True)
 class Program:
     """One kernel as compiled.
 
@@ -58,6 +68,7 @@ class Program:
     constants: dict[int, bytes] = field(repr=False, default_factory=dict)
     symbols: tuple[Symbol, ...] = field(repr=False, default=())
     data: dict[str, bytes] = field(repr=False, default_factory=dict)
+    fixups: tuple[Fixup, ...] = field(repr=False, default=())
     source_name: str = ""
     source: str | None = field(repr=False, default=None)
     assumed: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from warpbound.errors import InputError
 from warpbound.machine import Gpu, gpu
 from warpbound.program.cubin import Cubin, read_cubin
 from warpbound.program.cuda import COMPILED_ARCHITECTURES, Compiled, Options, compile_cuda
-from warpbound.program.kernel import Parameter, Program, Symbol
+from warpbound.program.kernel import Fixup, Parameter, Program, Symbol
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.sass import Listing, Section, kernels, read_listing
 
@@ -159,6 +159,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
         constants=facts.constants,
         symbols=tuple(Symbol(s.name, s.section, s.offset, s.size) for s in cubin.symbols),
         data=cubin.sections,
+        fixups=tuple(Fixup(*one) for one in cubin.fixups),
         source_name=name,
     )
 

@@ -1,0 +1,69 @@
+"""Where an access goes: the address of every lane, and the space that a generic address means."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.operand_access import Read, Site, join, raw
+from warpbound.emulate.state import State, Value
+from warpbound.program.instruction import RZ, Operand
+
+SHARED_WINDOW = 0x7E00  # upper word of the generic addresses of shared memory
+LOCAL_WINDOW = 0x7E01  # upper word of the generic addresses of local memory
+OFFSET_BITS = 24  # of a shared address; above them is the rank of the block in its cluster
+
+_SCALES = {"X4": 4, "X8": 8, "X16": 16}
+
+
+def memory_operand(here: Site) -> Operand:
+    return next(one for one in here.instruction.operands if one.kind == "memory")
+
+
+def global_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.uint64]]:
+    """64-bit addresses; a register without a suffix is a pair, .U32 a zero-extended word, a uniform one a pair."""
+    reads = [_wide_term(term, here) for term in operand.terms if term.index != RZ]
+    offset = np.uint64(int(operand.value) & 0xFFFF_FFFF_FFFF_FFFF)
+
+    def address(x: State) -> NDArray[np.uint64]:
+        total: Value = offset
+        for read in reads:
+            total = total + read(x)
+        return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint64)
+
+    return address
+
+
+def _wide_term(term: Operand, here: Site) -> Read:
+    if "U32" in term.suffixes or "32" in term.suffixes:
+        word = raw(Operand(term.kind, term.text, index=term.index), here)
+        return lambda x: word(x).astype(np.uint64)
+    if term.kind == "register":
+        index = term.index
+        return lambda x: x.get_pair(index)
+    low, high = (raw(Operand(term.kind, term.text, index=term.index + part), here) for part in (0, 1))
+    return lambda x: join(low(x), high(x))
+
+
+def window_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.int64]]:
+    """32-bit addresses of shared or local memory, as signed 64-bit numbers."""
+    reads = [_narrow_term(term, here) for term in operand.terms if term.index != RZ]
+    offset = np.uint32(int(operand.value) & 0xFFFF_FFFF)
+
+    def address(x: State) -> NDArray[np.int64]:
+        total: Value = offset
+        for read in reads:
+            total = total + read(x)
+        if not np.ndim(total):
+            return np.full(x.selected_lanes, total, np.int64)
+        return total.astype(np.int64)
+
+    return address
+
+
+def _narrow_term(term: Operand, here: Site) -> Read:
+    scale = next((np.uint32(_SCALES[s]) for s in term.suffixes if s in _SCALES), None)
+    word = raw(Operand(term.kind, term.text, index=term.index), here)
+    if scale is None:
+        return word
+    return lambda x: word(x) * scale

@@ -1,0 +1,233 @@
+"""Atomics and reductions on global and shared memory.
+
+Lanes of one instruction act one after the other in lane order, at every address on its own.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.addresses import global_address, memory_operand, window_address
+from warpbound.emulate.float32 import flush
+from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, window_view
+from warpbound.emulate.operand_access import Read, Site, raw, raw_pair, unsupported, write_pair, write_words
+from warpbound.emulate.state import State, Value
+from warpbound.program.instruction import RZ, Operand
+
+Handler = Callable[[State], None]
+
+_OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "SAFEADD", "ARRIVE", "POPC")
+_ASSOCIATIVE: dict[str, np.ufunc] = {
+    "ADD": np.add, "MIN": np.minimum, "MAX": np.maximum, "AND": np.bitwise_and, "OR": np.bitwise_or,
+    "XOR": np.bitwise_xor,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Atomic:
+    """What one atomic does: operation, NumPy type of its element, bytes."""
+
+    operation: str
+    kind: np.dtype[Any]
+
+    @property
+    def size(self) -> int:
+        return self.kind.itemsize
+
+
+def _atomic(here: Site) -> Atomic:
+    operation = next((m for m in here.instruction.modifiers if m in _OPERATIONS), None)
+    if here.instruction.opcode == "ATOMS" and operation is None and here.has("CAST"):
+        operation = "CAS"
+    if operation in (None, "SAFEADD", "ARRIVE"):
+        raise unsupported(here.instruction)
+    kinds = {
+        "F32": np.float32, "F64": np.float64, "S32": np.int32, "S64": np.int64, "U64": np.uint64, "64": np.uint64,
+    }  # fmt: skip
+    kind: Any = np.uint32
+    for modifier in here.instruction.modifiers:
+        if modifier in kinds:
+            kind = kinds[modifier]
+        if modifier in ("F16x2", "BF16x2", "F16", "BF16", "128"):
+            kind = _packed_kind(modifier, here)
+    return Atomic("ADD" if operation == "POPC" else str(operation), np.dtype(kind))
+
+
+def _packed_kind(modifier: str, here: Site) -> Any:
+    if modifier == "F16x2":
+        return np.dtype((np.float16, 2))
+    raise unsupported(here.instruction)
+
+
+def apply(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], values: list[Any]) -> NDArray[Any]:
+    """Do the atomic at `places` of `memory` in order, and return what each found there."""
+    order = np.argsort(places, kind="stable")
+    sorted_places = places[order]
+    start = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
+    rank = np.arange(len(order)) - np.repeat(start, np.diff(np.r_[start, len(order)]))
+    values = [value[order] for value in values]
+    if atomic.operation == "CAS":
+        found = _swap(memory, sorted_places, start, values)
+    elif atomic.operation == "ADD" and atomic.kind.kind in "ui":
+        found = _sum(memory, sorted_places, start, rank, values[0])
+    else:
+        found = _one_by_one(atomic, memory, sorted_places, rank, values)
+    result = np.empty_like(found)
+    result[order] = found
+    return result
+
+
+def _sum(memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64], value: Any) -> NDArray[Any]:
+    """Integer additions: running sums within each address."""
+    running = np.cumsum(value, dtype=value.dtype)
+    before = running - value
+    base = np.repeat(before[start], np.diff(np.r_[start, len(places)]))
+    found = memory[places] + (before - base)
+    last = np.r_[start[1:], len(places)] - 1
+    memory[places[last]] = (found + value)[last]
+    return np.asarray(found)
+
+
+def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> NDArray[Any]:
+    """Compare and swap: of the lanes at one address, find the next that succeeds, until none does."""
+    compare, swap = values
+    found = np.empty_like(swap)
+    end = np.r_[start[1:], len(places)]
+    for first, last in zip(start, end, strict=True):
+        place = places[first]
+        at = first
+        while at < last:
+            held = memory[place]
+            equal = np.flatnonzero(compare[at:last] == held)
+            if not len(equal):
+                found[at:last] = held
+                break
+            winner = at + equal[0]
+            found[at : winner + 1] = held
+            memory[place] = swap[winner]
+            at = winner + 1
+    return found
+
+
+def _one_by_one(atomic: Atomic, memory: NDArray[Any], places: Any, rank: NDArray[np.int64], values: list[Any]) -> NDArray[Any]:
+    """Anything else: all first lanes of their addresses, then all second ones, and so on."""
+    found = np.empty_like(values[0])
+    for turn in range(int(rank.max()) + 1 if len(rank) else 0):
+        lanes = np.flatnonzero(rank == turn)
+        place, value = places[lanes], values[0][lanes]
+        held = memory[place]
+        found[lanes] = held
+        memory[place] = _result(atomic, held, value)
+    return found
+
+
+def _result(atomic: Atomic, held: Any, value: Any) -> Any:
+    operation = atomic.operation
+    if operation == "EXCH":
+        return value
+    if operation == "INC":
+        return np.where(held >= value, 0, held + held.dtype.type(1))
+    if operation == "DEC":
+        return np.where((held == 0) | (held > value), value, held - held.dtype.type(1))
+    if operation == "ADD" and atomic.kind == np.float32:
+        return held + value
+    return _ASSOCIATIVE[operation](held, value)
+
+
+def reduce_only(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], values: list[Any]) -> None:
+    """An atomic whose old value nobody wants."""
+    function = _ASSOCIATIVE.get(atomic.operation)
+    if function is None:
+        apply(atomic, memory, places, values)
+    else:
+        function.at(memory, places, values[0])
+
+
+def atomic(space: str) -> Callable[[Site], Handler]:
+    """ATOM, ATOMG, RED, REDG, REDS (generic or global addresses) and ATOMS (shared)."""
+
+    def build(here: Site) -> Handler:
+        what = _atomic(here)
+        operands = here.instruction.operands
+        wants = operands[0].kind in ("register", "predicate")
+        output = next((one for one in operands[:2] if one.kind == "register"), None) if wants else None
+        reads = _values(here, what)
+        write = write_pair(output) if what.size == 8 else write_words(output)
+        silent = output is None or output.index == RZ
+
+        def one(x: State, where: str, addresses: NDArray[np.uint64]) -> None:
+            memory, places = _target(x, what, where, addresses)
+            values = [_lane_values(x, read, what) for read in reads]
+            if silent:
+                reduce_only(what, memory, places, values)
+                return
+            found = apply(what, memory, places, values)
+            _deliver(x, write, found, what)
+
+        if space == "shared":
+            narrow = window_address(memory_operand(here), here)
+            return lambda x: one(x, "shared", narrow(x).view(np.uint64))
+        wide = global_address(memory_operand(here), here)
+        return lambda x: by_space(x, wide(x), one)
+
+    return build
+
+
+def _values(here: Site, what: Atomic) -> list[Read]:
+    """The operands after the address: one value, or compare and swap."""
+    operands = here.instruction.operands
+    after = [
+        one
+        for one in operands[operands.index(memory_operand(here)) + 1 :]
+        if one.kind in ("register", "uniform", "immediate", "float", "constant")
+    ]
+    if here.has("POPC") and not after:
+        return [lambda x: np.uint32(1)]
+    reader = raw_pair if what.size == 8 else raw
+    if what.operation == "CAS" and len(after) == 1:  # a run of registers: compare, then swap
+        pair = after[0]
+        second = Operand(pair.kind, pair.text, index=pair.index + what.size // 4)
+        return [reader(pair, here), reader(second, here)]
+    return [reader(one, here) for one in after[: 2 if what.operation == "CAS" else 1]]
+
+
+def _target(x: State, what: Atomic, where: str, addresses: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    if where == "global":
+        places = checked_global(x, addresses, what.size)
+        memory = x.image.elements(what.size)
+        if x.mask is not None:
+            places = places[x.mask]
+        x.image.load(places, what.size)
+    else:
+        places = checked_window(x, where, in_window(addresses), what.size)
+        memory = window_view(x, where, what.size)
+        if x.mask is not None:
+            places = places[x.mask]
+    kind = what.kind if what.kind.subdtype is None else what.kind.subdtype[0]
+    view = memory.view(kind)
+    if what.kind.subdtype is not None:
+        view = view.reshape(-1, 2)
+    return view, places // what.size
+
+
+def _lane_values(x: State, read: Read, what: Atomic) -> NDArray[Any]:
+    value = np.broadcast_to(read(x), x.selected_lanes)
+    if x.mask is not None:
+        value = value[x.mask]
+    value = np.ascontiguousarray(value)
+    if what.kind.subdtype is not None:
+        return value.view(np.float16).reshape(-1, 2)
+    return value.view(what.kind)
+
+
+def _deliver(x: State, write: Callable[[State, Value], None], found: NDArray[Any], what: Atomic) -> None:
+    """Old values of the active lanes into the destination of all selected ones."""
+    words = np.ascontiguousarray(found).view(np.uint64 if what.size == 8 else np.uint32).reshape(-1)
+    if x.mask is not None:
+        whole = np.zeros(x.selected_lanes, words.dtype)
+        whole[x.mask] = words
+        words = whole
+    write(x, words)

@@ -1,0 +1,297 @@
+"""Logic, shifts, permutations, selections, moves and bit counts."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warpbound.emulate.operand_access import (
+    Read,
+    Site,
+    constant,
+    integer,
+    predicate,
+    raw,
+    raw_pair,
+    unsupported,
+    write_pair,
+    write_predicate,
+    write_words,
+)
+from warpbound.emulate.state import State, Value
+from warpbound.program.instruction import PT
+
+Handler = Callable[[State], None]
+
+_FAMILIAR: dict[int, Callable[[Value, Value, Value], Value]] = {
+    0xC0: lambda a, b, c: a & b,
+    0xFC: lambda a, b, c: a | b,
+    0x3C: lambda a, b, c: a ^ b,
+    0x96: lambda a, b, c: a ^ b ^ c,
+    0x80: lambda a, b, c: a & b & c,
+    0xFE: lambda a, b, c: a | b | c,
+    0xF8: lambda a, b, c: a | b & c,
+    0xEA: lambda a, b, c: a & b | c,
+    0x33: lambda a, b, c: ~b,
+    0x0F: lambda a, b, c: ~a,
+    0x30: lambda a, b, c: a & ~b,
+}
+
+
+def truth_table(table: int, a: Value, b: Value, c: Value) -> Value:
+    """Bitwise function of three words: bit 4a + 2b + c of `table` is the result."""
+    familiar = _FAMILIAR.get(table)
+    if familiar:
+        return familiar(a, b, c)
+    result = None
+    for row in range(8):
+        if table >> row & 1:
+            term = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
+            result = term if result is None else result | term
+    if result is None:
+        return a & ~a
+    return result
+
+
+def logic(here: Site) -> Handler:
+    """LOP3.LUT; the predicate output says whether any bit is set, joined to the predicate input."""
+    a, b, c = (integer(one, here) for one in here.sources[:3])
+    table = int(here.sources[3].value)
+    write = write_words(here.output)
+    if not here.predicates_out or here.predicates_out[0].index == PT:
+        return lambda x: write(x, truth_table(table, a(x), b(x), c(x)))
+    out = write_predicate(here.predicates_out[0])
+    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(np.bool_(False))
+    join = np.logical_and if here.has("PAND") else np.logical_or
+
+    def handler(x: State) -> None:
+        value = truth_table(table, a(x), b(x), c(x))
+        write(x, value)
+        out(x, join(value != 0, given(x)))
+
+    return handler
+
+
+def predicate_logic(here: Site) -> Handler:
+    """PLOP3.LUT: two functions of three predicates."""
+    tables = [int(one.value) for one in here.sources if one.kind == "immediate"]
+    if len(tables) == 1:
+        tables.append(0)
+    a, b, c = (predicate(one, here) for one in here.predicates_in[:3])
+    outs = [write_predicate(one) for one in here.predicates_out]
+
+    def handler(x: State) -> None:
+        values = a(x), b(x), c(x)
+        for table, out in zip(tables, outs, strict=False):
+            out(x, truth_table(table, *values))
+
+    return handler
+
+
+def funnel_shift(here: Site) -> Handler:
+    """SHF: {c, a} shifted by b; .HI keeps the upper word, .W takes the amount modulo the width."""
+    a, b, c = (raw(one, here) for one in here.sources[:3])
+    is_64 = here.has("U64", "S64")
+    limit = 63 if is_64 else 31
+    is_signed, wraps = here.has("S32", "S64"), here.has("W")
+    left, high = here.has("L"), here.has("HI")
+    write = write_words(here.output)
+
+    def amount(x: State) -> Value:
+        shift = b(x)
+        return shift & np.uint32(limit) if wraps else np.minimum(shift, np.uint32(limit + 1))
+
+    def narrow(x: State) -> None:
+        value = a(x) if left else c(x)
+        if left:
+            write(x, value << amount(x))
+        elif is_signed:
+            write(x, (value.view(np.int32) >> np.minimum(amount(x), np.uint32(31)).view(np.int32)).view(np.uint32))
+        else:
+            write(x, value >> amount(x))
+
+    def full(x: State) -> None:
+        low, shift = a(x), amount(x).astype(np.uint64)
+        pair = c(x).astype(np.uint64) << np.uint64(32) | low
+        if left:
+            shifted = pair << shift
+        elif is_signed:
+            shifted = (pair.view(np.int64) >> np.minimum(shift, np.uint64(63)).view(np.int64)).view(np.uint64)
+        else:
+            shifted = pair >> shift
+        write(x, (shifted >> np.uint64(32) if high else shifted).astype(np.uint32))
+
+    if left and not high or not left and high and not is_64:
+        return narrow
+    return full
+
+
+def permute(here: Site) -> Handler:
+    """PRMT: every nibble of the selector picks a byte of {b, a}, or its sign."""
+    if here.modifiers - {"U"}:
+        raise unsupported(here.instruction)
+    a, selector, b = (raw(one, here) for one in here.sources[:3])
+    write = write_words(here.output)
+
+    def handler(x: State) -> None:
+        pair = b(x).astype(np.uint64) << np.uint64(32) | a(x)
+        select = selector(x)
+        result: Value = np.uint32(0)
+        for place in range(4):
+            nibble = select >> np.uint32(4 * place) & np.uint32(15)
+            byte = (pair >> ((nibble & np.uint32(7)) << np.uint32(3)).astype(np.uint64)).astype(np.uint32) & np.uint32(255)
+            signs = (byte >> np.uint32(7)) * np.uint32(255)
+            byte = np.where(nibble & np.uint32(8), signs, byte)
+            result = result | byte.astype(np.uint32) << np.uint32(8 * place)
+        write(x, result)
+
+    def fixed(x: State) -> None:
+        pair = b(x).astype(np.uint64) << np.uint64(32) | a(x)
+        result: Value = np.uint32(0)
+        for place, nibble in enumerate(nibbles):
+            byte = (pair >> np.uint64(8 * (nibble & 7))).astype(np.uint32) & np.uint32(255)
+            if nibble & 8:
+                byte = (byte >> np.uint32(7)) * np.uint32(255)
+            result = result | byte << np.uint32(8 * place)
+        write(x, result)
+
+    if here.sources[1].kind == "immediate":
+        nibbles = [int(here.sources[1].value) >> 4 * place & 15 for place in range(4)]
+        return fixed
+    return handler
+
+
+def select(here: Site) -> Handler:
+    """SEL and FSEL: a where the predicate holds, else b; FSEL's signs act on the float."""
+    if here.has("64"):
+        first, second = (raw_pair(one, here) for one in here.sources[:2])
+        write = write_pair(here.output)
+    else:
+        first, second = (integer(one, here) for one in here.sources[:2])
+        write = write_words(here.output)
+    choose = predicate(here.predicates_in[0], here)
+    return lambda x: write(x, np.where(choose(x), first(x), second(x)))
+
+
+def move(here: Site) -> Handler:
+    """MOV, UMOV and their relatives."""
+    if here.has("64"):
+        pair, write = raw_pair(here.sources[0], here), write_pair(here.output)
+        return lambda x: write(x, pair(x))
+    read, put = integer(here.sources[0], here), write_words(here.output)
+    return lambda x: put(x, read(x))
+
+
+def move_pair(here: Site) -> Handler:
+    """MOV.64 and relatives, and CS2R of nothing: 64 bits."""
+    read, write = raw_pair(here.sources[0], here), write_pair(here.output)
+    return lambda x: write(x, read(x))
+
+
+def _counting(count: Callable[[Value], Value]) -> Callable[[Site], Handler]:
+    def build(here: Site) -> Handler:
+        read, write = integer(here.sources[0], here), write_words(here.output)
+        return lambda x: write(x, count(read(x)))
+
+    return build
+
+
+def _reversed(v: Value) -> Value:
+    for step, pattern in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF), (16, 0x0000FFFF)):
+        v = (v >> np.uint32(step) & np.uint32(pattern)) | (v & np.uint32(pattern)) << np.uint32(step)
+    return v
+
+
+population = _counting(lambda v: np.bitwise_count(v).astype(np.uint32))
+reverse = _counting(_reversed)
+
+
+def leading_one(here: Site) -> Handler:
+    """FLO: place of the highest bit that differs from the sign (unsigned: that is set); .SH counts from the top."""
+    read, write = integer(here.sources[0], here), write_words(here.output)
+    is_unsigned, from_top = here.has("U32"), here.has("SH")
+    outs = [write_predicate(one) for one in here.predicates_out]
+
+    def handler(x: State) -> None:
+        v = read(x)
+        if not is_unsigned:
+            v = np.where(v >> np.uint32(31), ~v, v).astype(np.uint32)
+        place = np.frexp(v.astype(np.float64))[1] - 1
+        found = v != 0
+        shown = 31 - place if from_top else place
+        write(x, np.where(found, shown, -1).astype(np.int32).view(np.uint32))
+        for out in outs:
+            out(x, found)
+
+    return handler
+
+
+def extend_sign(here: Site) -> Handler:
+    """SGXT: a field of b bits, sign-extended (.U32: zero-extended); .W takes b modulo 32."""
+    a, b = (raw(one, here) for one in here.sources[:2])
+    write = write_words(here.output)
+    is_unsigned, wraps = here.has("U32"), here.has("W")
+
+    def handler(x: State) -> None:
+        width = b(x) & np.uint32(31) if wraps else np.minimum(b(x), np.uint32(32))
+        unused = (np.uint32(32) - width).astype(np.uint64)
+        moved = (a(x).astype(np.uint64) << unused).astype(np.uint32)
+        if is_unsigned:
+            write(x, (moved.astype(np.uint64) >> unused).astype(np.uint32))
+        else:
+            write(x, (moved.view(np.int32).astype(np.int64) >> unused.astype(np.int64)).astype(np.uint32))
+
+    return handler
+
+
+def bit_mask(here: Site) -> Handler:
+    """BMSK: b ones from bit a on; .W takes both modulo 32."""
+    a, b = (raw(one, here) for one in here.sources[:2])
+    write, wraps = write_words(here.output), here.has("W")
+
+    def handler(x: State) -> None:
+        start, width = a(x), b(x)
+        if wraps:
+            start, width = start & np.uint32(31), width & np.uint32(31)
+        start, width = (np.minimum(v, np.uint32(32)).astype(np.uint64) for v in (start, width))
+        ones = (np.uint64(1) << width) - np.uint64(1)
+        write(x, (ones << start).astype(np.uint32))
+
+    return handler
+
+
+def pack_predicates(here: Site) -> Handler:
+    """P2R: predicates 0 to 6 as bits, those of the mask only, over the rest of the second source."""
+    base, keep = raw(here.sources[-2], here), int(here.sources[-1].value)
+    shift = 8 * int(here.output.suffixes[0][1]) if here.output and here.output.suffixes[:1] and here.output.suffixes[0][:1] == "B" else 0
+    write = write_words(here.output)
+    reads = [(i, _predicate_row(i)) for i in range(7) if keep >> i & 1]
+    cleared = np.uint32(~(keep << shift) & 0xFFFFFFFF)
+
+    def handler(x: State) -> None:
+        value = base(x) & cleared
+        for i, read in reads:
+            value = value | read(x).astype(np.uint32) << np.uint32(i + shift)
+        write(x, value)
+
+    return handler
+
+
+def _predicate_row(index: int) -> Read:
+    return lambda x: x.get_predicate(index)
+
+
+def unpack_predicates(here: Site) -> Handler:
+    """R2P: the bits of a register (or of one of its bytes) into the predicates of the mask."""
+    registers = [one for one in here.instruction.operands if one.kind == "register"]
+    source = registers[-1]
+    keep = int(here.instruction.operands[-1].value)
+    read = raw(source, here)
+    shift = 8 * int(source.suffixes[0][1]) if source.suffixes[:1] and source.suffixes[0][:1] == "B" else 0
+
+    def handler(x: State) -> None:
+        bits = np.array(np.broadcast_to(read(x), x.selected_lanes)) >> np.uint32(shift)
+        for i in range(7):
+            if keep >> i & 1:
+                x.put_predicate(i, (bits >> np.uint32(i) & np.uint32(1)).astype(bool))
+
+    return handler

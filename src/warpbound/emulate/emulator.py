@@ -1,0 +1,313 @@
+"""Executes a launch: blocks in chunks, every instruction once for all warps that stand at it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.control import STOP, Flow
+from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
+from warpbound.emulate.operand_access import predicate, site, unsupported
+from warpbound.emulate.state import LANES, BadAccess, State
+from warpbound.emulate.table import CONTROL, PLAIN, POLLING
+from warpbound.errors import InputError, WarpboundError
+from warpbound.emulate.groups import TURNS
+from warpbound.kernel_launch import Launch
+from warpbound.program.cubin import RESERVED_SHARED_B
+from warpbound.program.instruction import PT, Instruction
+from warpbound.program.kernel import Program
+
+STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
+CHUNK_LANES = 8192
+CHUNK_B = 256 << 20  # registers, shared and local memory of a chunk
+
+Handler = Callable[[State], Any]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A program made ready for one launch; `handlers` has None where control decides."""
+
+    program: Program
+    launch: Launch
+    memory: Memory
+    handlers: tuple[Handler | None, ...]
+    registers: int
+
+    @property
+    def threads(self) -> int:
+        x, y, z = self.launch.block
+        return x * y * z
+
+    @property
+    def lanes_per_block(self) -> int:
+        return -(-self.threads // LANES) * LANES
+
+    @property
+    def shared_size(self) -> int:
+        """Bytes of shared memory per block, with what the driver keeps at its start from sm_90 on."""
+        reserved = RESERVED_SHARED_B if self.program.arch >= 90 else 0
+        return -(-(reserved + self.program.shared_bytes + self.launch.smem) // 16) * 16
+
+    @property
+    def block_count(self) -> int:
+        x, y, z = self.launch.grid
+        return x * y * z
+
+    def blocks_per_chunk(self) -> int:
+        per_lane = 4 * (self.registers + 24) + stack_bytes(self.program)
+        per_block = per_lane * self.lanes_per_block + self.shared_size
+        return max(1, min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block))
+
+
+def make_ready(program: Program, launch: Launch) -> Kernel:
+    """Place the launch in memory and compile every instruction that is not control into a handler."""
+    memory = prepare(program, launch)
+    handlers = tuple(_handler(one, memory, program.arch) for one in program.instructions)
+    used = [
+        x.index + 8
+        for one in program.instructions
+        for y in one.operands
+        for x in (y, *y.terms)
+        if x.kind == "register" and x.index < 255
+    ]
+    return Kernel(program, launch, memory, handlers, max([program.registers, *used]))
+
+
+def _handler(instruction: Instruction, memory: Memory, arch: int) -> Handler | None:
+    if instruction.opcode in CONTROL:
+        return None
+    here = site(instruction, memory.constants, arch)
+    build = PLAIN.get(instruction.opcode)
+    try:
+        if build is None:
+            raise unsupported(instruction)
+        body = build(here)
+    except WarpboundError as problem:
+        return _refusal(problem)
+    except (ValueError, IndexError, KeyError, StopIteration, TypeError) as broken:
+        return _refusal(unsupported(instruction, f" ({type(broken).__name__}: {broken})"))
+    guard = instruction.guard
+    if guard is None or (guard.index == PT and not guard.invert):
+        return body
+    if guard.index == PT:
+        return lambda x: None
+    return _guarded(body, predicate(guard, replace(here, uniform=False)))
+
+
+def _refusal(problem: WarpboundError) -> Handler:
+    """An instruction that cannot be executed is an error only when it is reached."""
+
+    def handler(x: State) -> None:
+        raise problem
+
+    return handler
+
+
+def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
+    def handler(x: State) -> None:
+        lanes = guard(x)
+        if not np.ndim(lanes):
+            if lanes:
+                body(x)
+            return
+        kept = x.mask
+        if kept is not None:
+            lanes = lanes & kept
+        elif lanes.all():
+            body(x)
+            return
+        if not lanes.any():
+            return
+        x.mask = lanes
+        try:
+            body(x)
+        finally:
+            x.mask = kept
+
+    return handler
+
+
+class Chunk:
+    """Some blocks of a launch, executed together."""
+
+    def __init__(self, kernel: Kernel, blocks: Sequence[int]) -> None:
+        self.kernel = kernel
+        self.blocks = np.asarray(blocks, np.int64)
+        lanes = kernel.lanes_per_block
+        x = State(len(self.blocks) * lanes // LANES, kernel.registers)
+        self.x = x
+        x.image = kernel.memory.image
+        x.shared_size, x.local_size = kernel.shared_size, stack_bytes(kernel.program)
+        x.shared = np.zeros(max(16, len(self.blocks) * x.shared_size), np.uint8)
+        x.shared_base = np.repeat(np.arange(len(self.blocks)) * x.shared_size, lanes)
+        x.local = np.zeros(max(16, x.lane_count * x.local_size), np.uint8)
+        x.local_base = np.arange(x.lane_count) * x.local_size
+        thread = np.tile(np.arange(lanes), len(self.blocks))
+        x.special = _special(kernel, self.blocks, thread)
+        self.flow = Flow(x, thread < kernel.threads, lanes)
+        self.handlers = self._with_control()
+        self.polls = [_polls(one) for one in kernel.program.instructions]
+        self.at = 0
+        self.steps = 0
+
+    def _with_control(self) -> list[Handler]:
+        """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
+        handlers: list[Handler] = []
+        for at, (one, plain) in enumerate(zip(self.kernel.program.instructions, self.kernel.handlers, strict=True)):
+            handlers.append(plain or self._control(one, at))
+        return handlers
+
+    def _control(self, instruction: Instruction, at: int) -> Handler:
+        here = site(instruction, self.kernel.memory.constants, self.kernel.program.arch)
+        try:
+            return CONTROL[instruction.opcode](here, self.flow, at)
+        except (WarpboundError, ValueError, IndexError, StopIteration) as broken:
+            known = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
+            return _refusal(known)
+
+    def run(self, step: Callable[[int], int | None] | None = None, limit: int = STEP_LIMIT) -> None:
+        """Execute until every thread has ended; `step` stands in for the plain execution of an instruction."""
+        groups = self.flow.groups
+        groups.park(groups.alive, 0)
+        try:
+            with np.errstate(all="ignore"):
+                while (chosen := groups.pick()) is not None:
+                    self.at, lanes = chosen
+                    self.x.select(lanes)
+                    self._advance(step or self._step, limit)
+        except BadAccess as bad:
+            raise self._fault(bad) from None
+        if groups.alive.any():
+            raise self._deadlock()
+
+    def _step(self, at: int) -> int | None:
+        return self.handlers[at](self.x)  # type: ignore[no-any-return]
+
+    def _advance(self, step: Callable[[int], int | None], limit: int) -> None:
+        """Run the selected group until it stops, meets another group, or must let others run."""
+        x, flow, groups, polls = self.x, self.flow, self.flow.groups, self.polls
+        ready, turns, last = groups.ready, 0, len(self.handlers)
+        flow.polled = False
+        at = self.at
+        while True:
+            self.at = at
+            move = step(at)
+            self.steps += 1
+            x.clock += 1
+            if self.steps > limit:
+                raise self._runaway(limit)
+            if polls[at]:
+                flow.polled = True
+            if move is None:
+                at += 1
+            elif move == STOP:
+                return
+            else:
+                if move <= at:
+                    turns += 1
+                    others = bool(ready) or groups.waiting()
+                    if others and (flow.polled or turns >= TURNS):
+                        groups.park(x.spread(x.active()), move, polling=True)
+                        return
+                at = move
+            if at >= last:
+                flow.end(x.spread(x.active()))
+                return
+            if at in ready:
+                groups.park(x.spread(x.active()), at)
+                return
+
+    # --- what can go wrong ---
+
+    def _where(self, lane: int) -> str:
+        per_block = self.kernel.lanes_per_block
+        block = _unravel(int(self.blocks[lane // per_block]), self.kernel.launch.grid)
+        thread = _unravel(lane % per_block, self.kernel.launch.block)
+        return f"block {block}, thread {thread}"
+
+    def _line(self, at: int) -> str:
+        program = self.kernel.program
+        one = program.instructions[at]
+        if one.place is None:
+            return f"{program.title}, instruction {one.address:#x} `{one.text}`"
+        place = one.place.outermost
+        text = program.source_line(place.line)
+        return f"{program.title}, line {place.line}" + (f" `{text}`" if text else "") + f", {one.mnemonic}"
+
+    def _fault(self, bad: BadAccess) -> InputError:
+        lane = bad.lane if self.x.index is None else int(self.x.index[bad.lane])
+        return InputError(
+            f"{self._line(self.at)}: {self._where(lane)}: {bad.problem}.",
+            "Check the index, the launch size and the array shapes.",
+        )
+
+    def _deadlock(self) -> InputError:
+        lane = int(np.flatnonzero(self.flow.groups.alive)[0])
+        at = self.at
+        for barrier in self.flow.barriers.open.values():
+            if barrier.lanes[lane]:
+                at = int(barrier.resume[lane]) - 1
+        return InputError(
+            f"{self._line(at)}: {self._where(lane)} waits for ever: no thread of its block can move.",
+            "Every thread of a block must reach the same barriers.",
+        )
+
+    def _runaway(self, limit: int) -> InputError:
+        return InputError(
+            f"{self._line(self.at)}: still running after {limit} steps.",
+            "A loop may have no end, or wait for a block that is not among those executed.",
+        )
+
+
+def _unravel(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    x, y, _ = sizes
+    return number % x, number // x % y, number // (x * y)
+
+
+def _polls(one: Instruction) -> bool:
+    return one.opcode in POLLING or (one.opcode in ("LDG", "LD") and bool({"STRONG", "SYS"} & set(one.modifiers)))
+
+
+def _special(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Any]:
+    """Special registers: rows over the lanes, scalars where all are the same."""
+    from warpbound.emulate.addresses import SHARED_WINDOW
+
+    found: dict[str, Any] = {}
+    lanes = kernel.lanes_per_block
+    per_lane = np.repeat(blocks, lanes)
+    for prefix, number, sizes in (("SR_TID", thread, kernel.launch.block), ("SR_CTAID", per_lane, kernel.launch.grid)):
+        step = 1
+        for axis, size in zip("XYZ", sizes, strict=True):
+            value = (number // step % size).astype(np.uint32)
+            found[f"{prefix}.{axis}"] = value if size > 1 else np.uint32(0)
+            step *= size
+    for axis, size, extent in zip("XYZ", kernel.launch.grid, kernel.launch.block, strict=True):
+        found[f"SR_NCTAID.{axis}"] = np.uint32(size)
+        found[f"SR_NTID.{axis}"] = np.uint32(extent)
+    lane = (thread % LANES).astype(np.uint32)
+    bit = np.uint32(1) << lane
+    found |= {
+        "SR_LANEID": lane, "SR_EQMASK": bit, "SR_LTMASK": bit - np.uint32(1), "SR_LEMASK": bit | (bit - np.uint32(1)),
+        "SR_GTMASK": ~(bit | (bit - np.uint32(1))), "SR_GEMASK": ~(bit - np.uint32(1)),
+        "SR_WARPID": (thread // LANES).astype(np.uint32), "SR_NWARPID": np.uint32(64),
+        "SR_SWINHI": np.uint32(SHARED_WINDOW), "SR_SWINLO": np.uint32(0), "SRZ": np.uint32(0),
+        "SR_CgaCtaId": np.uint32(0), "SR_VIRTUALSMID": (per_lane % 128).astype(np.uint32),
+        "SR_VIRTID": (thread // LANES).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
+        "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
+    }  # fmt: skip
+    return found
+
+
+def run(program: Program, launch: Launch) -> dict[str, NDArray[Any]]:
+    """The arrays after the kernel, by parameter name (device globals given in the launch by theirs).
+
+    Raises InputError for bad accesses, deadlocks, loops without end and instructions that are not executed.
+    """
+    kernel = make_ready(program, launch)
+    step = kernel.blocks_per_chunk()
+    for first in range(0, kernel.block_count, step):
+        Chunk(kernel, range(first, min(first + step, kernel.block_count))).run()
+    return kernel.memory.arrays()

@@ -1,0 +1,186 @@
+"""Correctly rounded sums, products and fused multiply-adds of float32, float64 and float16 arrays.
+
+A sum in float64 with its exact error (Knuth's two-sum) is turned into round-to-odd, from which a
+rounding to the narrower type is correct in every direction; a float64 FMA adds the two halves of
+Dekker's exact product the same way.
+
+Source   T. J. Dekker, Numer. Math. 18 (1971); S. Boldo, G. Melquiond, "Emulation of FMA and correctly
+         rounded sums: proved algorithms using rounding to odd", IEEE Trans. Comp. 57 (2008).
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Value = Any
+_LOW_29 = np.uint32(0x1FFFFFFF)
+_TIE = np.uint32(0x10000000)
+_SMALLEST_NORMAL = np.float32(2.0**-126)
+_SPLIT = np.float64(2.0**27 + 1)
+
+
+def two_sum(a: Value, b: Value) -> tuple[Value, Value]:
+    """(rounded sum, its exact error) of float64 values."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def odd_sum(total: Value, error: Value) -> NDArray[np.float64]:
+    """`total` + `error` rounded to odd: the neighbour with an odd last bit where the sum is not exact."""
+    total, error = np.broadcast_arrays(np.asarray(total, np.float64), np.asarray(error, np.float64))
+    bits = total.copy().view(np.int64)
+    wrong = (error != 0) & (bits & 1 == 0) & np.isfinite(total)
+    away = (error > 0) == (total > 0)
+    bits[wrong & away] += 1
+    bits[wrong & ~away] -= 1
+    return bits.view(np.float64)
+
+
+def fma32(a: Value, b: Value, c: Value) -> Value:
+    """a b + c of float32 values, rounded once to nearest even."""
+    product = np.multiply(a, b, dtype=np.float64)
+    addend = c.astype(np.float64)
+    total = product + addend
+    result = total.astype(np.float32)
+    if not total.ndim:
+        return narrowed(product, addend, np.float32)[()]
+    doubtful = (total.view(np.uint32)[0::2] & _LOW_29) == _TIE
+    tiny = np.abs(result) < _SMALLEST_NORMAL
+    if tiny.any():
+        doubtful |= tiny & (total != 0)
+    if doubtful.any():
+        shape = total.shape
+        product, addend = (np.broadcast_to(v, shape)[doubtful] for v in (product, addend))
+        result[doubtful] = narrowed(product, addend, np.float32)
+    return result
+
+
+def narrowed(a: Value, b: Value, kind: type[np.float32] | type[np.float16]) -> Value:
+    """The exact sum of two float64 values rounded once to nearest even in a narrower type."""
+    return odd_sum(*two_sum(a, b)).astype(kind)
+
+
+def rounded(a: Value, b: Value, direction: str) -> Value:
+    """The exact sum of two float64 values in float32, rounded RM (down), RP (up), RZ (to zero) or RN."""
+    return directed(odd_sum(*two_sum(a, b)), direction)
+
+
+def directed(value: Value, direction: str) -> Value:
+    """Float64 values (rounded to odd, or exact) in float32 in a given direction."""
+    value = np.asarray(value, np.float64)
+    near = value.astype(np.float32)
+    if direction in ("RN", ""):
+        return near[()]
+    wide = near.astype(np.float64)
+    down, up = wide > value, wide < value
+    if direction == "RZ":
+        down, up = down & (value > 0), up & (value < 0)
+    elif direction == "RM":
+        up = np.zeros_like(up)
+    else:
+        down = np.zeros_like(down)
+    near = np.where(down, np.nextafter(near, np.float32(-np.inf)), near)
+    near = np.where(up, np.nextafter(near, np.float32(np.inf)), near)
+    return near.astype(np.float32)[()]
+
+
+# --- float64 ---
+
+
+def two_product(a: Value, b: Value) -> tuple[Value, Value]:
+    """(rounded product, its exact error), for magnitudes where neither overflows nor underflows."""
+    product = a * b
+    a_high = _SPLIT * a
+    a_high = a_high - (a_high - a)
+    b_high = _SPLIT * b
+    b_high = b_high - (b_high - b)
+    a_low, b_low = a - a_high, b - b_high
+    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
+
+
+def fma64(a: Value, b: Value, c: Value) -> Value:
+    """a b + c of float64 values, rounded once to nearest even."""
+    return fma64_directed(a, b, c, "RN")
+
+
+def fma64_directed(a: Value, b: Value, c: Value, direction: str) -> Value:
+    """a b + c of float64 values, rounded once in a direction."""
+    a, b, c = np.broadcast_arrays(*(np.asarray(v, np.float64) for v in (a, b, c)))
+    with np.errstate(all="ignore"):
+        high, low = two_product(a, b)
+        middle, least = two_sum(c, low)
+        top, rest = two_sum(high, middle)
+        tail = odd_sum(*two_sum(least, rest))
+        result = np.asarray(top + tail)
+        if direction != "RN":
+            result = _directed64(top, tail, result, direction)
+        difficult = ~_comfortable(a, b, c, result)
+        if difficult.any():
+            result = np.atleast_1d(result).copy()
+            places = np.flatnonzero(np.atleast_1d(difficult))
+            flat = [np.atleast_1d(v) for v in (a, b, c)]
+            for i in places:
+                result[i] = _scalar_fma(*(float(v[i]) for v in flat), direction)
+            result = result.reshape(a.shape)
+    return result[()]
+
+
+def _comfortable(a: Value, b: Value, c: Value, result: Value) -> Value:
+    """Whether no step of the fast way could overflow, underflow or meet an infinity."""
+    good = np.ones(a.shape, bool)
+    for value, low, high in ((a, 2.0**-450, 2.0**450), (b, 2.0**-450, 2.0**450), (c, 2.0**-900, 2.0**960)):
+        size = np.abs(value)
+        good &= (size >= low) & (size <= high)
+    return good & (np.abs(result) >= 2.0**-900)
+
+
+def _directed64(top: Value, tail: Value, near: Value, direction: str) -> Value:
+    again, error = two_sum(top, tail)
+    down, up = error < 0, error > 0
+    if direction == "RZ":
+        down, up = down & (again > 0), up & (again < 0)
+    elif direction == "RM":
+        up = np.zeros_like(up)
+    else:
+        down = np.zeros_like(down)
+    near = np.where(down, np.nextafter(again, -np.inf), near)
+    return np.where(up, np.nextafter(again, np.inf), near)
+
+
+def _scalar_fma(a: float, b: float, c: float, direction: str) -> float:
+    """One FMA through exact rational numbers."""
+    simple = np.float64(a) * np.float64(b) + np.float64(c)
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        return float(simple)
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        if a == 0 or b == 0 or c == 0:
+            return float(simple)
+        return -0.0 if direction == "RM" else 0.0
+    return round_fraction(exact, direction)
+
+
+def round_fraction(exact: Fraction, direction: str) -> float:
+    """A rational number as a float64, rounded once in a direction."""
+    try:
+        near = exact.numerator / exact.denominator
+    except OverflowError:
+        near = float("inf") if exact > 0 else float("-inf")
+    if direction == "RN":
+        return near
+    above = near == float("inf") or (near != float("-inf") and Fraction(near) > exact)
+    below = near == float("-inf") or (near != float("inf") and Fraction(near) < exact)
+    if above and (direction == "RM" or (direction == "RZ" and exact > 0)):
+        return float(np.nextafter(near, -np.inf))
+    if below and (direction == "RP" or (direction == "RZ" and exact < 0)):
+        return float(np.nextafter(near, np.inf))
+    return near
+
+
+def sum64_directed(a: Value, b: Value, direction: str) -> Value:
+    """a + b of float64 values, rounded in a direction."""
+    total, error = two_sum(np.asarray(a), np.asarray(b))
+    return _directed64(total, error, total, direction)

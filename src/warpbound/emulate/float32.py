@@ -1,0 +1,277 @@
+"""FP32: add, multiply, fused multiply-add, comparisons, minima, and the range check of division."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warpbound.emulate.exact import directed, fma32, odd_sum, rounded, two_sum
+from warpbound.emulate.integer import COMBINE, COMPARE
+from warpbound.emulate.operand_access import (
+    Read,
+    Site,
+    predicate,
+    single,
+    write_predicate,
+    write_single,
+    write_words,
+)
+from warpbound.emulate.state import State, Value
+from warpbound.program.instruction import PT, Operand
+
+Handler = Callable[[State], None]
+
+_EXPONENT, _SIGN = np.uint32(0x7F800000), np.uint32(0x80000000)
+
+
+def flush(v: Value) -> Value:
+    """Subnormal float32 values become zeros of their sign."""
+    bits = v.view(np.uint32)
+    small = (bits & _EXPONENT) == 0
+    if not small.any():
+        return v
+    return np.where(small, bits & _SIGN, bits).view(np.float32)
+
+
+def source(operand: Operand, here: Site) -> Read:
+    """A float32 source, flushed where the instruction says so."""
+    read = single(operand, here)
+    if here.has("FTZ"):
+        return lambda x: flush(read(x))
+    return read
+
+
+def finish(here: Site) -> Callable[[State, Value], None]:
+    """The writer of a float32 result: flush, saturate, store."""
+    write = write_single(here.output)
+    steps: list[Callable[[Value], Value]] = []
+    if here.has("FTZ"):
+        steps.append(flush)
+    if here.has("SAT"):
+        steps.append(saturated)
+    if not steps:
+        return write
+
+    def finished(x: State, value: Value) -> None:
+        for step in steps:
+            value = step(value)
+        write(x, value)
+
+    return finished
+
+
+def saturated(v: Value) -> Value:
+    """Clamped to [0, 1]; NaN becomes 0."""
+    return np.where(v > 0, np.minimum(v, np.float32(1)), np.float32(0)).astype(np.float32)
+
+
+def direction(here: Site) -> str:
+    """RM, RP, RZ, or RN where nothing is said."""
+    return next((m for m in here.instruction.modifiers if m in ("RM", "RP", "RZ")), "RN")
+
+
+def add(here: Site) -> Handler:
+    """FADD."""
+    a, b = (source(one, here) for one in here.sources[:2])
+    write, way = finish(here), direction(here)
+    if way == "RN":
+        return lambda x: write(x, a(x) + b(x))
+    return lambda x: write(x, rounded(a(x).astype(np.float64), b(x).astype(np.float64), way))
+
+
+def multiply(here: Site) -> Handler:
+    """FMUL, with .D2 .. .D8 and .M2 .. .M8 scaling the product."""
+    a, b = (source(one, here) for one in here.sources[:2])
+    write, way = finish(here), direction(here)
+    scale = next((m for m in here.instruction.modifiers if m in ("D2", "D4", "D8", "M2", "M4", "M8")), None)
+    if scale is not None:
+        factor = np.float64(scale[1]) if scale[0] == "M" else np.float64(1) / np.float64(scale[1])
+        return lambda x: write(x, directed(np.multiply(a(x), b(x), dtype=np.float64) * factor, way))
+    if way == "RN":
+        return lambda x: write(x, a(x) * b(x))
+    return lambda x: write(x, directed(np.multiply(a(x), b(x), dtype=np.float64), way))
+
+
+def multiply_add(here: Site) -> Handler:
+    """FFMA."""
+    a, b, c = (source(one, here) for one in here.sources[:3])
+    write, way = finish(here), direction(here)
+    if way == "RN":
+        return lambda x: write(x, fma32(a(x), b(x), c(x)))
+
+    def handler(x: State) -> None:
+        product = np.multiply(a(x), b(x), dtype=np.float64)
+        write(x, directed(odd_sum(*two_sum(product, c(x).astype(np.float64))), way))
+
+    return handler
+
+
+def comparison(here: Site) -> Callable[[Value, Value], Value]:
+    """The test of a floating comparison; the forms ending in U also hold for unordered operands."""
+    names = [m for m in here.instruction.modifiers if m not in ("FTZ", "BF", "BF16_V2", "BF16", "H0_H0")]
+    name = next(m for m in names if m in _TESTS)
+    return _TESTS[name]
+
+
+def _unordered(a: Value, b: Value) -> Value:
+    return np.isnan(a) | np.isnan(b)
+
+
+_OPPOSITE = {"LTU": np.greater_equal, "EQU": np.not_equal, "LEU": np.greater, "GTU": np.less_equal, "GEU": np.less}
+_TESTS: dict[str, Callable[[Value, Value], Value]] = {
+    **{name: test for name, test in COMPARE.items() if name != "NE"},
+    "NE": lambda a, b: (a != b) & ~_unordered(a, b),
+    "NEU": np.not_equal,
+    "EQU": lambda a, b: (a == b) | _unordered(a, b),
+    **{name: (lambda a, b, t=test: np.logical_not(t(a, b))) for name, test in _OPPOSITE.items() if name != "EQU"},
+    "NUM": lambda a, b: ~_unordered(a, b),
+    "NAN": _unordered,
+    "T": lambda a, b: np.broadcast_to(np.bool_(True), np.broadcast(a, b).shape),
+    "F": lambda a, b: np.broadcast_to(np.bool_(False), np.broadcast(a, b).shape),
+}
+
+
+def set_predicates(here: Site, a: Read, b: Read) -> Handler:
+    """The common end of FSETP, DSETP: P = test op given, Q = not test op given."""
+    test = comparison(here)
+    combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
+    given = predicate(here.predicates_in[0], here)
+    outs = [write_predicate(one) for one in here.predicates_out]
+    second = len(outs) > 1 and here.predicates_out[1].index != PT
+
+    def handler(x: State) -> None:
+        result, other = test(a(x), b(x)), given(x)
+        outs[0](x, combine(result, other))
+        if second:
+            outs[1](x, combine(np.logical_not(result), other))
+
+    return handler
+
+
+def compare(here: Site) -> Handler:
+    """FSETP."""
+    return set_predicates(here, *(source(one, here) for one in here.sources[:2]))
+
+
+def compare_value(here: Site) -> Handler:
+    """FSET: all ones, or with .BF 1.0, where the test and the given predicate hold."""
+    a, b = (source(one, here) for one in here.sources[:2])
+    test, given = comparison(here), predicate(here.predicates_in[0], here)
+    combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
+    true = np.uint32(0x3F800000 if here.has("BF") else 0xFFFFFFFF)
+    write = write_words(here.output)
+    return lambda x: write(x, np.where(combine(test(a(x), b(x)), given(x)), true, np.uint32(0)))
+
+
+def minimum(here: Site) -> Handler:
+    """FMNMX: a number wins over NaN, unless .NAN; -0 is less than +0."""
+    a, b = (source(one, here) for one in here.sources[:2])
+    choose, write = predicate(here.predicates_in[0], here), finish(here)
+    keep_nan = here.has("NAN")
+
+    def handler(x: State) -> None:
+        first, second, least = a(x), b(x), choose(x)
+        write(x, np.where(least, least_of(first, second, keep_nan), most_of(first, second, keep_nan)))
+
+    return handler
+
+
+def minimum_of_three(here: Site) -> Handler:
+    """FMNMX3."""
+    a, b, c = (source(one, here) for one in here.sources[:3])
+    choose, write = predicate(here.predicates_in[0], here), finish(here)
+    keep_nan = here.has("NAN")
+
+    def handler(x: State) -> None:
+        first, second, third, least = a(x), b(x), c(x), choose(x)
+        low = least_of(least_of(first, second, keep_nan), third, keep_nan)
+        high = most_of(most_of(first, second, keep_nan), third, keep_nan)
+        write(x, np.where(least, low, high))
+
+    return handler
+
+
+def least_of(a: Value, b: Value, keep_nan: bool) -> Value:  # noqa: FBT001  (a value of the instruction)
+    lower = np.where((a < b) | ((a == b) & np.signbit(a)), a, b)
+    return _nan_rule(a, b, lower, keep_nan)
+
+
+def most_of(a: Value, b: Value, keep_nan: bool) -> Value:  # noqa: FBT001
+    upper = np.where((a > b) | ((a == b) & ~np.signbit(a)), a, b)
+    return _nan_rule(a, b, upper, keep_nan)
+
+
+def _nan_rule(a: Value, b: Value, chosen: Value, keep_nan: bool) -> Value:  # noqa: FBT001
+    a_nan, b_nan = np.isnan(a), np.isnan(b)
+    if not (np.any(a_nan) or np.any(b_nan)):
+        return chosen
+    if keep_nan:
+        return np.where(a_nan | b_nan, np.array(np.nan, chosen.dtype), chosen)
+    return np.where(a_nan, b, np.where(b_nan, a, chosen))
+
+
+def check_division(here: Site) -> Handler:
+    """FCHK: whether a / b needs the slow path: operands or quotient near the ends of the range."""
+    a, b = (single(one, here) for one in here.sources[:2])
+    (out,) = (write_predicate(one) for one in here.predicates_out)
+
+    def handler(x: State) -> None:
+        first, second = (_exponents(v) for v in (a(x), b(x)))
+        special = (first >= 255) | (second >= 255 - 2) | (second <= 1) | (first <= 24)
+        difference = first - second
+        out(x, special | (difference >= 126) | (difference <= -125))
+
+    return handler
+
+
+def _exponents(v: Value) -> Value:
+    return (v.view(np.uint32) >> np.uint32(23) & np.uint32(255)).astype(np.int32)
+
+
+def packed(operation: str) -> Callable[[Site], Handler]:
+    """FADD2, FMUL2, FFMA2: the same on both halves of register pairs."""
+
+    def build(here: Site) -> Handler:
+        halves = []
+        for part in (0, 1):
+            reads = [_half_of_pair(one, part, here) for one in here.sources]
+            halves.append(reads)
+        output = here.output
+        assert output is not None
+        writes = [write_single(Operand("register", output.text, index=output.index + part)) for part in (0, 1)]
+        finishers = [flush] if here.has("FTZ") else []
+
+        def handler(x: State) -> None:
+            results = []
+            for reads in halves:
+                values = [read(x) for read in reads]
+                result = _operate(operation, values)
+                for step in finishers:
+                    result = step(result)
+                results.append(result)
+            for write, result in zip(writes, results, strict=True):
+                write(x, result)
+
+        return handler
+
+    return build
+
+
+def _operate(operation: str, values: list[Value]) -> Value:
+    if operation == "add":
+        return values[0] + values[1]
+    if operation == "multiply":
+        return values[0] * values[1]
+    return fma32(*values)
+
+
+def _half_of_pair(operand: Operand, part: int, here: Site) -> Read:
+    """One float of a pair: the two registers, or with .F32 one value for both."""
+    if operand.kind in ("float", "immediate") or operand.index == 255:
+        return source(operand, here)
+    step = 4 * part if operand.kind == "constant" else 0
+    moved = Operand(
+        operand.kind, operand.text, index=operand.index + (0 if operand.kind == "constant" else part),
+        value=operand.value + step, negate=operand.negate, absolute=operand.absolute, bank=operand.bank,
+        terms=operand.terms, suffixes=operand.suffixes,
+    )  # fmt: skip
+    return source(moved, here)

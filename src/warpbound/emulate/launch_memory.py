@@ -1,0 +1,225 @@
+"""What a launch puts in memory before the kernel starts: arrays, device globals, constant banks."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
+from warpbound.emulate.image import Image
+from warpbound.emulate.operand_access import Constants
+from warpbound.errors import InputError
+from warpbound.kernel_argument import DTYPES
+from warpbound.kernel_launch import Argument, Launch, bind, contents, pack
+from warpbound.program.kernel import Parameter, Program, Symbol
+from warpbound.program.reading import plain_name
+
+_GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
+
+
+@dataclass(frozen=True)
+class Area:
+    """Where launch constants stand in bank 0, in bytes."""
+
+    block: int
+    grid: int
+    stack: int
+    descriptor: int
+    windows: tuple[int, int]  # generic bases of shared and of local memory
+
+
+_BEFORE_100 = Area(block=0x0, grid=0xC, stack=0x28, descriptor=0x118, windows=(0x18, 0x20))
+_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, descriptor=0x358, windows=(0x340, 0x348))
+
+
+@dataclass(frozen=True)
+class Result:
+    """An array to hand back: its place in the image and how to see it."""
+
+    allocation: int
+    start: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Everything a launch needs in memory; `results` are the arrays by the name they come back under."""
+
+    image: Image
+    constants: Constants
+    results: dict[str, Result]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Copies of the arrays as they are now."""
+        found = {}
+        for name, result in self.results.items():
+            count = int(np.prod(result.shape, dtype=np.int64)) * result.dtype.itemsize
+            raw = self.image.contents(result.allocation)[result.start : result.start + count]
+            found[name] = raw.view(result.dtype).reshape(result.shape).copy()
+        return found
+
+
+def prepare(program: Program, launch: Launch) -> Memory:
+    """Place the arguments and symbols of a launch of `program`.
+
+    Raises InputError where an argument does not fit its parameter.
+    """
+    parameters = program.parameters or _guessed(launch.args)
+    arguments = bind(launch.args, [one.name for one in parameters])
+    names = [parameter.name or str(argument.name) for parameter, argument in zip(parameters, arguments, strict=True)]
+    plan: list[tuple[str, int, bool]] = []
+    fillings: list[NDArray[Any] | None] = []
+    places: dict[int, int] = {}
+    for i, argument in enumerate(arguments):
+        if argument.kind == "array":
+            filling = contents(argument, i)
+            places[i] = len(plan)
+            plan.append((names[i], argument.size_B, filling is not None))
+            fillings.append(filling)
+    sections = {}
+    for section in _GLOBAL_SECTIONS:
+        if program.data.get(section):
+            sections[section] = len(plan)
+            plan.append((section, len(program.data[section]), True))
+            fillings.append(np.frombuffer(program.data[section], np.uint8))
+    image = Image(plan)
+    for i, filling in enumerate(fillings):
+        if filling is not None:
+            image.contents(i)[:] = np.ascontiguousarray(filling).reshape(-1).view(np.uint8)
+    results = {
+        names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
+    }
+    banks = _banks(program, image, sections)
+    _place_symbols(program, launch, image, sections, banks, results)
+    area = _parameter_bytes(program, parameters, arguments, places, image)
+    banks[0] = _bank_zero(program, launch, area)
+    return Memory(image, Constants({n: _words(bank) for n, bank in banks.items()}), results)
+
+
+def _guessed(arguments: tuple[Argument, ...]) -> tuple[Parameter, ...]:
+    """Parameters of a listing, which does not have them: the arguments' own sizes, naturally aligned."""
+    found, at = [], 0
+    for argument in arguments:
+        if argument.kind in ("array", "alias"):
+            size = 8
+        elif argument.kind == "bytes":
+            size = argument.size_B
+        else:
+            size = DTYPES[argument.dtype].itemsize if argument.dtype else 4
+        at = -(-at // min(size, 8)) * min(size, 8)
+        found.append(Parameter("", "", at, size))
+        at += size
+    return tuple(found)
+
+
+def _words(bank: bytes | bytearray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":
+    padded = bytes(bank) + bytes(-len(bank) % 4 + 4)
+    return np.frombuffer(padded, np.uint32)
+
+
+def _banks(program: Program, image: Image, sections: dict[str, int]) -> dict[int, bytearray]:
+    """The constant banks of the code, with the addresses of device globals filled in."""
+    banks = {number: bytearray(bank) for number, bank in program.constants.items()}
+    symbols = {one.name: one for one in program.symbols}
+    for fixup in program.fixups:
+        symbol = symbols.get(fixup.symbol)
+        bank = banks.get(fixup.bank)
+        if bank is None or symbol is None or symbol.section not in sections:
+            continue
+        address = image.address(sections[symbol.section]) + symbol.offset + fixup.addend
+        bank[fixup.offset : fixup.offset + 8] = address.to_bytes(8, "little")
+    return banks
+
+
+def _place_symbols(  # noqa: PLR0913  (one step of prepare)
+    program: Program,
+    launch: Launch,
+    image: Image,
+    sections: dict[str, int],
+    banks: dict[int, bytearray],
+    results: dict[str, Result],
+) -> None:
+    for index, argument in enumerate(launch.constants):
+        symbol = _symbol(program, str(argument.name))
+        filling = contents(argument, index)
+        raw = pack(argument, symbol.size) if argument.kind != "array" else b""
+        if filling is not None:
+            raw = filling.tobytes()
+        if len(raw) > symbol.size:
+            raise InputError(
+                f"constant '{argument.name}' has {len(raw)} bytes; the symbol has {symbol.size}.", "Give it its size."
+            )
+        if symbol.section in sections:
+            place = sections[symbol.section]
+            image.contents(place)[symbol.offset : symbol.offset + len(raw)] = np.frombuffer(raw, np.uint8)
+            if argument.dtype:
+                shape = argument.shape if argument.kind == "array" else ()
+                results[str(argument.name)] = Result(place, symbol.offset, DTYPES[argument.dtype], shape)
+        else:
+            bank = banks[int(symbol.section.removeprefix(".nv.constant").split(".")[0])]
+            bank[symbol.offset : symbol.offset + len(raw)] = raw
+
+
+def _symbol(program: Program, name: str) -> Symbol:
+    for one in program.symbols:
+        if name in (one.name, plain_name(one.name), plain_name(one.name).rpartition("::")[2]):
+            return one
+    known = ", ".join(plain_name(one.name) for one in program.symbols[:8])
+    raise InputError(f"the code has no symbol '{name}'.", f"It has: {known or 'none'}.")
+
+
+def _parameter_bytes(
+    program: Program,
+    parameters: tuple[Parameter, ...],
+    arguments: tuple[Argument, ...],
+    places: dict[int, int],
+    image: Image,
+) -> bytes:
+    """The parameter area as the kernel reads it."""
+    by_name = {argument.name: i for i, argument in enumerate(arguments)}
+    area = bytearray(max((one.offset + one.size for one in parameters), default=0))
+    for i, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
+        if argument.kind == "array":
+            raw = image.address(places[i]).to_bytes(8, "little")
+        elif argument.kind == "alias":
+            alias = argument.alias
+            other = by_name[alias] if alias in by_name else int(str(alias))
+            raw = (image.address(places[other]) + argument.offset).to_bytes(8, "little")
+        else:
+            raw = pack(argument, parameter.size)
+        if len(raw) != parameter.size:
+            raise InputError(
+                f"argument '{argument.name}' is an array; its parameter has {parameter.size} bytes and holds no pointer.",
+                "Give a scalar, or bytes for a struct.",
+            )
+        area[parameter.offset : parameter.offset + parameter.size] = raw
+    return bytes(area)
+
+
+def _bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
+    """Constant bank 0: launch dimensions, stack pointer, windows, parameters."""
+    place = _FROM_100 if program.arch >= 100 else _BEFORE_100
+    bank = bytearray(max(len(program.constants.get(0, b"")), program.parameter_base + len(area), 0x400))
+    _put(bank, place.block, launch.block)
+    _put(bank, place.grid, launch.grid)
+    _put(bank, place.stack, (stack_bytes(program),))
+    for at, window in zip(place.windows, (SHARED_WINDOW, LOCAL_WINDOW), strict=True):
+        _put(bank, at, (0, window))
+    bank[program.parameter_base : program.parameter_base + len(area)] = area
+    return bank
+
+
+def _put(bank: bytearray, at: int, words: tuple[int, ...]) -> None:
+    for i, word in enumerate(words):
+        bank[at + 4 * i : at + 4 * i + 4] = word.to_bytes(4, "little")
+
+
+CALL_STACK_B = 4096  # beyond the frame that the code states, for recursion; the driver's default is 1 KB
+
+
+def stack_bytes(program: Program) -> int:
+    """Local memory per thread."""
+    recursive = any(one.opcode == "CALL" for one in program.instructions)
+    return -(-program.local_bytes // 16) * 16 + (CALL_STACK_B if recursive or not program.local_bytes else 0)

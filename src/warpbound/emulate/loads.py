@@ -1,0 +1,280 @@
+"""Loads and stores of every width in global, shared, local, constant and generic space.
+
+Values travel as lists of words: one for 8 to 32 bits, two for 64, four for 128, eight for 256.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.addresses import (
+    LOCAL_WINDOW,
+    OFFSET_BITS,
+    SHARED_WINDOW,
+    global_address,
+    memory_operand,
+    window_address,
+)
+from warpbound.emulate.operand_access import Site, raw, unsupported
+from warpbound.emulate.state import BadAccess, Mask, State, Value
+from warpbound.program.instruction import RZ, Operand
+
+Handler = Callable[[State], None]
+Addresses = NDArray[np.int64] | NDArray[np.uint64]
+
+_WIDTHS = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
+_SIGNED = {"S8": np.int8, "S16": np.int16}
+
+
+def width(here: Site) -> int:
+    """Bytes per lane."""
+    return next((_WIDTHS[m] for m in here.instruction.modifiers if m in _WIDTHS), 4)
+
+
+# --- one access of a space ---
+
+
+def load_global(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
+    offsets = checked_global(x, addresses, size)
+    if size == 32:
+        return load_global_part(x, offsets) + load_global_part(x, offsets + 16)
+    return words_of(x.image.load(offsets, size), size)
+
+
+def load_global_part(x: State, offsets: NDArray[np.int64]) -> list[Value]:
+    return words_of(x.image.load(offsets, 16), 16)
+
+
+def checked_global(x: State, addresses: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """Offsets into the image of every selected lane; BadAccess where an active one is wrong."""
+    if x.recorder is not None:
+        x.recorder.access(x, "global", addresses)
+    offsets = x.image.offsets(addresses, x.mask)
+    fault = x.image.fault(offsets, size)
+    if fault is not None:
+        raise BadAccess(fault.lane, f"address {fault.address:#x} {fault.problem}")
+    return offsets
+
+
+def store_global(x: State, addresses: NDArray[np.uint64], size: int, words: list[Value]) -> None:
+    offsets = checked_global(x, addresses, size)
+    if x.mask is not None:
+        offsets = offsets[x.mask]
+        words = [active(word, x.mask) for word in words]
+    if size == 32:
+        x.image.store(offsets, 16, elements_of(words[:4], 16, len(offsets)))
+        x.image.store(offsets + 16, 16, elements_of(words[4:], 16, len(offsets)))
+    else:
+        x.image.store(offsets, size, elements_of(words, size, len(offsets)))
+
+
+def active(word: Value, mask: Mask) -> Value:
+    return word[mask] if np.ndim(word) else word
+
+
+def checked_window(x: State, space: str, addresses: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Byte offsets into the chunk's shared or local memory of every selected lane."""
+    if x.recorder is not None:
+        x.recorder.access(x, space, addresses.view(np.uint64))
+    base, room = (x.shared_base, x.shared_size) if space == "shared" else (x.local_base, x.local_size)
+    if space == "shared" and x.cluster_shared is not None:
+        base, addresses = x.cluster_shared(x, addresses)
+    else:
+        base = x.of_selected(base)
+    if x.mask is not None:
+        addresses = np.where(x.mask, addresses, 0)
+    bad = (addresses < 0) | (addresses + size > room) | (addresses & (min(size, 16) - 1) != 0)
+    if bad.any():
+        lane = int(np.flatnonzero(bad)[0])
+        at = int(addresses[lane])
+        why = f"is not a multiple of {size}" if at & (size - 1) else f"is outside its {room} bytes"
+        raise BadAccess(lane, f"{space} address {at:#x} {why}")
+    return base + addresses
+
+
+def load_window(x: State, space: str, addresses: NDArray[np.int64], size: int) -> list[Value]:
+    places = checked_window(x, space, addresses, size)
+    return words_of(np.take(window_view(x, space, size), places // size, axis=0), size)
+
+
+def store_window(x: State, space: str, addresses: NDArray[np.int64], size: int, words: list[Value]) -> None:
+    places = checked_window(x, space, addresses, size)
+    if x.mask is not None:
+        places = places[x.mask]
+        words = [active(word, x.mask) for word in words]
+    window_view(x, space, size)[places // size] = elements_of(words, size, len(places))
+
+
+def window_view(x: State, space: str, size: int) -> NDArray[np.generic]:
+    memory = x.shared if space == "shared" else x.local
+    if size == 16:
+        return memory.view(np.uint32).reshape(-1, 4)
+    return memory.view({1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[size])
+
+
+def words_of(values: NDArray[np.generic], size: int) -> list[Value]:
+    if size <= 4:
+        return [values]
+    if size == 8:
+        halves = values.view(np.uint32)
+        return [halves[0::2], halves[1::2]]
+    return [values[:, i] for i in range(4)]
+
+
+def elements_of(words: list[Value], size: int, count: int) -> Value:
+    """Words as the elements of memory of `size` bytes."""
+    if size <= 4:
+        word = words[0]
+        return word.astype({1: np.uint8, 2: np.uint16, 4: np.uint32}[size])
+    packed = np.empty((count, size // 4), np.uint32)
+    for i, word in enumerate(words):
+        packed[:, i] = word
+    return packed.view(np.uint64).reshape(-1) if size == 8 else packed
+
+
+# --- instructions ---
+
+
+def load(space: str) -> Callable[[Site], Handler]:
+    """LDG, LDS, LDL."""
+
+    def build(here: Site) -> Handler:
+        size, operand = width(here), memory_operand(here)
+        put = _writer(here, size)
+        if space == "global":
+            wide = global_address(operand, here)
+            return lambda x: put(x, load_global(x, wide(x), size))
+        narrow = window_address(operand, here)
+        return lambda x: put(x, load_window(x, space, narrow(x), size))
+
+    return build
+
+
+def store(space: str) -> Callable[[Site], Handler]:
+    """STG, STS, STL."""
+
+    def build(here: Site) -> Handler:
+        size, operand = width(here), memory_operand(here)
+        take = _reader(here, size)
+        if space == "global":
+            wide = global_address(operand, here)
+            return lambda x: store_global(x, wide(x), size, take(x))
+        narrow = window_address(operand, here)
+        return lambda x: store_window(x, space, narrow(x), size, take(x))
+
+    return build
+
+
+def load_generic(here: Site) -> Handler:
+    """LD: the upper word of an address says whether it is shared, local or global."""
+    size, address = width(here), global_address(memory_operand(here), here)
+    put = _writer(here, size)
+
+    def one(x: State, space: str, addresses: NDArray[np.uint64]) -> None:
+        if space == "global":
+            put(x, load_global(x, addresses, size))
+        else:
+            put(x, load_window(x, space, in_window(addresses), size))
+
+    return lambda x: by_space(x, address(x), one)
+
+
+def store_generic(here: Site) -> Handler:
+    """ST."""
+    size, address = width(here), global_address(memory_operand(here), here)
+    take = _reader(here, size)
+
+    def one(x: State, space: str, addresses: NDArray[np.uint64]) -> None:
+        if space == "global":
+            store_global(x, addresses, size, take(x))
+        else:
+            store_window(x, space, in_window(addresses), size, take(x))
+
+    return lambda x: by_space(x, address(x), one)
+
+
+def in_window(addresses: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (addresses & np.uint64(0xFFFF_FFFF)).view(np.int64)
+
+
+def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str, NDArray[np.uint64]], None]) -> None:
+    """Do `one` for the lanes of each space that their addresses mean."""
+    upper = addresses >> np.uint64(32)
+    taking_part = x.active()
+    shared, local = (upper == window for window in (SHARED_WINDOW, LOCAL_WINDOW))
+    kept = x.mask
+    try:
+        for space, lanes in (("shared", shared), ("local", local), ("global", ~(shared | local))):
+            chosen = lanes & taking_part
+            if chosen.any():
+                x.mask = None if chosen.all() else chosen
+                one(x, space, addresses)
+    finally:
+        x.mask = kept
+
+
+def load_constant(here: Site) -> Handler:
+    """LDC, ULDC, LDCU: a constant bank at a register offset."""
+    size = width(here)
+    operand = next(one for one in here.instruction.operands if one.kind == "constant")
+    if not isinstance(operand.bank, int):
+        raise unsupported(here.instruction, ", a bindless constant bank")
+    put = _writer(here, size)
+    terms = [term for term in operand.terms if term.index != RZ]
+    count = max(1, size // 4)
+    if not terms:
+        words = [np.uint32(here.constants.word(operand.bank, int(operand.value) + 4 * i)) for i in range(count)]
+        if size < 4:
+            words = [np.uint32(int(words[0]) >> 8 * (int(operand.value) & 3) & ((1 << 8 * size) - 1))]
+        return lambda x: put(x, list(words))
+    reads = [raw(Operand(t.kind, t.text, index=t.index), here) for t in terms]
+    bank = here.constants.banks.get(operand.bank, np.zeros(1, np.uint32))
+
+    def handler(x: State) -> None:
+        offset = sum((read(x) for read in reads), np.uint32(int(operand.value) & 0xFFFFFFFF)).astype(np.int64)
+        if x.recorder is not None and not here.uniform:
+            x.recorder.access(x, "constant", np.array(np.broadcast_to(offset, x.selected_lanes)).view(np.uint64))
+        place = offset // 4
+        found = [bank[np.clip(place + i, 0, len(bank) - 1)] for i in range(count)]
+        if size < 4:
+            shift = ((offset & 3) * 8).astype(np.uint32)
+            found = [found[0] >> shift & np.uint32((1 << 8 * size) - 1)]
+        put(x, found)
+
+    return handler
+
+
+def _writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
+    """Store the words of a load into its registers; small signed integers are extended."""
+    output = here.instruction.operands[0]
+    if here.instruction.operands[0].kind in ("predicate", "uniform_predicate"):
+        output = here.instruction.operands[1]
+    if output.index == RZ:
+        return lambda x, words: None
+    kind = next((_SIGNED[m] for m in here.instruction.modifiers if m in _SIGNED), None)
+    first, uniform = output.index, output.kind == "uniform"
+
+    def put(x: State, words: list[Value]) -> None:
+        if size < 4:
+            value = words[0]
+            if kind is not None:
+                value = np.asarray(value).astype({1: np.uint8, 2: np.uint16}[size]).view(kind).astype(np.int32).view(np.uint32)
+            words = [np.asarray(value).astype(np.uint32)[()]]
+        for i, word in enumerate(words):
+            if uniform:
+                x.put_uniform(first + i, word)
+            else:
+                x.put(first + i, word)
+
+    return put
+
+
+def _reader(here: Site, size: int) -> Callable[[State], list[Value]]:
+    """The words that a store takes from its registers."""
+    source = here.instruction.operands[-1]
+    reads = [
+        raw(Operand(source.kind, source.text, index=source.index + (i if source.index != RZ else 0), value=source.value), here)
+        for i in range(max(1, size // 4))
+    ]
+    return lambda x: [read(x) for read in reads]

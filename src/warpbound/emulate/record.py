@@ -1,0 +1,159 @@
+"""Runs sampled blocks and writes down what they did: the Trace."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.emulator import STEP_LIMIT, Chunk, Kernel, make_ready
+from warpbound.emulate.operand_access import Read, predicate, site
+from warpbound.emulate.state import LANES, Mask, State, Value
+from warpbound.emulate.trace import Accesses, Trace
+from warpbound.errors import CommandError, InputError
+from warpbound.kernel_launch import Launch
+from warpbound.program.instruction import PT
+from warpbound.program.kernel import Program
+
+SPACES = ("global", "shared", "local", "constant", "texture")
+STREAMS = 4  # warps whose dynamic instructions are kept, spread over the sample
+MOST_ACCESSES = 2_000_000  # warp-wide accesses kept per space; 290 bytes each
+
+
+@dataclass
+class Rows:
+    """Accesses of one space as they come, in pieces."""
+
+    instruction: list[NDArray[np.int32]] = field(default_factory=list)
+    warp: list[NDArray[np.int32]] = field(default_factory=list)
+    addresses: list[NDArray[np.uint64]] = field(default_factory=list)
+    active: list[Mask] = field(default_factory=list)
+    count: int = 0
+
+    def joined(self) -> Accesses:
+        if not self.count:
+            empty = np.empty((0, LANES), np.uint64)
+            return Accesses(np.empty(0, np.int32), np.empty(0, np.int32), empty, empty.astype(bool))
+        return Accesses(*(np.concatenate(part) for part in (self.instruction, self.warp, self.addresses, self.active)))
+
+
+class Recording:
+    """What the warps of one trace did; warps are rows, first_warp the row of the chunk's first one."""
+
+    def __init__(self, kernel: Kernel, warps: int) -> None:
+        instructions = kernel.program.instructions
+        self.executed = np.zeros((len(instructions), warps), np.int64)
+        self.threads = np.zeros((len(instructions), warps), np.int64)
+        self.rows = {space: Rows() for space in SPACES}
+        self.streams: dict[int, list[int]] = {
+            int(row): [] for row in np.unique(np.linspace(0, warps - 1, STREAMS).astype(int))
+        }
+        self.guards = [_guard(kernel, at) for at in range(len(instructions))]
+        self.at = 0
+        self.first_warp = 0
+        self.dropped = 0
+
+    def step(self, chunk: Chunk, at: int) -> None:
+        """Count instruction `at` for the selected warps, before it runs."""
+        x = chunk.x
+        self.at = at
+        active = x.active()
+        guard = self.guards[at]
+        if guard is not None:
+            active = active & guard(x)
+        warps = x.selected_warps() + self.first_warp
+        self.executed[at, warps] += 1
+        self.threads[at, warps] += active.reshape(-1, LANES).sum(axis=1)
+        for row, stream in self.streams.items():
+            place = np.searchsorted(warps, row)
+            if place < len(warps) and warps[place] == row:
+                stream.append(at)
+
+    def access(self, x: State, space: str, addresses: NDArray[np.uint64]) -> None:
+        """Keep the addresses of the executing group, one row per warp with an active lane."""
+        rows = self.rows[space]
+        active = x.active().reshape(-1, LANES)
+        some = active.any(axis=1)
+        count = int(some.sum())
+        if rows.count + count > MOST_ACCESSES:
+            self.dropped += count
+            return
+        rows.count += count
+        rows.instruction.append(np.full(count, self.at, np.int32))
+        rows.warp.append((x.selected_warps()[some] + self.first_warp).astype(np.int32))
+        rows.addresses.append(addresses.reshape(-1, LANES)[some].astype(np.uint64))
+        rows.active.append(active[some].copy())
+
+
+def _guard(kernel: Kernel, at: int) -> Read | None:
+    instruction = kernel.program.instructions[at]
+    guard = instruction.guard
+    if guard is None or (guard.index == PT and not guard.invert):
+        return None
+    here = site(instruction, kernel.memory.constants, kernel.program.arch)
+    read = predicate(guard, replace(here, uniform=False))
+    return lambda x: _lanes(read(x), x)
+
+
+def _lanes(value: Value, x: State) -> Mask:
+    return np.broadcast_to(value, x.selected_lanes)
+
+
+def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = STEP_LIMIT) -> Trace:
+    """What the given blocks (linear numbers) of a launch do, each run to its end.
+
+    A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
+    Raises CommandError for block numbers outside the grid.
+    """
+    kernel = make_ready(program, launch)
+    numbers = np.asarray(sorted(set(blocks)), np.int64)
+    if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
+        raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
+    per_block = kernel.lanes_per_block // LANES
+    recording = Recording(kernel, len(numbers) * per_block)
+    stopped = ""
+    size = kernel.blocks_per_chunk()
+    for first in range(0, len(numbers), size):
+        chunk = Chunk(kernel, numbers[first : first + size])
+        recording.first_warp = first * per_block
+        stopped = _run(chunk, recording, step_limit)
+        if stopped:
+            break
+    return _trace(kernel, numbers, recording, stopped)
+
+
+def _run(chunk: Chunk, recording: Recording, step_limit: int) -> str:
+    chunk.x.recorder = recording
+    handlers, x = chunk.handlers, chunk.x
+
+    def step(at: int) -> int | None:
+        recording.step(chunk, at)
+        return handlers[at](x)  # type: ignore[no-any-return]
+
+    try:
+        chunk.run(step, step_limit)
+    except InputError as problem:
+        return str(problem)
+    return ""
+
+
+def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
+    per_block = kernel.lanes_per_block // LANES
+    warps = np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
+    unknown = tuple(
+        f"{count} bytes or more of '{name}' were read with unknown contents and taken as 0"
+        for name, count in kernel.memory.image.unknown_reads.items()
+    )
+    notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
+    return Trace(
+        blocks=blocks,
+        of_blocks=kernel.block_count,
+        warps=warps,
+        executed=np.ascontiguousarray(recording.executed.T),
+        threads=np.ascontiguousarray(recording.threads.T),
+        streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
+        accesses={space: rows.joined() for space, rows in recording.rows.items()},
+        unknown=unknown,
+        stopped=stopped,
+        notes=notes,
+    )

@@ -1,0 +1,212 @@
+"""Registers, predicates and uniform registers of a chunk of blocks, seen by the group that executes.
+
+A chunk is W warps of 32 lanes; a row holds one register of all its L = 32 W lanes. The group that
+executes is all lanes (index and mask None), all warps with some lanes off (mask), or some warps
+(index, and mask where not all their lanes take part). Values are arrays over the lanes of the
+selected warps, or scalars where every lane has the same.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.image import Image
+
+Value = Any  # an array over the selected lanes (or warps, for uniform registers), or a NumPy scalar
+Mask = NDArray[np.bool_]
+Words = NDArray[np.uint32]
+
+LANES = 32
+UNIFORM_REGISTERS = 256  # sm_100 and later have more than the 63 of older machines
+BARRIER_REGISTERS = 16
+
+_WITHIN = np.arange(LANES)
+
+
+def ballots(lanes: Mask) -> Words:
+    """One word per warp: bit i is lane i."""
+    return np.packbits(lanes, bitorder="little").view(np.uint32)
+
+
+def lanes_of(words: Words) -> Mask:
+    """The lanes whose bits are set, one flag each."""
+    return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
+
+
+class Recorder(Protocol):
+    """Told of every memory access of the executing group."""
+
+    def access(self, x: "State", space: str, addresses: NDArray[np.uint64]) -> None: ...
+
+
+class BadAccess(Exception):
+    """An access that no memory answers: lane among the selected ones, and what is wrong with it."""
+
+    def __init__(self, lane: int, problem: str) -> None:
+        super().__init__(problem)
+        self.lane = lane
+        self.problem = problem
+
+
+class State:
+    """What the warps of a chunk hold, and which of them execute.
+
+    shared : bytes of the shared memory of every block, one after the other, shared_size bytes each.
+    local : bytes of the local memory of every lane, local_size bytes each.
+    special : special registers by name, rows over all lanes or scalars.
+    """
+
+    image: Image
+    shared: NDArray[np.uint8]
+    shared_size: int
+    shared_base: NDArray[np.int64]
+    local: NDArray[np.uint8]
+    local_size: int
+    local_base: NDArray[np.int64]
+    special: dict[str, Value]
+    cluster_shared: "Callable[[State, NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64]]] | None" = None
+
+    def __init__(self, warps: int, registers: int) -> None:
+        self.warp_count = warps
+        self.lane_count = warps * LANES
+        file = np.zeros((registers + 4, self.lane_count), np.uint32)
+        self.rows = list(file)
+        self.float_rows = list(file.view(np.float32))
+        self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
+        self.predicates[7][:] = True
+        self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
+        self.uniform_predicates: list[Value] = [np.bool_(False)] * 7 + [np.bool_(True)]
+        self.convergence = list(np.zeros((BARRIER_REGISTERS, self.lane_count), np.uint32))
+        self.index: NDArray[np.int64] | None = None
+        self.warps: NDArray[np.int64] | None = None
+        self.mask: Mask | None = None
+        self.selected_lanes = self.lane_count
+        self.recorder: Recorder | None = None
+        self.clock = 0
+
+    def select(self, lanes: Mask | None) -> None:
+        """Make `lanes` (one flag for each of the chunk; None for all) the group that executes."""
+        self.index = self.warps = self.mask = None
+        self.selected_lanes = self.lane_count
+        if lanes is None or lanes.all():
+            return
+        any_lane = lanes.reshape(-1, LANES).any(axis=1)
+        if any_lane.all():
+            self.mask = lanes
+            return
+        self.warps = np.flatnonzero(any_lane)
+        self.index = (self.warps[:, None] * LANES + _WITHIN).ravel()
+        self.selected_lanes = len(self.index)
+        mask = lanes[self.index]
+        self.mask = None if mask.all() else mask
+
+    # --- lanes ---
+
+    def active(self) -> Mask:
+        """The lanes of the selected warps that take part."""
+        return np.ones(self.selected_lanes, np.bool_) if self.mask is None else self.mask
+
+    def spread(self, lanes: Mask) -> Mask:
+        """Flags of selected lanes as flags of the whole chunk."""
+        if self.index is None:
+            return lanes
+        whole = np.zeros(self.lane_count, np.bool_)
+        whole[self.index] = lanes
+        return whole
+
+    def of_selected(self, row: NDArray[Any]) -> NDArray[Any]:
+        """What a row over the whole chunk holds for the selected lanes."""
+        return row if self.index is None else row.take(self.index)
+
+    def selected_warps(self) -> NDArray[np.int64]:
+        return np.arange(self.warp_count) if self.warps is None else self.warps
+
+    # --- vector registers ---
+
+    def get(self, register: int) -> Words:
+        row = self.rows[register]
+        return row if self.index is None else row.take(self.index)
+
+    def put(self, register: int, value: Value) -> None:
+        self.assign(self.rows[register], value)
+
+    def put_float(self, register: int, value: Value) -> None:
+        self.assign(self.float_rows[register], value)
+
+    def assign(self, row: NDArray[Any], value: Value) -> None:
+        """Write `value` to the active lanes of a row of the chunk."""
+        if self.mask is None:
+            if self.index is None:
+                row[...] = value
+            else:
+                row[self.index] = value
+        elif self.index is None:
+            np.copyto(row, value, where=self.mask)
+        else:
+            row[self.index[self.mask]] = value[self.mask] if np.ndim(value) else value
+
+    def put_pair(self, register: int, value: Value) -> None:
+        """Write 64-bit values (uint64, int64 or float64) to two registers."""
+        halves = np.ascontiguousarray(value).reshape(-1).view(np.uint32)
+        if len(halves) == 2:
+            self.put(register, halves[0])
+            self.put(register + 1, halves[1])
+        else:
+            self.put(register, halves[0::2])
+            self.put(register + 1, halves[1::2])
+
+    def get_pair(self, register: int) -> NDArray[np.uint64]:
+        pair = np.empty((self.selected_lanes, 2), np.uint32)
+        pair[:, 0] = self.get(register)
+        pair[:, 1] = self.get(register + 1)
+        return pair.view(np.uint64).reshape(-1)
+
+    # --- uniform registers: one value per warp ---
+
+    def get_uniform(self, register: int) -> Value:
+        """Per selected warp, or a scalar."""
+        value = self.uniform[register]
+        return value if self.warps is None or not value.ndim else value.take(self.warps)
+
+    def broadcast(self, register: int) -> Value:
+        """A uniform register as every lane sees it."""
+        value = self.get_uniform(register)
+        return np.repeat(value, LANES) if value.ndim else value
+
+    def put_uniform(self, register: int, value: Value) -> None:
+        self.uniform[register] = self._merged(self.uniform[register], value)
+
+    def put_uniform_predicate(self, register: int, value: Value) -> None:
+        self.uniform_predicates[register] = self._merged(self.uniform_predicates[register], value)
+
+    def get_uniform_predicate(self, register: int) -> Value:
+        value = self.uniform_predicates[register]
+        return value if self.warps is None or not value.ndim else value.take(self.warps)
+
+    def _merged(self, old: Value, value: Value) -> Value:
+        """The uniform register after the active warps wrote `value`; the old array stays as it was."""
+        written = None if self.mask is None else self.mask.reshape(-1, LANES).any(axis=1)
+        if written is not None and written.all():
+            written = None
+        if self.warps is None and written is None:
+            return value
+        merged = np.array(np.broadcast_to(old, self.warp_count))
+        value = np.broadcast_to(value, len(merged) if self.warps is None else len(self.warps))
+        if self.warps is None:
+            merged[written] = value[written]
+        elif written is None:
+            merged[self.warps] = value
+        else:
+            merged[self.warps[written]] = value[written]
+        return merged
+
+    # --- predicates ---
+
+    def get_predicate(self, register: int) -> Mask:
+        row = self.predicates[register]
+        return row if self.index is None else row.take(self.index)
+
+    def put_predicate(self, register: int, value: Value) -> None:
+        self.assign(self.predicates[register], value)

@@ -1,0 +1,87 @@
+"""Opcode -> what builds its handler."""
+
+from collections.abc import Callable, Mapping
+
+from warpbound.emulate import (
+    atomics,
+    bits,
+    control,
+    float32,
+    float64,
+    functions,
+    half,
+    integer,
+    loads,
+    warp_wide,
+)
+from warpbound.emulate.operand_access import Site
+from warpbound.emulate.state import State
+
+Handler = Callable[[State], None]
+
+
+def nothing(here: Site) -> Handler:
+    """Fences, hints and scheduling aids: memory is coherent and in order here."""
+    return lambda x: None
+
+
+CONTROL: Mapping[str, control.Build] = {
+    "BRA": control.branch, "JMP": control.branch, "CALL": control.call,
+    "BRX": control.indirect, "BRXU": control.indirect, "JMX": control.indirect, "RET": control.indirect,
+    "EXIT": control.finish, "KILL": control.finish,
+    "BSSY": control.set_convergence, "BSYNC": control.await_convergence, "BREAK": control.leave_convergence,
+    "WARPSYNC": control.synchronise_warp, "BMOV": control.move_barrier,
+    "BAR": control.block_barrier, "B2R": control.barrier_result,
+    "YIELD": control.note_polling, "NANOSLEEP": control.note_polling,
+}  # fmt: skip
+
+PLAIN: Mapping[str, Callable[[Site], Handler]] = {
+    **{name: nothing for name in (
+        "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "FENCE", "UCGABAR_ARV",
+        "PREEXIT", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG", "UCGABAR_WAIT",
+    )},
+    **{name: integer.add for name in ("IADD3", "IADD", "VIADD", "UIADD3", "UIADD")},
+    **{name: integer.multiply_add for name in ("IMAD", "UIMAD")},
+    **{name: integer.compare for name in ("ISETP", "UISETP")},
+    **{name: integer.minimum for name in ("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX")},
+    **{name: integer.shifted_add for name in ("LEA", "ULEA")},
+    "VIADDMNMX": integer.add_minimum, "VIMNMX3": integer.minimum_of_three,
+    "IABS": integer.absolute, "UIABS": integer.absolute, "IDP": integer.dot_product,
+    **{name: bits.logic for name in ("LOP3", "ULOP3")},
+    **{name: bits.predicate_logic for name in ("PLOP3", "UPLOP3")},
+    **{name: bits.funnel_shift for name in ("SHF", "USHF")},
+    **{name: bits.permute for name in ("PRMT", "UPRMT")},
+    **{name: bits.select for name in ("SEL", "USEL", "FSEL", "UFSEL")},
+    **{name: bits.move for name in ("MOV", "UMOV")},
+    **{name: bits.population for name in ("POPC", "UPOPC")},
+    **{name: bits.reverse for name in ("BREV", "UBREV")},
+    **{name: bits.leading_one for name in ("FLO", "UFLO")},
+    **{name: bits.extend_sign for name in ("SGXT", "USGXT")},
+    **{name: bits.bit_mask for name in ("BMSK", "UBMSK")},
+    "P2R": bits.pack_predicates, "R2P": bits.unpack_predicates,
+    **{name: float32.add for name in ("FADD", "UFADD")},
+    **{name: float32.multiply for name in ("FMUL", "UFMUL")},
+    **{name: float32.multiply_add for name in ("FFMA", "UFFMA")},
+    **{name: float32.compare for name in ("FSETP", "UFSETP")},
+    **{name: float32.compare_value for name in ("FSET", "UFSET")},
+    **{name: float32.minimum for name in ("FMNMX", "UFMNMX")},
+    "FMNMX3": float32.minimum_of_three, "FCHK": float32.check_division,
+    "FADD2": float32.packed("add"), "FMUL2": float32.packed("multiply"), "FFMA2": float32.packed("fma"),
+    "MUFU": functions.special_function,
+    "DADD": float64.add, "DMUL": float64.multiply, "DFMA": float64.multiply_add, "DSETP": float64.compare,
+    "DMNMX": float64.minimum,
+    "HADD2": half.add, "HMUL2": half.multiply, "HFMA2": half.multiply_add, "HSETP2": half.compare,
+    "HSET2": half.compare_value, "HMNMX2": half.minimum, "VHMNMX": half.minimum,
+    "LDG": loads.load("global"), "STG": loads.store("global"), "LDS": loads.load("shared"),
+    "STS": loads.store("shared"), "LDL": loads.load("local"), "STL": loads.store("local"),
+    "LD": loads.load_generic, "ST": loads.store_generic,
+    **{name: loads.load_constant for name in ("LDC", "ULDC", "LDCU")},
+    **{name: atomics.atomic("generic") for name in ("ATOM", "ATOMG", "RED", "REDG")},
+    **{name: atomics.atomic("shared") for name in ("ATOMS", "REDS")},
+    "SHFL": warp_wide.shuffle, "VOTE": warp_wide.vote, "VOTEU": warp_wide.vote, "MATCH": warp_wide.match,
+    "REDUX": warp_wide.reduce, "CREDUX": warp_wide.reduce,
+    **{name: warp_wide.read_special for name in ("S2R", "S2UR", "CS2R", "CS2UR")},
+    "R2UR": warp_wide.to_uniform,
+}  # fmt: skip
+
+POLLING = frozenset({"ATOM", "ATOMG", "ATOMS"})  # what a loop that waits for others runs; and strong loads

@@ -1,0 +1,189 @@
+"""What the lanes of a warp do together: shuffles, votes, matches, reductions; and moves to uniform registers."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warpbound.emulate.operand_access import (
+    Site,
+    integer,
+    is_predicate,
+    predicate,
+    raw,
+    unsupported,
+    write_predicate,
+    write_words,
+)
+from warpbound.emulate.state import LANES, State, Value, ballots
+from warpbound.program.instruction import RZ
+
+Handler = Callable[[State], None]
+
+_LANE = np.arange(LANES, dtype=np.int64)
+
+
+def _by_warp(x: State, value: Value) -> Value:
+    """Values of the selected lanes, one row per warp."""
+    return np.broadcast_to(value, x.selected_lanes).reshape(-1, LANES)
+
+
+def shuffle(here: Site) -> Handler:
+    """SHFL: .IDX, .UP, .DOWN, .BFLY within segments; out of range a lane keeps its own value."""
+    source, distance, clamp = (raw(one, here) for one in here.sources[:3])
+    write = write_words(here.output)
+    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+    mode = next(m for m in here.instruction.modifiers if m in ("IDX", "UP", "DOWN", "BFLY"))
+
+    def handler(x: State) -> None:
+        values = _by_warp(x, source(x))
+        b = _by_warp(x, distance(x)).astype(np.int64) & 31
+        c = _by_warp(x, clamp(x)).astype(np.int64)
+        segment = c >> 8 & 31
+        most = _LANE & segment | c & 31 & ~segment
+        if mode == "UP":
+            j = _LANE - b
+            valid = j >= most
+        elif mode == "DOWN":
+            j = _LANE + b
+            valid = j <= most
+        elif mode == "BFLY":
+            j = _LANE ^ b
+            valid = j <= most
+        else:
+            j = _LANE & segment | b & ~segment
+            valid = j <= most
+        chosen = np.take_along_axis(values, np.where(valid, j, _LANE) & 31, axis=1)
+        write(x, chosen.reshape(-1))
+        out(x, np.ascontiguousarray(valid).reshape(-1))
+
+    return handler
+
+
+def vote(here: Site) -> Handler:
+    """VOTE and VOTEU: the ballot of the active lanes, and whether any, all or all the same hold."""
+    flags = [one for one in here.instruction.operands if is_predicate(one)]
+    given = predicate(flags[-1], here)
+    uniform = here.uniform
+    write = write_words(here.output)
+    out = write_predicate(flags[0] if len(flags) > 1 else None)
+    mode = next((m for m in here.instruction.modifiers if m in ("ANY", "ALL", "EQ")), "ANY")
+
+    def handler(x: State) -> None:
+        value = given(x)
+        if uniform and np.ndim(value) and len(value) != x.selected_lanes:
+            value = np.repeat(value, LANES)
+        active = x.active()
+        set_lanes = ballots(active & value)
+        all_lanes = ballots(active)
+        if mode == "ANY":
+            result = set_lanes != 0
+        elif mode == "ALL":
+            result = set_lanes == all_lanes
+        else:
+            result = (set_lanes == all_lanes) | (set_lanes == 0)
+        write(x, set_lanes if uniform else np.repeat(set_lanes, LANES))
+        out(x, result if uniform else np.repeat(result, LANES))
+
+    return handler
+
+
+def match(here: Site) -> Handler:
+    """MATCH.ANY: the lanes with the same value; .ALL: all of them, or 0 where they differ."""
+    wide = here.has("U64")
+    source = here.sources[0]
+    low = raw(source, here)
+    index = source.index
+    write = write_words(here.output)
+    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+    everyone = here.has("ALL")
+
+    def handler(x: State) -> None:
+        value = x.get_pair(index) if wide and index != RZ else low(x)
+        rows = _by_warp(x, value)
+        active = x.active().reshape(-1, LANES)
+        same = (rows[:, :, None] == rows[:, None, :]) & active[:, None, :]
+        words = np.packbits(same, axis=2, bitorder="little").view(np.uint32).reshape(-1)
+        if everyone:
+            all_lanes = np.repeat(ballots(active.reshape(-1)), LANES)
+            agree = words == all_lanes
+            warp_agrees = (agree.reshape(-1, LANES) | ~active).all(axis=1)
+            agree = np.repeat(warp_agrees, LANES)
+            words = np.where(agree, all_lanes, np.uint32(0))
+            out(x, agree)
+        write(x, words)
+
+    return handler
+
+
+def reduce(here: Site) -> Handler:
+    """REDUX and CREDUX: one value per warp from those of its active lanes, into a uniform register."""
+    read, write = integer(here.sources[0], here), write_words(here.output)
+    signed = here.has("S32")
+    name = next((m for m in here.instruction.modifiers if m in _REDUCTIONS), "AND")
+    function, neutral = _REDUCTIONS[name]
+    if here.has("F32"):
+        raise unsupported(here.instruction)
+    if signed and name in ("MIN", "MAX"):
+        neutral = {"MIN": 0x7FFFFFFF, "MAX": 0x80000000}[name]
+
+    def handler(x: State) -> None:
+        values = np.where(x.active(), read(x), np.uint32(neutral)).reshape(-1, LANES)
+        if signed:
+            values = values.view(np.int32)
+        with np.errstate(over="ignore"):
+            result = function.reduce(values, axis=1, dtype=values.dtype)
+        write(x, result.view(np.uint32))
+
+    return handler
+
+
+_REDUCTIONS: dict[str, tuple[np.ufunc, int]] = {
+    "SUM": (np.add, 0), "AND": (np.bitwise_and, 0xFFFFFFFF), "OR": (np.bitwise_or, 0), "XOR": (np.bitwise_xor, 0),
+    "MIN": (np.minimum, 0xFFFFFFFF), "MAX": (np.maximum, 0),
+}  # fmt: skip
+
+
+def read_special(here: Site) -> Handler:
+    """S2R, S2UR, CS2R of thread, block and lane numbers, masks and clocks."""
+    name = next((one.text for one in here.instruction.operands if one.text.startswith("SR")), "SRZ")
+    wide = here.has("64") or (here.instruction.opcode in ("CS2R", "CS2UR") and not here.has("32"))
+    write = write_words(here.output)
+    uniform = here.uniform or here.instruction.opcode in ("S2UR", "CS2UR")
+    output = here.output
+
+    def put(x: State, value: Value) -> None:
+        if uniform and np.ndim(value):
+            write(x, x.of_selected(value)[::LANES])
+        elif np.ndim(value):
+            write(x, x.of_selected(value))
+        else:
+            write(x, value)
+        if wide and output is not None and output.index != RZ:
+            upper = np.uint32(x.clock >> 32 & 0xFFFFFFFF) if "CLOCK" in name or "TIMER" in name else np.uint32(0)
+            (x.put_uniform if uniform else x.put)(output.index + 1, upper)
+
+    def handler(x: State) -> None:
+        if "CLOCK" in name or "TIMER" in name:
+            put(x, np.uint32((x.clock >> 32 if name.endswith("HI") else x.clock) & 0xFFFFFFFF))
+        elif name in x.special:
+            put(x, x.special[name])
+        else:
+            raise unsupported(here.instruction)
+
+    return handler
+
+
+def to_uniform(here: Site) -> Handler:
+    """R2UR: the value of the first active lane of each warp."""
+    source = here.sources[0]
+    read, write = integer(source, here), write_words(here.output)
+    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+
+    def handler(x: State) -> None:
+        rows = _by_warp(x, read(x))
+        first = x.active().reshape(-1, LANES).argmax(axis=1)
+        value = rows[np.arange(len(rows)), first]
+        write(x, value)
+        out(x, np.bool_(True))
+
+    return handler
