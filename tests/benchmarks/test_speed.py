@@ -7,7 +7,6 @@ Goals, on one core of a present-day server: the import 150 ms; `analyze` of a sm
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from itertools import count, cycle, islice
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,8 @@ from warpbound.schedule import schedule
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LONG = EXAMPLES / "black_scholes.cu"
-SAXPY = ("analyze", str(EXAMPLES / "saxpy.cu"), "--gpu", "h200", "--grid", "65536", "--block", "256")
+LAUNCH = ("--gpu", "h200", "--grid", "65536", "--block", "256")
+SAXPY = ("analyze", str(EXAMPLES / "saxpy.cu"), *LAUNCH)
 STREAM = 100_000  # instructions
 ROUNDS = 5
 
@@ -50,13 +50,6 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
-def fresh(tmp_path: Path) -> Callable[[], Any]:
-    """A set-up that hands each round a cache of its own, empty."""
-    numbers = count()
-    return lambda: ((), {"cache": tmp_path / str(next(numbers))})
-
-
 def test_python_alone(benchmark: Any) -> None:
     benchmark.pedantic(process, ("-c", "pass"), rounds=2 * ROUNDS)
 
@@ -75,18 +68,23 @@ def test_analyze_from_the_cache(benchmark: Any, warm: Path) -> None:
 
 
 @pytest.mark.cuda
-def test_analyze_with_compiling(benchmark: Any, warm: Path) -> None:
-    """A source that was never seen, as after every edit."""
-    numbers = count()
-    benchmark.pedantic(
-        command, setup=lambda: ((*SAXPY, "--define", f"ROUND={next(numbers)}"), {"cache": warm}), rounds=ROUNDS
-    )
+def test_analyze_with_compiling(benchmark: Any, warm: Path, tmp_path: Path) -> None:
+    """A kernel that was never seen, as after every edit."""
+    text, numbers = (EXAMPLES / "saxpy.cu").read_text("utf-8"), count()
+
+    def edited() -> Any:
+        file = tmp_path / f"edit{next(numbers)}.cu"
+        file.write_text(text.replace("saxpy", file.stem))
+        return ("analyze", str(file), *LAUNCH), {"cache": warm}
+
+    benchmark.pedantic(command, setup=edited, rounds=ROUNDS)
 
 
 @pytest.mark.cuda
-def test_analyze_the_very_first_time(benchmark: Any, fresh: Callable[[], Any]) -> None:
-    """The same on an empty cache: the compiler's headers are unpacked too."""
-    benchmark.pedantic(command, setup=lambda: (SAXPY, fresh()[1]), rounds=ROUNDS)
+def test_analyze_the_very_first_time(benchmark: Any, tmp_path: Path) -> None:
+    """On an empty cache: the compiler's headers are unpacked too."""
+    numbers = count()
+    benchmark.pedantic(command, setup=lambda: (SAXPY, {"cache": tmp_path / str(next(numbers))}), rounds=ROUNDS)
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +115,8 @@ def test_schedule_of_100k_instructions(benchmark: Any) -> None:
     assert len(found.stream) == STREAM
 
 
-def _launches() -> Iterator[Any]:
-    yield np.arange(32, 1025, 32)[:, None, None]
-    yield np.arange(16, 256, 2)[:, None]
-    yield np.arange(0, 64) * 1024
-
-
 def test_occupancy_of_250k_launches(benchmark: Any) -> None:
-    found = benchmark.pedantic(warpbound.occupancy, ("h200", *_launches()), rounds=ROUNDS)
+    threads, registers, shared = np.arange(32, 1025, 32), np.arange(16, 256, 2), np.arange(0, 64) * 1024
+    asked = ("h200", threads[:, None, None], registers[:, None], shared)
+    found = benchmark.pedantic(warpbound.occupancy, asked, rounds=ROUNDS)
     assert found.warps_per_sm.size == 32 * 120 * 64
