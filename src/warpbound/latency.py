@@ -6,19 +6,26 @@ Omits    waiting behind other requests; misses of the constant and instruction c
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from warpbound.isa.opcodes import OpcodeFacts, latency, opcode_facts
-from warpbound.machine import Gpu
+from warpbound.machine import PARAMETERS, Gpu
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.schedule import Wait
 
 Shares = Mapping[str, float]  # l1, l2, dram -> share of a load's sectors served there; shares add up to 1
 LEVELS = ("l1", "l2", "dram")
 DRAM: Shares = {"dram": 1.0}
+TENSOR = ("fp16", "bf16", "tf32", "fp8", "fp4", "int8", "int4", "int1", "fp64")
 
-_STORES = frozenset({"ST", "STG", "STL", "STS", "STSM", "RED", "REDG", "REDS", "UTMASTG"})
+_STORES = frozenset({"ST", "STG", "STL", "STS", "STSM", "STAS", "RED", "REDG", "REDS", "REDAS", "SUST", "SURED"})
+_NO_DATA = frozenset({"CCTL", "CCTLL", "CCTLT", "QSPC"})
+_ATOMICS = frozenset({"ATOM", "ATOMG", "SUATOM"})
+_WIDER = {"int4": "int8", "int1": "int8", "fp4": "fp8"}
 _LDC = frozenset({"LDC", "LDCU", "ULDC"})
+_HOLDS = {"BAR": "ARV", "UCGABAR_WAIT": "", "CGABAR_WAIT": ""}  # barriers a warp stops at, but for this modifier
+SUB_CORES = 4
+_COPIES = "async"  # queue of the copies from global to shared memory (LDGSTS) and what collects them
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class MemoryLatency:
     l2: float
     dram: float
     shared: float
+    tensor: Mapping[str, float] = field(default_factory=dict)  # operand type -> multiply-adds per cycle and SM
 
     def of(self, shares: Shares) -> float:
         """Mean over the levels that serve a load."""
@@ -44,41 +52,96 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
     """L1, L2 and shared memory keep their cycles; DRAM's share beyond L2 keeps its time."""
     l2 = gpu.value("l2_latency")
     beyond_s = (gpu.value("dram_latency") - l2) / gpu.value("latency_clock")
-    return MemoryLatency(gpu.arch, gpu.value("l1_latency"), l2, l2 + beyond_s * clock_hz, gpu.value("shared_latency"))
+    return MemoryLatency(
+        arch=gpu.arch,
+        l1=gpu.value("l1_latency"),
+        l2=l2,
+        dram=l2 + beyond_s * clock_hz,
+        shared=gpu.value("shared_latency"),
+        tensor={kind: tensor_rate(gpu, kind) for kind in TENSOR},
+    )
+
+
+def tensor_rate(gpu: Gpu, kind: str) -> float:
+    """Multiply-adds per cycle and SM; a type that the board does not list runs at the rate of a wider one."""
+    names = (kind, kind.removesuffix("_acc16"), _WIDER.get(kind, "fp16"))
+    rates = (gpu.get(f"tensor_{name}") for name in names if f"tensor_{name}" in PARAMETERS)
+    return next(filter(None, rates), None) or gpu.value("tensor_fp16")
 
 
 def waits(
     instructions: Sequence[Instruction], memory: MemoryLatency, served: Callable[[int], Shares] = lambda _: DRAM
 ) -> tuple[Wait, ...]:
     """One Wait per instruction; `served(index)` says which levels serve the load at that index."""
+    found = (_wait(one, memory, served(index)) for index, one in enumerate(instructions))
+    return tuple(_visible(one, wait, memory.arch) for one, wait in zip(instructions, found, strict=True))
+
+
+def _visible(one: Instruction, wait: Wait, arch: int) -> Wait:
+    """With what the control word alone says: when a raise is seen, how long a stall of 0 with yield is."""
+    if one.control is None:
+        return wait
+    seen = latency("scoreboard", arch).value
+    idle = latency("stall_zero", arch).value if one.control.yields and one.control.stall == 0 else 0.0
+    return replace(wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle))
+
+
+def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
     arch = memory.arch
-    return tuple(
-        _wait(one, opcode_facts(one.opcode, one.modifiers, arch), arch, memory, served(index))
-        for index, one in enumerate(instructions)
-    )
-
-
-def _wait(one: Instruction, facts: OpcodeFacts, arch: int, memory: MemoryLatency, shares: Shares) -> Wait:
-    kind = facts.latency_class
+    facts = opcode_facts(one.opcode, one.modifiers, arch)
     read = _until_read(one, arch)
-    if kind == "global" and one.opcode not in _STORES:
-        extra = _wider(one, arch, "global") + _uniform_address(one, arch)
-        total = memory.of(shares) + extra
-        causes = tuple((level, memory.at(level) * share / memory.of(shares)) for level, share in shares.items())
-        return Wait(total, read, causes, "lsu", loads=True)
-    if kind == "local":
-        return Wait(memory.l1 + _wider(one, arch, "global"), read, (("l1", 1.0),), "lsu", loads=one.opcode == "LDL")
-    if kind == "shared":
-        return Wait(_shared(one, arch, memory), read, (("shared", 1.0),), "lsu")
-    if kind == "constant":
-        register = any(x.index != RZ for y in one.operands for x in y.terms) and one.opcode in _LDC
-        name = "constant_register" if register else "constant_immediate"
-        return Wait(latency(name, arch).value, read, (("constant", 1.0),), "constant")
-    if kind == "barrier":
-        hold = facts.latency or 0.0 if one.opcode == "BAR" else 0.0
-        return Wait(facts.latency or 0.0, read, (("barrier", 1.0),), "adu", hold=hold)
-    queue = "" if kind in ("fixed", "branch") else facts.pipe
-    return Wait(facts.latency or 0.0, read, (("fixed", 1.0),), queue)
+    if one.skipped:
+        return Wait()
+    if one.opcode in _STORES or one.opcode in _NO_DATA:
+        return Wait(read=read)
+    if one.opcode == "LDGDEPBAR":
+        return Wait(queue=_COPIES)
+    match facts.latency_class:
+        case "global" if facts.latency is None and facts.pipe != "uniform":
+            return _global(one, memory, shares, read)
+        case "local":
+            return Wait(memory.l1 + _wider(one, arch, "global"), read, (("l1", 1.0),), "global")
+        case "shared":
+            return Wait(_shared(one, arch, memory), read, (("shared", 1.0),), "shared")
+        case "constant":
+            return Wait(_constant(one, arch), read, (("constant", 1.0),), facts.pipe)
+        case "barrier":
+            cycles = facts.latency or 0.0
+            holds = one.opcode in _HOLDS and _HOLDS[one.opcode] not in one.modifiers
+            return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=cycles if holds else 0.0)
+        case "fixed" | "branch":
+            return Wait(facts.latency or 0.0, read)
+        case _:
+            busy = _product_cycles(facts, memory) if one.opcode.endswith("GMMA") else 0.0
+            return Wait(max(facts.latency or 0.0, busy), read, queue=facts.pipe, busy=busy)
+
+
+def _global(one: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:
+    """A load or an atomic: the latency of the levels that serve it, which are also what a wait for it is booked on."""
+    arch = memory.arch
+    extra = _wider(one, arch, "global") + _uniform_address(one, arch)
+    if one.opcode in _ATOMICS:  # performed at L2
+        shares = {"l2": shares.get("l1", 0.0) + shares.get("l2", 0.0), "dram": shares.get("dram", 0.0)}
+    if one.opcode == "LDGSTS":
+        memory = replace(memory, l1=max(memory.l1, latency("ldgsts", arch).value))
+        extra = 0.0
+    total = memory.of(shares)
+    causes = tuple((level, memory.at(level) * share / total) for level, share in shares.items() if share)
+    return Wait(total + extra, read, causes, _COPIES if one.opcode == "LDGSTS" else "global", loads=True)
+
+
+def _constant(one: Instruction, arch: int) -> float:
+    register = any(x.index != RZ for y in one.operands for x in y.terms) and one.opcode in _LDC
+    return latency("constant_register" if register else "constant_immediate", arch).value
+
+
+def _product_cycles(facts: OpcodeFacts, memory: MemoryLatency) -> float:
+    """Cycles that the tensor core of one sub-core takes for one warp's share of a warpgroup's product."""
+    if facts.tensor is None or not memory.tensor:
+        return 0.0
+    kind, multiply_adds = facts.tensor
+    rate = memory.tensor.get(kind) or memory.tensor["fp16"]
+    return multiply_adds / (rate / SUB_CORES)
 
 
 def _wider(one: Instruction, arch: int, space: str) -> float:
@@ -109,6 +172,9 @@ def _until_read(one: Instruction, arch: int) -> float:
     """Cycles until the source registers have been read and may be overwritten."""
     if one.control is None or one.control.read is None:
         return 0.0
+    if one.opcode in _LDC:
+        register = any(x.index != RZ for y in one.operands for x in y.terms)
+        return latency("war_ldc_register" if register else "war_ldc_immediate", arch).value
     bits = next((b for b in ("128", "64") if b in one.modifiers), "32")
     prefix = {"LDG": "ldg", "STG": "stg", "LDS": "lds", "STS": "sts"}.get(one.opcode)
     if prefix:

@@ -2,36 +2,45 @@
 
 Source   Control words as the hardware of Volta and later obeys them: stall counts, yield, scoreboards,
          wait masks (Huerta et al., MICRO 2025, sections 4 and 5, and what ptxas emits for sm_75 to sm_120).
-Models   One warp: in-order issue, one scoreboard wait per raised scoreboard, `DEPBAR` counts, results
-         without a scoreboard of their own covered by the next one of the same queue.
-Omits    Other warps (they are the bounds' business), instruction-cache misses, register-bank conflicts.
+Models   One warp: in-order issue; a wait for every raise of a scoreboard in the mask, or for all but the
+         youngest n (`DEPBAR.LE`, `WARPGROUP.DEPBAR.LE`); results without a scoreboard of their own covered by
+         the next raise of the same queue; queues whose unit takes one instruction at a time.
+Omits    Other warps (they are the bounds' business), instruction-cache misses, register-bank conflicts,
+         copies that end at an mbarrier (TMA, tcgen05), the scoreboards' limit of 63 raises.
 """
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from warpbound.program.instruction import Instruction
+from warpbound.program.instruction import Instruction, Operand
 
-VISIBLE_AFTER = 2  # cycles until a scoreboard just raised is seen by a waiter
-STALL_ZERO_YIELD = 46  # cycles charged for stall 0 with yield, published simulator configuration for sm_120
 CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")
+_GROUPS = 6  # after SB0 to SB5: gsb0
+_MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
+
+Place = tuple[str, int]  # file and line in the kernel; ("", 0) where unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
     """How long an instruction keeps its scoreboards up, and what such a wait is booked on.
 
-    write, read : cycles from issue until the result is there, until the sources have been read.
+    write, read : cycles from issue until a waiter for the result, for the sources, may issue.
     causes : (cause, fraction) pairs, fractions adding up to 1.
-    queue : instructions of one queue finish in order; empty for those of fixed latency.
+    queue : a result without a scoreboard is covered by the next one of its queue; empty: by none.
+    busy : cycles the queue's unit is taken, before which the next one of the queue does not start.
     hold : cycles the warp itself cannot go on (a barrier).
-    loads : a global or local load, which opens or joins a load phase.
+    loads : a load from global memory, which opens or joins a load phase.
     """
 
     write: float = 0.0
     read: float = 0.0
     causes: tuple[tuple[str, float], ...] = (("fixed", 1.0),)
     queue: str = ""
+    busy: float = 0.0
     hold: float = 0.0
     loads: bool = False
 
@@ -60,7 +69,7 @@ class Schedule:
     issue: tuple[float, ...]
     cycles: float
     parts: dict[str, float]
-    lines: dict[tuple[str, int], dict[str, float]]
+    lines: dict[Place, dict[str, float]]
     critical: tuple[int, ...]
     waited: tuple[float, ...]
     producer: tuple[int, ...]
@@ -72,167 +81,254 @@ def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
 
     Instructions without a control word (plain listings) are issued one per cycle.
     """
-    run = _Run(stream, instructions, waits)
-    for position in range(len(stream)):
-        run.step(position)
-    return run.result()
-
-
-def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
-    """One iteration of a loop in its steady state: the third of three, with waits from the one before it."""
-    two, three = schedule([*body, *body], instructions, waits), schedule([*body, *body, *body], instructions, waits)
-    first, before = len(two.stream), len(two.phases)
+    warp = _Warp(instructions, waits)
+    warp.run(stream)
+    parts, lines = warp.booked(0, len(stream) - 1, 1.0)
     return Schedule(
-        stream=tuple(body),
-        issue=tuple(t - two.cycles for t in three.issue[first:]),
-        cycles=three.cycles - two.cycles,
-        parts={cause: three.parts[cause] - two.parts[cause] for cause in CAUSES},
-        lines={
-            place: {cause: parts[cause] - two.lines.get(place, {}).get(cause, 0.0) for cause in CAUSES}
-            for place, parts in three.lines.items()
-        },
-        critical=tuple(p - first for p in three.critical if p >= first),
-        waited=three.waited[first:],
-        producer=tuple(p - first if p >= 0 else -1 for p in three.producer[first:]),
-        phases=tuple(Phase(tuple(p - first for p in phase.loads), phase.waited) for phase in three.phases[before:]),
+        stream=tuple(stream),
+        issue=tuple(warp.issue),
+        cycles=warp.issue[-1] + 1.0 if stream else 0.0,
+        parts=parts,
+        lines=lines,
+        critical=_critical(warp.producer),
+        waited=tuple(warp.waited),
+        producer=tuple(warp.producer),
+        phases=tuple(warp.phases),
     )
 
 
-@dataclass(slots=True)
-class _Up:
-    """One raise of a scoreboard: when it ends and who raised it."""
+def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
+    """One iteration of a loop in its steady state, from one first issue slot to the next.
 
-    done: float
+    The loop runs until the warp stands as it stood one iteration ago, or several. Times, waits and the critical
+    path are those of the last iteration, its first issue slot at 0; cycles, parts and lines are means over the
+    iterations that repeat; phases are all of theirs. Positions are places in the body, of whichever iteration.
+    """
+    warp = _Warp(instructions, waits)
+    period = _settle(warp, body)
+    size, end = len(body), len(warp.issue)
+    last = end - size
+    parts, lines = warp.booked(end - period * size, end, 1.0 / period)
+    return Schedule(
+        stream=tuple(body),
+        issue=tuple(t - warp.starts[-1] for t in warp.issue[last:]),
+        cycles=(warp.free - warp.starts[-period]) / period,
+        parts=parts,
+        lines=lines,
+        critical=tuple(p - last for p in _critical(warp.producer) if p >= last),
+        waited=tuple(warp.waited[last:]),
+        producer=tuple(p % size if p >= 0 else -1 for p in warp.producer[last:]),
+        phases=tuple(
+            Phase(tuple(p % size for p in phase.loads), phase.waited) for phase in warp.phases[warp.closed[-period] :]
+        ),
+    )
+
+
+def _settle(warp: "_Warp", body: Sequence[int]) -> int:
+    """Run the loop until its state repeats; how many iterations make one period."""
+    seen: dict[object, int] = {}
+    for iteration in range(_MOST_ITERATIONS):
+        state = warp.state()
+        if state in seen:
+            return iteration - seen[state]
+        seen[state] = iteration
+        warp.run(body)
+    return _MOST_ITERATIONS // 2
+
+
+def _critical(producer: Sequence[int]) -> tuple[int, ...]:
+    path, at = [], len(producer) - 1
+    while at >= 0:
+        path.append(at)
+        at = producer[at] if producer[at] >= 0 else at - 1
+    return tuple(reversed(path))
+
+
+class _Up(NamedTuple):
+    """One raise of a scoreboard: until when, for which position, and the load positions it stands for."""
+
+    until: float
     position: int
+    loads: tuple[int, ...]
 
 
-class _Run:
-    """The warp's state: next free issue cycle, scoreboards, queues, the books."""
+class _Step(NamedTuple):
+    """What one instruction does to its warp, read once from control word and operands."""
 
-    def __init__(self, stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> None:
-        self.stream, self.instructions, self.waits = stream, instructions, waits
-        self.now, self.free = -1.0, 0.0
-        self.up: dict[int, list[_Up]] = {}
-        self.uncovered: dict[str, float] = {}  # queue -> end of its results without a scoreboard
-        self.async_done = 0.0  # end of all copies to shared memory so far (cp.async)
+    gap: float  # cycles until the next one may issue
+    awaited: tuple[tuple[int, int], ...]  # (scoreboard, raises that may stay)
+    write: int | None
+    read: int | None
+
+
+class _Warp:
+    """The warp's state and its books: next free issue cycle, scoreboards, queues; one entry per position."""
+
+    def __init__(self, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> None:
+        self.instructions, self.waits = instructions, waits
+        self.steps: dict[int, _Step] = {}
+        self.free = 0.0
+        self.up: tuple[list[_Up], ...] = tuple([] for _ in range(_GROUPS + 1))
+        self.uncovered: dict[str, _Up] = {}  # queue -> its results without a scoreboard
+        self.taken: dict[str, float] = {}  # queue -> cycle from which its unit is free
         self.open_loads: list[int] = []
+        self.closed_before = 0  # position from which loads are in no phase yet
+        self.stream: list[int] = []
         self.issue: list[float] = []
         self.waited: list[float] = []
         self.producer: list[int] = []
-        self.held = 0.0  # part of the gap to the next issue that a barrier causes
-        self.parts = dict.fromkeys(CAUSES, 0.0)
-        self.lines: dict[tuple[str, int], dict[str, float]] = {}
         self.phases: list[Phase] = []
+        self.starts: list[float] = []  # per run: the cycle from which its first instruction may issue
+        self.closed: list[int] = []  # per run: phases closed before it
 
-    def step(self, position: int) -> None:
-        one = self.instructions[self.stream[position]]
-        holder, until = self._blocked(one)
-        issue = max(self.free, until)
-        self._book(position, issue, holder)
-        self.now = issue
-        self._raise(position, one, self.waits[self.stream[position]], issue)
+    def run(self, stream: Sequence[int]) -> None:
+        """Issue `stream` after all that has been issued."""
+        self.starts.append(self.free)
+        self.closed.append(len(self.phases))
+        for index in stream:
+            step = self.steps.get(index)
+            if step is None:
+                step = self.steps[index] = _step(self.instructions[index], self.waits[index])
+            position, issue, holder = len(self.issue), self.free, -1
+            if step.awaited:
+                issue, holder = self._blocked(step.awaited)
+            self.stream.append(index)
+            self.issue.append(issue)
+            self.waited.append(issue - self.free)
+            self.producer.append(holder)
+            self.free = issue + step.gap
+            wait = self.waits[index]
+            if wait.queue or wait.loads or step.write is not None:
+                self._produce(step.write, wait, position)
+            if step.read is not None:
+                self.up[step.read].append(_Up(issue + wait.read, position, ()))
 
-    def _blocked(self, one: Instruction) -> tuple[int, float]:
-        """(position that holds this instruction back or -1, cycle until which it does)."""
-        holder, until, met = -1, 0.0, False
-        for board, allowed in _awaited(one):
-            raised = self.up.get(board, [])
-            cut = max(0, len(raised) - allowed)
+    def _blocked(self, awaited: tuple[tuple[int, int], ...]) -> tuple[float, int]:
+        """Cycle at which these scoreboards let the next instruction issue, position that holds it (-1: none)."""
+        until, holder, loaded = self.free, -1, self.free
+        met = False
+        for board, allowed in awaited:
+            raised = self.up[board]
+            cut = len(raised) - allowed
+            if cut <= 0:
+                continue
             for up in raised[:cut]:
-                met = met or up.position in self.open_loads
-                if up.done > until:
-                    holder, until = up.position, up.done
-            self.up[board] = raised[cut:]
+                if up.until > until:
+                    until, holder = up.until, up.position
+                if up.loads:
+                    loaded = max(loaded, up.until)
+                    met = met or up.loads[-1] >= self.closed_before
+            del raised[:cut]
         if met:
-            self.phases.append(Phase(tuple(self.open_loads), max(0.0, until - self.free)))
+            self.phases.append(Phase(tuple(self.open_loads), loaded - self.free))
             self.open_loads = []
-        return (holder, until) if until > self.free else (-1, until)
+            self.closed_before = len(self.issue)
+        return until, holder
 
-    def _book(self, position: int, issue: float, holder: int) -> None:
-        """Put the cycles since the last issue where they belong."""
-        own = self._line(position)
-        own["issue"] += 1.0
-        self.parts["issue"] += 1.0
-        if position:
-            stalled = self.free - self.now - 1.0 - self.held
-            before = self._line(position - 1)
-            for cause, cycles in (("fixed", stalled), ("barrier", self.held)):
-                before[cause] += cycles
-                self.parts[cause] += cycles
-        waited = issue - self.free if holder >= 0 else 0.0
-        if waited > 0.0:
-            there = self._line(holder)
-            for cause, fraction in self.waits[self.stream[holder]].causes:
-                there[cause] += waited * fraction
-                self.parts[cause] += waited * fraction
-        self.issue.append(issue)
-        self.waited.append(waited)
-        self.producer.append(holder)
-
-    def _line(self, position: int) -> dict[str, float]:
-        place = self.instructions[self.stream[position]].place
-        key = ("", 0) if place is None else (place.outermost.file, place.outermost.line)
-        return self.lines.setdefault(key, dict.fromkeys(CAUSES, 0.0))
-
-    def _raise(self, position: int, one: Instruction, wait: Wait, issue: float) -> None:
-        control = one.control
-        self.free = issue + _gap(one)
-        self.held = max(0.0, issue + wait.hold - self.free)
-        self.free += self.held
+    def _produce(self, board: int | None, wait: Wait, position: int) -> None:
+        """A result on its way: on a scoreboard, with those it covers, or waiting to be covered."""
+        begun = max(self.issue[position], self.taken.get(wait.queue, 0.0))
+        if wait.busy:
+            self.taken[wait.queue] = begun + wait.busy
+        up = _Up(begun + wait.write, position, (position,) if wait.loads else ())
         if wait.loads:
             self.open_loads.append(position)
-        done = issue + wait.write
-        if one.opcode == "LDGSTS":
-            self.async_done = max(self.async_done, done)
-        elif one.opcode == "LDGDEPBAR":
-            done = max(done, self.async_done)
-        if control is None:
-            return
-        if control.write is not None:
-            done = max(done, self.uncovered.pop(wait.queue, 0.0), issue + VISIBLE_AFTER)
-            self.up.setdefault(control.write, []).append(_Up(done, position))
+        covered = self.uncovered.pop(wait.queue, None) if wait.queue else None
+        if covered is not None:
+            later = up if up.until >= covered.until else covered
+            up = later._replace(loads=covered.loads + up.loads)
+        if board is not None:
+            self.up[board].append(up)
         elif wait.queue:
-            self.uncovered[wait.queue] = max(self.uncovered.get(wait.queue, 0.0), done)
-        if control.read is not None:
-            ready = max(issue + wait.read, issue + VISIBLE_AFTER)
-            self.up.setdefault(control.read, []).append(_Up(ready, position))
+            self.uncovered[wait.queue] = up
 
-    def result(self) -> Schedule:
-        critical, at = [], len(self.stream) - 1
-        while at >= 0:
-            critical.append(at)
-            at = self.producer[at] if self.producer[at] >= 0 else at - 1
-        return Schedule(
-            stream=tuple(self.stream),
-            issue=tuple(self.issue),
-            cycles=self.now + 1.0 if self.stream else 0.0,
-            parts=self.parts,
-            lines=self.lines,
-            critical=tuple(reversed(critical)),
-            waited=tuple(self.waited),
-            producer=tuple(self.producer),
-            phases=tuple(self.phases),
+    def state(self) -> object:
+        """All that decides what comes next, relative to the next free cycle: equal states, equal futures."""
+        awaited = {board for step in self.steps.values() for board, _ in step.awaited}
+        return (
+            tuple(tuple(self._ahead(up) for up in raised if up.until > self.free) for raised in self.up),
+            tuple(sorted((queue, self._ahead(up)) for queue, up in self.uncovered.items() if up.until > self.free)),
+            tuple(sorted((queue, round(t - self.free, 6)) for queue, t in self.taken.items() if t > self.free)),
+            tuple(self._oldest_open(self.up[board]) for board in sorted(awaited)),
         )
 
+    def _ahead(self, up: _Up) -> tuple[float, int]:
+        return round(up.until - self.free, 6), len(self.issue) - up.position
 
-def _awaited(one: Instruction) -> list[tuple[int, int]]:
-    """(scoreboard, raises that may stay) this instruction waits for, from its mask and from DEPBAR."""
-    awaited = [(board, 0) for board in one.control.wait] if one.control else []
-    if one.opcode == "DEPBAR":
-        boards = [x for x in one.operands if x.kind == "scoreboard"]
+    def _oldest_open(self, raised: Sequence[_Up]) -> int:
+        """How far back the oldest load is that this scoreboard holds and that is in no phase yet; 0: none."""
+        loads = (load for up in raised for load in up.loads if load >= self.closed_before)
+        return len(self.issue) - min(loads, default=len(self.issue))
+
+    def booked(self, first: int, end: int, scale: float) -> tuple[dict[str, float], dict[Place, dict[str, float]]]:
+        """Cycles times `scale`, by cause, and by place and cause: of the issues and waits from position `first` on,
+        and of the gaps behind those before `end`."""
+        parts = dict.fromkeys(CAUSES, 0.0)
+        lines: dict[Place, dict[str, float]] = {}
+
+        def book(index: int, causes: Iterable[tuple[str, float]], cycles: float) -> None:
+            place = _line(self.instructions[index])
+            line = lines.get(place) or lines.setdefault(place, dict.fromkeys(CAUSES, 0.0))
+            for cause, fraction in causes:
+                line[cause] += cycles * fraction
+                parts[cause] += cycles * fraction
+
+        gaps = Counter(self.stream[first:end])
+        for index, times in Counter(self.stream[first:]).items():
+            hold = max(0.0, self.waits[index].hold - _gap(self.instructions[index]))
+            stalled = self.steps[index].gap - 1.0 - hold
+            book(index, (("issue", times), ("fixed", gaps[index] * stalled)), scale)
+            if hold:
+                book(index, self.waits[index].causes, gaps[index] * hold * scale)
+        for position in range(first, len(self.stream)):
+            if self.waited[position]:
+                holder = self.stream[self.producer[position]]
+                book(holder, self.waits[holder].causes, self.waited[position] * scale)
+        return parts, lines
+
+
+def _line(one: Instruction) -> Place:
+    place = one.place
+    return ("", 0) if place is None else (place.outermost.file, place.outermost.line)
+
+
+def _step(one: Instruction, wait: Wait) -> _Step:
+    control = one.control
+    asynchronous = one.opcode.endswith("GMMA") and any(_is_group(x) for x in one.operands)
+    return _Step(
+        gap=max(_gap(one), wait.hold),
+        awaited=_awaited(one),
+        write=_GROUPS if asynchronous else control.write if control else None,
+        read=control.read if control else None,
+    )
+
+
+def _is_group(operand: Operand) -> bool:
+    """gsb0, the scoreboard of a warpgroup's matrix products."""
+    return operand.kind == "scoreboard" and operand.text.startswith("gsb")
+
+
+def _counts(one: Instruction) -> bool:
+    """Whether it waits until no more than so many raises of a scoreboard are left."""
+    return one.opcode == "DEPBAR" or "DEPBAR" in one.modifiers
+
+
+def _awaited(one: Instruction) -> tuple[tuple[int, int], ...]:
+    """(scoreboard, raises that may stay) this instruction waits for, from its mask and as a DEPBAR."""
+    awaited = dict.fromkeys(one.control.wait, 0) if one.control and one.control.wait else {}
+    if _counts(one):
         counts = [int(x.value) for x in one.operands if x.kind == "immediate"]
-        awaited += [(x.index, counts[0] if counts else 0) for x in boards]
-        awaited += [
-            (int(b), 0) for x in one.operands if x.kind == "set" for b in x.text.strip("{}").split(",") if b.strip()
-        ]
-    return awaited
+        for operand in one.operands:
+            if operand.kind == "scoreboard":
+                board = _GROUPS if _is_group(operand) else operand.index
+                awaited.setdefault(board, counts[0] if counts else 0)
+            elif operand.kind == "set":
+                awaited |= dict.fromkeys(map(int, re.findall(r"\d+", operand.text)), 0)
+    return tuple(awaited.items())
 
 
 def _gap(one: Instruction) -> float:
-    """Cycles before the same warp may issue again."""
+    """Cycles before the same warp may issue again, by the control word alone."""
     if one.control is None:
         return 1.0
-    stall, yields = one.control.stall, one.control.yields
-    if stall == 0 and yields:
-        return float(STALL_ZERO_YIELD)
-    return 2.0 if yields and stall <= 1 else float(max(1, stall))
+    return 2.0 if one.control.yields and one.control.stall <= 1 else float(max(1, one.control.stall))

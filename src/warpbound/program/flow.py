@@ -94,11 +94,17 @@ def _follows(
         target = _target(last, at)
         targets: tuple[int, ...] = (number[target],) if target is not None else ()
         if last.opcode in INDIRECT:
-            targets = tuple(sorted(label_blocks))
+            targets = _listed(last, at, number) or tuple(sorted(label_blocks))
         return targets if always(last) else tuple(dict.fromkeys(through + targets))
     if last.opcode in ENDS:
         return () if always(last) else through
     return through
+
+
+def _listed(last: Instruction, at: dict[int, int], number: dict[int, int]) -> tuple[int, ...]:
+    """Blocks that the table of an indirect branch names; none where it is not printed."""
+    labels = (label for operand in last.operands if operand.kind == "targets" for label in operand.terms)
+    return tuple(sorted({number[at[int(label.value)]] for label in labels if int(label.value) in at}))
 
 
 def _callees(instructions: Sequence[Instruction], at: dict[int, int], number: dict[int, int]) -> list[int]:
@@ -186,29 +192,3 @@ def _loops(blocks: Sequence[Block], order: Sequence[int], dominators: tuple[int 
         depth = 1 if parent is None else loops[parent].depth + 1
         loops.append(Loop(header, frozenset(bodies[header]), depth, parent))
     return tuple(loops)
-
-
-def longest_path(
-    graph: Flow, weights: Sequence[float], inside: frozenset[int], start: int, avoid: frozenset[int]
-) -> tuple[int, ...]:
-    """Blocks of the heaviest way from `start` through `inside`, taking every loop once.
-
-    weights : one per block. Blocks in `avoid` are used only where there is no other way.
-    Back edges (to a block that dominates the one they leave) are not followed.
-    """
-    best: dict[int, tuple[float, int | None]] = {}
-    order = [b for b in _reverse_postorder(graph.blocks, [start]) if b in inside]
-    for block in reversed(order):
-        choices = [
-            (best[n][0], n)
-            for n in graph.blocks[block].follows
-            if n in best and n in inside and not dominates(graph.dominators, n, block)
-        ]
-        weight, step = max(choices, default=(0.0, None))
-        cost = -1e9 if block in avoid else weights[block]
-        best[block] = (cost + weight, step)
-    path, node = [], start if start in best else None
-    while node is not None:
-        path.append(node)
-        node = best[node][1]
-    return tuple(path)

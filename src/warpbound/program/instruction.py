@@ -35,12 +35,12 @@ class Operand:
     """One operand.
 
     kind : register uniform predicate uniform_predicate immediate float constant memory label
-           special barrier scoreboard set other.
+           targets special barrier scoreboard set other.
     index : register or predicate number (RZ and URZ 255, PT and UPT 7), barrier or scoreboard number.
     value : an immediate; the byte offset of a constant or an address; the address of a label.
     negate, absolute, invert : -x, |x|, ~x or !p, applied in the order absolute, negate, invert.
     suffixes : what follows a register after dots: reuse, 64, H0_H0, X4, U32, ...
-    terms : the registers that are added up in an address, in printed order.
+    terms : the registers that are added up in an address, in printed order; the labels of a branch table (targets).
     bank : constant bank, a number or the uniform register that holds its descriptor.
     """
 
@@ -94,6 +94,11 @@ class Instruction:
     def mnemonic(self) -> str:
         """Opcode with its modifiers, as printed: LDG.E.64."""
         return ".".join((self.opcode, *self.modifiers))
+
+    @property
+    def skipped(self) -> bool:
+        """Whether no thread ever executes it: a filler under @!PT or @!UPT."""
+        return self.guard is not None and self.guard.index == PT and self.guard.invert
 
 
 def control_word(high: int) -> Control:

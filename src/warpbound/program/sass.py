@@ -17,6 +17,7 @@ _HIGH_WORD = re.compile(r"^\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
 _PLACE = re.compile(r'File "([^"]*)", line (\d+)')
 _REGISTERS = re.compile(r"SHI_REGISTERS=(\d+)")
 _ENTRY = re.compile(r'^\s*\.other\s+([^,]+),@"[^"]*STO_CUDA_ENTRY')
+_TABLE = "BRANCH_TARGETS"  # what nvdisasm says behind an indirect branch
 _TARGET_NAME = re.compile(r"`\(([^)@\s]+)")
 
 
@@ -144,7 +145,7 @@ def _resolve(section: Section) -> Section:
     """Give every label operand the address it stands for."""
     section.instructions = [
         replace(one, operands=tuple(_addressed(section, x) for x in one.operands))
-        if any(x.kind == "label" for x in one.operands)
+        if any(x.kind == "label" or _TABLE in x.text for x in one.operands)
         else one
         for one in section.instructions
     ]
@@ -152,6 +153,11 @@ def _resolve(section: Section) -> Section:
 
 
 def _addressed(section: Section, operand: Operand) -> Operand:
+    if _TABLE in operand.text:
+        names = re.findall(r"[.$\w]+", operand.text.partition(_TABLE)[2])
+        known = ((name, section.labels[name]) for name in names if name in section.labels)
+        targets = tuple(Operand("label", name, index=0, value=address) for name, address in known)
+        return replace(operand, kind="targets", terms=targets)
     found = _TARGET_NAME.search(operand.text)
     address = section.labels.get(found[1]) if operand.kind == "label" and found else None
     return operand if address is None else replace(operand, value=address, index=0)

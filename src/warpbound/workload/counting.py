@@ -42,12 +42,18 @@ def count(
     issued: Sequence[float],
     threads: Sequence[float],
 ) -> Counts:
-    """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all."""
+    """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all.
+
+    Fillers that no thread executes (@!PT) take their issue slot and nothing else.
+    """
     total = Counts()
     for one, fact, times, lanes in zip(instructions, facts, issued, threads, strict=True):
         if not times:
             continue
         total.warp_instructions += times
+        if one.skipped:
+            total.by_pipe["none"] += times
+            continue
         total.thread_instructions += lanes
         total.by_pipe[fact.pipe] += times
         for unit, cycles in fact.demand.items():

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warpbound.program import Program
-from warpbound.program.flow import Loop, always, longest_path
+from warpbound.program.flow import ENDS, Loop, always
 from warpbound.program.instruction import Instruction
+from warpbound.workload.ways import Ways
 
 DEEPEST_CALL = 8
 NOTE = "branches: the longer side, every loop once, slow paths of division and square root left out"
@@ -25,56 +26,70 @@ class LoopPath:
 
 def whole(program: Program) -> tuple[int, ...]:
     """Instruction indices along the longest way through the kernel, loops once."""
-    return _stream(program, 0, program.flow.reachable, 0)
+    if not program.instructions:
+        return ()
+    ways = _ways(program)
+    return _stream(program, ways, ways.whole(0), 0)
 
 
 def loops(program: Program) -> tuple[LoopPath, ...]:
     """Every loop of the kernel, outermost first; inner loops are taken once in an iteration of an outer one."""
     nests = program.flow.loops
     inner = {loop.parent for loop in nests}
+    ways = _ways(program)
     return tuple(
         LoopPath(
-            number,
-            loop.depth,
-            loop.parent,
-            _stream(program, loop.header, loop.blocks, 0),
-            _lines(program, loop),
-            number not in inner,
+            number=number,
+            depth=loop.depth,
+            parent=loop.parent,
+            stream=_stream(program, ways, ways.once(number), 0),
+            lines=_lines(program, loop),
+            innermost=number not in inner,
         )
         for number, loop in enumerate(nests)
     )
 
 
-def _stream(program: Program, start: int, inside: frozenset[int], depth: int) -> tuple[int, ...]:
+def _ways(program: Program) -> Ways:
     graph = program.flow
-    weights = [float(block.last - block.first) for block in graph.blocks]
-    path = longest_path(graph, weights, inside, start, _slow_paths(program))
+    return Ways(
+        graph,
+        weights=tuple(float(block.last - block.first) for block in graph.blocks),
+        avoid=_slow_paths(program),
+        ends=frozenset(
+            n for n, block in enumerate(graph.blocks) if program.instructions[block.last - 1].opcode in ENDS
+        ),
+    )
+
+
+def _stream(program: Program, ways: Ways, path: Sequence[int], depth: int) -> tuple[int, ...]:
+    """Instructions of the blocks on a path, with those of the functions called there in their place."""
     stream: list[int] = []
     for block in path:
-        for index in range(graph.blocks[block].first, graph.blocks[block].last):
+        for index in range(ways.graph.blocks[block].first, ways.graph.blocks[block].last):
             stream.append(index)
             callee = _callee(program, program.instructions[index])
             if callee is not None and depth < DEEPEST_CALL:
-                stream += _stream(program, callee, graph.reachable, depth + 1)
+                stream += _stream(program, ways, ways.whole(callee), depth + 1)
     return tuple(stream)
 
 
 def _slow_paths(program: Program) -> frozenset[int]:
-    """Blocks that call the compiler's own subroutines (division, square root of odd arguments)."""
+    """Blocks that call the compiler's own subroutines (odd divisors and the like), or a failed assertion's."""
     return frozenset(
         number
         for number, block in enumerate(program.flow.blocks)
-        if any(_calls_subroutine(one) for one in program.instructions[block.first : block.last])
+        if any(_is_slow(one) for one in program.instructions[block.first : block.last])
     )
 
 
-def _calls_subroutine(one: Instruction) -> bool:
-    return one.opcode == "CALL" and "$__internal" in one.text
+def _is_slow(one: Instruction) -> bool:
+    return (one.opcode == "CALL" and ("$__internal" in one.text or "__assertfail" in one.text)) or one.opcode == "BPT"
 
 
 def _callee(program: Program, one: Instruction) -> int | None:
     """Block of the function that is called, where it is the user's own and in this kernel."""
-    if one.opcode != "CALL" or _calls_subroutine(one) or not always(one):
+    if one.opcode != "CALL" or _is_slow(one) or not always(one):
         return None
     targets = [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0]
     starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}

@@ -16,7 +16,8 @@ COALESCED = "global accesses coalesced, shared accesses free of bank conflicts: 
 NO_REUSE = "every global access goes to DRAM: reuse is not known"
 
 _GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS"})
-_GLOBAL_STORES = frozenset({"STG", "ST", "RED", "ATOM", "ATOMG", "REDG"})
+_GLOBAL_STORES = frozenset({"STG", "ST"})
+_ATOMICS = frozenset({"RED", "ATOM", "ATOMG", "REDG"})
 _SHARED_LOADS = frozenset({"LDS", "LDSM", "ATOMS"})
 _SHARED_STORES = frozenset({"STS", "STSM"})
 _LOCAL = frozenset({"LDL", "STL"})
@@ -71,7 +72,7 @@ def coalesced_memory(instructions: Sequence[Instruction], issued: Sequence[float
         sums[name] = sums.get(name, 0.0) + amount
 
     for one, times in zip(instructions, issued, strict=True):
-        if times:
+        if times and not one.skipped:
             for name, amount in _demand(one).items():
                 add(name, amount * times)
     return Memory(**sums)
@@ -111,6 +112,11 @@ def _global_store(one: Instruction, size: int) -> dict[str, float]:
     }
 
 
+def _atomic(one: Instruction, size: int) -> dict[str, float]:
+    """Performed at L2, which fetches the old value and keeps the new one."""
+    return _global_store(one, size) | {"dram_bytes_read": _sectors(one, size) * SECTOR_B}
+
+
 def _local(one: Instruction, size: int) -> dict[str, float]:
     """Stack and spills: interleaved by lane, found in L1."""
     kind = "l1_sectors_load" if one.opcode == "LDL" else "l1_sectors_store"
@@ -130,6 +136,7 @@ def _shared_store(one: Instruction, size: int) -> dict[str, float]:
 _RULES: tuple[tuple[frozenset[str], Callable[[Instruction, int], dict[str, float]]], ...] = (
     (_GLOBAL_LOADS, _global_load),
     (_GLOBAL_STORES, _global_store),
+    (_ATOMICS, _atomic),
     (_LOCAL, _local),
     (_SHARED_LOADS, _shared_load),
     (_SHARED_STORES, _shared_store),
