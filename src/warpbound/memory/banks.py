@@ -78,6 +78,11 @@ def tag_bank(line: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return folded & np.uint64(3)
 
 
+def lanes_per_bank(addresses: Addresses, active: Lanes) -> Counts:
+    """Active lanes on the fullest of 32 banks, equal words counted apart, shape (n,)."""
+    return _fullest((addresses >> np.uint64(2)) % np.uint64(BANKS), active, BANKS)
+
+
 def _half_warps_16_banks(addresses: Addresses, active: Lanes, width: int) -> Wavefronts:
     """1.x: 16 banks of 4 bytes serve a half-warp; a step serves one word to all who want it, and one lane of
     every other bank. Words of 8 and 16 bytes are 2 and 4 requests. The guide leaves the broadcast word open;

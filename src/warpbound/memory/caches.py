@@ -1,0 +1,209 @@
+"""Sectored caches: which sectors of a stream hit, and how many are written back; two ways behind one interface.
+
+Source   Sectors of 32 bytes in lines of 128 with one tag each: NVIDIA, CUDA C++ Programming Guide and
+         Nsight Compute's tables. Four sets of the L1: Accel-Sim's configurations of V100 and later, and the
+         tag banks found in `banks`. 16 ways of the L2, and sets taken at random, are assumed: NVIDIA
+         documents neither; they reproduce the soft edge of te42kyfo/gpu-benches @1c36d50, gpu-l2-cache.
+Models   Least-recently-used lines; a miss brings one sector; a written sector is allocated without being
+         read and goes to memory when its line is evicted.
+Omits    Prefetch of neighbouring sectors, partly written sectors, the two halves of large L2s.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.memory.banks import tag_bank
+from warpbound.memory.reuse import distances_at_end, stack_distances, survival
+from warpbound.memory.sectored_lru import run
+
+READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed
+L1_SETS = 4
+L2_WAYS = 16
+_MIX, _OTHER_MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Sectors in the order they reach a cache.
+
+    sector : number of the 32-byte sector, shape (m,). kind : READ, WRITE or UPDATE, shape (m,).
+    place : which of several equal caches (an SM's L1) it goes to, shape (m,), ascending.
+    """
+
+    sector: NDArray[np.int64]
+    kind: NDArray[np.int8]
+    place: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cache:
+    """sets x ways lines of 128 bytes; index : how a line finds its set, a key of INDEX."""
+
+    sets: int
+    ways: int
+    index: str
+
+    @property
+    def bytes(self) -> int:
+        return 128 * self.sets * self.ways
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a cache did.
+
+    hit : the sector was there, shape (m,), for the measured stream alone.
+    written_back : changed sectors evicted meanwhile. left_dirty : changed sectors in the cache at the end.
+    """
+
+    hit: NDArray[np.bool_]
+    written_back: float
+    left_dirty: float
+
+
+def l1(size_bytes: float) -> Cache:
+    """An L1 of that many bytes."""
+    return Cache(L1_SETS, max(1, round(size_bytes / (128 * L1_SETS))), "tag bank")
+
+
+def l2(size_bytes: float) -> Cache:
+    """An L2 of that many bytes."""
+    return Cache(max(1, round(size_bytes / (128 * L2_WAYS))), L2_WAYS, "random")
+
+
+def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome:
+    """Outcome from stack distances, after the cache has seen `before`.
+
+    Sets that fill evenly (tag banks) count as one large set; sets taken at random lose a line at a
+    distance d with the probability that `ways` of d others fell on its set. A line is lucky or unlucky
+    for good, as its set is.
+    """
+    whole, measured = _joined(before, stream)
+    line = _line_keys(whole)
+    run_of, runs = _runs(line)
+    distance = stack_distances(runs)
+    luck, sets, ways = _luck(runs, cache)
+    found = (distance >= 0) & (luck < survival(distance.astype(np.float64), sets, ways))
+    stay = _stays(runs, found)[run_of]
+    first, dirty_stays = _sectors_of_stays(whole, stay)
+    hit = np.ones(len(line), bool)
+    hit[first] = False
+    evicted = _evicted_stays(runs, stay, run_of, cache)
+    early = 0.0
+    if before is not None:
+        early = estimate(before, cache).written_back
+    gone = float(evicted[dirty_stays].sum())
+    return Outcome(hit[measured], gone - early, float(len(dirty_stays)) - gone)
+
+
+def exact(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome:
+    """Outcome by simulating every access, after the cache has seen `before`."""
+    whole, measured = _joined(before, stream)
+    keys = _line_keys(whole)
+    unique, line = np.unique(keys, return_inverse=True)
+    place = whole.place[np.unique(line, return_index=True)[1]] if len(keys) else whole.place
+    places, place_number = np.unique(place, return_inverse=True)
+    set_of = place_number * cache.sets + INDEX[cache.index](unique & _LINE_MASK, cache.sets)
+    hit, written, dirty = run(
+        line.astype(np.int64),
+        whole.sector & 3,
+        whole.kind != READ,
+        set_of.astype(np.int64),
+        (len(places) * cache.sets, cache.ways),
+    )
+    return Outcome(hit[measured], float(written[measured].sum()), float(dirty))
+
+
+SIMULATIONS: dict[str, Callable[..., Outcome]] = {"estimate": estimate, "exact": exact}
+
+
+def _by_tag_bank(line: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
+    return (tag_bank(line.astype(np.uint64)) % np.uint64(sets)).astype(np.int64)
+
+
+def _at_random(line: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
+    return ((_mixed(line, _MIX) >> np.uint64(20)) % np.uint64(sets)).astype(np.int64)
+
+
+INDEX: dict[str, Callable[[NDArray[np.int64], int], NDArray[np.int64]]] = {
+    "tag bank": _by_tag_bank,
+    "random": _at_random,
+}
+
+_LINE_MASK = (1 << 44) - 1  # lines of a 49-bit address space; the place stands above
+
+
+def _mixed(line: NDArray[np.int64], multiplier: np.uint64) -> NDArray[np.uint64]:
+    """A fixed hash of line numbers, evenly spread over 64 bits."""
+    value = (line.astype(np.uint64) + np.uint64(1)) * multiplier
+    value ^= value >> np.uint64(32)
+    value *= multiplier
+    return np.asarray(value ^ value >> np.uint64(29))
+
+
+def _joined(before: Stream | None, stream: Stream) -> tuple[Stream, NDArray[np.bool_]]:
+    """Both streams as one, place by place, and which accesses are of the second."""
+    measured = np.ones(len(stream.sector), bool)
+    if before is None:
+        return stream, measured
+    measured = np.concatenate([np.zeros(len(before.sector), bool), measured])
+    sector, kind, place = (
+        np.concatenate([getattr(before, name), getattr(stream, name)]) for name in ("sector", "kind", "place")
+    )
+    order = np.argsort(place, kind="stable")
+    return Stream(sector[order], kind[order], place[order]), measured[order]
+
+
+def _line_keys(stream: Stream) -> NDArray[np.int64]:
+    """A number for each access's line in its cache."""
+    return stream.place << 44 | stream.sector >> 2
+
+
+def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Accesses to one line in a row count once: the run of each access, and the line of each run."""
+    starts = np.ones(len(line), bool)
+    starts[1:] = line[1:] != line[:-1]
+    return np.cumsum(starts) - 1, line[starts]
+
+
+def _luck(runs: NDArray[np.int64], cache: Cache) -> tuple[NDArray[np.float64], int, int]:
+    """A number in [0, 1) per line, and the sets and ways to set it against."""
+    if cache.index == "tag bank":
+        return np.zeros(len(runs)), 1, cache.sets * cache.ways
+    return _mixed(runs, _OTHER_MIX).astype(np.float64) / 2.0**64, cache.sets, cache.ways
+
+
+def _stays(runs: NDArray[np.int64], found: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Number of the stay in the cache that each run belongs to: a line's stay begins where it is not found."""
+    order = np.argsort(runs, kind="stable")
+    stays = np.empty(len(runs), np.int64)
+    stays[order] = np.cumsum(~found[order]) - 1
+    return stays
+
+
+def _sectors_of_stays(
+    stream: Stream, stay: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Position of the first touch of every sector of every stay, and the stay of every changed sector."""
+    key = stay << 2 | stream.sector & 3
+    _, first = np.unique(key, return_index=True)
+    return first, np.unique(key[stream.kind != READ]) >> 2
+
+
+def _evicted_stays(
+    runs: NDArray[np.int64], stay: NDArray[np.int64], run_of: NDArray[np.int64], cache: Cache
+) -> NDArray[np.bool_]:
+    """Per stay: whether its line has left the cache by the end of the stream."""
+    evicted = np.ones(int(stay.max(initial=-1)) + 1, bool)
+    lines, after = distances_at_end(runs)
+    after -= len(lines) - np.searchsorted(lines, ((lines >> 44) + 1) << 44)  # lines of later places
+    luck, sets, ways = _luck(lines, cache)
+    kept = luck < survival(after.astype(np.float64), sets, ways)
+    stay_of_run = np.empty(len(runs), np.int64)
+    stay_of_run[run_of] = stay
+    last_run = len(runs) - 1 - np.unique(runs[::-1], return_index=True)[1]
+    evicted[stay_of_run[last_run]] = ~kept
+    return evicted

@@ -1,0 +1,93 @@
+"""Footprint: how many different sectors a whole launch touches, from those that sampled blocks touched.
+
+Models   Per array of the launch. Sampled blocks form groups of consecutive ones; what a later group touches
+         anew, per block, is what any further block is taken to add, and what a block adds within its group
+         is what its neighbours add. No array gives more sectors than it has.
+Omits    Sharing between blocks that no sampled pair shows. With a single group every further block is taken
+         to add as much as a sampled one, so that arrays that all blocks share count once only up to their
+         size; without the arrays' sizes such data is overestimated.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.memory.coalescing import SECTOR_B
+
+Ints = NDArray[np.int64]
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all of them.
+
+    sample : of the sampled blocks. together : of as many blocks as run at once. launch : of all blocks.
+    """
+
+    sample: Reals
+    together: Reals
+    launch: Reals
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Which blocks were sampled, of how many, and how many run at once."""
+
+    blocks: Ints  # linear numbers, (b,)
+    of_blocks: int
+    at_once: int
+
+
+def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:
+    """Number of the array (address, bytes) that each sector lies in; len(arrays) for none."""
+    if not arrays:
+        return np.zeros(len(sector), np.int64)
+    starts = np.array([address for address, _ in arrays])
+    ends = np.array([address + size for address, size in arrays])
+    order = np.argsort(starts)
+    place = np.searchsorted(starts[order], sector * SECTOR_B + SECTOR_B - 1, side="right") - 1
+    found = order[np.maximum(place, 0)]
+    inside = (place >= 0) & (sector * SECTOR_B < ends[found])
+    return np.where(inside, found, len(arrays))
+
+
+def footprint(
+    sector: Ints, block: Ints, array: Ints, sampled: Sampled, arrays: tuple[tuple[int, int], ...]
+) -> Footprint:
+    """Footprint of the accesses given: sector, position of its block in `sampled`, array; shape (m,) each."""
+    kinds = len(arrays) + 1
+    room = np.array([size // SECTOR_B + 1.0 for _, size in arrays] + [np.inf])
+    order = np.argsort(sampled.blocks, kind="stable")
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))  # position in launch order
+    by_number = np.lexsort((number[block], sector))
+    first = np.ones(len(sector), bool)
+    first[1:] = sector[by_number][1:] != sector[by_number][:-1]
+    owner, of_array = number[block[by_number[first]]], array[by_number[first]]
+    new = np.zeros((len(order), kinds))
+    np.add.at(new, (owner, of_array), 1.0)
+    sample = new.sum(axis=0)
+    group = np.cumsum(np.concatenate([[0], np.diff(sampled.blocks[order]) != 1]))
+    beyond, beside, alone = _growth(new, group)
+    missing = sampled.of_blocks - len(order)
+    launch = np.minimum(np.maximum(room, sample), sample + missing * beyond)
+    size = len(order) / (group[-1] + 1)
+    neighbours = beside if size > 1 else beyond
+    together = alone + max(0.0, min(sampled.at_once, sampled.of_blocks) - size) * neighbours
+    return Footprint(sample, np.minimum(together, launch), launch)
+
+
+def _growth(new: Reals, group: Ints) -> tuple[Reals, Reals, Reals]:
+    """Sectors that a far block adds, that a block adds to its neighbours, and that one group touches.
+
+    new : sectors first touched by each block, in launch order, (b, arrays + 1); group : of each block, (b,).
+    """
+    leads = np.concatenate([[True], np.diff(group) != 0])
+    beside = new[~leads].mean(axis=0) if (~leads).any() else np.zeros(new.shape[1])
+    own = new[group == 0]
+    typical = group < group[-1] if group[-1] > 1 else group == group[-1]  # the last blocks may be partly idle
+    later = new[(group > 0) & typical]
+    beyond = later.mean(axis=0) if len(later) else own.mean(axis=0)
+    return beyond, beside, own.sum(axis=0)

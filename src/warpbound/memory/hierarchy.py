@@ -1,0 +1,173 @@
+"""The way of sampled accesses through L1, L2 and DRAM: which SM and when, and which level answers.
+
+Source   Write-through L1 without allocation on a store, invalidated between launches, and atomics in L2:
+         NVIDIA, CUDA C++ Programming Guide and PTX ISA, cache operators, for compute capability 7.0 and later.
+Models   Block b runs on SM b mod SMs, with the blocks of its turn (as many as an SM holds); turns follow one
+         another. Within a turn all warps advance together, access by access. Where fewer blocks of a turn
+         were sampled than run together, the sample gets its share of the cache.
+Omits    Drift of warps against each other; blocks that start as others end; traffic of other launches.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.trace import Accesses, Trace
+from warpbound.isa.limits import limits
+from warpbound.machine import Gpu
+from warpbound.memory import caches
+from warpbound.memory.caches import READ, Outcome, Stream
+from warpbound.memory.requests import SectorList
+
+L1, L2, DRAM = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one launch finds on its machine; sizes in bytes, 0 for a cache that is not there.
+
+    arch : number of the sm. l1_bytes : what the carve-out leaves of one SM. blocks_per_sm : resident ones.
+    """
+
+    arch: int
+    sm_count: int
+    blocks_per_sm: int
+    l1_bytes: int
+    l2_bytes: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Where and when each sampled block runs, shape (b,) each: SM, turn, number within SM and turn."""
+
+    sm: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    seat: NDArray[np.int64]
+    l1_share: float  # of the blocks that share an L1 those that were sampled
+    l2_share: float  # of the blocks that run together those that were sampled
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Accesses on their way through the caches, shape (n,) each.
+
+    kind : READ, WRITE or UPDATE. cached : whether the L1 may answer. rank : place in time. sm : of its block.
+    """
+
+    kind: NDArray[np.int8]
+    cached: NDArray[np.bool_]
+    rank: NDArray[np.int64]
+    sm: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Levels:
+    """What answered each sector of a SectorList, shape (m,) each.
+
+    level : L1, L2 or DRAM; for a store L2. first : first touch of the sector past L1 in the sample.
+    written_back : sectors that L2 wrote to DRAM. left_dirty : changed sectors still in L2 at the end.
+    """
+
+    level: NDArray[np.int8]
+    first: NDArray[np.bool_]
+    written_back: float
+    left_dirty: float
+
+
+def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int) -> Facts:
+    """Facts of a board, when resident blocks take `shared_per_sm` bytes of shared memory, reserve included.
+
+    The carve-out is the smallest that holds them. L1 sizes before Volta (from memory): none in use for
+    global loads on 1.x and 3.x, what shared memory leaves of 64 KiB on 2.x, 24 KiB on 5.x and 6.x.
+    """
+    known = limits(gpu.compute_capability)
+    total = known.unified_l1_shared_KiB
+    carveout = min((c for c in known.carveouts_KiB if c * 1024 >= shared_per_sm), default=max(known.carveouts_KiB))
+    old = {2: 64 - carveout, 5: 24, 6: 24}.get(gpu.arch // 10, 0)
+    return Facts(
+        arch=gpu.arch,
+        sm_count=int(gpu.value("sm_count")),
+        blocks_per_sm=max(1, blocks_per_sm),
+        l1_bytes=1024 * (old if total is None else total - carveout),
+        l2_bytes=int(gpu.get("l2_size") or 0),
+    )
+
+
+def schedule(trace: Trace, machine: Facts) -> Schedule:
+    """SM and turn of every sampled block."""
+    sm = trace.blocks % machine.sm_count
+    turn = trace.blocks // machine.sm_count // machine.blocks_per_sm
+    together = min(machine.blocks_per_sm, -(-trace.of_blocks // machine.sm_count))
+    at_once = min(machine.blocks_per_sm * machine.sm_count, trace.of_blocks)
+    same_sm, seat = _counts_and_ranks(turn * machine.sm_count + sm)
+    same_turn, _ = _counts_and_ranks(turn)
+    l1_share = min(1.0, same_sm.max(initial=1) / together)
+    return Schedule(sm, turn, seat, l1_share, min(1.0, same_turn.max(initial=1) / at_once))
+
+
+def block_of_warp(trace: Trace) -> NDArray[np.int64]:
+    """Position in trace.blocks of each traced warp's block, shape (w,)."""
+    order = np.argsort(trace.blocks, kind="stable")
+    return np.asarray(order[np.searchsorted(trace.blocks[order], trace.warps[:, 0])])
+
+
+def moments(warp: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.float64]:
+    """When each access happens, in accesses of its warp's busiest space since the warp began, shape (n,).
+
+    warp : of each access, in the order executed. span : accesses of that space, per warp.
+    """
+    counts, ordinal = _counts_and_ranks(warp)
+    return (ordinal + 0.5) * span[warp] / counts if len(warp) else np.zeros(0)
+
+
+def order_of_rows(
+    trace: Trace, plan: Schedule, spaces: tuple[Accesses, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rank in time of every row of the spaces, one space after the other, and the SM of its block."""
+    warps = len(trace.warps)
+    span = np.max([np.bincount(one.warp, minlength=warps) for one in spaces], axis=0)
+    when = np.concatenate([moments(one.warp.astype(np.int64), span) for one in spaces])
+    warp = np.concatenate([one.warp for one in spaces]).astype(np.int64)
+    block = block_of_warp(trace)[warp]
+    within = trace.warps[warp, 1]
+    order = np.lexsort((within, plan.sm[block], plan.seat[block], when, plan.turn[block]))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return rank, plan.sm[block]
+
+
+def levels(
+    touched: SectorList, rows: Rows, machine: Facts, plan: Schedule, how: tuple[str, str]
+) -> Levels:
+    """What answers each sector; how : "estimate" or "exact", and "cold" or "warm" (after an equal launch)."""
+    simulate = caches.SIMULATIONS[how[0]]
+    kind = rows.kind[touched.row]
+    level = np.full(len(kind), L2, np.int8)
+    if machine.l1_bytes:
+        mine = np.flatnonzero((kind == READ) & rows.cached[touched.row])
+        row = touched.row[mine]
+        mine = mine[np.lexsort((rows.rank[row], rows.sm[row]))]
+        stream = Stream(touched.sector[mine], kind[mine], rows.sm[touched.row[mine]])
+        hit = simulate(stream, caches.l1(machine.l1_bytes * plan.l1_share)).hit
+        level[mine[hit]] = L1
+    past = np.flatnonzero(level == L2)
+    past = past[np.argsort(rows.rank[touched.row[past]], kind="stable")]
+    stream = Stream(touched.sector[past], kind[past], np.zeros(len(past), np.int64))
+    before = stream if how[1] == "warm" else None
+    outcome: Outcome = simulate(stream, caches.l2(machine.l2_bytes * plan.l2_share), before)
+    level[past[~outcome.hit & (stream.kind != caches.WRITE)]] = DRAM
+    first = np.zeros(len(kind), bool)
+    first[past[np.unique(stream.sector, return_index=True)[1]]] = True
+    return Levels(level, first, outcome.written_back, outcome.left_dirty)
+
+
+def _counts_and_ranks(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How often each entry's value occurs, and how often it occurred before, shape (n,) each."""
+    order = np.argsort(key, kind="stable")
+    _, start, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    del start
+    begins = np.cumsum(count) - count
+    rank = np.empty(len(key), np.int64)
+    rank[order] = np.arange(len(key)) - begins[inverse[order]]
+    return count[inverse], rank

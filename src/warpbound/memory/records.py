@@ -1,0 +1,88 @@
+"""What a launch moves: totals for reports and models, and the same by instruction."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.memory.reuse import Locality
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PerInstruction:
+    """Whole launch, by instruction of the program, shape (instructions,) each.
+
+    requests : warp instructions with an active lane. sectors : through L1, loads, stores and atomics.
+    ideal_sectors : as many as would hold the distinct bytes. l1_wavefronts : cycles of the L1.
+    shared_wavefronts, shared_excess : cycles of shared memory, and those that bank conflicts cost.
+    atomic_steps : lanes on the most wanted address, summed over the requests.
+    sectors_from : loaded sectors answered by L1, L2, DRAM, (instructions, 3).
+    requests_from : loads whose slowest sector came from there, (instructions, 3).
+    """
+
+    requests: Reals
+    sectors: Reals
+    ideal_sectors: Reals
+    l1_wavefronts: Reals
+    shared_wavefronts: Reals
+    shared_excess: Reals
+    atomic_steps: Reals
+    sectors_from: Reals
+    requests_from: Reals
+
+    @property
+    def hit_shares(self) -> Reals:
+        """Fractions of the loaded sectors from L1, L2 and DRAM, (instructions, 3); 0 where none are loaded."""
+        total = self.sectors_from.sum(axis=1, keepdims=True)
+        none = np.zeros_like(self.sectors_from)
+        return np.asarray(np.divide(self.sectors_from, total, out=none, where=total > 0))
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Whole launch. Requests in warp instructions, sectors of 32 bytes, wavefronts in cycles of one SM's pipe.
+
+    global_* : global memory only; l1_sectors_* and l1_wavefronts : global and local together.
+    l1_hit_rate : of loaded sectors. l2_hit_rate : of all sectors that reach L2; a stored sector is never
+    fetched and counts as a hit. l2_sectors_atomic : beside those read and written.
+    dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
+    shared_excess_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
+    touched_bytes : footprint of the launch. pages : 2 MiB pages the sampled blocks touched.
+    locality : the X-model's curve for one warp. scale : grid blocks per sampled block.
+    """
+
+    global_load_requests: float
+    global_store_requests: float
+    global_atomic_requests: float
+    local_load_requests: float
+    local_store_requests: float
+    texture_requests: float
+    l1_sectors_load: float
+    l1_sectors_store: float
+    l1_wavefronts: float
+    ideal_sectors: float
+    sectors_per_request: float | None
+    l2_sectors_read: float
+    l2_sectors_written: float
+    l2_sectors_atomic: float
+    local_sectors: float
+    dram_bytes_read: float
+    dram_bytes_written: float
+    left_in_l2_bytes: float
+    l1_hit_rate: float | None
+    l2_hit_rate: float | None
+    shared_load_requests: float
+    shared_store_requests: float
+    shared_wavefronts_load: float
+    shared_wavefronts_store: float
+    shared_wavefronts_atomic: float
+    shared_excess_wavefronts: float
+    atomic_steps: float
+    touched_bytes: float
+    pages: int
+    locality: Locality
+    scale: float
+    by_instruction: PerInstruction
+    notes: tuple[str, ...]

@@ -1,0 +1,185 @@
+"""Requests: what each recorded access asks of the memory system, by opcode, width and addresses.
+
+Source   Rules of `coalescing` and `banks`. Local memory: NVIDIA, CUDA C++ Programming Guide, "Local Memory":
+         consecutive 32-bit words belong to consecutive lanes.
+Models   LDSM and STSM as one wavefront per 8 x 8 matrix when rows do not conflict; shared atomics serve one
+         lane per bank and wavefront (assumed: a read-modify-write cannot be shared between lanes).
+Omits    Texture addresses; constant banks; asynchronous bulk copies.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.trace import Accesses
+from warpbound.memory import banks
+from warpbound.memory.caches import READ, UPDATE, WRITE
+from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct, distinct_first
+from warpbound.program.instruction import Instruction
+
+KINDS = {
+    "LD": READ, "LDG": READ, "LDL": READ, "LDS": READ, "LDSM": READ,
+    "ST": WRITE, "STG": WRITE, "STL": WRITE, "STS": WRITE, "STSM": WRITE,
+    "ATOM": UPDATE, "ATOMG": UPDATE, "ATOMS": UPDATE, "RED": UPDATE, "REDG": UPDATE, "REDAS": UPDATE,
+}  # fmt: skip
+
+WIDTHS = {
+    "U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2, "64": 8, "U64": 8, "S64": 8, "F64": 8,
+    "128": 16, "256": 32,
+}  # fmt: skip
+
+_ROWS = 1 << 14  # rows worked on at a time: bounds the memory
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cost of each access of one space, shape (n,) each.
+
+    kind : READ, WRITE, UPDATE, or -1 where the opcode is no load, store or atomic.
+    sectors : distinct 32-byte sectors. ideal_sectors : as many as would hold the distinct bytes.
+    wavefronts, ideal_wavefronts : cycles of the data path as addressed, and without any conflict.
+    lanes : active ones. same_address : lanes on the most wanted address (what an atomic serialises).
+    """
+
+    kind: NDArray[np.int8]
+    sectors: Counts
+    ideal_sectors: Counts
+    wavefronts: Counts
+    ideal_wavefronts: Counts
+    lanes: Counts
+    same_address: Counts
+
+    @property
+    def excess(self) -> Counts:
+        """Wavefronts that conflicts cost."""
+        return self.wavefronts - self.ideal_wavefronts
+
+
+@dataclass(frozen=True)
+class SectorList:
+    """The sectors of all accesses, access by access: row of the access and sector number, shape (m,) each."""
+
+    row: NDArray[np.int64]
+    sector: NDArray[np.int64]
+
+
+def kind(instruction: Instruction, space: str) -> int:
+    """READ, WRITE or UPDATE; -1 for what is none. LDGSTS reads global memory and writes shared memory."""
+    if instruction.opcode == "LDGSTS":
+        return WRITE if space == "shared" else READ
+    return KINDS.get(instruction.opcode, -1)
+
+
+def width(instruction: Instruction) -> int:
+    """Bytes that each lane moves."""
+    if instruction.opcode in ("LDSM", "STSM"):
+        return 16
+    return max((WIDTHS[m] for m in instruction.modifiers if m in WIDTHS), default=4)
+
+
+def bypasses_l1(instruction: Instruction) -> bool:
+    """Whether a load never hits in L1: volatile, relaxed at GPU scope or wider, cp.async past L1."""
+    modifiers = set(instruction.modifiers)
+    return "BYPASS" in modifiers or ("STRONG" in modifiers and not modifiers & {"SM", "CTA"})
+
+
+def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], widest: int = 32) -> Cost:
+    """Cost of accesses that go through the L1: global, and local at its physical addresses.
+
+    widest : bytes per lane of one row; accesses that are wider have been split into several rows.
+    """
+    cost = _empty(accesses, instructions, "global")
+    for rows, instruction in _chunks(accesses, instructions):
+        addresses, active = accesses.addresses[rows], accesses.active[rows]
+        size = min(widest, width(instruction))
+        _fill_lanes(cost, rows, addresses, active)
+        stages = banks.l1_wavefronts(addresses, active, size)
+        cost.sectors[rows] = distinct(addresses >> np.uint64(5), active)
+        cost.ideal_sectors[rows] = -(-distinct(addresses, active) * size // SECTOR_B)
+        cost.wavefronts[rows] = stages.cycles
+        cost.ideal_wavefronts[rows] = -(-cost.lanes[rows] * size // (4 * banks.BANKS))
+    return cost
+
+
+def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch: int) -> Cost:
+    """Cost of accesses to shared memory on sm `arch`."""
+    cost = _empty(accesses, instructions, "shared")
+    for rows, instruction in _chunks(accesses, instructions):
+        addresses, active, size = accesses.addresses[rows], accesses.active[rows], width(instruction)
+        if size == 16 and instruction.opcode in ("LDSM", "STSM"):
+            active = active & (np.arange(LANES) < 8 * _matrices(instruction))
+        _fill_lanes(cost, rows, addresses, active)
+        found = banks.wavefronts(addresses, active, size, arch)
+        cost.ideal_wavefronts[rows] = found.ideal
+        cost.wavefronts[rows] = found.actual
+        if KINDS.get(instruction.opcode) == UPDATE:
+            cost.wavefronts[rows] = np.maximum(found.actual, banks.lanes_per_bank(addresses, active))
+    return cost
+
+
+def sector_list(accesses: Accesses) -> SectorList:
+    """Distinct sectors of every access, shape (m,), in the accesses' order."""
+    rows, found = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+    for start in range(0, len(accesses.warp), _ROWS):
+        part = slice(start, start + _ROWS)
+        sector, first = distinct_first(accesses.addresses[part] >> np.uint64(5), accesses.active[part])
+        rows.append(np.nonzero(first)[0] + start)
+        found.append(sector[first])
+    return SectorList(np.concatenate(rows), np.concatenate(found).astype(np.int64))
+
+
+def local_words(
+    accesses: Accesses, instructions: tuple[Instruction, ...], warp_base: NDArray[np.uint64]
+) -> Accesses:
+    """Local accesses at physical addresses, one row per 4 bytes or less of an access.
+
+    warp_base : where the local memory of each warp begins, shape (warps,); word i of lane l stands 128 i + 4 l
+    bytes from there.
+    """
+    words = np.array([max(1, width(one) // 4) for one in instructions] or [1])[accesses.instruction]
+    row = np.repeat(np.arange(len(words)), words)
+    nth = np.arange(len(row)) - np.repeat(np.cumsum(words) - words, words)
+    offset = accesses.addresses[row] + np.uint64(4) * nth.astype(np.uint64)[:, None]
+    lane = np.arange(LANES, dtype=np.uint64) * np.uint64(4)
+    physical = offset // np.uint64(4) * np.uint64(128) + lane + offset % np.uint64(4)
+    base = warp_base[accesses.warp[row]][:, None]
+    return Accesses(accesses.instruction[row], accesses.warp[row], base + physical, accesses.active[row])
+
+
+def _matrices(instruction: Instruction) -> int:
+    """8 x 8 matrices of an LDSM or STSM: 1, 2 or 4."""
+    return max((int(m) for m in instruction.modifiers if m in ("2", "4")), default=1)
+
+
+def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:
+    kinds = np.array([kind(one, space) for one in instructions] or [-1], np.int8)
+    zeros = (np.zeros(len(accesses.warp), np.int64) for _ in range(6))
+    return Cost(kinds[accesses.instruction], *zeros)
+
+
+def _fill_lanes(cost: Cost, rows: NDArray[np.int64], addresses: Addresses, active: Lanes) -> None:
+    cost.lanes[rows] = active.sum(axis=1)
+    updates = cost.kind[rows] == UPDATE
+    if updates.any():
+        cost.same_address[rows[updates]] = _most_wanted(addresses[updates], active[updates])
+
+
+def _most_wanted(addresses: Addresses, active: Lanes) -> Counts:
+    """Active lanes on the address that most of them share, shape (n,)."""
+    same = (addresses[:, :, None] == addresses[:, None, :]) & active[:, None, :] & active[:, :, None]
+    return np.asarray(same.sum(axis=2).max(axis=1), dtype=np.int64)
+
+
+def _chunks(
+    accesses: Accesses, instructions: tuple[Instruction, ...]
+) -> Iterator[tuple[NDArray[np.int64], Instruction]]:
+    """Rows of one instruction at a time, and of those not too many at once."""
+    if not len(accesses.instruction):
+        return
+    order = np.argsort(accesses.instruction, kind="stable")
+    numbers, starts = np.unique(accesses.instruction[order], return_index=True)
+    for number, rows in zip(numbers, np.split(order, starts[1:]), strict=True):
+        for start in range(0, len(rows), _ROWS):
+            yield rows[start : start + _ROWS], instructions[number]

@@ -1,0 +1,127 @@
+"""Reuse: how many other lines are touched before a line is touched again, and what follows from it.
+
+Source   R. Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970
+         (stack distance). A. Smith and M. Hill, "Evaluating associativity in CPU caches", IEEE Trans.
+         Computers 38, 1989 (from stack distance to a set-associative cache). The locality curve of the
+         X-model is B. Jacob's et al., as restated there: h = 1 - (1 + S/(beta k))^(1 - alpha).
+Models   Least-recently-used replacement.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAGE_B = 2 << 20  # reach of one TLB entry: the large page that drivers use for device memory
+
+Items = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Locality:
+    """The X-model's locality: P(reuse distance > x bytes) = (1 + x/beta)^(1 - alpha).
+
+    alpha : 1 for no reuse at all. beta : in bytes. residual : rms difference of the fitted probability.
+    """
+
+    alpha: float
+    beta: float
+    residual: float
+
+    def hit_rate(self, bytes_each: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Hit rate when each of the sharers has `bytes_each` of the cache to itself."""
+        return np.asarray(1 - (1 + bytes_each / self.beta) ** (1 - self.alpha))
+
+
+def stack_distances(items: Items) -> Items:
+    """Distinct other items touched since the same item was touched last, shape (n,); -1 for a first touch."""
+    before = previous(items)
+    again = np.flatnonzero(before >= 0)
+    order = np.argsort(before, kind="stable")  # first touches in front, in their order
+    rank = np.empty(len(items), np.int64)
+    rank[order] = np.arange(len(items))
+    distances = np.full(len(items), -1, np.int64)
+    # Earlier touches whose own predecessor is older than this one's: all up to that one, and of those
+    # after it the ones that touch something new.
+    distances[again] = _smaller_before(rank)[again] - before[again] - 1
+    return distances
+
+
+def previous(items: Items) -> Items:
+    """Position of the same item's last occurrence before each one, shape (n,); -1 where there is none."""
+    order = np.argsort(items, kind="stable")
+    same = items[order][1:] == items[order][:-1]
+    before = np.full(len(items), -1, np.int64)
+    before[order[1:][same]] = order[:-1][same]
+    return before
+
+
+def distances_at_end(items: Items) -> tuple[Items, Items]:
+    """Each distinct item, sorted, and how many other items are touched after its last touch."""
+    unique, from_end = np.unique(items[::-1], return_index=True)
+    after = np.empty(len(unique), np.int64)
+    after[np.argsort(from_end)] = np.arange(len(unique))
+    return unique, after
+
+
+def survival(distance: NDArray[np.float64], sets: int, ways: int) -> NDArray[np.float64]:
+    """Probability that a line is still there after `distance` others, when lines fall on sets at random."""
+    if sets == 1:
+        return np.asarray((distance < ways).astype(np.float64))
+    top = 4.0 * ways + 40
+    mean = np.linspace(0.0, top, 2048)[1:, None]
+    count = np.arange(ways)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1.0, ways)))])
+    poisson = np.exp(count * np.log(mean) - mean - log_factorial).sum(axis=1)
+    table = np.concatenate([[1.0], np.minimum(poisson, 1.0)])
+    return np.asarray(np.interp(distance / sets, np.linspace(0.0, top, 2048), table, right=0.0))
+
+
+def locality(distances: Items, line_bytes: int) -> Locality:
+    """The X-model's curve through one warp's stack distances (in lines; -1 for a first touch).
+
+    Least squares over cache sizes in powers of sqrt(2); first touches never hit, so that a stream
+    without reuse has alpha 1.
+    """
+    finite = distances[distances >= 0]
+    if len(finite) == 0:
+        return Locality(1.0, float(line_bytes), 0.0)
+    sizes = line_bytes * 2.0 ** (np.arange(0, 2 * np.log2(finite.max() + 2) + 2) / 2)
+    within = np.sort(finite) * line_bytes
+    hits = np.searchsorted(within, sizes, side="left") / len(distances)
+    betas = line_bytes * 2.0 ** (np.arange(-24, 4 * np.log2(sizes[-1] / line_bytes) + 24) / 4)
+    exponents = np.geomspace(0.01, 64, 160)
+    curve = 1 - (1 + sizes / betas[:, None, None]) ** -exponents[:, None]
+    error = np.sqrt(((curve - hits) ** 2).mean(axis=-1))
+    best = np.unravel_index(error.argmin(), error.shape)
+    return Locality(1 + float(exponents[best[1]]), float(betas[best[0]]), float(error[best]))
+
+
+def pages(addresses: NDArray[np.uint64], page_bytes: int = PAGE_B) -> int:
+    """Distinct pages touched: what the TLBs must reach."""
+    return len(np.unique(addresses // np.uint64(page_bytes)))
+
+
+def _smaller_before(permutation: Items) -> Items:
+    """How many smaller values stand before each value of a permutation of 0..n-1, shape (n,).
+
+    From the top bit down: groups share all higher bits and keep their order, so each value with the bit
+    set has before it those of its group without the bit.
+    """
+    n = len(permutation)
+    bits = max(1, int(n - 1).bit_length())
+    values = np.arange(1 << bits, dtype=np.int32)
+    values[:n] = permutation
+    counts = np.zeros(1 << bits, np.int32)
+    for level in range(bits - 1, -1, -1):
+        rows, half = 1 << (bits - level - 1), 1 << level
+        set_ = (values >> level & 1).astype(bool)
+        clear = ~set_
+        before = np.cumsum(clear.reshape(rows, 2 * half), axis=1, dtype=np.int32).reshape(-1)
+        counts = np.concatenate(
+            [counts[clear].reshape(rows, half), (counts[set_] + before[set_]).reshape(rows, half)], axis=1
+        ).reshape(-1)
+        values = np.concatenate(
+            [values[clear].reshape(rows, half), values[set_].reshape(rows, half)], axis=1
+        ).reshape(-1)
+    return counts[permutation].astype(np.int64)

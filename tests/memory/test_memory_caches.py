@@ -1,0 +1,199 @@
+"""Reuse profiles and caches: against simple references, closed forms and each other."""
+
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from warpbound.memory import sectored_lru
+from warpbound.memory.caches import INDEX, READ, UPDATE, WRITE, Cache, Stream, estimate, exact, l1, l2
+from warpbound.memory.reuse import distances_at_end, locality, pages, previous, stack_distances, survival
+
+
+def stream(sectors, kinds=None, places=None):
+    sectors = np.asarray(sectors, np.int64)
+    kinds = np.zeros(len(sectors), np.int8) if kinds is None else np.asarray(kinds, np.int8)
+    places = np.zeros(len(sectors), np.int64) if places is None else np.asarray(places, np.int64)
+    return Stream(sectors, kinds, places)
+
+
+def by_dictionary(accesses, cache):
+    """The textbook cache: an ordered dictionary per set; hits, sectors written back, changed ones left."""
+    sets, hits, written = {}, [], 0
+    rows = zip(accesses.sector.tolist(), accesses.kind.tolist(), accesses.place.tolist(), strict=True)
+    for sector, kind, place in rows:
+        line = sector // 4
+        home = sets.setdefault((place, int(INDEX[cache.index](np.array([line]), cache.sets)[0])), OrderedDict())
+        if line in home:
+            home.move_to_end(line)
+        else:
+            if len(home) == cache.ways:
+                written += len(home.popitem(last=False)[1][1])
+            home[line] = (set(), set())
+        valid, dirty = home[line]
+        hits.append(sector % 4 in valid)
+        valid.add(sector % 4)
+        if kind != READ:
+            dirty.add(sector % 4)
+    return hits, written, sum(len(dirty) for home in sets.values() for _, dirty in home.values())
+
+
+ACCESSES = st.lists(st.tuples(st.integers(0, 150), st.sampled_from([READ, READ, WRITE, UPDATE])), max_size=200)
+
+
+@given(st.lists(st.integers(0, 12), max_size=80))
+def test_stack_distances_against_a_stack(items):
+    stack, expected = [], []
+    for item in items:
+        expected.append(stack.index(item) if item in stack else -1)
+        stack = [item, *(other for other in stack if other != item)]
+    array = np.array(items, np.int64)
+    assert stack_distances(array).tolist() == expected
+    unique, after = distances_at_end(array)
+    assert dict(zip(unique.tolist(), after.tolist(), strict=True)) == {v: i for i, v in enumerate(stack)}
+
+
+def test_previous():
+    assert previous(np.array([5, 7, 5, 5, 7])).tolist() == [-1, -1, 0, 2, 1]
+
+
+@settings(deadline=None)
+@given(ACCESSES, st.sampled_from([(1, 8, "tag bank"), (4, 3, "tag bank"), (5, 2, "random"), (3, 1, "random")]))
+def test_exact_against_dictionaries(accesses, shape):
+    cache = Cache(*shape)
+    one = stream([s for s, _ in accesses], [k for _, k in accesses], sorted(s % 2 for s, _ in accesses))
+    found = exact(one, cache)
+    assert (found.hit.tolist(), found.written_back, found.left_dirty) == by_dictionary(one, cache)
+
+
+@settings(deadline=None)
+@given(ACCESSES, st.integers(1, 12))
+def test_estimate_of_one_set_is_exact(accesses, ways):
+    one = stream([s for s, _ in accesses], [k for _, k in accesses], sorted(s % 3 for s, _ in accesses))
+    cache = Cache(1, ways, "tag bank")
+    found, simulated = estimate(one, cache, one), exact(one, cache, one)
+    assert found.hit.tolist() == simulated.hit.tolist()
+    assert found.written_back == simulated.written_back
+    assert found.left_dirty == simulated.left_dirty
+
+
+@settings(deadline=None)
+@given(ACCESSES, st.integers(1, 6))
+def test_more_ways_never_miss_more(accesses, ways):
+    one = stream([s for s, _ in accesses], [k for _, k in accesses])
+    for simulate in (estimate, exact):
+        smaller = simulate(one, Cache(4, ways, "tag bank")).hit.sum()
+        assert simulate(one, Cache(4, ways + 1, "tag bank")).hit.sum() >= smaller
+
+
+def test_the_loop_is_the_same_over_arrays_and_lists(monkeypatch):
+    rng = np.random.default_rng(3)
+    line = rng.integers(0, 40, 500)
+    arguments = (line, rng.integers(0, 4, 500), rng.random(500) < 0.3, np.arange(40) % 4, (4, 6))
+    over_lists = sectored_lru.run(*arguments)
+    monkeypatch.setattr(sectored_lru, "_fastest", lambda: (sectored_lru.replay, np.asarray))
+    over_arrays = sectored_lru.run(*arguments)
+    for a, b in zip(over_lists, over_arrays, strict=True):
+        assert np.array_equal(a, b)
+
+
+def patterns(lines, rng):
+    """Streams of sectors around a cache of that many lines."""
+    count, position = 40_000, np.arange(40_000)
+    return {
+        "once": position,
+        "loop over half": position % (2 * lines),
+        "loop over three quarters": position % (3 * lines),
+        "loop over 1.3": position % (int(5.2 * lines)),
+        "random over all": rng.integers(0, 4 * lines, count),
+        "random over double": rng.integers(0, 8 * lines, count),
+        "heavy tail": np.minimum((rng.pareto(1.0, count) * lines).astype(int), 10**7),
+        "stencil": np.stack([position, position + 400, position + 800], 1).reshape(-1)[:count],
+        "one sector a line": position * 4 % (6 * lines),
+    }
+
+
+@pytest.mark.parametrize("cache", [l1(128 << 10), l1(40 << 10), l2(1 << 20), l2(3 << 18)], ids=str)
+def test_estimate_within_three_points_of_exact(cache):
+    rng = np.random.default_rng(5)
+    for name, sectors in patterns(cache.bytes // 128, rng).items():
+        one = stream(sectors, rng.random(len(sectors)) < 0.2)
+        for before in (None, one):
+            rates = [simulate(one, cache, before).hit.mean() for simulate in (estimate, exact)]
+            assert abs(rates[0] - rates[1]) < 0.03, (name, rates)
+
+
+def test_sectors_come_one_by_one():
+    # 4 sectors of a line, twice: 4 misses, then 4 hits; with room for 2 lines, a third line evicts the first
+    first, again = [0, 1, 2, 3], [0, 1, 2, 3]
+    assert exact(stream(first + again), Cache(1, 2, "random")).hit.tolist() == [False] * 4 + [True] * 4
+    found = exact(stream([0, 4, 8, 0]), Cache(1, 2, "random"))
+    assert not found.hit.any()
+
+
+def test_written_sectors_leave_once():
+    # 64 lines written in 4 lines of cache: 60 lines of 4 sectors leave, 4 stay
+    one = stream(np.arange(256), np.full(256, WRITE))
+    for simulate in (estimate, exact):
+        cold = simulate(one, Cache(1, 4, "tag bank"))
+        assert (cold.written_back, cold.left_dirty) == (240, 16)
+        warm = simulate(one, Cache(1, 4, "tag bank"), one)
+        assert (warm.written_back, warm.left_dirty) == (256, 16)  # a loop of launches writes all of it each time
+    roomy = estimate(one, Cache(1, 64, "tag bank"), one)
+    assert (roomy.written_back, roomy.left_dirty) == (0, 256)
+
+
+def test_survival_is_the_poisson_sum():
+    # 16 ways, on average 16 others in the set: P(Poisson(16) <= 15) = 0.4667 (tables)
+    assert survival(np.array([16_000.0]), 1000, 16)[0] == pytest.approx(0.4667, abs=2e-3)
+    assert survival(np.array([0.0]), 1000, 16)[0] == 1
+    assert survival(np.array([1e9]), 1000, 16)[0] == 0
+    assert survival(np.array([15.0, 16.0]), 1, 16).tolist() == [1, 0]
+
+
+# Read rate against data set, A100 80 GB: te42kyfo/gpu-benches @1c36d50, gpu-l2-cache/a100_80.txt [kB: GB/s].
+L2_RATE = {25600: 5376.2, 30720: 3999.5, 33792: 3621.8, 36864: 3004.0, 40448: 2462.0, 44032: 2188.0, 63488: 1894.6}
+
+
+def test_edge_of_an_a100_l2():
+    hit_rate, dram_rate = 5400.0, 1880.0  # the plateaus on both sides
+    half = 2 / (1 / hit_rate + 1 / dram_rate)  # half of the time goes to each
+    sizes = np.array(list(L2_RATE))
+    measured = np.interp(-half, -np.array(list(L2_RATE.values())), sizes)
+    lines = np.arange(10_000, 80_000) * 8.0  # kB -> lines
+    cache = l2(40 << 20)
+    expected = np.interp(-0.5, -survival(lines, cache.sets, cache.ways), lines / 8)
+    assert expected == pytest.approx(measured, rel=0.1)
+
+
+# Read rate against data set of one SM: gpu-cache/v100.txt of the same source [kB: GB/s], at the edge of L1.
+def test_edge_of_a_v100_l1():
+    rates = {116: 13692.3, 120: 13710.9, 124: 12108.4, 128: 10855.5}
+    last_full = max(size for size, rate in rates.items() if rate > 0.95 * 13800)
+    sizes = [kib for kib in range(100, 160, 4) if estimate_of_loop(kib) == 1]
+    assert max(sizes) == pytest.approx(last_full, rel=0.1)
+
+
+def estimate_of_loop(kib):
+    """Hit rate of an L1 of 128 KiB in the second pass over that many KiB."""
+    one = stream(np.arange(kib * 32))
+    return estimate(one, l1(128 << 10), one).hit.mean()
+
+
+def test_locality_recovers_its_own_curve():
+    rng = np.random.default_rng(1)
+    alpha, beta = 2.5, 4096.0
+    # P(distance > x) = (1 + x/beta)^(1 - alpha), so x = beta (u^(-1/(alpha-1)) - 1) for uniform u
+    bytes_ = beta * (rng.random(200_000) ** (-1 / (alpha - 1)) - 1)
+    fit = locality((bytes_ // 128).astype(np.int64), 128)
+    assert fit.alpha == pytest.approx(alpha, rel=0.1)
+    assert fit.residual < 0.01
+    x = np.array([1e3, 1e4, 1e5])
+    assert fit.hit_rate(x) == pytest.approx(1 - (1 + x / beta) ** (1 - alpha), abs=0.02)
+    assert locality(np.full(10, -1), 128).alpha == 1
+
+
+def test_pages():
+    assert pages(np.array([0, 1, (2 << 20) - 1, 2 << 20, 9 << 20], np.uint64)) == 3
