@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from warpbound import models as models
     from warpbound.analysis import Settings as Settings
     from warpbound.analysis import analyze as analyze
+    from warpbound.emulate import run as run
     from warpbound.errors import CommandError as CommandError
     from warpbound.errors import InputError as InputError
     from warpbound.errors import MissingTool as MissingTool
@@ -36,6 +37,7 @@ _HOMES = {  # public name -> (module, name there)
     "gpu": ("machine", "gpu"),
     "launch": ("kernel_launch", "launch"),
     "occupancy": ("residency", "occupancy"),
+    "run": ("emulate", "run"),
 }
 
 __all__ = [*_HOMES, "models"]  # noqa: PLE0604  (the names are literal above)

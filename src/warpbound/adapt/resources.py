@@ -31,7 +31,9 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
-    cycles["shared"] = memory.shared_wavefronts_load + memory.shared_wavefronts_store
+    cycles["shared"] = (
+        memory.shared_wavefronts_load + memory.shared_wavefronts_store + memory.shared_wavefronts_atomic
+    )
     cycles["l1"] = memory.l1_wavefronts * 128 / gpu.value("l1_bandwidth")
     l2_bytes = SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)
     cycles["l2"] = l2_bytes / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)

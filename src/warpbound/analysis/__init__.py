@@ -1,14 +1,17 @@
 """One kernel on one GPU, from Program to an entry of the report: the order in which everything is asked."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from warpbound.adapt.answers import answers
+from warpbound import machine
+from warpbound.adapt.answers import Launched, answers
 from warpbound.analysis import entries
-from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of
+from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
+from warpbound.analysis.dynamic import dynamic_work
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Piece, Work, static_work
 from warpbound.kernel_launch import Launch
-from warpbound.machine import Gpu, gpu
+from warpbound.machine import Gpu
 from warpbound.predict import NOTE, Prediction, predict, saturating_warps
 from warpbound.program import Program
 from warpbound.whatif import whatifs
@@ -18,18 +21,30 @@ __all__ = ["Settings", "analyze"]
 
 
 def analyze(
-    program: Program, machine: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+    program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
 ) -> Entry:
     """One entry of `results` (contract, section 3) for one kernel on one GPU.
 
     Raises CommandError where the launch breaks a limit, InputError where no block fits an SM.
     """
-    case = case_of(program, gpu(machine), launch, settings)
+    case = case_of(program, machine.gpu(gpu), launch, settings)
     entry = _frame(case)
     if not case.gpu.board:
         entry["confidence"]["assumed"].append(f"{case.gpu.name} is an architecture, no board: nothing is said of time")
         return entry
-    return _filled(entry, case, static_work(case))
+    return _filled(entry, case, _work(case))
+
+
+def _work(case: Case) -> Work:
+    """What the blocks do, where the launch gives every argument and the emulator can follow; else what the code says."""
+    launch = case.launch
+    if launch is None or not (launch.args or not case.program.parameters):
+        return static_work(case)
+    found, reason = dynamic_work(case, launch)
+    if found is not None:
+        return found
+    fallback = static_work(case)
+    return replace(fallback, notes=(*fallback.notes, f"not executed: {reason}"))
 
 
 def _filled(entry: Entry, case: Case, work: Work) -> Entry:
@@ -39,7 +54,7 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["straight"] = _piece(case, work.whole)
     entry["loops"] = [_loop(case, piece) for piece in work.loops]
     entry["lines"] = entries.lines_entry(case.program, work.whole)
-    entry["models"] = answers(case.settings.models, None)
+    entry["models"] = answers(_models(case), _launched(case, work))
     entry["confidence"]["assumed"] += [*work.notes, NOTE, *_assumed_parameters(case)]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
@@ -120,6 +135,27 @@ def _counts(work: Work) -> Entry:
         "memory": entries.memory_entry(work.launch_memory, *work.hit_rates),
         "flop": entries.flop_entry(work.whole),
     }
+
+
+def _models(case: Case) -> tuple[str, ...]:
+    """The models asked for; the roofline always."""
+    return tuple(dict.fromkeys(("roofline_2009", *case.settings.models)))
+
+
+def _launched(case: Case, work: Work) -> Launched | None:
+    if case.launch is None or case.blocks is None or work.whole.warps is None:
+        return None
+    return Launched(
+        work=work.whole,
+        gpu=case.gpu,
+        clock_hz=case.clock_hz,
+        dram_cycles=case.latency.dram,
+        warps_per_sm=case.place.warps_per_sm,
+        active_sms=case.place.active_sms,
+        blocks=case.blocks,
+        blocks_per_sm=case.residency.blocks_per_sm,
+        threads_per_block=product(case.launch.block),
+    )
 
 
 def _loop(case: Case, piece: Piece) -> Entry:

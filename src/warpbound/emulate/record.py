@@ -137,6 +137,11 @@ def _run(chunk: Chunk, recording: Recording, step_limit: int) -> str:
     return ""
 
 
+def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
+    image = kernel.memory.image
+    return tuple((one.name, image.address(i), one.end - one.start) for i, one in enumerate(image.allocations))
+
+
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
     per_block = kernel.lanes_per_block // LANES
     warps = np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
@@ -154,6 +159,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
         streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
         accesses={space: rows.joined() for space, rows in recording.rows.items()},
         unknown=unknown,
+        arrays=_arrays(kernel),
         stopped=stopped,
         notes=notes,
     )

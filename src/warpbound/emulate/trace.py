@@ -33,6 +33,7 @@ class Trace:
     streams : for some warps (row of `warps` -> instruction indices in issue order), shape (steps,).
     accesses : by space: global, shared, local, constant (indexed only), texture.
     unknown : what depended on unknown contents and what was assumed instead.
+    arrays : (name, address, bytes) of what the launch has in global memory.
     stopped : why a sampled block did not run to its end; empty when all did.
     """
 
@@ -44,5 +45,6 @@ class Trace:
     streams: dict[int, NDArray[np.int32]]
     accesses: dict[str, Accesses]
     unknown: tuple[str, ...] = ()
+    arrays: tuple[tuple[str, int, int], ...] = ()
     stopped: str = ""
     notes: tuple[str, ...] = field(default=())

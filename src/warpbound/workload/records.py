@@ -18,12 +18,17 @@ class Memory:
     dram_bytes_written: float = 0.0
     shared_wavefronts_load: float = 0.0
     shared_wavefronts_store: float = 0.0
+    shared_wavefronts_atomic: float = 0.0
     ideal_sectors: float = 0.0  # sectors that would hold the same bytes; 0 where addresses are not known
     shared_conflict_wavefronts: float = 0.0  # of the two above, those that conflict-free accesses would save
 
     def scaled(self, factor: float) -> "Memory":
         """Every count times `factor`."""
         return Memory(**{f.name: getattr(self, f.name) * factor for f in fields(self)})
+
+    def plus(self, other: "Memory") -> "Memory":
+        """Every count added."""
+        return Memory(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
 
     @property
     def sectors_per_request(self) -> float | None:

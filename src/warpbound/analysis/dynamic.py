@@ -1,0 +1,176 @@
+"""Work from sampled blocks: the kernel executed, its addresses followed through the caches."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.analysis.case import WARP, Case, product
+from warpbound.analysis.static import Piece, Work, with_start
+from warpbound.emulate import Trace, trace
+from warpbound.isa.limits import limits
+from warpbound.kernel_launch import Launch
+from warpbound.latency import DRAM, LEVELS, Shares, waits
+from warpbound.memory.hierarchy import Facts
+from warpbound.memory.records import Traffic
+from warpbound.memory.traffic import How, traffic
+from warpbound.program.instruction import Instruction
+from warpbound.workload import Memory
+from warpbound.workload.dynamic import Sample, executed_work, mean_per_warp, sample, timed_stream, trip_counts
+from warpbound.workload.static import iterations
+
+SECTOR_B = 32
+SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks"
+
+
+def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
+    """The work of the whole launch; or None and the reason why the blocks could not be executed.
+
+    Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
+    """
+    blocks = product(launch.grid)
+    chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")))
+    seen = trace(case.program, launch, chosen.blocks.tolist())
+    if seen.stopped:
+        return None, seen.stopped
+    moved = traffic(
+        case.program, seen, facts(case), How(cache=case.settings.cache, arrays=_places(seen), weights=chosen.weights)
+    )
+    return _work(case, seen, chosen, moved), ""
+
+
+def facts(case: Case) -> Facts:
+    """The caches that the launch finds: L1 is what the block's shared memory leaves of the SM's memory."""
+    rules = limits(case.gpu.compute_capability)
+    per_block = case.program.shared_bytes + (case.launch.smem if case.launch else 0) + rules.reserved_shared_per_block
+    used_KiB = per_block * case.residency.blocks_per_sm / 1024
+    carveout = next((size for size in rules.carveouts_KiB if size >= used_KiB), max(rules.carveouts_KiB))
+    if case.launch and case.launch.carveout is not None:
+        carveout = next((size for size in rules.carveouts_KiB if size >= case.launch.carveout), carveout)
+    unified = rules.unified_l1_shared_KiB or carveout
+    return Facts(
+        arch=case.gpu.arch,
+        sm_count=int(case.gpu.value("sm_count")),
+        blocks_per_sm=case.residency.blocks_per_sm,
+        l1_bytes=(unified - carveout) * 1024,
+        l2_bytes=int(case.gpu.value("l2_size")),
+    )
+
+
+def _places(seen: Trace) -> tuple[tuple[int, int], ...]:
+    return tuple((address, size) for _, address, size in seen.arrays)
+
+
+def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
+    program, arch = case.program, case.gpu.arch
+    served = _served(moved)
+    timing = waits(program.instructions, case.latency, served)
+    per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
+    warps = float(seen.of_blocks * per_block)
+    whole = launch_memory(moved)
+    timed = timed_stream(program, seen, timing)
+    work = executed_work(program, arch, seen, chosen, whole.scaled(1 / warps), timed, warps)
+    work = with_start(work, case)
+    trips = trip_counts(program, seen)
+    executions = mean_per_warp(seen, chosen, seen.executed) * warps
+    each = _per_execution(program.instructions, moved, executions)
+    loops = tuple(
+        Piece(loop, replace(found, memory=_summed(each, loop.stream)), trips.get(loop.number))
+        for loop, found in iterations(program, arch, timing)
+    )
+    sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks)
+    return Work(
+        mode="dynamic",
+        whole=work,
+        focus=work,
+        loops=loops,
+        timed=timed,
+        by_level={level: _latency_at(case, seen, level) for level in LEVELS},
+        notes=(sampled, *moved.notes, *seen.unknown, *seen.notes),
+        sample={"blocks": len(seen.blocks), "warps": len(seen.warps), "of_blocks": seen.of_blocks},
+        launch_memory=whole,
+        hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
+    )
+
+
+def _served(moved: Traffic) -> Callable[[int], Shares]:
+    """The levels that answer a load, by its slowest sector; DRAM for what was never loaded."""
+    answered = moved.by_instruction.requests_from
+    totals = answered.sum(axis=1)
+
+    def served(index: int) -> Shares:
+        if totals[index] <= 0:
+            return DRAM
+        shares = answered[index] / totals[index]
+        return {level: float(share) for level, share in zip(LEVELS, shares, strict=True) if share > 0}
+
+    return served
+
+
+def _latency_at(case: Case, seen: Trace, level: str) -> float:
+    timing = waits(case.program.instructions, case.latency, lambda _: {level: 1.0})
+    start = case.gpu.value("block_start") * case.clock_hz
+    return timed_stream(case.program, seen, timing).cycles + start
+
+
+def launch_memory(moved: Traffic) -> Memory:
+    """Totals of the launch in the records that models read."""
+    return Memory(
+        global_load_requests=moved.global_load_requests,
+        global_store_requests=moved.global_store_requests + moved.global_atomic_requests,
+        l1_sectors_load=moved.l1_sectors_load,
+        l1_sectors_store=moved.l1_sectors_store,
+        l1_wavefronts=moved.l1_wavefronts,
+        l2_sectors_read=moved.l2_sectors_read,
+        l2_sectors_written=moved.l2_sectors_written + moved.l2_sectors_atomic,
+        dram_bytes_read=moved.dram_bytes_read,
+        dram_bytes_written=moved.dram_bytes_written,
+        shared_wavefronts_load=moved.shared_wavefronts_load,
+        shared_wavefronts_store=moved.shared_wavefronts_store,
+        shared_wavefronts_atomic=moved.shared_wavefronts_atomic,
+        ideal_sectors=moved.ideal_sectors,
+        shared_conflict_wavefronts=moved.shared_excess_wavefronts,
+    )
+
+
+def _per_execution(
+    instructions: tuple[Instruction, ...], moved: Traffic, executions: NDArray[np.float64]
+) -> list[Memory]:
+    """Mean traffic of one execution of each instruction."""
+    by = moved.by_instruction
+    written = moved.l2_sectors_written + moved.l2_sectors_atomic
+    to_dram = moved.dram_bytes_written / written if written else 0.0
+    found = []
+    for index, one in enumerate(instructions):
+        times = float(executions[index])
+        if times <= 0 or by.requests[index] <= 0:
+            found.append(Memory())
+            continue
+        loads = float(by.sectors_from[index].sum())
+        stores = 0.0 if loads else float(by.sectors[index])
+        found.append(
+            Memory(
+                global_load_requests=float(by.requests[index]) if loads else 0.0,
+                global_store_requests=float(by.requests[index]) if stores else 0.0,
+                l1_sectors_load=loads,
+                l1_sectors_store=stores,
+                l1_wavefronts=float(by.l1_wavefronts[index]),
+                l2_sectors_read=float(by.sectors_from[index, 1:].sum()),
+                l2_sectors_written=stores,
+                dram_bytes_read=float(by.sectors_from[index, 2]) * SECTOR_B,
+                dram_bytes_written=stores * to_dram,
+                shared_wavefronts_load=0.0 if "ST" in one.opcode else float(by.shared_wavefronts[index]),
+                shared_wavefronts_store=float(by.shared_wavefronts[index]) if "ST" in one.opcode else 0.0,
+                ideal_sectors=float(by.ideal_sectors[index]),
+                shared_conflict_wavefronts=float(by.shared_excess[index]),
+            ).scaled(1 / times)
+        )
+    return found
+
+
+def _summed(each: list[Memory], stream: tuple[int, ...]) -> Memory:
+    total = Memory()
+    for index in stream:
+        total = total.plus(each[index])
+    return total

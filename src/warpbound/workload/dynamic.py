@@ -1,0 +1,104 @@
+"""Workload from what sampled blocks did: true counts, the lanes that were on, the path that warps took."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.trace import Trace
+from warpbound.program import Program
+from warpbound.schedule import Schedule, Wait, schedule
+from warpbound.workload.counting import count, facts_of
+from warpbound.workload.paths import line_span
+from warpbound.workload.records import Memory, Workload
+
+LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Blocks to emulate and how many blocks of the grid each stands for; both of shape (b,)."""
+
+    blocks: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def sample(blocks: int, resident: int, sm_count: int) -> Sample:
+    """The first and the last block, and the blocks that one SM of the middle wave holds, standing for the rest.
+
+    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart.
+    """
+    ends = {0, blocks - 1}
+    middle = blocks // 2
+    inner = [b for b in (middle + i * sm_count for i in range(resident)) if 0 < b < blocks - 1]
+    inner = inner or [b for b in (middle,) if 0 < b < blocks - 1]
+    chosen = sorted(ends | set(inner))
+    share = (blocks - len(ends)) / len(inner) if inner else 0.0
+    weights = [1.0 if b in ends else share for b in chosen]
+    return Sample(np.array(chosen, dtype=np.int64), np.array(weights))
+
+
+def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Weighted mean over the warps of the grid of per-warp counts; counts of shape (w, n), result (n,)."""
+    weight_of = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
+    weights = np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
+    return np.asarray((weights @ counts) / weights.sum())
+
+
+def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
+    program: Program, arch: int, trace: Trace, chosen: Sample, memory: Memory, timed: Schedule, warps: float
+) -> Workload:
+    """The mean warp of a launch of `warps` warps; `memory` is its traffic, `timed` the path it takes."""
+    issued = mean_per_warp(trace, chosen, trace.executed)
+    threads = mean_per_warp(trace, chosen, trace.threads)
+    counts = count(program.instructions, facts_of(program.instructions, arch), issued.tolist(), threads.tolist())
+    return Workload(
+        title="whole launch",
+        unit="warp",
+        lines=line_span([program.instructions[i] for i in np.flatnonzero(issued)]),
+        warp_instructions=counts.warp_instructions,
+        thread_instructions=counts.thread_instructions,
+        by_pipe=dict(counts.by_pipe),
+        units=dict(counts.units),
+        tensor=dict(counts.tensor),
+        flop=dict(counts.flop),
+        memory=memory,
+        barriers=counts.barriers,
+        latency=timed.cycles,
+        parts=timed.parts,
+        phases=tuple(len(phase.loads) for phase in timed.phases),
+        lines_by_cause=timed.lines,
+        warps=warps,
+    )
+
+
+def typical_stream(trace: Trace) -> tuple[int, ...]:
+    """The recorded warp of median length, in issue order."""
+    streams = sorted(trace.streams.values(), key=len)
+    return tuple(streams[len(streams) // 2][:LONGEST_STREAM].tolist()) if streams else ()
+
+
+def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> Schedule:
+    """Issue times of the typical warp, alone on its SM."""
+    return schedule(typical_stream(trace), program.instructions, waits)
+
+
+def trip_counts(program: Program, trace: Trace) -> dict[int, float]:
+    """Loop number -> mean iterations per entry over the recorded streams; loops that no warp entered are absent."""
+    block_of = np.empty(len(program.instructions), dtype=np.int64)
+    for number, block in enumerate(program.flow.blocks):
+        block_of[block.first : block.last] = number
+    passes: defaultdict[int, int] = defaultdict(int)
+    entries: defaultdict[int, int] = defaultdict(int)
+    for stream in trace.streams.values():
+        if not len(stream):
+            continue
+        blocks = block_of[stream]
+        for number, loop in enumerate(program.flow.loops):
+            inside = np.isin(blocks, list(loop.blocks))
+            first = program.flow.blocks[loop.header].first
+            passes[number] += int(np.count_nonzero(stream == first))
+            entries[number] += int(np.count_nonzero(inside[1:] & ~inside[:-1])) + int(inside[0])
+    return {number: passes[number] / entries[number] for number in passes if entries[number]}
