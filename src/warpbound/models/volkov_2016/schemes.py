@@ -82,7 +82,7 @@ def warps_overlapping_latency(x: Mix, issue_time: Real) -> Real:
 def multithreaded(alone: Real, threads: Real) -> dict[str, Real]:
     """Instructions per cycle with `threads` threads that make `alone` each: three models by name."""
     return {
-        "ignored": np.multiply(alone, np.ones_like(threads)),       # eq. 4.13
+        "ignored": alone,                                           # eq. 4.13
         "linear": np.multiply(alone, threads),                      # eq. 4.13
         "probabilistic": 1.0 - (1.0 - alone) ** threads,            # eq. 4.13
     }
