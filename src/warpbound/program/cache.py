@@ -6,17 +6,23 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+_CHECK_B = 32  # every file begins with the hash of the rest, so that a damaged one is made again
+
 
 def folder() -> Path:
-    """Where results are kept: $XDG_CACHE_HOME/warpbound or ~/.cache/warpbound."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warpbound"
+    """Where results are kept: $XDG_CACHE_HOME/warpbound or ~/.cache/warpbound, or a folder of the user's in /tmp."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "warpbound"
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir()) / f"warpbound-{os.getuid()}"
 
 
 def digest(*parts: bytes | str) -> str:
     """One name for all parts; their order and their limits count."""
     total = hashlib.sha256()
     for part in parts:
-        raw = part.encode() if isinstance(part, str) else part
+        raw = part.encode(errors="surrogateescape") if isinstance(part, str) else part
         total.update(len(raw).to_bytes(8, "little"))
         total.update(raw)
     return total.hexdigest()
@@ -26,15 +32,19 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
     """The bytes kept under `name`; made, and kept where the disk allows it, when there are none."""
     path = folder() / name[:2] / name
     try:
-        return path.read_bytes()
+        kept = path.read_bytes()
     except OSError:
-        made = make()
-        keep(path, made)
-        return made
+        kept = b""
+    if len(kept) > _CHECK_B and hashlib.sha256(kept[_CHECK_B:]).digest() == kept[:_CHECK_B]:
+        return kept[_CHECK_B:]
+    made = make()
+    keep(path, hashlib.sha256(made).digest() + made)
+    return made
 
 
 def keep(path: Path, contents: bytes) -> None:
     """Write in one step, so that another process never reads half a file; a full or closed disk is no error."""
+    partial = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, partial = tempfile.mkstemp(dir=path.parent)
@@ -42,4 +52,5 @@ def keep(path: Path, contents: bytes) -> None:
             out.write(contents)
         os.replace(partial, path)
     except OSError:
-        return
+        if partial:
+            Path(partial).unlink(missing_ok=True)

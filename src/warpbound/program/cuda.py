@@ -1,51 +1,27 @@
-"""CUDA C++ to a cubin by NVRTC, remembered under the hash of all that goes in.
+"""CUDA C++ to a cubin by NVRTC, remembered under the hash of all that goes in."""
 
-NVRTC carries the CUDA headers inside itself (13.3 and later); they are unpacked once per version.
-"""
-
-import importlib.metadata
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from warpbound.errors import InputError, MissingTool
-from warpbound.program.cache import cached, digest, folder, keep
-from warpbound.program.host_code import Signature, Source, take_apart
+from warpbound.errors import InputError
+from warpbound.program import nvrtc
+from warpbound.program.cache import cached, digest
+from warpbound.program.headers import Headers, reachable
+from warpbound.program.host_code import Source, take_apart
+from warpbound.program.signatures import Signature, qualified
 
-FRONT_END = "2"  # raise when the front end changes what it makes of the same input
+FRONT_END = "3"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
-_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
-_STUBS = {  # headers that host code includes and device code does not need under NVRTC
-    "cuda_runtime.h": "",
-    "cuda_runtime_api.h": "",
-    "cuda.h": "",
-    "device_launch_parameters.h": "",
-    "math.h": "",
-    "cmath": "",
-    "assert.h": "",
-    "cassert": "",
-    "stdint.h": """#pragma once
-typedef signed char int8_t;
-typedef short int16_t;
-typedef int int32_t;
-typedef long long int64_t;
-typedef unsigned char uint8_t;
-typedef unsigned short uint16_t;
-typedef unsigned int uint32_t;
-typedef unsigned long long uint64_t;
-typedef unsigned long long uintptr_t;
-""",
-    "cstdint": '#include "stdint.h"\n',
-    "stddef.h": "",
-    "cstddef": "",
-}
+_ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
+_ARCH_OPTION = re.compile(r"^(?:-arch|--gpu-architecture)(?:=(.*))?$")
+_OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
+_LOG_LINES = 40
 
 
 @dataclass(frozen=True)
@@ -63,151 +39,139 @@ class Compiled(msgspec.Struct, frozen=True):
 
     cubin: bytes
     titles: dict[str, str]  # mangled name -> name expression
-    parameters: dict[str, list[tuple[str, str]]]  # plain kernel name -> (name, type) in order
+    parameters: dict[str, list[list[tuple[str, str]]]]  # plain name -> (name, type) in order, for every overload
     spills: dict[str, tuple[int, int]]  # mangled name -> bytes stored, bytes loaded
-    warnings: str
-
-
-def version() -> str:
-    """Version of the NVRTC wheel; empty when it is not installed."""
-    try:
-        return importlib.metadata.version("nvidia-cuda-nvrtc")
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    notes: tuple[str, ...] = ()
 
 
 def compile_cuda(text: str, name: str, arch: int, options: Options) -> Compiled:
-    """Compile `text` (called `name` in messages) for sm_`arch`.
+    """Compile `text` (called `name` in messages and in line tables) for sm_`arch`.
 
     Raises MissingTool without NVRTC, InputError with the compiler's own words where it refuses.
     """
+    if not text.isprintable() and "\0" in text:
+        raise InputError(f"{name} holds zero bytes.", "Give CUDA C++.")
+    headers = reachable(text, options.include, options.extra)
+
+    def make() -> bytes:
+        return msgspec.msgpack.encode(_Job(text, name, arch, options, headers).compile())
+
+    if not headers.certain:  # a header that a macro names may change unseen
+        return msgspec.msgpack.decode(make(), type=Compiled)
     key = digest(
-        "nvrtc", FRONT_END, version(), name, text, str(arch), repr(options.defines), repr(options.extra),
-        options.instance or "", *_headers(text, options.include),
+        "nvrtc", FRONT_END, nvrtc.version(), str(Path.cwd()), name, text, str(arch), repr(options),
+        *(part for path, contents in headers.files.items() for part in (str(path), contents)),
     )  # fmt: skip
-    packed = cached(key, lambda: msgspec.msgpack.encode(_compile(text, name, arch, options)))
-    return msgspec.msgpack.decode(packed, type=Compiled)
+    return msgspec.msgpack.decode(cached(key, make), type=Compiled)
 
 
-def _headers(text: str, include: Iterable[Path]) -> list[bytes]:
-    """Contents of every header that `text` can reach in the user's folders, through any condition."""
-    found: dict[Path, bytes] = {}
-    pending = [text]
-    folders = list(include)
-    while pending:
-        for name in _INCLUDE.findall(pending.pop()):
-            for place in folders:
-                path = place / name
-                if path not in found and path.is_file():
-                    found[path] = path.read_bytes()
-                    folders.append(path.parent)
-                    pending.append(found[path].decode(errors="replace"))
-    return [found[path] for path in sorted(found)]
+@dataclass(frozen=True)
+class _Job:
+    """One source to compile."""
 
+    text: str
+    name: str
+    arch: int
+    options: Options
+    headers: Headers
 
-def _compile(text: str, name: str, arch: int, options: Options) -> Compiled:
-    bundled = _bundled_headers()
-    places = (*options.include, bundled / "stubs", bundled, bundled / "cccl")
-    source = take_apart(text, lambda header: any((place / header).is_file() for place in places))
-    flags = [
-        f"-arch=sm_{arch}", "-lineinfo", "--ptxas-options=-v",
-        *(f"-D{key}={value}" if value else f"-D{key}" for key, value in options.defines),
-        *(f"-I{place}" for place in places), *options.extra,
-    ]  # fmt: skip
-    wanted = tuple(dict.fromkeys((*source.launched, *([options.instance] if options.instance else []))))
-    attempts = [(source.device, wanted)]
-    if source.device != text:
-        attempts.append((text, wanted))
-    first_log = ""
-    for attempt, (code, instances) in enumerate(attempts):
-        cubin, titles, log = _nvrtc(code, name, flags, instances)
-        if cubin is not None:
-            _require_kernel(source, titles, cubin, name)
-            return Compiled(cubin, titles, _named(source.kernels), _spills(log), _warnings(log))
-        first_log = log if attempt == 0 else first_log
-    raise InputError(_complaint(first_log, name, options), "Mend the source, or give -I, --define or --nvrtc.")
-
-
-def _require_kernel(source: Source, titles: dict[str, str], cubin: bytes, name: str) -> None:
-    if b".text." in cubin:
-        return
-    if source.kernels:
-        one = source.kernels[0].name
-        raise InputError(
-            f"{name}: nothing instantiates its kernel templates ({', '.join(s.name for s in source.kernels)}).",
-            f"Name an instance: --kernel '{one}<float>'.",
-        )
-    raise InputError(f"{name}: there is no __global__ function in it.", "Give a file with a kernel.")
-
-
-def _nvrtc(
-    code: str, name: str, flags: list[str], instances: tuple[str, ...]
-) -> tuple[bytes | None, dict[str, str], str]:
-    """(cubin or None, mangled name -> name expression, the compiler's log)."""
-    nvrtc = _library()
-    status, program = nvrtc.nvrtcCreateProgram(code.encode(), name.encode(), 0, None, None)
-    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-        raise InputError(f"{name}: NVRTC did not start ({status.name}).", "Try `warpbound doctor`.")
-    try:
-        for instance in instances:
-            nvrtc.nvrtcAddNameExpression(program, instance.encode())
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
-        raw = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
-        log = raw.decode(errors="replace").rstrip("\0\n ")
-        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            return None, {}, log or status.name
-        cubin = _fetch(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
-        titles = {}
-        for instance in instances:
-            status, lowered = nvrtc.nvrtcGetLoweredName(program, instance.encode())
-            if status == nvrtc.nvrtcResult.NVRTC_SUCCESS:
-                titles[lowered.decode()] = instance
-        return cubin, titles, log
-    finally:
-        nvrtc.nvrtcDestroyProgram(program)
-
-
-def _library() -> Any:
-    try:
-        from cuda.bindings import nvrtc
-    except ImportError as missing:
-        raise MissingTool("Compiling CUDA C++ needs NVRTC.", "Install warpbound[cuda].") from missing
-    return nvrtc
-
-
-def _fetch(size_of: Callable[[Any], Any], fetch: Callable[[Any, bytes], Any], program: Any) -> bytes:
-    _, size = size_of(program)
-    room: bytes = b" " * size
-    fetch(program, room)
-    return room
-
-
-def _bundled_headers() -> Path:
-    """The folder of NVRTC's own headers, unpacked on first use, with stubs for host headers beside them."""
-    nvrtc = _library()
-    place = folder() / f"headers-{version()}-{FRONT_END}"
-    if not (place / "complete").is_file():
-        place.mkdir(parents=True, exist_ok=True)
-        status = nvrtc.nvrtcInstallBundledHeaders(str(place).encode(), 0)[0]
-        if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise InputError(
-                f"NVRTC could not unpack its headers into {place} ({status.name}).", "Free some space there."
+    def compile(self) -> Compiled:
+        target, extra = self._target()
+        with nvrtc.header_folders() as bundled:
+            places = (*self.options.include, *bundled)
+            source = take_apart(
+                self.text, self.headers.spelled, lambda header: any((place / header).is_file() for place in places)
             )
-        for header, contents in _STUBS.items():
-            keep(place / "stubs" / header, contents.encode())
-        keep(place / "complete", b"")
-    return place
+            flags = [
+                "-lineinfo", "--ptxas-options=-v",
+                *(f"-D{key}={value}" for key, value in self.options.defines),
+                *(f"-I{place}" for place in places), *extra,
+            ]  # fmt: skip
+            made, notes = self._best(source, target, flags)
+        self._require_kernel(source, made)
+        return Compiled(made.cubin, made.titles, _overloads(source.kernels), _spills(made.log), notes)
+
+    def _target(self) -> tuple[str, list[str]]:
+        """The architecture by the user's own -arch, else the GPU's; the other options."""
+        words, rest, target = list(self.options.extra), [], f"sm_{self.arch}"
+        while words:
+            word = words.pop(0)
+            found = _ARCH_OPTION.match(word)
+            if found is None:
+                rest.append(word)
+                continue
+            target = found[1] if found[1] is not None else words.pop(0) if words else ""
+            if not re.fullmatch(rf"sm_{self.arch}[af]?", target):
+                raise InputError(
+                    f"--nvrtc {word}: the code would be for {target or 'nothing'}, the GPU is sm_{self.arch}.",
+                    f"Choose another --gpu; for features of one architecture write --nvrtc -arch=sm_{self.arch}a.",
+                )
+        return target, rest
+
+    def _best(self, source: Source, target: str, flags: list[str]) -> tuple[nvrtc.Made, tuple[str, ...]]:
+        """The first of several readings of the file that compiles.
+
+        Host code blanked; blanked in the user's headers too; the file as it is. Each is also tried for the
+        architecture with its own features, where the compiler says that these are missing.
+        """
+        wanted = list(source.launched)
+        if self.options.instance:
+            wanted.append(qualified(self.options.instance, source.kernels))
+        attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
+        refused: list[str] = []
+        for code, headers in attempts:
+            if (code, headers) in attempts[: len(refused)]:
+                refused.append(refused[0])
+                continue
+            made = nvrtc.build(nvrtc.Unit(code, self.name, headers), [f"-arch={target}", *flags], wanted)
+            if not made.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(made.log):
+                own = nvrtc.build(nvrtc.Unit(code, self.name, headers), [f"-arch={target}a", *flags], wanted)
+                if own.cubin:
+                    return own, (f"compiled for {target}a: the source uses what no other architecture has",)
+            if made.cubin:
+                return made, ()
+            refused.append(made.log)
+        raise self._refusal(min(refused, key=lambda log: len(_ERROR.findall(log)) or 1000))
+
+    def _refusal(self, log: str) -> InputError:
+        lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]
+        whole = "\n  ".join(lines[:_LOG_LINES])
+        if self.options.instance and nvrtc.rejected(log):
+            return InputError(
+                f"{self.name} has no kernel `{self.options.instance}`; the compiler says:\n  {whole}\n",
+                "Write the name with its namespace and template arguments, as in a launch.",
+            )
+        errors = _ERROR.findall(log)
+        if not errors:
+            return InputError(f"{self.name} does not compile:\n  {whole}\n", "Mend the source or the options.")
+        file, line, message = errors[0]
+        more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
+        return InputError(
+            f"{self.name} does not compile: {file}, line {line}: {message.rstrip('.')}{more}.\n  {whole}\n",
+            "Mend the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.",
+        )
+
+    def _require_kernel(self, source: Source, made: nvrtc.Made) -> None:
+        if b".text." in made.cubin:
+            return
+        if not made.cubin.startswith(b"\x7fELF"):
+            raise InputError(
+                f"{self.name}: the compiler options make no machine code.", "Leave out what asks for PTX or LTO."
+            )
+        templates = list(dict.fromkeys(one.qualified for one in source.kernels if one.template))
+        if templates:
+            raise InputError(
+                f"{self.name}: nothing instantiates its kernel templates ({', '.join(templates)}).",
+                f"Name an instance with its template arguments, like --kernel '{templates[0]}<float>'.",
+            )
+        raise InputError(f"{self.name}: there is no __global__ function in it.", "Give a file with a kernel.")
 
 
-def _complaint(log: str, name: str, options: Options) -> str:
-    lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]
-    if any("name expression" in line for line in lines) and options.instance:
-        return f"{name} has no kernel `{options.instance}`:\n  " + "\n  ".join(lines)
-    return f"{name} does not compile:\n  " + "\n  ".join(lines[:40]) + "\n"
-
-
-def _warnings(log: str) -> str:
-    return "\n".join(line for line in log.splitlines() if "warning" in line)
+def _overloads(kernels: tuple[Signature, ...]) -> dict[str, list[list[tuple[str, str]]]]:
+    found: dict[str, list[list[tuple[str, str]]]] = {}
+    for kernel in kernels:
+        found.setdefault(kernel.name, []).append(list(kernel.parameters))
+    return found
 
 
 def _spills(log: str) -> dict[str, tuple[int, int]]:
@@ -221,5 +185,6 @@ def _spills(log: str) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _named(kernels: Iterable[Signature]) -> dict[str, list[tuple[str, str]]]:
-    return {kernel.name: list(kernel.parameters) for kernel in kernels}
+def with_instance(options: Options, kernel: str | None) -> Options:
+    """The options that also instantiate `kernel`, where that is a name expression."""
+    return replace(options, instance=kernel) if kernel and "<" in kernel else options

@@ -1,19 +1,24 @@
 """What a whole `.cu` file holds beside kernels, found with tree-sitter and blanked, line by line in place.
 
 A file that nvcc takes has host functions, host headers and launches in it; NVRTC takes device code only.
-Blanks replace the host parts, so that every line keeps its number.
+What is marked for the device stays, and with it whatever it names, and what that names in turn; blanks
+replace the rest, so that every line keeps its number.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from warpbound.errors import MissingTool
+from warpbound.program.host_headers import FOR_STD
+from warpbound.program.signatures import Signature, first_of, instances, parameters
 
-_DEVICE = re.compile(rb"__(?:global|device|constant|shared|managed)__|\bconstexpr\b")
-_LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*<[^;(){}]*?>)\s*<<<")
-_SYSTEM_INCLUDE = re.compile(rb"<([^>]+)>")
+_MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
+_ENTRY = re.compile(r"__global__")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_LIBRARY = re.compile(r"\b(std|thrust)\s*::")
+_HEADER = re.compile(r"<([^>]+)>")
 _CONTAINERS = frozenset(
     {
         "translation_unit",
@@ -26,117 +31,263 @@ _CONTAINERS = frozenset(
         "declaration_list",
     }
 )
-
-
-@dataclass(frozen=True)
-class Signature:
-    """A `__global__` function as written: name, (name, type) of its parameters, whether it is a template."""
-
-    name: str
-    parameters: tuple[tuple[str, str], ...]
-    template: bool
+_MACROS = frozenset({"preproc_def", "preproc_function_def"})
+_CLASSES = ("struct_specifier", "class_specifier", "union_specifier")
+_NAMED = frozenset(  # stays where something that stays names it
+    {
+        *_CLASSES,
+        "declaration",
+        "function_definition",
+        "template_declaration",
+        "template_instantiation",
+        "enum_specifier",
+        "type_definition",
+        "alias_declaration",
+        "namespace_alias_definition",
+        "concept_definition",
+        "using_declaration",
+        "expression_statement",
+    }
+)
+_NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namespace_identifier"})
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file taken apart: the device code with its lines in place, the kernels, the instances the host launches."""
+    """A file taken apart.
+
+    device : the device code with its lines in place. headers : the same of the user's headers, by name.
+    kernels : its kernels as written. launched : the instances that the host launches or that are spelled out,
+    and the kernels that only a launch keeps alive (static ones), as name expressions.
+    """
 
     device: str
+    headers: dict[str, str]
     kernels: tuple[Signature, ...]
     launched: tuple[str, ...]
 
 
-def take_apart(text: str, known_header: Callable[[str], bool]) -> Source:
-    """Blank the host parts of `text`; `known_header` says of <name> whether it can be included.
+@dataclass
+class _Item:
+    """A top-level piece of a file: what it declares and the words in it."""
+
+    node: Any
+    text: str
+    declares: frozenset[str]
+    kept: bool
+
+
+def take_apart(text: str, headers: Mapping[str, str], known_header: Callable[[str], bool]) -> Source:
+    """Blank the host parts of `text` and of `headers`; `known_header` says whether <name> can be included.
 
     Raises MissingTool where tree-sitter is not installed.
     """
+    roots = {name: _parse(code) for name, code in {"": text, **headers}.items()}
+    marks = _words_for(_MARK, roots.values())
+    items = {name: list(_items(root, marks)) for name, root in roots.items()}
+    everything = [item for some in items.values() for item in some]
+    _keep_what_is_named(everything)
+    named = {word for item in everything if item.kept for word in _LIBRARY.findall(item.text)}
+    blanked = {
+        name: _blank(root.text, _host_parts(root, items[name], marks, _Includes(known_header, named)))
+        for name, root in roots.items()
+    }
+    entries = _words_for(_ENTRY, roots.values())
+    kernels = tuple(one for root in roots.values() for one in _signatures(root, entries, ()))
+    return Source(blanked.pop(""), blanked, kernels, instances(text, kernels, roots[""]))
+
+
+def _parse(text: str) -> Any:
     try:
         import tree_sitter_cuda
         from tree_sitter import Language, Parser
     except ImportError as missing:
         raise MissingTool("Reading CUDA C++ needs tree-sitter-cuda.", "Install warpbound[cuda].") from missing
-    raw = text.encode()
-    root = Parser(Language(tree_sitter_cuda.language())).parse(raw).root_node
-    device = bytearray(raw)
-    for node in _host_parts(root, known_header):
-        for i in range(node.start_byte, node.end_byte):
-            if device[i] not in b"\r\n":
-                device[i] = 0x20
-    signatures = tuple(_signatures(root))
-    templates = {s.name for s in signatures if s.template}
-    launched = [re.sub(r"\s+", " ", name).strip() for name in _LAUNCH.findall(text)]
-    wanted = [name for name in launched if name.partition("<")[0].strip().rpartition("::")[2] in templates]
-    return Source(device.decode(), signatures, tuple(dict.fromkeys(wanted)))
+    return Parser(Language(tree_sitter_cuda.language())).parse(text.encode()).root_node
 
 
-def _host_parts(node: Any, known_header: Callable[[str], bool]) -> Iterator[Any]:
+@dataclass(frozen=True)
+class _Includes:
+    """Which `#include` lines stay: all of them, but not host headers and libraries that only host code needs."""
+
+    known: Callable[[str], bool]
+    named: set[str]  # libraries that device code names: std, thrust
+
+    def stays(self, line: str) -> bool:
+        found = _HEADER.search(line)
+        if found is None:
+            return True
+        library = "std" if found[1] in FOR_STD else found[1].partition("/")[0]
+        return self.known(found[1]) and (library not in ("std", "thrust") or library in self.named)
+
+
+def _words_for(mark: re.Pattern[str], roots: Iterable[Any]) -> re.Pattern[str]:
+    """`mark` and the macros that come down to it."""
+    macros = {}
+    for root in roots:
+        for node in _inside(root, _MACROS):
+            words = _WORD.findall(node.text.decode(errors="replace"))
+            if len(words) > 1:
+                macros[words[1]] = set(words[2:])
+    marking = {name for name, words in macros.items() if any(mark.fullmatch(word) for word in words)}
+    while more := {name for name, words in macros.items() if words & marking} - marking:
+        marking |= more
+    return re.compile("|".join([mark.pattern, *(rf"\b{name}\b" for name in sorted(marking))]))
+
+
+def _inside(node: Any, kinds: frozenset[str]) -> Iterator[Any]:
+    """Nodes of these kinds among the top-level pieces."""
     for child in node.children:
-        if child.type in _CONTAINERS:
-            yield from _host_parts(child, known_header)
-        elif _is_host(child, known_header):
+        if child.type in kinds:
             yield child
+        elif child.type in _CONTAINERS:
+            yield from _inside(child, kinds)
 
 
-def _is_host(node: Any, known_header: Callable[[str], bool]) -> bool:
-    text: bytes = node.text
-    if node.type == "preproc_include":
-        found = _SYSTEM_INCLUDE.search(text)
-        return found is not None and not known_header(found[1].decode())
-    if node.type in ("function_definition", "template_declaration", "declaration"):
-        callable_or_std = node.type == "function_definition" or b"(" in text.partition(b"=")[0] or b"std::" in text
-        return callable_or_std and not _DEVICE.search(_head(node)) and not _mentions_type_only(node)
-    if node.type == "using_declaration":
-        return text.split() == [b"using", b"namespace", b"std;"]
-    if node.type in ("struct_specifier", "class_specifier"):
-        return b"std::" in text and not _DEVICE.search(text)
-    return bool(node.type == "expression_statement")
+def _items(root: Any, marks: re.Pattern[str]) -> Iterator[_Item]:
+    for node in _inside(root, _NAMED | _MACROS):
+        text = node.text.decode(errors="replace")
+        if node.type in _MACROS:
+            words = _WORD.findall(text)
+            yield _Item(node, text, frozenset(words[1:2]), kept=False)
+            continue
+        whole = _is_class(node) or _is_class(node.children[-1] if node.children else node)
+        is_kept = not whole and marks.search(_head(node)) is not None
+        yield _Item(node, _without_host_members(node, marks), _declares(node), is_kept)
 
 
-def _mentions_type_only(node: Any) -> bool:
-    """Class templates and alias templates are types that kernels may use."""
-    return node.type == "template_declaration" and any(
-        child.type in ("struct_specifier", "class_specifier", "alias_declaration", "concept_definition")
-        for child in node.children
+def _is_class(node: Any) -> bool:
+    return node.type in _CLASSES or (
+        node.type == "template_declaration" and any(child.type in _CLASSES for child in node.children)
     )
 
 
-def _head(node: Any) -> bytes:
+def _keep_what_is_named(items: Iterable[_Item]) -> None:
+    """Spread from the kept items to those that declare a word in them. A host function is never kept."""
+    waiting = [item for item in items if not item.kept and not _is_host_function(item.node)]
+    words = {word for item in items if item.kept for word in _WORD.findall(item.text)}
+    while found := [item for item in waiting if item.declares & words]:
+        for item in found:
+            item.kept = True
+            words |= set(_WORD.findall(item.text))
+        waiting = [item for item in waiting if not item.kept]
+
+
+def _is_host_function(node: Any) -> bool:
+    """A function without any mark (items with one are kept already); constexpr ones serve the device, too."""
+    inner = node.children[-1] if node.type == "template_declaration" and node.children else node
+    if inner.type == "template_instantiation" or inner.type == "expression_statement":
+        return True
+    if inner.type == "declaration":
+        declarator = inner.child_by_field_name("declarator")
+        if declarator is None or declarator.type != "function_declarator":
+            return False
+    elif inner.type != "function_definition":
+        return False
+    return "constexpr" not in _head(inner).split()
+
+
+def _declares(node: Any) -> frozenset[str]:
+    """The names a piece gives to the rest of the file."""
+    found: set[str] = set()
+    if node.type == "template_declaration" and node.children:
+        return _declares(node.children[-1] if node.children[-1].type != ";" else node.children[-2])
+    if node.type == "using_declaration":
+        found |= set(_WORD.findall(node.text.decode(errors="replace"))[-1:])
+    if node.type == "namespace_alias_definition":
+        found |= set(_WORD.findall(node.text.decode(errors="replace"))[1:2])
+    for part in (node.child_by_field_name("name"), *node.children_by_field_name("declarator")):
+        name = None if part is None else first_of(part, _NAMES)
+        if name is not None:
+            found.add(name.text.decode())
+    inner = node.child_by_field_name("type")
+    if inner is not None and inner.type in (*_CLASSES, "enum_specifier"):
+        found |= _declares(inner)
+    if node.type == "enum_specifier" and (body := node.child_by_field_name("body")) is not None:
+        found |= {word for child in body.children for word in _WORD.findall(child.text.decode())[:1]}
+    return frozenset(found)
+
+
+def _head(node: Any) -> str:
     """The text of a definition without its body."""
-    body = _first(node, "compound_statement")
+    body = first_of(node, frozenset({"compound_statement"}))
     text: bytes = node.text
-    return text if body is None else text[: body.start_byte - node.start_byte]
+    return (text if body is None else text[: body.start_byte - node.start_byte]).decode(errors="replace")
 
 
-def _first(node: Any, kind: str) -> Any:
+def _host_members(node: Any, marks: re.Pattern[str]) -> Iterator[Any]:
+    """The member functions of a class that only the host can call."""
     pending = [node]
     while pending:
-        one = pending.pop(0)
-        if one.type == kind:
-            return one
-        pending.extend(one.children)
-    return None
+        one = pending.pop()
+        for child in one.children:
+            inner = child.children[-1] if child.type == "template_declaration" and child.children else child
+            if inner.type == "function_definition":
+                body = first_of(inner, frozenset({"compound_statement"}))
+                head = _head(child)
+                if body is not None and not marks.search(head) and "constexpr" not in head.split():
+                    yield child
+            elif child.type in (*_CLASSES, "field_declaration_list", "field_declaration"):
+                pending.append(child)
 
 
-def _signatures(root: Any) -> Iterator[Signature]:
-    pending = [(root, False)]
-    while pending:
-        node, template = pending.pop(0)
-        if node.type in ("function_definition", "declaration") and b"__global__" in _head(node):
-            declarator = _first(node, "function_declarator")
-            if declarator is not None:
-                name = declarator.child_by_field_name("declarator").text.decode()
-                yield Signature(name, tuple(_parameters(declarator)), template)
+def _without_host_members(node: Any, marks: re.Pattern[str]) -> str:
+    text = bytearray(node.text)
+    if _holds_class(node):
+        for member in _host_members(_class_of(node), marks):
+            text[member.start_byte - node.start_byte : member.end_byte - node.start_byte] = b" " * len(member.text)
+    return text.decode(errors="replace")
+
+
+def _class_of(node: Any) -> Any:
+    return first_of(node, frozenset(_CLASSES)) or node
+
+
+def _holds_class(node: Any) -> bool:
+    return _is_class(node) or (
+        node.type in ("declaration", "type_definition") and first_of(node, frozenset(_CLASSES)) is not None
+    )
+
+
+def _host_parts(root: Any, items: list[_Item], marks: re.Pattern[str], includes: _Includes) -> Iterator[Any]:
+    """The pieces to blank: unknown host headers, what no device code names, host members of what it names."""
+    for node in _inside(root, frozenset({"preproc_include"})):
+        if not includes.stays(node.text.decode(errors="replace")):
+            yield node
+    yield from _inside(root, frozenset({"static_assert_declaration"}))
+    for item in items:
+        if item.node.type in _MACROS or item.text.split() == ["using", "namespace", "std;"]:
             continue
-        inside = template or node.type == "template_declaration"
-        pending.extend((child, inside) for child in node.children)
+        is_namespace = item.text.startswith("using namespace") and "std" not in item.text
+        if not item.kept and not is_namespace:
+            yield item.node
+        elif item.kept and _holds_class(item.node):
+            yield from _host_members(_class_of(item.node), marks)
 
 
-def _parameters(declarator: Any) -> Iterator[tuple[str, str]]:
-    for node in declarator.child_by_field_name("parameters").children:
-        if node.type in ("parameter_declaration", "optional_parameter_declaration"):
-            inner = node.child_by_field_name("declarator")
-            name = _first(inner, "identifier") if inner is not None else None
-            whole = re.sub(r"\s+", " ", node.text.decode())
-            word = name.text.decode() if name is not None else ""
-            yield word, re.sub(rf"\b{re.escape(word)}\b", "", whole).strip() if word else whole
+def _blank(raw: bytes, parts: Iterable[Any]) -> str:
+    device = bytearray(raw)
+    for node in parts:
+        for i in range(node.start_byte, node.end_byte):
+            if device[i] not in b"\r\n":
+                device[i] = 0x20
+    return device.decode(errors="replace")
+
+
+def _signatures(node: Any, entries: re.Pattern[str], around: tuple[str | None, ...]) -> Iterator[Signature]:
+    """The kernels of a file with the namespaces they stand in (None for one without a name)."""
+    for child in node.children:
+        if child.type == "namespace_definition":
+            name = child.child_by_field_name("name")
+            yield from _signatures(child, entries, (*around, name.text.decode() if name is not None else None))
+        elif child.type in _CONTAINERS:
+            yield from _signatures(child, entries, around)
+        elif child.type in ("function_definition", "declaration", "template_declaration"):
+            head = _head(child)
+            declarator = first_of(child, frozenset({"function_declarator"}))
+            if declarator is None or not entries.search(head):
+                continue
+            name = declarator.child_by_field_name("declarator").text.decode()
+            is_local = "static" in head.split() or None in around
+            spaces = "::".join(word for word in around if word)
+            yield Signature(name, spaces, tuple(parameters(declarator)), child.type == "template_declaration", is_local)

@@ -44,7 +44,8 @@ class Program:
     """One kernel as compiled.
 
     name : as in the machine code (mangled); title : as a person would write it.
-    arch : 90 for sm_90, the architecture the code was built for; proxy_isa says for which it stands in.
+    arch : 90 for sm_90, the architecture the code was built for; features : `a` or `f` for sm_90a or sm_100f.
+    proxy_isa : `sm_75` where that code stands in for the machine's own.
     registers : per thread. shared_bytes : static, per block, without the driver's reserve.
     local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
     parameter_base : where the parameters begin in constant bank 0, bytes.
@@ -57,6 +58,7 @@ class Program:
     arch: int
     instructions: tuple[Instruction, ...] = field(repr=False)
     labels: frozenset[int] = field(repr=False, default=frozenset())
+    features: str = ""
     registers: int = 0
     shared_bytes: int = 0
     local_bytes: int = 0

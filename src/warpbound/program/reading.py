@@ -1,14 +1,16 @@
 """Whatever the user gives - CUDA C++, a cubin, a listing - to Programs, one per kernel."""
 
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu, gpu
 from warpbound.program.cubin import Cubin, read_cubin
-from warpbound.program.cuda import COMPILED_ARCHITECTURES, Compiled, Options, compile_cuda
+from warpbound.program.cuda import COMPILED_ARCHITECTURES, Compiled, Options, compile_cuda, with_instance
+from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program, Symbol
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.sass import Listing, Section, kernels, read_listing
@@ -100,11 +102,9 @@ def _text(raw: bytes, name: str) -> str:
 
 def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
     arch, proxy = compiled_arch(machine)
-    if kernel and "<" in kernel:
-        options = replace(options, instance=kernel)
-    compiled = compile_cuda(text, Path(name).name, arch, options)
+    compiled = compile_cuda(text, name, arch, with_instance(options, kernel))
     found = _from_cubin(compiled.cubin, name, compiled)
-    return tuple(replace(one, source=text, proxy_isa=proxy) for one in found)
+    return tuple(replace(one, source=text, proxy_isa=proxy, assumed=compiled.notes) for one in found)
 
 
 def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
@@ -136,14 +136,14 @@ def _from_cubin(image: bytes, name: str, compiled: Compiled | None) -> tuple[Pro
 def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compiled | None, name: str) -> Program:
     facts = cubin.kernels[section.name]
     plain = plain_name(section.name)
-    known = compiled.parameters.get(plain.rpartition("::")[2], []) if compiled else []
-    if len(known) != len(facts.parameters):
-        known = [("", "")] * len(facts.parameters)
+    written = compiled.parameters.get(plain.rpartition("::")[2], []) if compiled else []
+    known = _agreed([one for one in written if len(one) == len(facts.parameters)], len(facts.parameters))
     return Program(
         name=section.name,
         title=(compiled.titles.get(section.name) if compiled else None) or plain,
         arch=cubin.arch,
-        instructions=tuple(section.instructions),
+        features=listing.variant,
+        instructions=_placed(section.instructions, name),
         labels=frozenset(section.labels.values()),
         registers=facts.registers,
         shared_bytes=facts.shared_bytes,
@@ -162,6 +162,29 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
         fixups=tuple(Fixup(*one) for one in cubin.fixups),
         source_name=name,
     )
+
+
+def _agreed(written: Sequence[Sequence[tuple[str, str]]], count: int) -> list[tuple[str, str]]:
+    """Names and types of parameters as far as all overloads of the name agree on them."""
+    known = []
+    for choices in zip(*written, strict=True) if written else [()] * count:
+        names, types = {word for word, _ in choices}, {kind for _, kind in choices}
+        known.append((names.pop() if len(names) == 1 else "", types.pop() if len(types) == 1 else ""))
+    return known
+
+
+def _placed(instructions: Iterable[Instruction], name: str) -> tuple[Instruction, ...]:
+    """The line tables hold the folder of the compilation before the name; the user knows the file by its name."""
+    whole = os.path.normpath(os.path.join(os.getcwd(), name))
+    renamed: dict[Place, Place] = {}
+
+    def known_as(place: Place) -> Place:
+        if place not in renamed:
+            file = name if os.path.normpath(place.file) == whole else place.file
+            renamed[place] = Place(file, place.line, known_as(place.outer) if place.outer else None)
+        return renamed[place]
+
+    return tuple(replace(one, place=known_as(one.place)) if one.place else one for one in instructions)
 
 
 def _from_listing(text: str, name: str) -> tuple[Program, ...]:

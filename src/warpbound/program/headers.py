@@ -1,0 +1,65 @@
+"""The user's own headers: which of them a source can reach, so that a change in one is seen."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:include(?:_next)?|import)\b[ \t]*(?:["<]([^">\n]+)[">]|(\S+))', re.M)
+_FOLDER = re.compile(r"^(?:-I|--include-path=|-include-path=)(.+)$")
+_BEFORE = re.compile(r"^(?:-include|--pre-include|-pre-include)=(.+)$")
+
+
+@dataclass(frozen=True)
+class Headers:
+    """What `#include` lines lead to in the user's folders, through any condition.
+
+    files : path -> contents, in the order found. spelled : text by the name as included, where it is one file.
+    certain : False when some `#include` names a macro, so that not all headers are known.
+    """
+
+    files: dict[Path, bytes]
+    spelled: dict[str, str]
+    certain: bool
+
+
+def reachable(text: str, include: Iterable[Path], options: Iterable[str]) -> Headers:
+    """Every header that `text` can reach in the folders of `include` and of the compiler options."""
+    given, first = _in_options(options)
+    folders = [*include, *given, Path()]
+    pending = [text, *(f'#include "{name}"' for name in first)]
+    files: dict[Path, bytes] = {}
+    spelled: dict[str, set[Path]] = {}
+    certain = True
+    while pending:
+        for name, macro in _INCLUDE.findall(pending.pop(0)):
+            certain = certain and not macro
+            for path in [folder / name for folder in folders if name]:
+                if path not in files and path.is_file():
+                    files[path] = path.read_bytes()
+                    pending.append(files[path].decode(errors="replace"))
+                    folders += [path.parent] if path.parent not in folders else []
+                spelled.setdefault(name, set()).update({path} & files.keys())
+    return Headers(files, {name: _one(paths, files) for name, paths in spelled.items() if len(paths) == 1}, certain)
+
+
+def _in_options(options: Iterable[str]) -> tuple[list[Path], list[str]]:
+    """Include folders and headers put before the source that stand among the compiler's options."""
+    folders, first = [], []
+    words = list(options)
+    for here, after in zip_longest(words, words[1:], fillvalue=""):
+        if found := _FOLDER.match(here):
+            folders.append(Path(found[1]))
+        elif here in ("-I", "--include-path", "-include-path"):
+            folders.append(Path(after))
+        elif found := _BEFORE.match(here):
+            first.append(found[1])
+        elif here in ("-include", "--pre-include", "-pre-include"):
+            first.append(after)
+    return folders, first
+
+
+def _one(paths: set[Path], files: dict[Path, bytes]) -> str:
+    (path,) = paths
+    return files[path].decode(errors="replace")

@@ -1,0 +1,81 @@
+"""Kernels as their source writes them: names, parameters, and the instances that a file asks for."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*<[^;(){}]*?>)\s*<<<")
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A `__global__` function as written.
+
+    spaces : the named namespaces around it. parameters : (name, type) in order.
+    template : whether it is one. local : whether no other file can launch it (static, unnamed namespace).
+    """
+
+    name: str
+    spaces: str
+    parameters: tuple[tuple[str, str], ...]
+    template: bool
+    local: bool
+
+    @property
+    def qualified(self) -> str:
+        return f"{self.spaces}::{self.name}" if self.spaces else self.name
+
+
+def instances(text: str, kernels: Sequence[Signature], root: Any) -> tuple[str, ...]:
+    """Name expressions of the template instances that `text` launches or spells out, and of its local kernels."""
+    templates = {one.name for one in kernels if one.template}
+    written = [*_LAUNCH.findall(text), *_explicit(root)]
+    names = [re.sub(r"\s+", " ", name).strip() for name in written]
+    wanted = [name for name in names if name.partition("<")[0].strip().rpartition("::")[2] in templates]
+    lonely = [one.qualified for one in kernels if one.local and not one.template]
+    return tuple(dict.fromkeys([*(qualified(name, kernels) for name in wanted), *lonely]))
+
+
+def qualified(instance: str, kernels: Sequence[Signature]) -> str:
+    """`ns::scale<float>` for `scale<float>` where the one kernel of that name stands in ns."""
+    name, angle, rest = instance.partition("<")
+    known = {one.qualified for one in kernels if one.name == name.strip()}
+    return f"{known.pop()}{angle}{rest}" if len(known) == 1 else instance
+
+
+def _explicit(root: Any) -> Iterator[str]:
+    """`scale<float>` of every `template __global__ void scale<float>(...)`."""
+    pending = [root]
+    while pending:
+        node = pending.pop(0)
+        if node.type == "template_instantiation":
+            found = first_of(node, frozenset({"template_function"}))
+            if found is not None:
+                yield found.text.decode()
+        elif node.type in ("translation_unit", "namespace_definition", "declaration_list"):
+            pending.extend(node.children)
+
+
+def first_of(node: Any, kinds: frozenset[str]) -> Any:
+    """The first node of one of these kinds, breadth first; None where there is none."""
+    pending = [node]
+    while pending:
+        one = pending.pop(0)
+        if one.type in kinds:
+            return one
+        pending.extend(one.children)
+    return None
+
+
+def parameters(declarator: Any) -> Iterator[tuple[str, str]]:
+    """(name, type) of the parameters of a function; the name is empty where none is given."""
+    for node in declarator.child_by_field_name("parameters").children:
+        if node.type in ("parameter_declaration", "optional_parameter_declaration"):
+            inner = node.child_by_field_name("declarator")
+            name = first_of(inner, frozenset({"identifier"})) if inner is not None else None
+            word = name.text.decode() if name is not None else ""
+            whole = re.sub(r"\s+", " ", node.text.decode())
+            if node.type == "optional_parameter_declaration":
+                whole = whole.partition("=")[0].strip()
+            yield word, re.sub(rf"\b{re.escape(word)}\b", "", whole).strip() if word else whole
