@@ -1,6 +1,5 @@
 """The report a person reads: verdict, why, what to do, then the tables; 80 columns are enough."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from rich import box
@@ -10,10 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report import details
 from warpbound.report.table import side_by_side
-from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, listed, seconds
+from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, seconds
 
 BAR = 24  # columns of a full bar
+WORTH = 0.005  # shares below this are left out of pictures
 
 
 def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
@@ -55,17 +56,17 @@ def _sections(entry: Entry) -> Iterator[tuple[str, RenderableType]]:
         yield "Why: one warp alone", Group(_latency(entry), Text(), _lines(entry))
         yield "Why: what each resource allows", _bounds(entry)
         yield "What to do first", _whatifs(entry)
-    yield "Occupancy", _occupancy(entry)
-    yield "Kernel", _kernel(entry)
+    yield "Occupancy", details.occupancy(entry)
+    yield "Kernel", details.kernel(entry)
     if entry["loops"]:
-        yield "Loops, per iteration and warp", _loops(entry)
+        yield "Loops, per iteration and warp", details.loops(entry)
     if entry["memory"]["global_load_requests"] is not None:
-        yield "Memory traffic, whole launch", _memory(entry)
+        yield "Memory traffic, whole launch", details.memory(entry)
     if entry.get("sass"):
-        yield "SASS along the path of one warp", _sass(entry["sass"])
+        yield "SASS along the path of one warp", details.sass(entry["sass"])
     if entry["models"]:
-        yield "The models of the papers", _models(entry)
-    yield "How far to trust this", _confidence(entry)
+        yield "The models of the papers", details.models(entry)
+    yield "How far to trust this", details.confidence(entry)
 
 
 def _headline(entry: Entry) -> str:
@@ -141,7 +142,7 @@ def _hiding(entry: Entry) -> Text:
 def _latency(entry: Entry) -> RenderableType:
     latency = entry["latency"]
     total = latency["cycles"]
-    rows = sorted(((c, n) for c, n in latency["parts"].items() if n > 0), key=lambda row: -row[1])
+    rows = sorted(((c, n) for c, n in latency["parts"].items() if n >= WORTH * total), key=lambda row: -row[1])
     table = Table.grid(padding=(0, 1))
     table.add_column(justify="right")
     table.add_column(justify="right")
@@ -149,19 +150,25 @@ def _latency(entry: Entry) -> RenderableType:
     table.add_column()
     for cause, cycles in rows:
         table.add_row(f"{cycles:.0f}", f"{100 * cycles / total:.0f} %", _bar(cycles / total), CAUSE_WORDS[cause])
-    phases = latency["load_phases"]
-    loads = (
-        f" {count(len(phases), 'wait')} for global loads ({listed([str(n) for n in phases])} in flight)."
-        if phases
-        else ""
-    )
     levels = latency["by_level"]
+    loads = _phases(latency["load_phases"])
     served = ", ".join(f"{level.upper()} {cycles:.0f}" for level, cycles in levels.items())
     return Group(
         Text(f"{total:.0f} cycles at least{_once(entry)}.{loads}"),
         table,
         Text(f"If all global loads were served by one level: {served} cycles.", "dim"),
     )
+
+
+def _phases(phases: Sequence[int]) -> str:
+    if not phases:
+        return ""
+    waits = f" {count(len(phases), 'wait')} for global loads"
+    if len(phases) == 1:
+        return f"{waits}, {phases[0]} in flight."
+    if len(set(phases)) == 1:
+        return f"{waits}, {phases[0]} in flight each."
+    return f"{waits}, {min(phases)} to {max(phases)} in flight."
 
 
 def _once(entry: Entry) -> str:
@@ -193,6 +200,8 @@ def _bounds(entry: Entry) -> RenderableType:
         table.add_column(name, justify="right" if name in ("SM cycles", "in use") else "left")
     for bound in entry["bounds"]:
         used = bound["utilization"]
+        if used < WORTH:
+            continue
         style = "bold" if bound["resource"] == entry["bottleneck"] else ""
         table.add_row(
             RESOURCE_WORDS[bound["resource"]],
@@ -214,113 +223,3 @@ def _whatifs(entry: Entry) -> RenderableType:
     for whatif in entry["whatifs"]:
         table.add_row(f"{whatif['speedup']:.2f}x", Text.assemble((whatif["change"], "bold"), f" - {whatif['why']}."))
     return table
-
-
-def _occupancy(entry: Entry) -> RenderableType:
-    own = entry["occupancy"]
-    blocks = count(own["blocks_per_sm"], "block")
-    share = 100 * own["warps_per_sm"] / own["max_warps_per_sm"]
-    text = (
-        f"{blocks} per SM, {own['warps_per_sm']} of {own['max_warps_per_sm']} warps ({share:.0f} %), "
-        f"limited by {listed(own['limiters'])}."
-    )
-    limits = ", ".join(f"{name} {n}" for name, n in own["block_limits"].items())
-    parts = [Text(text), Text(f"Blocks that each limit admits: {limits}.", "dim")]
-    if own["next_step"]:
-        parts.append(Text(own["next_step"]))
-    return Group(*parts)
-
-
-def _kernel(entry: Entry) -> RenderableType:
-    program = entry["program"]
-    mix = ", ".join(f"{pipe} {n}" for pipe, n in program["mix"].items())
-    spilled = program["spill_bytes_stored"] + program["spill_bytes_loaded"]
-    local = f", {program['local_bytes']} B of local memory" if program["local_bytes"] else ""
-    spills = f", {spilled} B of spills" if spilled else ", no spills"
-    return Group(
-        Text(
-            f"{program['registers']} registers, {program['shared_bytes']} B static shared memory"
-            f"{local}{spills}, {count(program['barriers'], 'barrier')}."
-        ),
-        Text(f"{program['instructions']} instructions in the code, by pipe: {mix}."),
-    )
-
-
-def _loops(entry: Entry) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("lines", "trips", "latency", "instr.", "binds", "cycles", "threads per SM", "P (chip)", "Q (SM)"):
-        table.add_column(name, justify="left" if name in ("lines", "binds") else "right")
-    for loop in entry["loops"]:
-        name = loop["bottleneck"]
-        lines = f"{loop['lines'][0]}-{loop['lines'][1]}" if loop["lines"][0] else "?"
-        demand = {k: v for k, v in loop["demand"].items() if k != "latency"}
-        tightest = max(demand, key=lambda k: demand[k]) if demand else "latency"
-        needed = loop["threads_to_saturate"].get(tightest)
-        table.add_row(
-            "  " * (loop["depth"] - 1) + lines,
-            amount(loop["trip_count"]) if loop["trip_count"] is not None else "?",
-            f"{loop['latency_cycles']:.0f}", f"{loop['warp_instructions']:.0f}", name,
-            amount(demand.get(tightest, 0.0)), amount(needed) if needed else "-",
-            amount(loop["P"]) if loop["P"] else "-", amount(loop["Q"]) if loop["Q"] else "-",
-        )  # fmt: skip
-    note = "P: threads on the chip that saturate DRAM; Q: threads on an SM that saturate instruction issue."
-    return Group(table, Text(note, "dim"))
-
-
-def _memory(entry: Entry) -> RenderableType:
-    memory = entry["memory"]
-    table = Table.grid(padding=(0, 2))
-    table.add_column()
-    table.add_column(justify="right")
-    for key, value in memory.items():
-        if value is not None:
-            shown = f"{100 * value:.1f} %" if key.endswith("_rate") else amount(value)
-            table.add_row(key.replace("_", " "), shown)
-    return table
-
-
-def _sass(rows: Sequence[Entry]) -> RenderableType:
-    """Issue cycle, control word as stall, write and read scoreboard, wait mask; * marks the critical path."""
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    for name in ("line", "cycle", "st", "w", "r", "wait", "pipe"):
-        table.add_column(name, justify="right" if name in ("line", "cycle", "st") else "left", no_wrap=True)
-    table.add_column("instruction", overflow="fold")
-    for row in rows:
-        word = row["control"] or {}
-        wait = "".join(str(board) for board in word.get("wait", ()))
-        cycle = "" if row["issue"] is None else f"{math.floor(row['issue'])}{'*' if row['critical'] else ' '}"
-        style = "dim" if row["issue"] is None else "bold" if row["waited"] else ""
-        said = f"  +{row['waited']:.0f} for {row['waits_for']:04x}" if row["waited"] else ""
-        table.add_row(
-            str(row["line"] or ""), cycle, _cell(word.get("stall")), _cell(word.get("write_scoreboard")),
-            _cell(word.get("read_scoreboard")), wait, row["pipe"],
-            Text(f"{row['address']:04x} {row['text']}{said}"), style=style,
-        )  # fmt: skip
-    note = "cycle: issue (* on the critical path); st: stall; w, r: scoreboards raised; wait: scoreboards awaited."
-    return Group(table, Text(note, "dim"))
-
-
-def _cell(value: int | None) -> str:
-    return "" if value is None else str(value)
-
-
-def _models(entry: Entry) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("model", "time", "binds", ""):
-        table.add_column(name)
-    for name, said in entry["models"].items():
-        time = seconds(said["time_s"]) if said["time_s"] is not None else "-"
-        table.add_row(name, time, said["bottleneck"] or "-", Text(said["reason"] or ""))
-    return table
-
-
-def _confidence(entry: Entry) -> RenderableType:
-    confidence = entry["confidence"]
-    lines = [Text("No validation data yet: no expected error is claimed.")]
-    if confidence["expected_error"] is not None:
-        lines = [Text(f"Expected error {100 * confidence['expected_error']:.0f} % (mean over the validation data).")]
-    lines += [Text(f"- assumed: {note}", "dim") for note in confidence["assumed"]]
-    if confidence["unknown_opcodes"]:
-        names = ", ".join(confidence["unknown_opcodes"])
-        lines.append(Text(f"- unknown opcodes, counted for issue only: {names}", "red"))
-    return Group(*lines)

@@ -1,0 +1,156 @@
+"""The tables of the report: occupancy, the kernel, its loops, its traffic, its instructions, and what is assumed."""
+
+import math
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.report.words import amount, count, listed, seconds
+
+
+def occupancy(entry: Entry) -> RenderableType:
+    own = entry["occupancy"]
+    blocks = count(own["blocks_per_sm"], "block")
+    share = 100 * own["warps_per_sm"] / own["max_warps_per_sm"]
+    text = (
+        f"{blocks} per SM, {own['warps_per_sm']} of {own['max_warps_per_sm']} warps ({share:.0f} %), "
+        f"limited by {listed(own['limiters'])}."
+    )
+    limits = ", ".join(f"{name} {n}" for name, n in own["block_limits"].items())
+    parts = [Text(text), Text(f"Blocks that each limit admits: {limits}.", "dim")]
+    if own["next_step"]:
+        parts.append(Text(own["next_step"]))
+    return Group(*parts)
+
+
+def kernel(entry: Entry) -> RenderableType:
+    program = entry["program"]
+    mix = ", ".join(f"{pipe} {n}" for pipe, n in program["mix"].items())
+    spilled = program["spill_bytes_stored"] + program["spill_bytes_loaded"]
+    local = f", {program['local_bytes']} B of local memory" if program["local_bytes"] else ""
+    spills = f", {spilled} B of spills" if spilled else ", no spills"
+    return Group(
+        Text(
+            f"{program['registers']} registers, {program['shared_bytes']} B static shared memory"
+            f"{local}{spills}, {count(program['barriers'], 'barrier')}."
+        ),
+        Text(f"{program['instructions']} instructions in the code, by pipe: {mix}."),
+    )
+
+
+def loops(entry: Entry) -> RenderableType:
+    """Per iteration: trips, least cycles of one warp, instructions, the tightest resource and what saturates it."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q"):
+        table.add_column(name, justify="left" if name in ("lines", "tightest") else "right", no_wrap=True)
+    for loop in entry["loops"]:
+        demand = loop["demand"]
+        tightest = max(demand, key=lambda name: demand[name])
+        table.add_row(
+            "  " * (loop["depth"] - 1) + _span(loop["lines"]),
+            _or(loop["trip_count"], "?"),
+            f"{loop['latency_cycles']:.0f}",
+            f"{loop['warp_instructions']:.0f}",
+            tightest,
+            amount(demand[tightest]),
+            _or(loop["threads_to_saturate"].get(tightest), "-"),
+            _or(loop["P"], "-"),
+            _or(loop["Q"], "-"),
+        )
+    note = (
+        "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
+        "P: on the chip, for DRAM; Q: per SM, for issue."
+    )
+    return Group(table, Text(note, "dim"))
+
+
+def _span(lines: Sequence[int]) -> str:
+    return f"{lines[0]}-{lines[1]}" if lines[0] else "?"
+
+
+def _or(value: float | None, absent: str) -> str:
+    return absent if value is None else amount(value)
+
+
+def memory(entry: Entry) -> RenderableType:
+    """Loads, stores and what each level moves."""
+    own = entry["memory"]
+    rows = [
+        ("global loads", f"{amount(own['global_load_requests'])} requests, {amount(own['l1_sectors_load'])} sectors"),
+        (
+            "global stores",
+            f"{amount(own['global_store_requests'])} requests, {amount(own['l1_sectors_store'])} sectors",
+        ),
+        ("sectors per request", _or(own["sectors_per_request"], "-")),
+        ("L1", f"{_per_cent(own['l1_hit_rate'])} hits"),
+        (
+            "L2",
+            f"{amount(own['l2_sectors_read'])} sectors read, {amount(own['l2_sectors_written'])} written, "
+            f"{_per_cent(own['l2_hit_rate'])} hits",
+        ),
+        ("DRAM", f"{amount(own['dram_bytes_read'])}B read, {amount(own['dram_bytes_written'])}B written"),
+        (
+            "shared memory",
+            f"{amount(own['shared_wavefronts_load'])} wavefronts of loads, "
+            f"{amount(own['shared_wavefronts_store'])} of stores",
+        ),
+    ]
+    table = Table.grid(padding=(0, 2))
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _per_cent(value: float | None) -> str:
+    return "no" if value is None else f"{100 * value:.1f} %"
+
+
+def sass(rows: Sequence[Entry]) -> RenderableType:
+    """Issue cycle, control word as stall, write and read scoreboard, wait mask; * marks the critical path."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
+    for name in ("line", "cycle", "st", "w", "r", "wait", "pipe"):
+        table.add_column(name, justify="right" if name in ("line", "cycle", "st") else "left", no_wrap=True)
+    table.add_column("instruction", overflow="fold")
+    for row in rows:
+        word = row["control"] or {}
+        wait = "".join(str(board) for board in word.get("wait", ()))
+        cycle = "" if row["issue"] is None else f"{math.floor(row['issue'])}{'*' if row['critical'] else ' '}"
+        style = "dim" if row["issue"] is None else "bold" if row["waited"] else ""
+        said = f"  +{row['waited']:.0f} for {row['waits_for']:04x}" if row["waited"] else ""
+        table.add_row(
+            str(row["line"] or ""), cycle, _cell(word.get("stall")), _cell(word.get("write_scoreboard")),
+            _cell(word.get("read_scoreboard")), wait, row["pipe"],
+            Text(f"{row['address']:04x} {row['text']}{said}"), style=style,
+        )  # fmt: skip
+    note = "cycle: issue (* on the critical path); st: stall; w, r: scoreboards raised; wait: scoreboards awaited."
+    return Group(table, Text(note, "dim"))
+
+
+def _cell(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def models(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name in ("model", "time", "binds", ""):
+        table.add_column(name)
+    for name, said in entry["models"].items():
+        time = seconds(said["time_s"]) if said["time_s"] is not None else "-"
+        table.add_row(name, time, said["bottleneck"] or "-", Text(said["reason"] or ""))
+    return table
+
+
+def confidence(entry: Entry) -> RenderableType:
+    confidence = entry["confidence"]
+    lines = [Text("No validation data yet: no expected error is claimed.")]
+    if confidence["expected_error"] is not None:
+        lines = [Text(f"Expected error {100 * confidence['expected_error']:.0f} % (mean over the validation data).")]
+    lines += [Text(f"- assumed: {note}", "dim") for note in confidence["assumed"]]
+    if confidence["unknown_opcodes"]:
+        names = ", ".join(confidence["unknown_opcodes"])
+        lines.append(Text(f"- unknown opcodes, counted for issue only: {names}", "red"))
+    return Group(*lines)
