@@ -1,9 +1,10 @@
 """DRAM: from the sectors that missed L2 in a sample to the bytes that a whole launch reads and writes.
 
 Models   A complete sample was simulated as it is. Otherwise, per array: each sector of the launch's footprint
-         is read once, and again in later turns of blocks as often as the turns touch it, unless L2 kept it
-         since the last time; with warm caches the first read, too, hits if L2 kept it since the launch
-         before. Misses on a sector that the sample touched before are scaled like every other count.
+         is read once, and again in later turns of blocks as often as the turns touch it, unless L2 kept it:
+         what neighbours share since the turn before, the rest since it came round evenly. With warm caches
+         the first read, too, hits if L2 kept it since the launch before. Misses on a sector that the sample
+         touched before are scaled like every other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -63,7 +64,7 @@ def moved(seen: Seen, sampled: Sampled, arrays: Arrays, l2_bytes: int, cache: st
     fetched = print_.of(np.isin(seen.sector, seen.sector[missed_first]) & (seen.kind != WRITE))
     scaled = np.bincount(array[missed_first], seen.weight[missed_first], len(arrays) + 1)
     needed = print_.transfers(fetched, kept)
-    factor = np.divide(needed, scaled, out=np.zeros_like(needed), where=scaled > 0)
+    factor = np.minimum(1.0, np.divide(needed, scaled, out=np.zeros_like(needed), where=scaled > 0))
     share[missed_first] = factor[array[missed_first]]
     changed = print_.of(seen.kind != READ)
     again = max(0.0, seen.levels.written_back + seen.levels.left_dirty - changed.sample.sum())
@@ -119,12 +120,13 @@ class _Prints:
     def transfers(self, part: Footprint, kept: float) -> Reals:
         """Sectors per array that cross the L2's lower edge in one direction, (arrays + 1,)."""
         turns = self._sampled.of_blocks / min(self._sampled.at_once, self._sampled.of_blocks)
-        again = np.maximum(0.0, turns * part.together - part.launch)
-        between = np.divide(  # turns from one touch of a sector to the next
-            part.launch, part.together, out=np.ones_like(part.launch), where=part.together > 0
-        )
-        distance = np.minimum(between * self.all.together.sum(), self.all.launch.sum())
-        return part.launch * (1 - kept) + again * (1 - self._survival(distance))
+        again = np.maximum(0.0, turns * part.turn - part.launch)
+        near = np.minimum(again, turns * (part.turn - part.fresh))  # shared with the turn before
+        between = np.divide(part.launch, part.turn, out=np.ones_like(part.launch), where=part.turn > 0)
+        in_turn, in_launch = self.all.turn.sum(), self.all.launch.sum()
+        lost_near = 1 - self._survival(np.minimum(in_turn, in_launch))
+        lost_far = 1 - self._survival(np.minimum(between * in_turn, in_launch))
+        return part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far
 
     def _survival(self, sectors: Reals) -> Reals:
         lines = np.asarray(sectors) * self._lines_per_sector

@@ -23,11 +23,13 @@ Reals = NDArray[np.float64]
 class Footprint:
     """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all of them.
 
-    sample : of the sampled blocks. together : of as many blocks as run at once. launch : of all blocks.
+    sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those of them
+    that the blocks just before did not touch. launch : of all blocks.
     """
 
     sample: Reals
-    together: Reals
+    turn: Reals
+    fresh: Reals
     launch: Reals
 
 
@@ -70,24 +72,22 @@ def footprint(
     np.add.at(new, (owner, of_array), 1.0)
     sample = new.sum(axis=0)
     group = np.cumsum(np.concatenate([[0], np.diff(sampled.blocks[order]) != 1]))
-    beyond, beside, alone = _growth(new, group)
-    missing = sampled.of_blocks - len(order)
-    launch = np.minimum(np.maximum(room, sample), sample + missing * beyond)
-    size = len(order) / (group[-1] + 1)
-    neighbours = beside if size > 1 else beyond
-    together = alone + max(0.0, min(sampled.at_once, sampled.of_blocks) - size) * neighbours
-    return Footprint(sample, np.minimum(together, launch), launch)
+    at_once = min(sampled.at_once, sampled.of_blocks)
+    beyond, beside, own = _growth(new, group)
+    launch = np.minimum(np.maximum(room, sample), sample + (sampled.of_blocks - len(order)) * beyond)
+    turn = np.minimum(launch, own[:at_once].sum(axis=0) + max(0, at_once - len(own)) * beside)
+    return Footprint(sample, turn, np.minimum(turn, at_once * beside), launch)
 
 
 def _growth(new: Reals, group: Ints) -> tuple[Reals, Reals, Reals]:
-    """Sectors that a far block adds, that a block adds to its neighbours, and that one group touches.
+    """Sectors that a far block adds, that a block adds to its neighbours, and those of each block of a group.
 
     new : sectors first touched by each block, in launch order, (b, arrays + 1); group : of each block, (b,).
     """
     leads = np.concatenate([[True], np.diff(group) != 0])
-    beside = new[~leads].mean(axis=0) if (~leads).any() else np.zeros(new.shape[1])
     own = new[group == 0]
     typical = group < group[-1] if group[-1] > 1 else group == group[-1]  # the last blocks may be partly idle
     later = new[(group > 0) & typical]
     beyond = later.mean(axis=0) if len(later) else own.mean(axis=0)
-    return beyond, beside, own.sum(axis=0)
+    beside = new[~leads].mean(axis=0) if not leads.all() else beyond
+    return beyond, beside, own

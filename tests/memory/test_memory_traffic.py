@@ -1,0 +1,302 @@
+"""Traffic of whole launches from traces made by hand: exact counts, and samples against complete traces."""
+
+import numpy as np
+import pytest
+
+from warpbound.emulate.trace import Accesses, Trace
+from warpbound.errors import InputError
+from warpbound.machine import gpu
+from warpbound.memory.hierarchy import Facts, facts, schedule
+from warpbound.memory.traffic import How, traffic
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+
+LANE = np.arange(32)
+MACHINE = Facts(arch=80, sm_count=4, blocks_per_sm=2, l1_bytes=128 << 10, l2_bytes=4 << 20)
+IN, OUT = 1 << 30, 1 << 31  # where two arrays stand
+
+
+def program(*mnemonics, arch=80, local_bytes=0):
+    code = tuple(
+        Instruction(16 * i, name.split(".")[0], tuple(name.split(".")[1:]), (), name)
+        for i, name in enumerate(mnemonics)
+    )
+    return Program("k", "k", arch, code, local_bytes=local_bytes)
+
+
+def trace(blocks, of_blocks, warps, events):
+    """events(block, warp) -> list of (space, instruction, addresses (32,), active (32,) or None)."""
+    blocks = np.array(blocks)
+    pairs = np.array([(b, w) for b in blocks for w in range(warps)])
+    rows = {}
+    for number, (block, warp) in enumerate(pairs):
+        for space, instruction, addresses, active in events(int(block), int(warp)):
+            on = np.ones(32, bool) if active is None else active
+            rows.setdefault(space, []).append((instruction, number, np.broadcast_to(addresses, 32), on))
+    accesses = {
+        space: Accesses(
+            np.array([r[0] for r in found], np.int32),
+            np.array([r[1] for r in found], np.int32),
+            np.array([r[2] for r in found]).astype(np.uint64),
+            np.array([r[3] for r in found], bool),
+        )
+        for space, found in rows.items()
+    }
+    nothing = np.zeros((len(pairs), 0), np.int64)
+    return Trace(blocks, of_blocks, pairs, nothing, nothing, {}, accesses)
+
+
+def copy(block, warp):
+    """y[i] = x[i] with 4 warps a block: 128 bytes read and written per warp."""
+    at = (block * 4 + warp) * 128 + 4 * LANE
+    return [("global", 0, IN + at, None), ("global", 1, OUT + at, None)]
+
+
+COPY = program("LDG.E", "STG.E")
+
+
+@pytest.mark.parametrize("method", ["estimate", "exact"])
+def test_complete_copy(method):
+    # 64 blocks x 4 warps: 256 requests of 4 sectors each way, 32768 bytes each way
+    found = traffic(COPY, trace(range(64), 64, 4, copy), MACHINE, How("cold", method))
+    assert (found.global_load_requests, found.global_store_requests) == (256, 256)
+    assert (found.l1_sectors_load, found.l1_sectors_store) == (1024, 1024)
+    assert (found.l2_sectors_read, found.l2_sectors_written) == (1024, 1024)
+    assert (found.dram_bytes_read, found.dram_bytes_written) == (32768, 32768)
+    assert found.left_in_l2_bytes == 32768  # it fits
+    assert (found.l1_hit_rate, found.l2_hit_rate) == (0, 0.5)  # loads miss, stores need no fetch
+    assert found.sectors_per_request == 4
+    assert found.ideal_sectors == 2048
+    assert found.touched_bytes == 65536
+    assert found.l1_wavefronts == 512
+    assert found.scale == 1
+    assert found.notes == ()
+    assert found.by_instruction.requests.tolist() == [256, 256]
+    assert found.by_instruction.hit_shares.tolist() == [[0, 0, 1], [0, 0, 0]]
+    warm = traffic(COPY, trace(range(64), 64, 4, copy), MACHINE, How("warm", method))
+    assert (warm.dram_bytes_read, warm.dram_bytes_written) == (0, 0)
+    assert warm.l2_hit_rate == 1
+    assert warm.by_instruction.hit_shares.tolist() == [[0, 1, 0], [0, 0, 0]]
+    assert warm.by_instruction.requests_from.tolist() == [[0, 256, 0], [0, 0, 0]]
+
+
+GROUPS = [*range(8), *range(2000, 2008), *range(4088, 4096)]
+ARRAYS = ((IN, 4096 * 512), (OUT, 4096 * 512))
+
+
+@pytest.mark.parametrize("blocks", [GROUPS, [0], [7, 100, 2000], list(range(32))], ids=len)
+@pytest.mark.parametrize("arrays", [(), ARRAYS], ids=["unbounded", "bounded"])
+def test_sampled_copy(blocks, arrays):
+    # 4096 blocks x 512 bytes each way = 2 MiB each way; 4 MiB in all against an L2 of 4 and of 64 MiB
+    sample = trace(blocks, 4096, 4, copy)
+    cold = traffic(COPY, sample, MACHINE, How("cold", arrays=arrays))
+    assert cold.global_load_requests == 4096 * 4
+    assert cold.l1_sectors_load == 4096 * 16
+    assert cold.dram_bytes_read == pytest.approx(2 << 20, rel=0.01)
+    assert cold.dram_bytes_written == pytest.approx(2 << 20, rel=0.01)
+    assert cold.l2_hit_rate == pytest.approx(0.5, abs=0.01)
+    assert cold.notes
+    large, small = (Facts(80, 4, 2, 128 << 10, size << 20) for size in (64, 1))
+    warm = traffic(COPY, sample, large, How("warm", arrays=arrays))
+    assert (warm.dram_bytes_read, warm.dram_bytes_written) == pytest.approx((0, 0), abs=100)
+    spilled = traffic(COPY, sample, small, How("warm", arrays=arrays))
+    assert spilled.dram_bytes_read == pytest.approx(2 << 20, rel=0.01)
+    assert spilled.dram_bytes_written == pytest.approx(2 << 20, rel=0.01)
+
+
+def matmul(n):
+    """C = A B in tiles of 16 x 16, one element per thread; 8 warps a block, 2 rows of the tile each."""
+    a, b, c = IN, IN + 4 * n * n, IN + 8 * n * n
+    tiles = n // 16
+
+    def events(block, warp):
+        by, bx = divmod(block, tiles)
+        ty, tx = 2 * warp + LANE // 16, LANE % 16
+        row, column = 16 * by + ty, 16 * bx + tx
+        found = []
+        for tile in range(tiles):
+            found.append(("global", 0, a + 4 * (row * n + 16 * tile + tx), None))
+            found.append(("global", 1, b + 4 * ((16 * tile + ty) * n + column), None))
+            found.append(("shared", 2, 4 * (16 * ty + tx), None))
+            found.append(("shared", 3, 1024 + 4 * (16 * ty + tx), None))
+            for k in range(16):
+                found.append(("shared", 4, 4 * (16 * ty + k), None))
+                found.append(("shared", 5, 1024 + 4 * (16 * k + tx), None))
+        return [*found, ("global", 6, c + 4 * (row * n + column), None)]
+
+    code = program("LDG.E", "LDG.E", "STS", "STS", "LDS", "LDS", "STG.E")
+    arrays = tuple((start, 4 * n * n) for start in (a, b, c))
+    return code, events, arrays
+
+
+def test_complete_tiled_matmul():
+    n, tiles = 64, 4
+    code, events, _ = matmul(n)
+    found = traffic(code, trace(range(16), 16, 8, events), MACHINE, How("cold", "exact"))
+    warps = 16 * 8
+    assert found.global_load_requests == warps * tiles * 2
+    assert found.global_store_requests == warps
+    # a warp loads 2 rows of 16 floats: 2 x 64 B = 4 sectors
+    assert found.l1_sectors_load == warps * tiles * 2 * 4
+    assert found.l1_sectors_store == warps * 4
+    assert found.shared_load_requests == warps * tiles * 32
+    assert found.shared_wavefronts_load == warps * tiles * 32  # two words, or 16 words: no conflict
+    assert found.shared_wavefronts_store == warps * tiles * 2
+    assert found.shared_excess_wavefronts == 0
+    assert found.dram_bytes_read == 2 * 4 * n * n  # everything fits: each byte once
+    assert found.dram_bytes_written == 4 * n * n
+    # blocks on one SM share tiles: 4 SMs, 4 blocks each, b mod 4 = its column: all of one column of B
+    # per SM: 16 row tiles of A and 4 column tiles of B of 32 sectors each come from L2
+    assert found.l2_sectors_read == 4 * (16 + 4) * 32
+    assert found.l1_hit_rate == pytest.approx(1 - 4 * 20 * 32 / (warps * tiles * 8))
+
+
+def test_sampled_tiled_matmul():
+    n = 512  # 1024 blocks; sampled: three groups of four
+    code, events, arrays = matmul(n)
+    blocks = [*range(4), *range(500, 504), *range(1020, 1024)]
+    found = traffic(code, trace(blocks, 1024, 8, events), MACHINE, How("cold", arrays=arrays))
+    assert found.global_load_requests == 1024 * 8 * 32 * 2
+    assert found.dram_bytes_read == pytest.approx(2 * 4 * n * n, rel=0.05)
+    assert found.dram_bytes_written == pytest.approx(4 * n * n, rel=0.05)
+    warm = traffic(code, trace(blocks, 1024, 8, events), MACHINE, How("warm", arrays=arrays))
+    # 3 MiB in an L2 of 4 MiB with 16 ways: P(Poisson(12) > 15) = 0.156 of the lines do not stay
+    assert warm.dram_bytes_read == pytest.approx(0.156 * 2 * 4 * n * n, rel=0.05)
+
+
+def test_transposes():
+    # 32 x 32 tile of a matrix of 32 columns, 32 warps: columns of 128 B rows are read, rows written
+    def naive(block, warp):
+        return [("global", 0, IN + 4 * (LANE * 32 + warp), None), ("global", 1, OUT + 4 * (warp * 32 + LANE), None)]
+
+    found = traffic(COPY, trace([0], 1, 32, naive), MACHINE, How("cold"))
+    assert found.by_instruction.sectors.tolist() == [32 * 32, 32 * 4]
+    assert found.by_instruction.ideal_sectors.tolist() == [32 * 4, 32 * 4]
+    assert found.sectors_per_request == 18
+    # 128 distinct sectors, each asked for by 8 warps one after the other: 7 of 8 hit
+    assert found.l1_hit_rate == 7 / 8
+    assert found.dram_bytes_read == 4096
+
+    def tiled(stride):
+        return lambda block, warp: [
+            ("shared", 0, 4 * (warp * stride + LANE), None),
+            ("shared", 1, 4 * (LANE * stride + warp), None),
+        ]
+
+    code = program("STS", "LDS")
+    for stride, ways in ((32, 32), (33, 1)):
+        found = traffic(code, trace([0], 1, 32, tiled(stride)), MACHINE)
+        assert found.shared_wavefronts_store == 32
+        assert found.shared_wavefronts_load == 32 * ways
+        assert found.shared_excess_wavefronts == 32 * (ways - 1)
+        assert found.by_instruction.shared_excess.tolist() == [0, 32 * (ways - 1)]
+
+
+def test_second_read_hits_l1_unless_it_bypasses():
+    def twice(block, warp):
+        return [("global", i, IN + 4 * LANE + 128 * warp, None) for i in (0, 1)]
+
+    sample = trace([0], 1, 2, twice)
+    plain = traffic(program("LDG.E", "LDG.E"), sample, MACHINE)
+    assert plain.l1_hit_rate == 0.5
+    assert plain.by_instruction.hit_shares[1].tolist() == [1, 0, 0]
+    assert plain.by_instruction.requests_from[1].tolist() == [2, 0, 0]
+    assert traffic(program("LDG.E", "LDG.E.STRONG.GPU"), sample, MACHINE).l1_hit_rate == 0
+    assert traffic(program("LDG.E", "LDGSTS.E.BYPASS.128"), sample, MACHINE).l1_hit_rate == 0
+    no_l1 = Facts(80, 4, 2, 0, 4 << 20)
+    assert traffic(program("LDG.E", "LDG.E"), sample, no_l1).l1_hit_rate == 0
+
+
+def test_l1_of_a_partly_sampled_sm_is_shared_out():
+    # each block loops twice over 48 KiB; two blocks per SM share 64 KiB: 32 KiB for the one sampled
+    def loop(block, warp):
+        lines = [IN + block * (1 << 20) + 128 * i + 4 * LANE for i in range(384)]
+        return [("global", 0, line, None) for line in lines * 2]
+
+    small = Facts(80, 4, 2, 64 << 10, 4 << 20)
+    assert traffic(program("LDG.E"), trace([0], 1, 1, loop), small).l1_hit_rate == 0.5
+    assert traffic(program("LDG.E"), trace([0], 64, 1, loop), small).l1_hit_rate == 0
+
+
+def test_local_memory_is_interleaved():
+    def spill(block, warp):
+        return [("local", 0, np.full(32, 8), None), ("local", 1, np.full(32, 16), None)]
+
+    code = program("STL", "LDL.128", local_bytes=32)
+    found = traffic(code, trace(range(4), 4, 2, spill), MACHINE)
+    # one offset in all lanes is one line: 4 sectors; 16 bytes are 4 lines
+    assert (found.local_store_requests, found.local_load_requests) == (8, 8)
+    assert found.by_instruction.sectors.tolist() == [8 * 4, 8 * 16]
+    assert found.local_sectors == 8 * 20
+    assert found.global_load_requests == 0
+    assert found.sectors_per_request is None
+    assert found.by_instruction.requests.tolist() == [8, 8]
+
+
+def test_atomics():
+    def one_counter(block, warp):
+        return [("global", 0, np.full(32, IN), None), ("shared", 1, 4 * (LANE % 2), None)]
+
+    found = traffic(program("RED.E.ADD", "ATOMS.ADD"), trace(range(8), 8, 1, one_counter), MACHINE, How("cold"))
+    assert found.global_atomic_requests == 8
+    assert found.l2_sectors_atomic == 8
+    assert (found.l2_sectors_read, found.l2_sectors_written) == (0, 0)
+    assert found.dram_bytes_read == 32
+    assert found.dram_bytes_written == 32
+    assert found.atomic_steps == 8 * 32 + 8 * 16
+    assert found.shared_wavefronts_atomic == 8 * 16  # 16 lanes in each of two banks
+    assert found.by_instruction.atomic_steps.tolist() == [8 * 32, 8 * 16]
+
+
+def test_async_copies_count_on_both_sides_and_matrices_by_eight_rows():
+    def both(block, warp):
+        return [
+            ("global", 0, IN + 16 * LANE, None),
+            ("shared", 0, 16 * LANE, None),
+            ("shared", 1, 16 * LANE, None),  # all lanes give addresses, only 8 or 16 or 32 of them count
+            ("shared", 2, 16 * LANE, None),
+            ("shared", 3, 16 * LANE, None),
+        ]
+
+    code = program("LDGSTS.E.BYPASS.128", "LDSM.16.M88", "LDSM.16.M88.2", "LDSM.16.M88.4")
+    found = traffic(code, trace([0], 1, 1, both), MACHINE)
+    assert found.by_instruction.requests.tolist() == [1, 1, 1, 1]
+    assert found.l1_sectors_load == 16
+    assert found.shared_wavefronts_store == 4
+    assert found.by_instruction.shared_wavefronts.tolist() == [4, 1, 2, 4]
+
+
+def test_idle_accesses_and_empty_traces():
+    idle = np.zeros(32, bool)
+    found = traffic(COPY, trace([0], 1, 1, lambda b, w: [("global", 0, IN + 4 * LANE, idle)]), MACHINE)
+    assert found.global_load_requests == 0
+    assert found.l1_hit_rate is None
+    nothing = traffic(COPY, trace([0, 1], 2, 2, lambda b, w: []), MACHINE)
+    assert nothing.dram_bytes_read == nothing.pages == 0
+    with pytest.raises(InputError, match="no block"):
+        traffic(COPY, trace([], 4, 1, copy), MACHINE)
+    with pytest.raises(InputError, match="lukewarm"):
+        traffic(COPY, trace([0], 1, 1, copy), MACHINE, How("lukewarm"))
+
+
+def test_weights_replace_the_even_scale():
+    sample = trace([0, 5], 10, 4, copy)
+    found = traffic(COPY, sample, MACHINE, How(weights=np.array([1.0, 9.0])))
+    assert found.global_load_requests == 40
+
+
+def test_schedule_of_blocks():
+    # 4 SMs of 2 blocks: blocks 0..7 run together, 8 and 9 in the second turn
+    plan = schedule(trace([0, 1, 4, 8, 9], 16, 1, copy), MACHINE)
+    assert plan.sm.tolist() == [0, 1, 0, 0, 1]
+    assert plan.turn.tolist() == [0, 0, 0, 1, 1]
+    assert plan.seat.tolist() == [0, 0, 1, 0, 0]
+    assert plan.l1_share == 1  # SM 0 holds both of its blocks
+    assert plan.l2_share == 3 / 8
+
+
+def test_facts_of_boards():
+    a100 = facts(gpu("a100-sxm-80gb"), 4, 20 << 10)
+    assert (a100.arch, a100.sm_count, a100.blocks_per_sm) == (80, 108, 4)
+    assert a100.l1_bytes == (192 - 32) << 10  # the carve-out that holds 20 KiB
+    assert a100.l2_bytes == 40 << 20
