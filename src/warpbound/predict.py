@@ -1,12 +1,14 @@
 """Rate and time of a unit of work on a GPU: Volkov's bounds, the tightest one taken, plus the launch cost.
 
 Source   V. Volkov, EECS-2016-143, sections 3.6 and 3.7.
-Models   warps / latency against the tightest resource; the launch cost added; SMs that get no block stay idle.
+Models   warps / latency against the tightest resource; the launch cost added; SMs that get no block stay idle
+         and leave their share of L2 and DRAM to the others; no more warps are resident than the launch has.
 Omits    waiting short of saturation, the last warp of a block, the drain at the end: real launches are slower.
          The interval says by how much at most under one assumption: latency and the tightest resource's
          time do not overlap at all.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -40,6 +42,7 @@ class Prediction:
 
     rate : units per cycle and active SM. cycles : resource -> SM cycles per unit, `latency` divided by the
     resident warps. utilization : fraction of each resource's time at that rate.
+    bottleneck, runner_up : what takes most time, and next most; the launch itself counts where it is known whole.
     warps_needed : warps per SM at which the tightest resource would be saturated.
     time_s, slowest_s : of the whole launch; None where the number of warps is unknown.
     """
@@ -57,21 +60,22 @@ class Prediction:
 
 def predict(work: Workload, place: Place) -> Prediction:
     """Bounds, bottleneck and time of `work`; its warps are spread evenly over the active SMs."""
-    x = adapted.inputs(work, place.gpu, place.warps_per_sm, place.clock_hz)
+    warps = place.warps_per_sm
+    if work.warps is not None:
+        warps = min(warps, work.warps / place.active_sms)
+    x = adapted.inputs(work, place.gpu, warps, place.clock_hz)
     x = replace(x, busy=_shared_by_active(x.busy, place))
     found = volkov_2016.predict(x)
-    cycles = {name: float(1.0 / limit) for name, limit in found.limits.items()}
-    order = sorted(cycles, key=lambda name: -cycles[name])
     rate = float(found.rate)
-    launch_s = place.gpu.value("launch_cost")
-    time_s, slowest_s = _times(work, place, cycles, rate, launch_s)
-    if time_s is not None and launch_s > 0.5 * time_s:
-        order = ["launch", *order]
+    cycles = {name: float(1.0 / limit) for name, limit in found.limits.items()}
+    costs = cycles | _launch(work, place)
+    order = sorted(costs, key=lambda name: -costs[name])
+    time_s, slowest_s = _times(work, place, x, rate)
     return Prediction(
         rate=rate,
         bounds=found,
         cycles=cycles,
-        utilization={name: rate * busy for name, busy in cycles.items()},
+        utilization={name: min(1.0, rate * busy) for name, busy in cycles.items()},
         bottleneck=order[0],
         runner_up=order[1] if len(order) > 1 else order[0],
         warps_needed=float(volkov_2016.needed_warps(x)),
@@ -80,23 +84,28 @@ def predict(work: Workload, place: Place) -> Prediction:
     )
 
 
+def _launch(work: Workload, place: Place) -> dict[str, float]:
+    """SM cycles per unit of work that the launch itself takes; nothing for a loop, which is launched by nobody."""
+    if work.warps is None:
+        return {}
+    return {"launch": place.gpu.value("launch_cost") * place.clock_hz * place.active_sms / work.warps}
+
+
 def _shared_by_active(busy: Mapping[str, Real], place: Place) -> dict[str, Real]:
     """Chip-wide resources are shared by the SMs that have work, not by all of them."""
     share = place.active_sms / place.gpu.value("sm_count")
     return {name: cycles * share if name in CHIP else cycles for name, cycles in busy.items()}
 
 
-def _times(
-    work: Workload, place: Place, cycles: Mapping[str, float], rate: float, launch_s: float
-) -> tuple[float | None, float | None]:
+def _times(work: Workload, place: Place, x: volkov_2016.Inputs, rate: float) -> tuple[float | None, float | None]:
+    """Seconds of the launch: at `rate`; and where each round of warps waits out its latency, then works."""
     if work.warps is None:
         return None, None
+    launch_s = place.gpu.value("launch_cost")
     per_sm = work.warps / place.active_sms
-    fastest = max(per_sm / rate, work.latency)
-    tightest = max(busy for name, busy in cycles.items() if name != "latency")
-    rounds = max(1.0, per_sm / place.warps_per_sm)
-    slowest = rounds * work.latency + per_sm * tightest
-    return launch_s + fastest / place.clock_hz, launch_s + slowest / place.clock_hz
+    rounds = math.ceil(per_sm / float(x.warps))
+    slowest = rounds * work.latency + per_sm / float(volkov_2016.throughput_bound(x.busy).rate)
+    return launch_s + per_sm / rate / place.clock_hz, launch_s + slowest / place.clock_hz
 
 
 def throughput(work: Workload, place: Place, warps_per_sm: NDArray[np.float64]) -> Bounds:

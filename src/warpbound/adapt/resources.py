@@ -7,22 +7,31 @@ Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units 
          but bound nothing here.
 """
 
+from dataclasses import replace
+
 from warpbound.isa.limits import limits
+from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
 
 SECTOR_B = 32
+LINE_B = 128
 _UNITS = {  # unit of isa/families.toml -> resource of the reports
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
 }  # fmt: skip
+_TRAFFIC = {  # resource -> counts of Memory that it serves
+    "shared": ("shared_wavefronts_load", "shared_wavefronts_store", "shared_wavefronts_atomic"),
+    "l1": ("l1_wavefronts",),
+    "l2": ("l2_sectors_read", "l2_sectors_written"),
+    "dram": ("dram_bytes_read", "dram_bytes_written"),
+}
 RESOURCES = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "shared", "l1", "l2", "dram")
 
 
 def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """SM cycles that one unit of work occupies each resource it uses; every name in RESOURCES."""
     sub_cores = limits(gpu.compute_capability).sub_cores
-    memory = work.memory
     cycles = dict.fromkeys(RESOURCES, 0.0)
     cycles["issue"] = work.warp_instructions / sub_cores
     for unit, busy in work.units.items():
@@ -31,22 +40,28 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
-    cycles["shared"] = (
-        memory.shared_wavefronts_load + memory.shared_wavefronts_store + memory.shared_wavefronts_atomic
-    )
-    cycles["l1"] = memory.l1_wavefronts * 128 / gpu.value("l1_bandwidth")
-    l2_bytes = SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)
-    cycles["l2"] = l2_bytes / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
-    dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
-    cycles["dram"] = dram_bytes / per_sm_cycle(gpu, "dram_achievable_bandwidth", clock_hz)
+    cycles["shared"] = _traffic(work, "shared")
+    cycles["l1"] = LINE_B * _traffic(work, "l1") / gpu.value("l1_bandwidth")
+    cycles["l2"] = SECTOR_B * _traffic(work, "l2") / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
+    cycles["dram"] = _traffic(work, "dram") / per_sm_cycle(gpu, "dram_achievable_bandwidth", clock_hz)
     return cycles
+
+
+def _traffic(work: Workload, resource: str) -> float:
+    return float(sum(getattr(work.memory, name) for name in _TRAFFIC[resource]))
+
+
+def eased(work: Workload, resource: str, factor: float) -> Workload:
+    """The same work with `factor` times the demand on one resource."""
+    if resource in _TRAFFIC:
+        return work.with_memory(**{name: factor * getattr(work.memory, name) for name in _TRAFFIC[resource]})
+    if resource == "issue":
+        return replace(work, warp_instructions=factor * work.warp_instructions)
+    units = {unit: busy * (factor if _UNITS.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
+    tensor = {kind: factor * count for kind, count in work.tensor.items()} if resource == "tensor" else work.tensor
+    return replace(work, units=units, tensor=tensor)
 
 
 def per_sm_cycle(gpu: Gpu, parameter: str, clock_hz: float) -> float:
     """A rate of the whole chip, B/s, as B per cycle and SM."""
     return gpu.value(parameter) / (clock_hz * gpu.value("sm_count"))
-
-
-def tensor_rate(gpu: Gpu, kind: str) -> float:
-    """Multiply-adds per cycle and SM; a type the board does not list runs at the rate of fp16."""
-    return gpu.get(f"tensor_{kind}") or gpu.get("tensor_fp16") or gpu.value("tensor_fp16")

@@ -1,8 +1,8 @@
 """Workload and Gpu to the Inputs of the roofline: all flop of the launch against the bytes that reach DRAM."""
 
-from warpbound.adapt.resources import tensor_rate
 from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
+from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.models.roofline_2009 import Inputs
 from warpbound.workload import Workload
