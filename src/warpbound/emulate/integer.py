@@ -344,3 +344,16 @@ def _parts(words: Value, bits: int, is_signed: bool) -> list[Value]:  # noqa: FB
     if is_signed:
         return [part - (part >> (bits - 1) << bits) for part in wides]
     return wides
+
+
+def absolute_difference(here: Site) -> Handler:
+    """VABSDIFF: |a - b| + c."""
+    reader = integer if here.has("U32") else signed
+    a, b = (reader(one, here) for one in here.sources[:2])
+    c, write = raw(here.sources[2], here), write_words(here.output)
+
+    def handler(x: State) -> None:
+        difference = np.abs(a(x).astype(np.int64) - b(x).astype(np.int64))
+        write(x, difference.astype(np.uint32) + c(x))
+
+    return handler

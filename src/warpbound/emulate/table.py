@@ -3,15 +3,18 @@
 from collections.abc import Callable, Mapping
 
 from warpbound.emulate import (
+    async_copy,
     atomics,
     bits,
     control,
+    convert,
     float32,
     float64,
     functions,
     half,
     integer,
     loads,
+    tensor,
     warp_wide,
 )
 from warpbound.emulate.operand_access import Site
@@ -72,6 +75,14 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "DMNMX": float64.minimum,
     "HADD2": half.add, "HMUL2": half.multiply, "HFMA2": half.multiply_add, "HSETP2": half.compare,
     "HSET2": half.compare_value, "HMNMX2": half.minimum, "VHMNMX": half.minimum,
+    "F2I": convert.float_to_integer, "I2F": convert.integer_to_float, "I2FP": convert.integer_to_float,
+    "UI2F": convert.integer_to_float, "UF2I": convert.float_to_integer, "UI2FP": convert.integer_to_float,
+    "F2F": convert.float_to_float, "FRND": convert.round_to_whole, "UFRND": convert.round_to_whole,
+    "F2FP": convert.pack_floats, "UF2FP": convert.pack_floats,
+    "VABSDIFF": integer.absolute_difference,
+    "HMMA": tensor.multiply, "IMMA": tensor.multiply, "QMMA": tensor.multiply, "DMMA": tensor.multiply_double,
+    "LDSM": tensor.load_matrix, "STSM": tensor.store_matrix, "MOVM": tensor.move_matrix,
+    "LDGSTS": async_copy.copy,
     "LDG": loads.load("global"), "STG": loads.store("global"), "LDS": loads.load("shared"),
     "STS": loads.store("shared"), "LDL": loads.load("local"), "STL": loads.store("local"),
     "LD": loads.load_generic, "ST": loads.store_generic,
