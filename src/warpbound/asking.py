@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from warpbound.analysis import Settings, analyze
+from warpbound.analysis import Settings
 from warpbound.analysis.entries import Entry
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import parse_argument
@@ -17,6 +17,9 @@ from warpbound.program.cuda import Options
 from warpbound.report.document import refusal
 
 VIEWS = ("sass",)
+
+
+Ask = Callable[[Program, Gpu, Launch | None, Settings], Entry]
 
 
 class Words(TypedDict):
@@ -74,30 +77,30 @@ def question(**words: Unpack[Words]) -> Question:
     )
 
 
-def answer(asked: Question, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> list[Entry]:
-    """One entry per kernel and GPU. A single question that fails raises; among several it leaves an error entry."""
-    alone = len(asked.sources) == 1 and len(asked.gpus) == 1
+def answer(asked: Question, ask: Ask, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> list[Entry]:
+    """One entry per kernel and GPU; what cannot be answered among several leaves an error entry.
+
+    Raises the first error where nothing could be answered.
+    """
     results: list[Entry] = []
+    failures: list[WarpboundError] = []
     for source, board in progress(_titled(asked)):
         try:
             found = programs(source, board, asked.kernel, asked.options)
             _one_kernel(found, asked.launch)
         except WarpboundError as error:
-            if alone:
-                raise
+            failures.append(error)
             results.append(refusal(asked.kernel, board.key, error))
             continue
-        results += [_entry(program, board, asked, alone and len(found) == 1) for program in found]
+        for program in found:
+            try:
+                results.append(ask(program, board, asked.launch, asked.settings))
+            except WarpboundError as error:
+                failures.append(error)
+                results.append(refusal(program.title, board.key, error))
+    if len(failures) == len(results):
+        raise failures[0]
     return results
-
-
-def _entry(program: Program, board: Gpu, asked: Question, alone: Any) -> Entry:
-    try:
-        return analyze(program, board, asked.launch, asked.settings)
-    except WarpboundError as error:
-        if alone:
-            raise
-        return refusal(program.title, board.key, error)
 
 
 def _titled(asked: Question) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
@@ -170,6 +173,14 @@ def _pair(word: str, option: str) -> tuple[str, str]:
     if not name or (not equals and option == "--set"):
         raise CommandError(f"{option} {word!r} has no '='.", f"Write {option} NAME=VALUE.")
     return name, value
+
+
+def first_last(word: str) -> tuple[int, int]:
+    """Both ends of `1:64`. Raises CommandError where they are no such thing."""
+    first, _, last = word.partition(":")
+    if not (first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
+        raise CommandError(f"--warps {word!r} is no range.", "Write it like 1:64.")
+    return int(first), int(last)
 
 
 def _clock(word: str) -> str | float:

@@ -62,44 +62,70 @@ def _gpu_option(required: str) -> Callable[[Any], Any]:
     return click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help=f"Board, TOML file or sm_NN{required}.")
 
 
+def _asks(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that `analyze` and `curve` share."""
+    shared = (
+        click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True),
+        _gpu_option("; default: the launch file's"),
+        click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>')."),
+        click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch."),
+        click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block."),
+        click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
+        click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
+        click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
+        click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
+        click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments from a file."),
+        click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition."),
+        click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
+        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler."),
+        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value."),
+        click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at the start."),
+        click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
+        _format("text", "json"),
+        click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal."),
+    )
+    for option in reversed(shared):
+        command = option(command)
+    return command
+
+
 @main.command(epilog=EXAMPLES)
-@click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True)
-@_gpu_option("; default: the launch file's")
-@click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression like 'scale<float>'.")
-@click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch.")
-@click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
-@click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster.")
-@click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block.")
-@click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM.")
-@click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, a=2.0, x=f32[1000]:iota, w=@w.npy.")
-@click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments from a file.")
-@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
-@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
-@click.option("--nvrtc", "nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler.")
-@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another hardware value.")
-@click.option(
-    "--cache", type=click.Choice(["warm", "cold"]), default="warm", show_default=True, help="Caches at the start."
-)
-@click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
+@_asks
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
 @click.option("--views", default="", metavar="sass,...", help="More to show: every instruction with its timing.")
-@_format("text", "json")
-@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def analyze(form: str, out: str | None, **asked: Any) -> None:
     """What bounds the kernels of FILE (.cu .cuh .cubin .sass .txt or -), and what to do about it."""
+    from warpbound.analysis import analyze as ask
     from warpbound.asking import answer, question
+    from warpbound.report.text import pages
+
+    results = answer(question(**asked), ask, _progress)
+    _results(form, out, results, pages)
+
+
+@main.command()
+@_asks
+@click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
+def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
+    """Throughput of the kernels of FILE against occupancy."""
+    from functools import partial
+
+    from warpbound.analysis.curve import curve as ask
+    from warpbound.asking import answer, first_last, question
+    from warpbound.report.curve import pages
+
+    bound = partial(ask, warps=first_last(warps))
+    results = answer(question(**asked, models="", views=""), bound, _progress)
+    _results(form, out, results, pages)
+
+
+def _results(form: str, out: str | None, results: list[Any], pages: Callable[[list[Any]], Iterable[Any]]) -> None:
     from warpbound.report.document import as_json, document
 
-    results = answer(question(**asked), _progress)
     if form == "json":
         _write(as_json(document(" ".join(["warpbound", *sys.argv[1:]]), results)), out)
     else:
-        from warpbound.report.text import pages
-
         _show(pages(results), out)
-    if all("error" in entry for entry in results):
-        first = results[0]["error"]
-        raise WarpboundError(first["reason"], first["hint"])
 
 
 @main.command()

@@ -17,7 +17,7 @@ from warpbound.program import Program
 from warpbound.whatif import whatifs
 from warpbound.workload import Workload
 
-__all__ = ["Settings", "analyze"]
+__all__ = ["Settings", "analyze", "work_of"]
 
 
 def analyze(
@@ -32,11 +32,11 @@ def analyze(
     if not case.gpu.board:
         entry["confidence"]["assumed"].append(f"{case.gpu.name} is an architecture, no board: nothing is said of time")
         return entry
-    return _filled(entry, case, _work(case))
+    return _filled(entry, case, work_of(case))
 
 
-def _work(case: Case) -> Work:
-    """What the blocks do, where the launch gives every argument and the emulator can follow; else what the code says."""
+def work_of(case: Case) -> Work:
+    """What the blocks do, where the launch gives the arguments and the emulator can follow; else the code alone."""
     launch = case.launch
     if launch is None or not (launch.args or not case.program.parameters):
         return static_work(case)

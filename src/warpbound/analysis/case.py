@@ -40,6 +40,7 @@ class Case:
     launch: Launch | None
     settings: Settings
     residency: Residency
+    threads_per_block: int
     block_note: tuple[str, ...]
 
     @cached_property
@@ -74,7 +75,7 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
     if launch is None:
         size = _best_block(program, board)
         note = (f"no launch given: blocks of {size} threads, the size that fills an SM best",)
-        return Case(program, board, None, settings, _residency(program, board, size, 0, None, None), note)
+        return Case(program, board, None, settings, _residency(program, board, size, 0, None, None), size, note)
     check(launch)
     size = product(launch.block)
     if program.max_threads is not None and size > program.max_threads:
@@ -90,7 +91,7 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
             f"({', '.join(found.limiters)}).",
             " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
         )
-    return Case(program, board, launch, settings, found, ())
+    return Case(program, board, launch, settings, found, size, ())
 
 
 def _residency(  # noqa: PLR0913  (each is one fact of the launch)

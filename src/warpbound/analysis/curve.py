@@ -1,0 +1,56 @@
+"""Throughput against occupancy: the same work with one block per SM, two, and so on to the most that fit."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from warpbound import machine
+from warpbound.analysis import work_of
+from warpbound.analysis.case import DEFAULT, WARP, Settings, case_of, product
+from warpbound.analysis.entries import Entry
+from warpbound.errors import CommandError
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu
+from warpbound.predict import predict
+from warpbound.program import Program
+
+
+def curve(
+    program: Program,
+    gpu: str | Path | Gpu,
+    launch: Launch | None = None,
+    settings: Settings = DEFAULT,
+    warps: tuple[int, int] = (1, 64),
+) -> Entry:
+    """Time and throughput at every number of resident blocks whose warps lie in `warps` (first, last).
+
+    time_s is of the launch, null in static mode; warp_throughput_per_s and gbytes_per_s (DRAM) are of the chip.
+    In static mode a unit of work is what `scope` says, a warp or an iteration of a loop.
+    """
+    case = case_of(program, machine.gpu(gpu), launch, settings)
+    work = work_of(case)
+    size = product(case.launch.block) if case.launch else case.threads_per_block
+    per_block = -(-size // WARP)
+    blocks = [n for n in range(1, case.residency.fitting_blocks_per_sm + 1) if warps[0] <= n * per_block <= warps[1]]
+    if not blocks:
+        raise CommandError(
+            f"No number of resident blocks has between {warps[0]} and {warps[1]} warps: a block has {per_block}.",
+            f"Give --warps {per_block}:{per_block * case.residency.fitting_blocks_per_sm}.",
+        )
+    places = [replace(case.place, warps_per_sm=float(n * per_block)) for n in blocks]
+    found = [predict(work.focus, place) for place in places]
+    rate = np.array([p.rate for p in found]) * case.clock_hz * case.place.active_sms
+    dram_bytes = work.focus.memory.dram_bytes_read + work.focus.memory.dram_bytes_written
+    return {
+        "kernel": program.title,
+        "gpu": case.gpu.key,
+        "mode": work.mode,
+        "scope": work.focus.title,
+        "warps_per_sm": [n * per_block for n in blocks],
+        "blocks_per_sm": blocks,
+        "time_s": [p.time_s for p in found],
+        "warp_throughput_per_s": rate.tolist(),
+        "gbytes_per_s": (rate * dram_bytes / 1e9).tolist(),
+        "bottleneck": [p.bottleneck for p in found],
+    }
