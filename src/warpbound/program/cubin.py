@@ -1,7 +1,8 @@
 """What a cubin says about its kernels beside the code: registers, shared memory, parameters, constants.
 
 Source   ELF sections read with pyelftools; the `.nv.info` attribute numbers are those that
-         cuobjdump -elf names (EIATTR_*), checked on cubins of CUDA 13.5 for sm_75 to sm_121.
+         cuobjdump -elf names (EIATTR_*), checked on cubins of CUDA 13.5, 12.9 and 11.8
+         for sm_75 to sm_121 (all put the driver's reserve into .nv.shared from sm_90 on).
 """
 
 import io
@@ -16,7 +17,7 @@ from warpbound.errors import InputError, MissingTool
 RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler from sm_90 on, for the driver
 
 _PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x17
-_MAX_THREADS, _REGCOUNT, _NUM_BARRIERS = 0x05, 0x2F, 0x4C
+_MAX_THREADS, _REQUIRED_THREADS, _REGCOUNT, _NUM_BARRIERS = 0x05, 0x10, 0x2F, 0x4C
 
 
 @dataclass(frozen=True)
@@ -70,11 +71,15 @@ def read_cubin(image: bytes, source: str) -> Cubin:
         if elf["e_machine"] not in ("EM_CUDA", 190):
             raise InputError(f"{source} is an ELF file, but not for an NVIDIA GPU.", "Give a cubin.")
         sections = {s.name: s for s in elf.iter_sections()}
-        return _assemble(elf, sections)
-    except (ELFError, struct.error, ValueError, KeyError, IndexError, TypeError, AttributeError, OSError) as broken:
+        cubin = _assemble(elf, sections)
+    except (ELFError, struct.error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError,
+            AssertionError, MemoryError, OSError) as broken:  # fmt: skip
         raise InputError(
             f"{source} is truncated or not a cubin ({type(broken).__name__} while reading it).", "Build it again."
         ) from broken
+    if not cubin.kernels:
+        raise InputError(f"{source} is a cubin without a kernel.", "Compile a file with a __global__ function.")
+    return cubin
 
 
 def _arch(header: dict[str, int], ident: dict[str, int]) -> int:
@@ -96,8 +101,6 @@ def _assemble(elf: Any, sections: dict[str, Any]) -> Cubin:
     for name in sections:
         if name.startswith(".text.") and ".nv.info." + name[6:] in sections:
             kernels[name[6:]] = _kernel(name[6:], arch, sections, registers, frames)
-    if not kernels:
-        raise InputError("The cubin holds no kernel.", "Compile a file with a __global__ function.")
     return Cubin(arch, kernels, tuple(_variables(elf, symbols)), _data(sections), tuple(_fixups(elf, symbols)))
 
 
@@ -113,7 +116,7 @@ def _kernel(
             parameters[ordinal] = (offset, packed >> 18)
         elif tag == _PARAM_CBANK:
             base = struct.unpack_from("<IHH", payload)[1]
-        elif tag == _MAX_THREADS:
+        elif tag in (_MAX_THREADS, _REQUIRED_THREADS):
             x, y, z = struct.unpack_from("<III", payload)
             max_threads = x * y * z
         elif tag == _NUM_BARRIERS:

@@ -51,8 +51,17 @@ def always(instruction: Instruction) -> bool:
     return plain and not {"DIV", "CONV"} & set(instruction.modifiers)
 
 
-def flow(instructions: Sequence[Instruction], labels: Iterable[int]) -> Flow:
-    """Blocks and loops of a kernel; `labels` are the addresses that carry a label (targets of BRX)."""
+def leaves(instruction: Instruction) -> bool:
+    """Whether threads that execute it go nowhere in this kernel: exit, return, trap."""
+    return instruction.opcode in ENDS or (instruction.opcode == "BPT" and "TRAP" in instruction.modifiers)
+
+
+def flow(instructions: Sequence[Instruction], labels: Iterable[int], functions: Iterable[int] = ()) -> Flow:
+    """Blocks and loops of a kernel.
+
+    labels : the addresses that carry a label, where a branch without a table may lead.
+    functions : where device functions begin, to which a call by address may lead.
+    """
     at = {one.address: i for i, one in enumerate(instructions)}
     starts = _starts(instructions, at, labels)
     number = {first: b for b, first in enumerate(starts)}
@@ -62,7 +71,7 @@ def flow(instructions: Sequence[Instruction], labels: Iterable[int]) -> Flow:
         Block(first, last, _follows(instructions[last - 1], last, at, number, label_blocks))
         for first, last in zip(starts, ends, strict=True)
     )
-    roots = [0, *_callees(instructions, at, number)] if blocks else []
+    roots = [0, *_callees(instructions, at, number, functions)] if blocks else []
     order = _reverse_postorder(blocks, roots)
     dominators = _dominators(blocks, order, set(roots))
     return Flow(blocks, frozenset(order), dominators, _loops(blocks, order, dominators))
@@ -78,7 +87,7 @@ def _target(instruction: Instruction, at: dict[int, int]) -> int | None:
 def _starts(instructions: Sequence[Instruction], at: dict[int, int], labels: Iterable[int]) -> list[int]:
     starts = {0} | {at[a] for a in labels if a in at}
     for i, one in enumerate(instructions):
-        if one.opcode in JUMPS or one.opcode in ENDS or one.opcode in CALLS:
+        if one.opcode in JUMPS or one.opcode in CALLS or leaves(one):
             starts.add(i + 1)
             target = _target(one, at)
             if target is not None:
@@ -96,7 +105,7 @@ def _follows(
         if last.opcode in INDIRECT:
             targets = _listed(last, at, number) or tuple(sorted(label_blocks))
         return targets if always(last) else tuple(dict.fromkeys(through + targets))
-    if last.opcode in ENDS:
+    if leaves(last):
         return () if always(last) else through
     return through
 
@@ -107,9 +116,14 @@ def _listed(last: Instruction, at: dict[int, int], number: dict[int, int]) -> tu
     return tuple(sorted({number[at[int(label.value)]] for label in labels if int(label.value) in at}))
 
 
-def _callees(instructions: Sequence[Instruction], at: dict[int, int], number: dict[int, int]) -> list[int]:
-    targets = (_target(one, at) for one in instructions if one.opcode in CALLS)
-    return sorted({number[t] for t in targets if t is not None})
+def _callees(
+    instructions: Sequence[Instruction], at: dict[int, int], number: dict[int, int], functions: Iterable[int]
+) -> list[int]:
+    calls = [one for one in instructions if one.opcode in CALLS]
+    targets = {_target(one, at) for one in calls}
+    if any(operand.kind in ("register", "uniform") for one in calls for operand in one.operands):
+        targets |= {at.get(address) for address in functions}
+    return sorted({number[t] for t in targets if t is not None and t in number} - {0})
 
 
 def _reverse_postorder(blocks: Sequence[Block], roots: Sequence[int]) -> list[int]:

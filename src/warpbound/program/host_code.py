@@ -15,6 +15,7 @@ from warpbound.program.host_headers import FOR_STD
 from warpbound.program.signatures import Signature, first_of, instances, parameters
 
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
+_UNPARSED = re.compile(r"__(?:cluster_dims|block_size|maxnreg)__[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)")
 _ENTRY = re.compile(r"__global__")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LIBRARY = re.compile(r"\b(std|thrust)\s*::")
@@ -88,9 +89,10 @@ def take_apart(text: str, headers: Mapping[str, str], known_header: Callable[[st
     everything = [item for some in items.values() for item in some]
     _keep_what_is_named(everything)
     named = {word for item in everything if item.kept for word in _LIBRARY.findall(item.text)}
+    includes = _Includes(known_header, named)
     blanked = {
-        name: _blank(root.text, _host_parts(root, items[name], marks, _Includes(known_header, named)))
-        for name, root in roots.items()
+        name: _blank(code.encode(), _host_parts(roots[name], items[name], marks, includes))
+        for name, code in {"": text, **headers}.items()
     }
     entries = _words_for(_ENTRY, roots.values())
     kernels = tuple(one for root in roots.values() for one in _signatures(root, entries, ()))
@@ -103,7 +105,8 @@ def _parse(text: str) -> Any:
         from tree_sitter import Language, Parser
     except ImportError as missing:
         raise MissingTool("Reading CUDA C++ needs tree-sitter-cuda.", "Install warpbound[cuda].") from missing
-    return Parser(Language(tree_sitter_cuda.language())).parse(text.encode()).root_node
+    plain = _UNPARSED.sub(lambda found: " " * len(found[0].encode()), text)
+    return Parser(Language(tree_sitter_cuda.language())).parse(plain.encode()).root_node
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ class Operand:
     """One operand.
 
     kind : register uniform predicate uniform_predicate immediate float constant memory label
-           targets special barrier scoreboard set other.
+           targets special shape barrier scoreboard set other; shape: of a texture, 2D or ARRAY_CUBE;
+           special: a special register, or PR, all predicates as bits.
     index : register or predicate number (RZ and URZ 255, PT and UPT 7), barrier or scoreboard number.
     value : an immediate; the byte offset of a constant or an address; the address of a label.
     negate, absolute, invert : -x, |x|, ~x or !p, applied in the order absolute, negate, invert.

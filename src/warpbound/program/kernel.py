@@ -49,7 +49,7 @@ class Program:
     registers : per thread. shared_bytes : static, per block, without the driver's reserve.
     local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
     parameter_base : where the parameters begin in constant bank 0, bytes.
-    labels : addresses that carry a label.
+    labels : addresses that carry a label. functions : those where a device function begins.
     assumed : what the input did not say and was filled in.
     """
 
@@ -58,6 +58,7 @@ class Program:
     arch: int
     instructions: tuple[Instruction, ...] = field(repr=False)
     labels: frozenset[int] = field(repr=False, default=frozenset())
+    functions: frozenset[int] = field(repr=False, default=frozenset())
     features: str = ""
     registers: int = 0
     shared_bytes: int = 0
@@ -79,7 +80,7 @@ class Program:
     @cached_property
     def flow(self) -> Flow:
         """Basic blocks and loops."""
-        return flow(self.instructions, self.labels)
+        return flow(self.instructions, self.labels, self.functions)
 
     def source_line(self, number: int) -> str:
         """Text of a line of the source (from 1), empty when the source is not at hand."""

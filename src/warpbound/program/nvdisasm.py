@@ -24,11 +24,12 @@ def find() -> Path | None:
 
 
 def version() -> str:
-    """Version of the wheel, or `unknown`."""
+    """Version of the wheel; of a program from elsewhere its place, size and age."""
     try:
         return importlib.metadata.version("nvidia-cuda-nvdisasm")
     except importlib.metadata.PackageNotFoundError:
-        return "unknown"
+        tool = find()
+        return f"{tool} {tool.stat().st_size} {tool.stat().st_mtime_ns}" if tool else "none"
 
 
 def disassemble(image: bytes, source: str) -> str:

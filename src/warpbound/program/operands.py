@@ -13,6 +13,7 @@ _REGISTER = re.compile(r"(UR|UP|R|P)(\d+|Z|T)((?:\.\w+)*)$")
 _BARRIER = re.compile(r"B(\d+)((?:\.\w+)*)$")
 _SCOREBOARD = re.compile(r"(?:SB|gsb)(\d+)((?:\.\w+)*)$")
 _BRACKETED = re.compile(r"(\w*)((?:\[[^\[\]]*\])+)((?:\.\w+)*)$")
+_SHAPE = re.compile(r"(?:ARRAY_)?(?:1D|2D|3D|CUBE)(?:\.\w+)*$")
 _KINDS = {"R": "register", "UR": "uniform", "P": "predicate", "UP": "uniform_predicate"}
 _ALONE = {"RZ": ("register", RZ), "URZ": ("uniform", RZ), "PT": ("predicate", PT), "UPT": ("uniform_predicate", PT)}
 
@@ -131,8 +132,10 @@ def _number(text: str) -> Operand | None:
 def _named(text: str, body: str) -> Operand | None:
     if body.startswith("`("):
         return Operand("label", text)
-    if body.startswith("SR"):
+    if body.startswith("SR") or body == "PR":
         return Operand("special", text)
+    if _SHAPE.match(body):
+        return Operand("shape", text)
     if body.startswith("{"):
         return Operand("set", text)
     for kind, form in (("barrier", _BARRIER), ("scoreboard", _SCOREBOARD)):

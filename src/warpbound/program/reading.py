@@ -17,6 +17,10 @@ from warpbound.program.sass import Listing, Section, kernels, read_listing
 
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
+_TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
+_FATBIN = b"\x50\xed\x55\xba"
+_PTX = re.compile(r"^\s*\.version\s+\d+\.\d+\s*$", re.M)
+_LISTING = re.compile(r"^\s*\.target\s+sm_|^\s*/\*0000\*/", re.M)
 _PLAIN_NAME = re.compile(r"\d+")
 
 
@@ -41,7 +45,7 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
     found = programs(source, gpu(machine), kernel, choice)
     if len(found) > 1:
         raise InputError(
-            f"{found[0].source_name} holds {len(found)} kernels: {', '.join(p.title for p in found)}.",
+            f"{found[0].source_name} holds {len(found)} kernels: {', '.join(spelled(found))}.",
             "Name one of them with kernel= (--kernel).",
         )
     return found[0]
@@ -59,7 +63,10 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
         found = _from_cubin(raw, name, None)
     else:
         text = _text(raw, name)
-        if re.search(r"^\s*\.target\s+sm_|^\s*/\*0000\*/", text, re.M):
+        is_source = isinstance(source, Path) and source.suffix in (".cu", ".cuh")
+        if not is_source and _PTX.search(text) and ".address_size" in text:
+            raise InputError(f"{name} is PTX, not machine code.", "Assemble it with ptxas and give the cubin.")
+        if not is_source and _LISTING.search(text):
             found = _from_listing(text, name)
         else:
             options = replace(options, include=(place, *options.include))
@@ -68,35 +75,44 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
 
 
 def _contents(source: Source) -> tuple[str, bytes]:
-    if not isinstance(source, Path):
-        if not source.strip():
-            raise InputError("The input is empty.", "Give CUDA C++, a cubin or a listing.")
-        return "<input>", source.encode() if isinstance(source, str) else source
-    if source.is_dir():
-        raise InputError(f"{source} is a folder.", "Give a file: .cu, .cubin or .sass.")
-    try:
-        size = source.stat().st_size
-        if size > LARGEST_FILE_B:
-            raise InputError(
-                f"{source} is {size >> 20} MB; the limit is {LARGEST_FILE_B >> 20} MB.", "Give the one kernel's cubin."
-            )
-        raw = source.read_bytes()
-    except OSError as failed:
-        raise InputError(f"{source} cannot be read ({failed.strerror}).", "Check the path.") from failed
+    if isinstance(source, Path):
+        name, raw = str(source), _read(source)
+    else:
+        name, raw = "<input>", source.encode() if isinstance(source, str) else source
+    if len(raw) > LARGEST_FILE_B:
+        raise InputError(
+            f"{name} is larger than {LARGEST_FILE_B >> 20} MB, the limit.", "Give the cubin of the one kernel."
+        )
     if not raw.strip():
-        raise InputError(f"{source} is empty.", "Give CUDA C++, a cubin or a listing.")
-    return str(source), raw
+        raise InputError(f"{name} is empty.", "Give CUDA C++, a cubin or a listing.")
+    if raw.startswith(_FATBIN):
+        raise InputError(f"{name} is a fat binary.", "Take the cubin out of it with `cuobjdump -xelf all`.")
+    return name, raw
+
+
+def _read(path: Path) -> bytes:
+    """At most one byte more than is allowed, so that an endless file comes to an end."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder.", "Give a file: .cu, .cubin or .sass.")
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE_B + 1)
+    except (OSError, ValueError) as failed:
+        reason = getattr(failed, "strerror", None) or str(failed)
+        raise InputError(f"{path} cannot be read ({reason}).", "Check the path.") from failed
 
 
 def _text(raw: bytes, name: str) -> str:
+    """UTF-8, UTF-16 with its mark (as PowerShell redirects), or Latin-1; control characters are in no text."""
     try:
-        text = raw.decode()
-    except UnicodeDecodeError as broken:
+        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    strange = next((letter for letter in text if letter < " " and letter not in "\t\n\v\f\r\x1a"), None)
+    if strange is not None:
         raise InputError(
-            f"{name} is neither text nor a cubin (byte {broken.start} is not UTF-8).", "Give .cu, .cubin or .sass."
-        ) from broken
-    if "\0" in text:
-        raise InputError(f"{name} is neither text nor a cubin (it holds zero bytes).", "Give .cu, .cubin or .sass.")
+            f"{name} is neither text nor a cubin (it holds the byte {ord(strange):#04x}).", "Give .cu, .cubin or .sass."
+        )
     return text
 
 
@@ -145,6 +161,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
         features=listing.variant,
         instructions=_placed(section.instructions, name),
         labels=frozenset(section.labels.values()),
+        functions=section.functions,
         registers=facts.registers,
         shared_bytes=facts.shared_bytes,
         local_bytes=facts.local_bytes,
@@ -210,6 +227,7 @@ def _program_of_section(section: Section, arch: int, name: str) -> Program:
         arch=arch,
         instructions=tuple(section.instructions),
         labels=frozenset(section.labels.values()),
+        functions=section.functions,
         registers=section.registers or highest + 1,
         source_name=name,
         assumed=tuple(assumed),
@@ -221,14 +239,30 @@ def _named(found: tuple[Program, ...], kernel: str | None, name: str) -> tuple[P
         raise InputError(f"{name} holds no kernel.", "Give a file with a __global__ function.")
     if kernel is None:
         return found
-    chosen = tuple(
-        p for p in found if kernel in (p.name, p.title, plain_name(p.name), plain_name(p.name).rpartition("::")[2])
-    )
+    wanted = _bare(kernel)
+    chosen = tuple(one for one in found if wanted in _names(one))
     if not chosen:
-        raise InputError(
-            f"{name} has no kernel `{kernel}`.", f"It holds: {', '.join(sorted({p.title for p in found}))}."
-        )
-    return chosen
+        raise InputError(f"{name} has no kernel `{kernel}`.", f"It holds: {', '.join(spelled(found))}.")
+    exact = tuple(one for one in chosen if wanted in (_bare(one.name), _bare(one.title)))
+    return exact or chosen
+
+
+def _names(program: Program) -> set[str]:
+    """What a kernel may be called: mangled, titled, plain, without namespaces; blanks do not count."""
+    plain = plain_name(program.name)
+    head, angle, rest = program.title.partition("<")
+    bare_title = head.rpartition("::")[2] + angle + rest
+    return {_bare(word) for word in (program.name, program.title, bare_title, plain, plain.rpartition("::")[2])}
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"\s", "", name)
+
+
+def spelled(found: Sequence[Program]) -> list[str]:
+    """The titles of kernels, with the mangled name where a title is not one's own."""
+    titles = [one.title for one in found]
+    return [one.title if titles.count(one.title) == 1 else f"{one.title} ({one.name})" for one in found]
 
 
 def _fits(program: Program, machine: Gpu) -> Program:
@@ -236,13 +270,20 @@ def _fits(program: Program, machine: Gpu) -> Program:
 
     Raises InputError where it cannot, so that no cubin is silently moved.
     """
-    same = program.arch // 10 == machine.arch // 10 and program.arch <= machine.arch
-    if same or program.proxy_isa:
+    if program.proxy_isa or _runs(program, machine.arch):
         return program
     raise InputError(
-        f"{program.source_name} is code for sm_{program.arch}; {machine.name} is sm_{machine.arch} and cannot run it.",
-        f"Give the source, or choose a GPU of compute capability {program.arch // 10}.x.",
+        f"{program.source_name} is code for sm_{program.arch}{program.features}; {machine.name} is sm_{machine.arch} "
+        "and cannot run it.",
+        f"Give the source, or choose a GPU of compute capability {program.arch // 10}.{program.arch % 10}.",
     )
+
+
+def _runs(program: Program, arch: int) -> bool:
+    if program.arch == arch:
+        return True
+    tied = program.features == "a" or {program.arch, arch} & _TEGRA
+    return not tied and program.arch // 10 == arch // 10 and program.arch < arch
 
 
 def plain_name(mangled: str) -> str:
@@ -253,7 +294,8 @@ def plain_name(mangled: str) -> str:
     words = []
     while found := _PLAIN_NAME.match(mangled, at):
         length = int(found[0])
-        words.append(mangled[found.end() : found.end() + length])
+        word = mangled[found.end() : found.end() + length]
+        words += [] if word.startswith("_GLOBAL__N_") else [word]  # a namespace without a name
         at = found.end() + length
         if not mangled.startswith("_ZN"):
             break

@@ -8,6 +8,8 @@ from warpbound.errors import InputError
 from warpbound.program.instruction import Instruction, Operand, Place, control_word
 from warpbound.program.operands import split_instruction
 
+FIRST_ARCH = 70  # the first with 128-bit instructions that carry their own control word
+
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)")
 _SECTION = re.compile(r'^\s*\.section\s+"?\.text\.([^",]+)')
 _OTHER_SECTION = re.compile(r"^\s*\.section\s")
@@ -31,6 +33,12 @@ class Section:
     registers: int | None = None
     labels: dict[str, int] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
+
+
+    @property
+    def functions(self) -> frozenset[int]:
+        """Addresses of the device functions that stand behind the kernel in its section."""
+        return frozenset(at for name, at in self.labels.items() if not name.startswith(".") and at)
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,11 @@ def read_listing(text: str, source: str) -> Listing:
             reading.section = None
         else:
             reading.line(number, line)
+    if arch is not None and arch < FIRST_ARCH:
+        raise InputError(
+            f"{source} is a listing for sm_{arch}, whose instructions are of another form.",
+            f"Give the source, or a listing for sm_{FIRST_ARCH} or later.",
+        )
     if not any(section.instructions for section in sections):
         raise InputError(
             f"{source}: no instruction found.",
