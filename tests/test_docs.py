@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from warpbound.program import cuda
+from warpbound.program import nvrtc
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -36,12 +36,12 @@ def test_output_in_the_docs_is_current(page: Path, request: pytest.FixtureReques
     text = page.read_text()
     if request.config.getoption("--rewrite-docs"):
         text = BLOCK.sub(lambda m: f"```console\n$ {m['command']}\n{printed(m['command'])}```", text)
-        page.write_text(VERSION.sub(f"<!-- output of NVRTC {cuda.version()} -->", text))
+        page.write_text(VERSION.sub(f"<!-- output of NVRTC {nvrtc.version()} -->", text))
         return
     version = VERSION.search(text)
     assert version, f"{page.name} shows output but does not name the compiler it came from"
-    if version[1] != cuda.version():
-        pytest.skip(f"{page.name} shows the output of NVRTC {version[1]}; this is {cuda.version()}")
+    if version[1] != nvrtc.version():
+        pytest.skip(f"{page.name} shows the output of NVRTC {version[1]}; this is {nvrtc.version()}")
     for block in BLOCK.finditer(text):
         assert block["output"] == printed(block["command"]), block["command"]
 

@@ -16,9 +16,6 @@ from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.report.document import refusal
 
-VIEWS = ("sass",)
-
-
 Ask = Callable[[Program, Gpu, Launch | None, Settings], Entry]
 
 
@@ -193,10 +190,14 @@ def _clock(word: str) -> str | float:
 
 
 def _views(words: str) -> tuple[str, ...]:
+    from warpbound.report.text import VIEWS
+
+    if words == "all":
+        return tuple(VIEWS)
     names = tuple(name for name in words.split(",") if name)
     unknown = [name for name in names if name not in VIEWS]
     if unknown:
-        raise CommandError(f"No view is called {unknown[0]!r}.", f"There are {', '.join(VIEWS)}.")
+        raise CommandError(f"No view is called {unknown[0]!r}.", f"There are {', '.join(VIEWS)} and all.")
     return names
 
 

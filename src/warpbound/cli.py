@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -92,15 +93,16 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
 @main.command(epilog=EXAMPLES)
 @_asks
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
-@click.option("--views", default="", metavar="sass,...", help="More to show: every instruction with its timing.")
+@click.option("--views", default="", metavar="all|NAME,...", help="Parts of the report to show, such as verdict,sass.")
 def analyze(form: str, out: str | None, **asked: Any) -> None:
     """What bounds the kernels of FILE (.cu .cuh .cubin .sass .txt or -), and what to do about it."""
     from warpbound.analysis import analyze as ask
     from warpbound.asking import answer, question
     from warpbound.report.text import pages
 
-    results = answer(question(**asked), ask, _progress)
-    _results(form, out, results, pages)
+    asking = question(**asked)
+    results = answer(asking, ask, _progress)
+    _results(form, out, results, partial(pages, views=asking.settings.views))
 
 
 @main.command()
@@ -108,8 +110,6 @@ def analyze(form: str, out: str | None, **asked: Any) -> None:
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
 def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""
-    from functools import partial
-
     from warpbound.analysis.curve import curve as ask
     from warpbound.asking import answer, first_last, question
     from warpbound.report.curve import pages

@@ -20,7 +20,7 @@ BLOCK_SIZES = tuple(range(32, 1025, 32))
 @dataclass(frozen=True)
 class Settings:
     """How to answer: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
-    models to show beside the answer, extra views ("sass": every instruction with its timing)."""
+    models to show beside the answer, views that will be shown ("sass" alone needs more than the rest)."""
 
     clock: str | float = "boost"
     cache: str = "warm"

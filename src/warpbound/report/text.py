@@ -1,6 +1,8 @@
 """The report a person reads: verdict, why, what to do, then the tables; 80 columns are enough."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -17,10 +19,10 @@ BAR = 24  # columns of a full bar
 WORTH = 0.005  # shares below this are left out of pictures
 
 
-def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
-    """One result in full; several in a table, with a verdict each."""
+def pages(results: Sequence[Entry], views: Sequence[str] = ()) -> Iterator[RenderableType]:
+    """One result in full, or the named views of it; several results in a table, with a verdict each."""
     if len(results) == 1:
-        yield Report(results[0])
+        yield Report(results[0], tuple(views))
         return
     yield side_by_side(results)
     for entry in results:
@@ -30,43 +32,37 @@ def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
 
 
 class Report:
-    """One entry of `results`, to be printed by a Rich console."""
+    """One entry of `results`, to be printed by a Rich console: every view it has something for, or those named."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, entry: Entry, views: tuple[str, ...] = ()) -> None:
         self.entry = entry
+        self.views = views or tuple(VIEWS)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if "error" in self.entry:
             yield _refusal(self.entry)
             return
-        for title, part in _sections(self.entry):
-            yield Text(title, style="bold cyan")
-            yield Padding(part, (0, 0, 1, 2))
+        yield Text(_headline(self.entry), style="bold cyan")
+        yield Padding(Text(_subline(self.entry), style="dim"), (0, 0, 1, 2))
+        for name in self.views:
+            view = VIEWS[name]
+            if view.has(self.entry):
+                yield Text(view.title, style="bold cyan")
+                yield Padding(view.show(self.entry), (0, 0, 1, 2))
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of the report: its title, what it shows of an entry, and whether the entry has anything for it."""
+
+    title: str
+    show: Callable[[Entry], RenderableType]
+    has: Callable[[Entry], Any] = bool
 
 
 def _refusal(entry: Entry) -> Text:
     error = entry["error"]
     return Text.assemble((f"{entry['kernel'] or '-'} on {entry['gpu']}: ", "bold"), error["reason"], " ", error["hint"])
-
-
-def _sections(entry: Entry) -> Iterator[tuple[str, RenderableType]]:
-    yield _headline(entry), Text(_subline(entry), style="dim")
-    yield "Verdict", _verdict(entry)
-    if entry["latency"]:
-        yield "Why: one warp alone", Group(_latency(entry), Text(), _lines(entry))
-        yield "Why: what each resource allows", _bounds(entry)
-        yield "What to do first", _whatifs(entry)
-    yield "Occupancy", details.occupancy(entry)
-    yield "Kernel", details.kernel(entry)
-    if entry["loops"]:
-        yield "Loops, per iteration and warp", details.loops(entry)
-    if entry["memory"]["global_load_requests"] is not None:
-        yield "Memory traffic, whole launch", details.memory(entry)
-    if entry.get("sass"):
-        yield "SASS along the path of one warp", details.sass(entry["sass"])
-    if entry["models"]:
-        yield "The models of the papers", details.models(entry)
-    yield "How far to trust this", details.confidence(entry)
 
 
 def _headline(entry: Entry) -> str:
@@ -223,3 +219,28 @@ def _whatifs(entry: Entry) -> RenderableType:
     for whatif in entry["whatifs"]:
         table.add_row(f"{whatif['speedup']:.2f}x", Text.assemble((whatif["change"], "bold"), f" - {whatif['why']}."))
     return table
+
+
+def _timed(entry: Entry) -> bool:
+    return entry["latency"] is not None
+
+
+VIEWS: dict[str, View] = {
+    "verdict": View("Verdict", _verdict),
+    "latency": View("Why: one warp alone", lambda entry: Group(_latency(entry), Text(), _lines(entry)), _timed),
+    "bounds": View("Why: what each resource allows", _bounds, _timed),
+    "whatifs": View("What to do first", _whatifs, _timed),
+    "occupancy": View("Occupancy", details.occupancy),
+    "kernel": View("Kernel", details.kernel),
+    "loops": View("Loops, per iteration and warp", details.loops, lambda entry: entry["loops"]),
+    "memory": View(
+        "Memory traffic, whole launch",
+        details.memory,
+        lambda entry: entry["memory"]["global_load_requests"] is not None,
+    ),
+    "sass": View(
+        "SASS along the path of one warp", lambda entry: details.sass(entry["sass"]), lambda entry: entry.get("sass")
+    ),
+    "models": View("The models of the papers", details.models, lambda entry: entry["models"]),
+    "confidence": View("How far to trust this", details.confidence),
+}
