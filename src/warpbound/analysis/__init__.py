@@ -44,7 +44,7 @@ def work_of(case: Case) -> Work:
     if found is not None:
         return found
     fallback = static_work(case)
-    return replace(fallback, notes=(*fallback.notes, f"not executed: {reason}"))
+    return replace(fallback, not_executed=reason)
 
 
 def _filled(entry: Entry, case: Case, work: Work) -> Entry:
@@ -100,6 +100,7 @@ def _frame(case: Case) -> Entry:
         "launch": _launch_entry(case.launch),
         "scope": None,
         "straight": None,
+        "not_executed": None,
         "lines": [],
     }
 
@@ -125,6 +126,7 @@ def _verdict(case: Case, work: Work, prediction: Prediction) -> Entry:
         "whatifs": entries.whatif_entry(whatifs(work.focus, case.place, case.residency)),
         "clock_MHz": case.clock_hz / 1e6,
         "sample": work.sample,
+        "not_executed": work.not_executed,
     }
 
 

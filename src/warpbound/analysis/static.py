@@ -27,6 +27,7 @@ class Work:
 
     whole : one warp through the kernel. focus : what the verdict is about. by_level : latency of the whole with all
     global loads served by one level. launch_memory : traffic of the whole launch, None where it is not known.
+    not_executed : why the blocks could not be executed although the launch gives every argument.
     """
 
     mode: str
@@ -39,6 +40,7 @@ class Work:
     sample: Entry | None = None
     launch_memory: Memory | None = None
     hit_rates: tuple[float | None, float | None] = field(default=(None, None))
+    not_executed: str | None = None
 
 
 def static_work(case: Case) -> Work:

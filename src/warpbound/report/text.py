@@ -97,12 +97,21 @@ def _verdict(entry: Entry) -> RenderableType:
         lines.insert(0, Text(f"Time {seconds(entry['time_s'])} (between {seconds(low)} and {seconds(high)})."))
         lines[0].stylize("bold")
     else:
-        lines.append(Text("No time is given: trip counts and addresses are unknown without the arguments.", "dim"))
-        if entry["launch"] is None:
-            lines.append(Text("Give --grid, --block and an --arg for each parameter (or --launch FILE).", "dim"))
-        else:
-            lines.append(Text("Give an --arg NAME=VALUE for each parameter (or --launch FILE).", "dim"))
+        lines.append(_no_time(entry))
     return Group(*lines)
+
+
+def _no_time(entry: Entry) -> Text:
+    if entry["not_executed"]:
+        return Text(f"No time is given, the kernel was not executed: {entry['not_executed']}", "red")
+    wanted = "an --arg NAME=VALUE for each parameter"
+    if entry["launch"] is None:
+        wanted = f"--grid, --block and {wanted}"
+    return Text(
+        f"No time is given: trip counts and addresses are unknown without the arguments. Give {wanted} "
+        "(or --launch FILE).",
+        "dim",
+    )
 
 
 def _binding(entry: Entry) -> Text:
