@@ -10,13 +10,17 @@ from types import ModuleType
 MODELS: dict[str, str] = {
     "hong_kim_2009": "warpbound.models.hong_kim_2009",
     "roofline_2009": "warpbound.models.roofline_2009",
+    "transit_2015": "warpbound.models.transit_2015",
     "volkov_2016": "warpbound.models.volkov_2016",
+    "x_model_2016": "warpbound.models.x_model_2016",
 }
 
 ABOUT: dict[str, str] = {
     "hong_kim_2009": "Hong, Kim: warps that wait for memory together (MWP) or compute meanwhile (CWP)",
     "roofline_2009": "Williams, Waterman, Patterson: peak arithmetic, peak bandwidth, ceilings below both",
+    "transit_2015": "Li, Tay, Kumar, Corporaal: threads split between computation and memory, supply against demand",
     "volkov_2016": "Volkov: occupancy over the latency of one warp, against the tightest throughput limit",
+    "x_model_2016": "Li, Song and others: Transit with ILP and a cache that the threads in memory share",
 }
 
 
