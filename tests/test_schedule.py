@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sass_listing import code
 
+from sass_listing import code
 from warpbound.program.instruction import Control, Instruction, Operand
 from warpbound.schedule import CAUSES, Schedule, Wait, schedule, steady
 
@@ -354,6 +354,15 @@ def streams(draw: st.DrawFn) -> tuple[list[Instruction], list[Wait]]:
     return instructions, waits
 
 
+def allowed(one: Instruction) -> dict[int, int]:
+    """Counter -> how high it may be when the instruction issues."""
+    assert one.control is not None
+    most = dict.fromkeys(one.control.wait, 0)
+    if one.opcode == "DEPBAR":
+        most.setdefault(one.operands[0].index, int(one.operands[1].value))
+    return most
+
+
 def simulate(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> list[int]:
     """Issue cycle of each instruction: every cycle, counters fall and then the warp issues if it may.
 
@@ -374,10 +383,7 @@ def simulate(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
                 del raises[0]
         one, wait = instructions[stream[len(times)]], waits[stream[len(times)]]
         assert one.control is not None
-        allowed = dict.fromkeys(one.control.wait, 0)
-        if one.opcode == "DEPBAR":
-            allowed.setdefault(one.operands[0].index, int(one.operands[1].value))
-        if stalled == 0 and all(len(counters[board]) <= most for board, most in allowed.items()):
+        if stalled == 0 and all(len(counters[board]) <= most for board, most in allowed(one).items()):
             times.append(now)
             gap = 2 if one.control.yields and one.control.stall < 2 else max(1, one.control.stall)
             stalled = max(gap, int(wait.hold))

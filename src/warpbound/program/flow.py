@@ -66,7 +66,7 @@ def flow(instructions: Sequence[Instruction], labels: Iterable[int], functions: 
     starts = _starts(instructions, at, labels)
     number = {first: b for b, first in enumerate(starts)}
     label_blocks = {number[at[a]] for a in labels if a in at}
-    ends = [*starts[1:], len(instructions)]
+    ends = [*starts[1:], len(instructions)] if starts else []
     blocks = tuple(
         Block(first, last, _follows(instructions[last - 1], last, at, number, label_blocks))
         for first, last in zip(starts, ends, strict=True)
