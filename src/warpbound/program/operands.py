@@ -122,7 +122,7 @@ def _address(inside: str) -> tuple[tuple[Operand, ...], int]:
 
 
 def _number(text: str) -> Operand | None:
-    if _NUMBER.match(text):
+    if _NUMBER.match(text) and text != "-0":
         return Operand("immediate", text, value=int(text, 0))
     if _FLOAT.match(text):
         return Operand("float", text, value=float(text.upper().replace("QNAN", "NAN").replace("SNAN", "NAN")))
