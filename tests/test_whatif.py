@@ -1,0 +1,213 @@
+"""What-ifs: each planted problem is found, named first, and explained; what cannot help is not said."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sass_listing import kernel
+from test_predict import BOARD, CLOCK, PLACE, work, workloads
+from warpbound.latency import memory_latency, waits
+from warpbound.predict import Place, predict
+from warpbound.residency import Residency, occupancy
+from warpbound.whatif import WORTH, WhatIf, whatifs
+from warpbound.workload import Memory, Workload
+from warpbound.workload.static import iterations, straight
+
+FULL = occupancy(BOARD, 256, 32, 0)
+
+
+def found(made: Workload, place: Place = PLACE, residency: Residency | None = FULL) -> dict[str, WhatIf]:
+    return {what.change: what for what in whatifs(made, place, residency)}
+
+
+def one(made: Workload, word: str, place: Place = PLACE, residency: Residency | None = FULL) -> WhatIf:
+    matching = [what for change, what in found(made, place, residency).items() if word in change]
+    assert len(matching) == 1, (word, list(found(made, place, residency)))
+    return matching[0]
+
+
+# --------------------------------------------------------------------- each change, worked by hand
+
+
+def test_twice_the_ilp_halves_what_is_waited() -> None:
+    made = work(latency=4000.0, parts={"issue": 100.0, "dram": 3900.0})
+    # one item: 4000 / 32 = 125 cycles; two: 4100 / 32 = 128.125, that is 64.0625 each
+    assert one(made, "ILP").speedup == pytest.approx(125 / 64.0625)
+    assert "once for two items" in one(made, "ILP").why
+
+
+def test_twice_the_ilp_is_bounded_by_the_next_resource() -> None:
+    made = work(latency=4000.0, units={"xu": 400.0})  # latency 125, xu 100
+    assert one(made, "ILP").speedup == pytest.approx(1.25)
+
+
+def test_twice_the_ilp_in_a_launch_that_does_not_fill_the_sms_buys_nothing() -> None:
+    assert found(work(warps=3200.0, latency=20_000.0)).keys() == set()  # one round either way, now of half as many
+
+
+def test_twice_the_ilp_of_a_large_launch_counts_its_time() -> None:
+    made = work(warps=64_000.0, latency=1600.0)
+    # 640 warps per SM, 32 at a time: 20 rounds of 1600, 32 us. With twice the work: 10 rounds of 1700, 17 us, while
+    # 320 warps of 50 issue cycles take 16. The launch takes 2 us in both
+    assert one(made, "ILP").speedup == pytest.approx((2 + 32) / (2 + 17))
+
+
+def test_no_bank_conflicts_takes_their_wavefronts_away() -> None:
+    made = work(
+        memory=Memory(shared_wavefronts_load=300.0, shared_wavefronts_store=60.0, shared_wavefronts_atomic=40.0,
+                      shared_conflict_wavefronts=300.0)
+    )  # fmt: skip
+    what = one(made, "bank conflicts")
+    assert what.speedup == pytest.approx(400 / 100)
+    assert what.why == "bank conflicts take 300 of 400 shared-memory wavefronts"
+    assert not any("bank" in change for change in found(work(memory=Memory(shared_wavefronts_load=400.0))))
+
+
+def test_coalescing_moves_only_what_is_asked_for() -> None:
+    made = work(
+        memory=Memory(global_load_requests=4.0, l1_sectors_load=128.0, l1_wavefronts=128.0, l2_sectors_read=128.0,
+                      dram_bytes_read=4096.0, ideal_sectors=16.0)
+    )  # fmt: skip
+    what = one(made, "coalesced")
+    # DRAM 4096 B = 256 cycles; then 512 B = 32, L1 16, L2 8, latency 25: DRAM still
+    assert what.speedup == pytest.approx(256 / 32)
+    assert what.why == "32.0 sectors per request where 4.0 hold the same bytes"
+    cached = work(memory=replace(made.memory, dram_bytes_read=256.0))  # what DRAM never sent is not saved there
+    # L1 128 cycles; then L1 16, latency 25, issue 25
+    assert one(cached, "coalesced").speedup == pytest.approx(128 / 25)
+
+
+def test_coalesced_accesses_are_not_told_to_coalesce() -> None:
+    fine = Memory(global_load_requests=4.0, l1_sectors_load=16.0, dram_bytes_read=4096.0, ideal_sectors=16.0)
+    unknown = replace(fine, ideal_sectors=0.0)
+    assert not any("coalesced" in change for m in (fine, unknown) for change in found(work(memory=m)))
+
+
+@pytest.mark.parametrize(
+    "word, left, changes",
+    [
+        ("fewer instructions", 0.75, {"warp_instructions": 4000.0}),
+        ("fewer integer", 0.75, {"units": {"alu": 4000.0}}),
+        ("fewer multiplications", 0.75, {"units": {"fp16": 4000.0}}),
+        ("half the FP64", 0.5, {"units": {"fp64": 4000.0}}),
+        ("special functions", 0.5, {"units": {"xu": 4000.0}}),
+        ("half the width", 0.5, {"tensor": {"fp16": 1e6}}),
+        ("fewer uniform", 0.75, {"units": {"uniform": 4000.0}}),
+        ("load and store", 0.5, {"units": {"lsu": 4000.0}}),
+        ("shared-memory traffic", 0.5, {"memory": Memory(shared_wavefronts_load=1000.0)}),
+        ("L1 traffic", 0.5, {"memory": Memory(l1_wavefronts=1000.0)}),
+        ("L2 traffic", 0.5, {"memory": Memory(l2_sectors_read=2000.0)}),
+        ("DRAM traffic", 0.5, {"memory": Memory(dram_bytes_read=16_000.0)}),
+    ],
+)
+def test_the_tightest_resource_is_eased(word: str, left: float, changes: dict[str, object]) -> None:
+    everything = found(work(**changes))
+    what = one(work(**changes), word)
+    assert what.speedup == pytest.approx(1 / left)
+    assert list(everything) == [what.change]  # nothing else would help
+    assert "in use 100 % of the time" in what.why
+    assert "SM cycles per warp" in what.why
+
+
+def test_one_block_more_helps_where_latency_binds() -> None:
+    few = occupancy(BOARD, 256, 128, 0)  # 65536 registers / (128 x 32): 16 warps, 2 blocks
+    place = replace(PLACE, warps_per_sm=16.0)
+    made = work(latency=4000.0)
+    (step,) = [s for s in few.next_step if s.change == "registers"]
+    what = one(made, "registers per thread", place, few)
+    assert (few.blocks_per_sm, step.blocks_per_sm, step.warps_per_sm) == (2, 3, 24)
+    assert what.speedup == pytest.approx(24 / 16)
+    assert what.why == "24 instead of 16 resident warps hide more of the latency"
+    assert not any("registers" in c for c in found(work(units={"xu": 4000.0}), place, few))
+
+
+def test_one_block_fewer_is_said_only_where_it_helps() -> None:
+    few = occupancy(BOARD, 256, 128, 0)
+    place = replace(PLACE, warps_per_sm=16.0)
+    for made in (work(latency=4000.0), work(units={"xu": 4000.0}), work(warps=64_000.0)):
+        assert not any("fewer per SM" in change for change in found(made, place, few))
+
+
+def test_nothing_is_said_without_a_residency_of_blocks() -> None:
+    assert not any("would let" in change for change in found(work(latency=4000.0), residency=None))
+
+
+def test_what_ifs_are_sorted_and_worth_a_line() -> None:
+    made = work(latency=4000.0, units={"xu": 400.0}, memory=Memory(dram_bytes_read=1500.0))
+    place = replace(PLACE, warps_per_sm=16.0)
+    gains = [what.speedup for what in whatifs(made, place, occupancy(BOARD, 256, 128, 0))]
+    assert len(gains) > 1
+    assert gains == sorted(gains, reverse=True)
+    assert min(gains) >= WORTH
+
+
+@given(workloads(), st.sampled_from([32, 64, 128, 255]))
+@settings(max_examples=100, deadline=None)
+def test_no_change_promises_more_than_its_resource(made: Workload, registers: int) -> None:
+    residency = occupancy(BOARD, 128, registers, 0)
+    place = replace(PLACE, warps_per_sm=float(residency.warps_per_sm))
+    for what in whatifs(made, place, residency):
+        assert WORTH <= what.speedup <= 4.0 + 1e-9
+        assert what.change
+        assert what.why
+
+
+# ------------------------------------------------------------ problems planted in code, found in it
+
+STREAM = """
+    B------:R-:W0:-:S01  S2R R0, SR_TID.X
+    B0-----:R-:W-:-:S06  IMAD.WIDE R2, R0, 0x4, RZ
+    {body}
+    B------:R-:W-:-:S01  STG.E [R2.64], R9
+    B------:R-:W-:-:S05  EXIT
+"""
+LOOP = """
+    .L_loop:
+    {body}
+    B------:R-:W-:-:S05  @P0 BRA `(.L_loop)
+    B------:R-:W-:-:S05  EXIT
+"""
+RSQ = "B------:R-:W1:-:S08  MUFU.RSQ R4, R5\n" * 16 + "B-1----:R-:W-:-:S04  FADD R4, R4, R5"
+CHASE = "B0-----:R-:W-:-:S04  MOV R4, R0\nB------:R-:W0:-:S02  LDG.E R0, [R4.64]"
+ONE_SECTOR = "B------:R-:W0:-:S02  LDG.E R0, [UR4]\nB0-----:R-:W-:-:S04  R2UR UR4, R0"
+COPY = "B------:R-:W0:-:S01  LDG.E.128 R4, [R2.64]\nB0-----:R-:W-:-:S01  STG.E.128 [R2.64], R4"
+DIVIDE = "B------:R-:W1:-:S04  DFMA R4, R4, R6, R8\n" * 32
+
+
+def planted(text: str, body: str, registers: int = 32) -> tuple[list[str], str]:
+    """Changes advised for a kernel, best first, and its bottleneck: of its loop, or of the whole."""
+    program = kernel(text.format(body=body), arch=80, registers=registers)
+    timing = waits(program.instructions, memory_latency(BOARD, CLOCK))
+    loops = [made for _, made in iterations(program, 80, timing)]
+    made = loops[0] if loops else straight(program, 80, timing)
+    residency = occupancy(BOARD, 256, registers, 0)
+    place = replace(PLACE, warps_per_sm=float(residency.warps_per_sm))
+    return [what.change for what in whatifs(made, place, residency)], predict(made, place).bottleneck
+
+
+@pytest.mark.parametrize(
+    "text, body, registers, bottleneck, advice",
+    [
+        (LOOP, RSQ, 32, "xu", "special functions"),
+        (LOOP, DIVIDE, 32, "fp64", "FP64"),
+        (STREAM, COPY, 32, "dram", "DRAM traffic"),
+        (LOOP, CHASE, 32, "dram", "DRAM traffic"),
+        (LOOP, CHASE, 255, "latency", "128 registers per thread instead of 255"),
+        (LOOP, ONE_SECTOR, 32, "latency", "ILP"),
+    ],
+    ids=["xu", "fp64", "copy", "chase-many-warps", "chase-few-warps", "chase-one-sector"],
+)
+def test_the_planted_problem_is_the_first_advice(
+    text: str, body: str, registers: int, bottleneck: str, advice: str
+) -> None:
+    changes, binding = planted(text, body, registers)
+    assert binding == bottleneck
+    assert advice in changes[0]
+
+
+def test_low_occupancy_by_registers_is_found() -> None:
+    changes, binding = planted(LOOP, CHASE, registers=200)
+    assert binding == "latency"
+    assert any("registers per thread instead of 200" in change for change in changes)
