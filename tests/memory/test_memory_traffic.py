@@ -69,7 +69,7 @@ def test_complete_copy(method):
     assert found.ideal_sectors == 2048
     assert found.touched_bytes == 65536
     assert found.l1_wavefronts == 512
-    assert found.scale == 1
+    assert (found.scale, found.sampling_error) == (1, 0)
     assert found.notes == ()
     assert found.by_instruction.requests.tolist() == [256, 256]
     assert found.by_instruction.hit_shares.tolist() == [[0, 0, 1], [0, 0, 0]]
@@ -160,8 +160,30 @@ def test_sampled_tiled_matmul():
     assert found.dram_bytes_read == pytest.approx(2 * 4 * n * n, rel=0.05)
     assert found.dram_bytes_written == pytest.approx(4 * n * n, rel=0.05)
     warm = traffic(code, trace(blocks, 1024, 8, events), MACHINE, How("warm", arrays=arrays))
-    # 3 MiB in an L2 of 4 MiB with 16 ways: P(Poisson(12) > 15) = 0.156 of the lines do not stay
-    assert warm.dram_bytes_read == pytest.approx(0.156 * 2 * 4 * n * n, rel=0.05)
+    # 3 MiB in an L2 of 4 MiB with 16 ways: P(Poisson(12) > 15) = 0.156 of A's lines do not stay until the
+    # next launch; B is touched again by every row of blocks, between which only 1 MiB and a bit go by
+    assert warm.dram_bytes_read == pytest.approx(0.156 * 4 * n * n, rel=0.05)
+
+
+@pytest.mark.parametrize("l2_KiB", [32, 512])
+def test_sample_against_every_block(l2_KiB):
+    # n = 128: 64 blocks, three matrices of 64 KiB; sampled: the ends, and neighbours in the middle
+    code, events, arrays = matmul(128)
+    machine = Facts(80, 4, 2, 16 << 10, l2_KiB << 10)
+    every = trace(range(64), 64, 8, events)
+    some = trace([0, 28, 29, 32, 63], 64, 8, events)
+    weights = np.array([1.0, 62 / 3, 62 / 3, 62 / 3, 1.0])
+    for cache in ("cold", "warm"):
+        truth = traffic(code, every, machine, How(cache, "exact"))
+        quick = traffic(code, every, machine, How(cache))
+        assert quick.l2_hit_rate == pytest.approx(truth.l2_hit_rate, abs=0.03)
+        assert quick.l1_hit_rate == pytest.approx(truth.l1_hit_rate, abs=0.03)
+        found = traffic(code, some, machine, How(cache, arrays=arrays, weights=weights, row=8))
+        assert found.l1_sectors_load == pytest.approx(truth.l1_sectors_load)
+        assert found.sampling_error == 0
+        assert found.dram_bytes_read + found.dram_bytes_written == pytest.approx(
+            truth.dram_bytes_read + truth.dram_bytes_written, rel=0.05, abs=4096
+        )
 
 
 def test_transposes():
@@ -279,6 +301,15 @@ def test_idle_accesses_and_empty_traces():
         traffic(COPY, trace([0], 1, 1, copy), MACHINE, How("lukewarm"))
 
 
+def test_sampling_error_of_uneven_blocks():
+    def uneven(block, warp):  # blocks 0 and 1 load 1 and 3 lines: mean 2, deviation sqrt 2
+        return [("global", 0, IN + 4 * LANE + 128 * i, None) for i in range(1 + 2 * block)]
+
+    found = traffic(program("LDG.E"), trace([0, 1], 200, 1, uneven), MACHINE)
+    assert found.sampling_error == pytest.approx(np.sqrt(2) / 2 / np.sqrt(2) * np.sqrt(0.99))
+    assert traffic(program("LDG.E"), trace([0], 200, 1, uneven), MACHINE).sampling_error is None
+
+
 def test_weights_replace_the_even_scale():
     sample = trace([0, 5], 10, 4, copy)
     found = traffic(COPY, sample, MACHINE, How(weights=np.array([1.0, 9.0])))
@@ -289,10 +320,13 @@ def test_schedule_of_blocks():
     # 4 SMs of 2 blocks: blocks 0..7 run together, 8 and 9 in the second turn
     plan = schedule(trace([0, 1, 4, 8, 9], 16, 1, copy), MACHINE)
     assert plan.sm.tolist() == [0, 1, 0, 0, 1]
-    assert plan.turn.tolist() == [0, 0, 0, 1, 1]
+    assert plan.turn.tolist() == [0, 0, 0, 2, 2]  # turns are named after places in the queue of an SM
     assert plan.seat.tolist() == [0, 0, 1, 0, 0]
     assert plan.l1_share == 1  # SM 0 holds both of its blocks
-    assert plan.l2_share == 3 / 8
+    # blocks 13 and 17 are neighbours in the queue of SM 1, though not at an even place
+    plan = schedule(trace([0, 13, 17, 39], 40, 1, copy), MACHINE)
+    assert plan.turn.tolist() == [0, 3, 3, 9]
+    assert plan.l1_share == 1
 
 
 def test_facts_of_boards():

@@ -2,9 +2,10 @@
 
 Models   A complete sample was simulated as it is. Otherwise, per array: each sector of the launch's footprint
          is read once, and again in later turns of blocks as often as the turns touch it, unless L2 kept it:
-         what neighbours share since the turn before, the rest since it came round evenly. With warm caches
-         the first read, too, hits if L2 kept it since the launch before. Misses on a sector that the sample
-         touched before are scaled like every other count.
+         what neighbours share since the turn before, the rest since the row of the grid before, or since it
+         came round evenly, whichever is sooner. With warm caches the first read, too, hits if L2 kept it since
+         it came round in the launch before. Later misses within a turn of the sample are scaled like every
+         other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -25,16 +26,17 @@ Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
 
 @dataclass(frozen=True)
 class Seen:
-    """Sectors that the sampled blocks touched, shape (m,) each, and what answered them.
+    """Sectors that the sampled blocks touched, shape (m,) each.
 
-    block : position of the block in the sample. weight : blocks of the grid that it stands for.
+    block : position of the block in the sample; turn : that it ran in. weight : blocks of the grid that it
+    stands for.
     """
 
     sector: NDArray[np.int64]
     kind: NDArray[np.int8]
     block: NDArray[np.int64]
+    turn: NDArray[np.int64]
     weight: Reals
-    levels: Levels
 
 
 @dataclass(frozen=True)
@@ -52,82 +54,89 @@ class Moved:
     touched: float
 
 
-def moved(seen: Seen, sampled: Sampled, arrays: Arrays, l2_bytes: int, cache: str) -> Moved:
-    """DRAM traffic of the launch; cache : "warm" or "cold"."""
-    if len(sampled.blocks) >= sampled.of_blocks:
-        return _complete(seen, cache)
-    array = array_of(seen.sector, arrays)
-    print_ = _Prints(seen, array, sampled, arrays, l2_bytes)
-    kept = print_.kept_between_launches if cache == "warm" else 0.0
-    share = (seen.levels.level == DRAM).astype(np.float64)
-    missed_first = seen.levels.first & (share > 0)
-    fetched = print_.of(np.isin(seen.sector, seen.sector[missed_first]) & (seen.kind != WRITE))
-    scaled = np.bincount(array[missed_first], seen.weight[missed_first], len(arrays) + 1)
-    needed = print_.transfers(fetched, kept)
-    factor = np.minimum(1.0, np.divide(needed, scaled, out=np.zeros_like(needed), where=scaled > 0))
-    share[missed_first] = factor[array[missed_first]]
-    changed = print_.of(seen.kind != READ)
-    again = max(0.0, seen.levels.written_back + seen.levels.left_dirty - changed.sample.sum())
-    written = print_.transfers(changed, kept).sum() + again * float(np.mean(_scale(sampled)))
-    return Moved(
-        share,
-        SECTOR_B * float((share * seen.weight).sum()),
-        SECTOR_B * float(written),
-        SECTOR_B * float(changed.launch.sum()) * min(1.0, l2_bytes / max(1.0, print_.bytes)),
-        SECTOR_B * float(print_.all.launch.sum()),
-    )
+class Prints:
+    """Footprints of what was seen, and how long L2 keeps what they leave there."""
 
-
-def _complete(seen: Seen, cache: str) -> Moved:
-    """Every block was sampled: what the simulation counted."""
-    share = (seen.levels.level == DRAM).astype(np.float64)
-    left = seen.levels.left_dirty
-    written = seen.levels.written_back + (left if cache == "cold" else 0.0)
-    unique = len(np.unique(seen.sector))
-    read = float((share * seen.weight).sum())
-    return Moved(share, SECTOR_B * read, SECTOR_B * written, SECTOR_B * left, float(SECTOR_B * unique))
-
-
-def _scale(sampled: Sampled) -> float:
-    return sampled.of_blocks / len(sampled.blocks)
-
-
-class _Prints:
-    """Footprints of subsets of what was seen, and how long L2 keeps what they leave there."""
-
-    def __init__(
-        self, seen: Seen, array: NDArray[np.int64], sampled: Sampled, arrays: Arrays, l2_bytes: int
-    ) -> None:
-        self._seen, self._array, self._sampled, self._arrays = seen, array, sampled, arrays
-        self._cache = l2(l2_bytes)
-        self.all = self.of(np.ones(len(array), bool))
+    def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, l2_bytes: int) -> None:
+        self.seen, self.sampled, self._arrays = seen, sampled, arrays
+        self.array = array_of(seen.sector, arrays)
+        self.cache = l2(l2_bytes)
+        self.all = self.of(np.ones(len(seen.sector), bool))
         unique = np.unique(seen.sector)
         self._lines_per_sector = len(np.unique(unique >> 2)) / max(1, len(unique))
-        self.bytes = 128 * self._lines_per_sector * float(self.all.launch.sum())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every block of the grid was sampled."""
+        return len(self.sampled.blocks) >= self.sampled.of_blocks
+
+    @property
+    def share_of_l2(self) -> float:
+        """Part of the data in use at once that sampled blocks use, hence the part of L2 that is theirs."""
+        turns, sectors = self.once_a_turn(np.ones(len(self.seen.sector), bool))
+        largest = np.bincount(turns).max(initial=0) if len(sectors) else 0
+        return 1.0 if self.complete else float(min(1.0, largest / max(1.0, self.all.turn.sum())))
 
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen ones of the seen sectors."""
-        seen = self._seen
-        return footprint(
-            seen.sector[chosen], seen.block[chosen], self._array[chosen], self._sampled, self._arrays
-        )
+        seen = self.seen
+        return footprint(seen.sector[chosen], seen.block[chosen], self.array[chosen], self.sampled, self._arrays)
 
-    @property
-    def kept_between_launches(self) -> float:
-        """Probability that L2 still holds a sector when an equal launch touches it again."""
-        return float(self._survival(self.all.launch.sum()))
+    def once_a_turn(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Turn (numbered from 0) and sector of the chosen ones, each pair once."""
+        _, turn = np.unique(self.seen.turn, return_inverse=True)
+        pairs = np.unique(turn[chosen] << 44 | self.seen.sector[chosen])
+        return pairs >> 44, pairs & (1 << 44) - 1
 
-    def transfers(self, part: Footprint, kept: float) -> Reals:
+    def transfers(self, part: Footprint, cache: str) -> Reals:
         """Sectors per array that cross the L2's lower edge in one direction, (arrays + 1,)."""
-        turns = self._sampled.of_blocks / min(self._sampled.at_once, self._sampled.of_blocks)
+        at_once = min(self.sampled.at_once, self.sampled.of_blocks)
+        turns = self.sampled.of_blocks / at_once
         again = np.maximum(0.0, turns * part.turn - part.launch)
         near = np.minimum(again, turns * (part.turn - part.fresh))  # shared with the turn before
-        between = np.divide(part.launch, part.turn, out=np.ones_like(part.launch), where=part.turn > 0)
-        in_turn, in_launch = self.all.turn.sum(), self.all.launch.sum()
-        lost_near = 1 - self._survival(np.minimum(in_turn, in_launch))
-        lost_far = 1 - self._survival(np.minimum(between * in_turn, in_launch))
-        return part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far
+        in_turn, in_row, in_launch = (each.sum() for each in (self.all.turn, self.all.row, self.all.launch))
+        visits = turns * part.fresh / np.maximum(part.launch, 1.0)  # of a sector, by unrelated blocks
+        even = np.minimum(in_launch, turns * in_turn / np.maximum(visits, 1e-9))
+        lost_near = 1 - self.survival(in_turn)
+        lost_far = 1 - self.survival(np.minimum(even, max(in_row, in_turn)))
+        kept = self.survival(even) if cache == "warm" else 0.0
+        return np.asarray(part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far)
 
-    def _survival(self, sectors: Reals) -> Reals:
-        lines = np.asarray(sectors) * self._lines_per_sector
-        return survival(lines, self._cache.sets, self._cache.ways)
+    def survival(self, sectors: Reals) -> Reals:
+        """Probability that a sector is still in L2 after that many others."""
+        return survival(np.asarray(sectors) * self._lines_per_sector, self.cache.sets, self.cache.ways)
+
+
+def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
+    """DRAM traffic of the launch; cache : "warm" or "cold"."""
+    if prints.complete:
+        return _complete(prints.seen, levels, cache)
+    seen, sampled = prints.seen, prints.sampled
+    first = levels.first & (seen.kind != WRITE)
+    fetched = prints.of(np.isin(seen.sector, seen.sector[first]) & (seen.kind != WRITE))
+    needed = prints.transfers(fetched, cache)
+    scaled = np.bincount(prints.array[first], seen.weight[first], len(needed))
+    factor = np.minimum(1.0, np.divide(needed, scaled, out=np.zeros_like(needed), where=scaled > 0))
+    share = (levels.level == DRAM).astype(np.float64)
+    share[first] = factor[prints.array[first]]
+    changed = seen.kind != READ
+    changes = prints.of(changed)
+    again = levels.written_back + levels.left_dirty - len(prints.once_a_turn(changed)[0])
+    again = max(0.0, again) * sampled.of_blocks / len(sampled.blocks)
+    footprint_B = SECTOR_B * float(prints.all.launch.sum())
+    return Moved(
+        share,
+        round(SECTOR_B * float((share * seen.weight).sum()), 3),
+        SECTOR_B * (float(prints.transfers(changes, cache).sum()) + again),
+        SECTOR_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
+        footprint_B,
+    )
+
+
+def _complete(seen: Seen, levels: Levels, cache: str) -> Moved:
+    """Every block was sampled: what the simulation counted."""
+    share = (levels.level == DRAM).astype(np.float64)
+    written = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
+    read = float((share * seen.weight).sum())
+    counts = (read, written, levels.left_dirty, len(np.unique(seen.sector)))
+    return Moved(share, *(float(SECTOR_B * count) for count in counts))

@@ -1,8 +1,9 @@
 """Footprint: how many different sectors a whole launch touches, from those that sampled blocks touched.
 
-Models   Per array of the launch. Sampled blocks form groups of consecutive ones; what a later group touches
-         anew, per block, is what any further block is taken to add, and what a block adds within its group
-         is what its neighbours add. No array gives more sectors than it has.
+Models   Per array of the launch. Sampled blocks form groups of consecutive ones; the most that a later group
+         touches anew, per block, is what any further block is taken to add (the most, as a group may by chance
+         share a row or a column with another), and what a block adds within its group is what its neighbours
+         add (without neighbours in the sample: the mean over the launch). No array gives more than it has.
 Omits    Sharing between blocks that no sampled pair shows. With a single group every further block is taken
          to add as much as a sampled one, so that arrays that all blocks share count once only up to their
          size; without the arrays' sizes such data is overestimated.
@@ -24,10 +25,11 @@ class Footprint:
     """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all of them.
 
     sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those of them
-    that the blocks just before did not touch. launch : of all blocks.
+    that the blocks just before did not touch. row : of one row of the grid. launch : of all blocks.
     """
 
     sample: Reals
+    row: Reals
     turn: Reals
     fresh: Reals
     launch: Reals
@@ -35,11 +37,12 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Which blocks were sampled, of how many, and how many run at once."""
+    """Which blocks were sampled, of how many, how many run at once and how many make a row of the grid."""
 
     blocks: Ints  # linear numbers, (b,)
     of_blocks: int
     at_once: int
+    row: int
 
 
 def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:
@@ -75,19 +78,24 @@ def footprint(
     at_once = min(sampled.at_once, sampled.of_blocks)
     beyond, beside, own = _growth(new, group)
     launch = np.minimum(np.maximum(room, sample), sample + (sampled.of_blocks - len(order)) * beyond)
-    turn = np.minimum(launch, own[:at_once].sum(axis=0) + max(0, at_once - len(own)) * beside)
-    return Footprint(sample, turn, np.minimum(turn, at_once * beside), launch)
+    beside = launch / sampled.of_blocks if beside is None else beside
+
+    def consecutive(count: int) -> Reals:
+        return np.asarray(np.minimum(launch, own[:count].sum(axis=0) + max(0, count - len(own)) * beside))
+
+    turn = consecutive(at_once)
+    row = consecutive(min(sampled.row, sampled.of_blocks))
+    return Footprint(sample, row, turn, np.minimum(turn, at_once * beside), launch)
 
 
-def _growth(new: Reals, group: Ints) -> tuple[Reals, Reals, Reals]:
-    """Sectors that a far block adds, that a block adds to its neighbours, and those of each block of a group.
+def _growth(new: Reals, group: Ints) -> tuple[Reals, Reals | None, Reals]:
+    """Sectors that a far block adds, that a block adds to its neighbours (None: no neighbours were sampled),
+    and those of each block of the first group.
 
     new : sectors first touched by each block, in launch order, (b, arrays + 1); group : of each block, (b,).
     """
     leads = np.concatenate([[True], np.diff(group) != 0])
     own = new[group == 0]
-    typical = group < group[-1] if group[-1] > 1 else group == group[-1]  # the last blocks may be partly idle
-    later = new[(group > 0) & typical]
-    beyond = later.mean(axis=0) if len(later) else own.mean(axis=0)
-    beside = new[~leads].mean(axis=0) if not leads.all() else beyond
-    return beyond, beside, own
+    later = [new[group == one].mean(axis=0) for one in range(1, int(group[-1]) + 1)]
+    beyond = np.max(later, axis=0) if later else own.mean(axis=0)
+    return beyond, new[~leads].mean(axis=0) if not leads.all() else None, own

@@ -2,9 +2,10 @@
 
 Source   Write-through L1 without allocation on a store, invalidated between launches, and atomics in L2:
          NVIDIA, CUDA C++ Programming Guide and PTX ISA, cache operators, for compute capability 7.0 and later.
-Models   Block b runs on SM b mod SMs, with the blocks of its turn (as many as an SM holds); turns follow one
-         another. Within a turn all warps advance together, access by access. Where fewer blocks of a turn
-         were sampled than run together, the sample gets its share of the cache.
+Models   Block b stands in the queue of SM b mod SMs and runs with the blocks of its turn: as many as an SM
+         holds; turns follow one another. Within a turn all warps advance together, access by access. Where
+         fewer blocks of a turn were sampled than run together, the sample gets its share of the cache: of L1 by
+         blocks, of L2 by the data in use.
 Omits    Drift of warps against each other; blocks that start as others end; traffic of other launches.
 """
 
@@ -45,27 +46,28 @@ class Schedule:
     turn: NDArray[np.int64]
     seat: NDArray[np.int64]
     l1_share: float  # of the blocks that share an L1 those that were sampled
-    l2_share: float  # of the blocks that run together those that were sampled
 
 
 @dataclass(frozen=True)
 class Rows:
     """Accesses on their way through the caches, shape (n,) each.
 
-    kind : READ, WRITE or UPDATE. cached : whether the L1 may answer. rank : place in time. sm : of its block.
+    kind : READ, WRITE or UPDATE. cached : whether the L1 may answer. rank : place in time. sm, turn : of its
+    block.
     """
 
     kind: NDArray[np.int8]
     cached: NDArray[np.bool_]
     rank: NDArray[np.int64]
     sm: NDArray[np.int64]
+    turn: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Levels:
     """What answered each sector of a SectorList, shape (m,) each.
 
-    level : L1, L2 or DRAM; for a store L2. first : first touch of the sector past L1 in the sample.
+    level : L1, L2 or DRAM; for a store L2. first : first touch of the sector past L1 in its turn.
     written_back : sectors that L2 wrote to DRAM. left_dirty : changed sectors still in L2 at the end.
     """
 
@@ -97,13 +99,25 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int) -> Facts:
 def schedule(trace: Trace, machine: Facts) -> Schedule:
     """SM and turn of every sampled block."""
     sm = trace.blocks % machine.sm_count
-    turn = trace.blocks // machine.sm_count // machine.blocks_per_sm
+    turn = _turns(trace.blocks, sm, machine)
     together = min(machine.blocks_per_sm, -(-trace.of_blocks // machine.sm_count))
-    at_once = min(machine.blocks_per_sm * machine.sm_count, trace.of_blocks)
     same_sm, seat = _counts_and_ranks(turn * machine.sm_count + sm)
-    same_turn, _ = _counts_and_ranks(turn)
-    l1_share = min(1.0, same_sm.max(initial=1) / together)
-    return Schedule(sm, turn, seat, l1_share, min(1.0, same_turn.max(initial=1) / at_once))
+    return Schedule(sm, turn, seat, min(1.0, same_sm.max(initial=1) / together))
+
+
+def _turns(blocks: NDArray[np.int64], sm: NDArray[np.int64], machine: Facts) -> NDArray[np.int64]:
+    """Turn of each block, (b,), named after the place in its SM's queue where the turn begins.
+
+    Sampled blocks of one SM are together when they are less than a turn apart in its queue.
+    """
+    queue = blocks // machine.sm_count
+    turn, begins = queue.copy(), dict[int, int]()
+    for k in np.argsort(queue, kind="stable").tolist():
+        begin = begins.get(int(sm[k]), -machine.blocks_per_sm)
+        if queue[k] - begin >= machine.blocks_per_sm:
+            begins[int(sm[k])] = begin = int(queue[k])
+        turn[k] = begin
+    return turn
 
 
 def block_of_warp(trace: Trace) -> NDArray[np.int64]:
@@ -122,25 +136,26 @@ def moments(warp: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.floa
 
 
 def order_of_rows(
-    trace: Trace, plan: Schedule, spaces: tuple[Accesses, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rank in time of every row of the spaces, one space after the other, and the SM of its block."""
+    trace: Trace, plan: Schedule, block: NDArray[np.int64], spaces: tuple[Accesses, ...]
+) -> NDArray[np.int64]:
+    """Rank in time of every row of the spaces, one space after the other; block : of each row, by position."""
     warps = len(trace.warps)
     span = np.max([np.bincount(one.warp, minlength=warps) for one in spaces], axis=0)
     when = np.concatenate([moments(one.warp.astype(np.int64), span) for one in spaces])
-    warp = np.concatenate([one.warp for one in spaces]).astype(np.int64)
-    block = block_of_warp(trace)[warp]
-    within = trace.warps[warp, 1]
+    within = trace.warps[np.concatenate([one.warp for one in spaces]), 1]
     order = np.lexsort((within, plan.sm[block], plan.seat[block], when, plan.turn[block]))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    return rank, plan.sm[block]
+    return rank
 
 
 def levels(
-    touched: SectorList, rows: Rows, machine: Facts, plan: Schedule, how: tuple[str, str]
+    touched: SectorList, rows: Rows, machine: Facts, shares: tuple[float, float], how: tuple[str, str]
 ) -> Levels:
-    """What answers each sector; how : "estimate" or "exact", and "cold" or "warm" (after an equal launch)."""
+    """What answers each sector; shares : parts of an L1 and of the L2 that the sampled blocks have.
+
+    how : "estimate" or "exact", and "cold" or "warm" (after an equal launch).
+    """
     simulate = caches.SIMULATIONS[how[0]]
     kind = rows.kind[touched.row]
     level = np.full(len(kind), L2, np.int8)
@@ -149,17 +164,25 @@ def levels(
         row = touched.row[mine]
         mine = mine[np.lexsort((rows.rank[row], rows.sm[row]))]
         stream = Stream(touched.sector[mine], kind[mine], rows.sm[touched.row[mine]])
-        hit = simulate(stream, caches.l1(machine.l1_bytes * plan.l1_share)).hit
+        hit = simulate(stream, caches.l1(machine.l1_bytes * shares[0])).hit
         level[mine[hit]] = L1
     past = np.flatnonzero(level == L2)
     past = past[np.argsort(rows.rank[touched.row[past]], kind="stable")]
     stream = Stream(touched.sector[past], kind[past], np.zeros(len(past), np.int64))
     before = stream if how[1] == "warm" else None
-    outcome: Outcome = simulate(stream, caches.l2(machine.l2_bytes * plan.l2_share), before)
+    outcome: Outcome = simulate(stream, caches.l2(machine.l2_bytes * shares[1]), before)
     level[past[~outcome.hit & (stream.kind != caches.WRITE)]] = DRAM
     first = np.zeros(len(kind), bool)
-    first[past[np.unique(stream.sector, return_index=True)[1]]] = True
+    first[past[first_in_turn(rows.turn[touched.row[past]], stream.sector)]] = True
     return Levels(level, first, outcome.written_back, outcome.left_dirty)
+
+
+def first_in_turn(turn: NDArray[np.int64], sector: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions where a sector is first touched in a turn; turns ascend."""
+    begins = np.ones(len(turn), bool)
+    begins[1:] = turn[1:] != turn[:-1]
+    _, first = np.unique((np.cumsum(begins) - 1) << 44 | sector, return_index=True)
+    return np.asarray(first, dtype=np.int64)
 
 
 def _counts_and_ranks(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -50,7 +50,8 @@ class Traffic:
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
     shared_excess_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
     touched_bytes : footprint of the launch. pages : 2 MiB pages the sampled blocks touched.
-    locality : the X-model's curve for one warp. scale : grid blocks per sampled block.
+    locality : the X-model's curve for one warp. scale : grid blocks per sampled block. sampling_error : standard
+    error of the scaled counts as a fraction; None where too few blocks were sampled to tell.
     """
 
     global_load_requests: float
@@ -84,5 +85,6 @@ class Traffic:
     pages: int
     locality: Locality
     scale: float
+    sampling_error: float | None
     by_instruction: PerInstruction
     notes: tuple[str, ...]

@@ -35,6 +35,7 @@ from warpbound.memory.reuse import Locality, locality, pages, stack_distances
 from warpbound.program.kernel import Program
 
 Reals = NDArray[np.float64]
+_DIGITS = 6  # after the point: hides the rounding of weights in counts that are whole
 _LOCAL_BASE = 1 << 46  # where local memory is put: away from every allocation
 _NOTHING = Accesses(
     np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 32), np.uint64), np.zeros((0, 32), np.bool_)
@@ -47,14 +48,17 @@ class How:
 
     cache : "warm", the launch is one of a loop of equal launches, or "cold", caches are empty before it.
     method : "estimate" from stack distances, or "exact", a simulation of every access.
-    arrays : (address, bytes) of the launch's arrays in global memory; they bound what other blocks touch.
+    arrays : (address, bytes) of the launch's arrays in global memory; they bound what other blocks touch;
+    None: those that the trace names.
     weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
+    row : blocks in a row of the grid (its x extent), after which data is often wanted again; None: not known.
     """
 
     cache: str = "warm"
     method: str = "estimate"
-    arrays: dram.Arrays = ()
+    arrays: dram.Arrays | None = None
     weights: Reals | None = None
+    row: int | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class _Space:
 
     def total(self, values: NDArray[Any], kind: int) -> float:
         """Whole-launch sum of per-access values over the accesses of one kind."""
-        return float((values * self.weight)[self.cost.kind == kind].sum())
+        return round(float((values * self.weight)[self.cost.kind == kind].sum()), _DIGITS)
 
     @property
     def takes_part(self) -> NDArray[np.bool_]:
@@ -80,7 +84,7 @@ class _Space:
 
     def by_instruction(self, values: NDArray[Any], size: int) -> Reals:
         """Whole-launch sum of per-access values, (instructions,)."""
-        return _added(self.accesses.instruction, values * self.weight, size)
+        return _added(self.accesses.instruction, values * self.weight, size).round(_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class _Answered:
 
     def count(self, chosen: NDArray[np.bool_]) -> float:
         """Whole-launch number of the chosen sectors."""
-        return float(self.weight[chosen].sum())
+        return round(float(self.weight[chosen].sum()), _DIGITS)
 
 
 def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = None) -> Traffic:
@@ -164,6 +168,13 @@ def _local_bases(program: Program, trace: Trace, plan: Schedule, machine: Facts)
     return np.asarray(_LOCAL_BASE + place * _local_bytes(program, trace)).astype(np.uint64)
 
 
+def _local_array(program: Program, trace: Trace, machine: Facts) -> tuple[int, int]:
+    """Address and bytes of the local memory of all warps that are resident at once."""
+    warps = int(trace.warps[:, 1].max(initial=0)) + 1
+    at_once = machine.sm_count * machine.blocks_per_sm
+    return _LOCAL_BASE, at_once * warps * _local_bytes(program, trace)
+
+
 def _local_bytes(program: Program, trace: Trace) -> int:
     """Local memory of one warp in bytes, from the stack frame or from the highest offset seen."""
     seen = trace.accesses.get("local", _NOTHING)
@@ -185,30 +196,32 @@ def _answer(
     )
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
     kind = np.concatenate([part.cost.kind for part in parts])
-    rank, sm = order_of_rows(trace, plan, (parts[0].accesses, parts[1].accesses))
+    block = block_of_warp(trace)[both.warp]
+    rank = order_of_rows(trace, plan, block, (parts[0].accesses, parts[1].accesses))
     touched = requests.sector_list(both)
-    complete = len(trace.blocks) >= trace.of_blocks
+    at = touched.row
+    seen = dram.Seen(
+        touched.sector,
+        kind[at],
+        block[at],
+        plan.turn[block[at]],
+        np.concatenate([part.weight for part in parts])[at],
+    )
+    arrays = tuple((start, size) for _, start, size in trace.arrays) if how.arrays is None else how.arrays
+    if len(parts[1].weight):
+        arrays = (*arrays, _local_array(program, trace, machine))
+    at_once = machine.sm_count * machine.blocks_per_sm
+    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.row or trace.of_blocks)
+    prints = dram.Prints(seen, sampled, arrays, machine.l2_bytes)
     answered = levels(
         touched,
-        Rows(kind, ~past_l1[both.instruction], rank, sm),
+        Rows(kind, ~past_l1[both.instruction], rank, plan.sm[block], plan.turn[block]),
         machine,
-        plan,
-        (how.method, how.cache if complete else "cold"),
+        (plan.l1_share, prints.share_of_l2),
+        (how.method, how.cache if prints.complete else "cold"),
     )
-    weight = np.concatenate([part.weight for part in parts])[touched.row]
-    block = block_of_warp(trace)[both.warp][touched.row]
-    kind = kind[touched.row]
-    at_once = machine.sm_count * machine.blocks_per_sm
-    warps = int(trace.warps[:, 1].max(initial=0)) + 1
-    local = (_LOCAL_BASE, at_once * warps * _local_bytes(program, trace))
-    moved = dram.moved(
-        dram.Seen(touched.sector, kind, block, weight, answered),
-        Sampled(trace.blocks, trace.of_blocks, at_once),
-        (*how.arrays, local) if len(parts[1].weight) else how.arrays,
-        machine.l2_bytes,
-        how.cache,
-    )
-    return _Answered(both.instruction[touched.row], touched.row, kind, weight, answered, moved)
+    moved = dram.moved(prints, answered, how.cache)
+    return _Answered(both.instruction[at], at, seen.kind, seen.weight, answered, moved)
 
 
 def _by_instruction(size: int, spaces: _Spaces, answered: _Answered) -> PerInstruction:
@@ -295,9 +308,29 @@ def _record(trace: Trace, spaces: _Spaces, answered: _Answered, each: PerInstruc
         pages=pages(global_.accesses.addresses[global_.accesses.active]),
         locality=_locality(trace, global_.accesses),
         scale=trace.of_blocks / len(trace.blocks),
+        sampling_error=_sampling_error(trace, global_, words, shared),
         by_instruction=each,
         notes=_notes(trace),
     )
+
+
+def _sampling_error(trace: Trace, *spaces: _Space) -> float | None:
+    """Standard error of the mean sectors and wavefronts of a block, as a fraction of it.
+
+    None with fewer than two blocks that stand for others.
+    """
+    if len(trace.blocks) >= trace.of_blocks:
+        return 0.0
+    block, size = block_of_warp(trace), len(trace.blocks)
+    each, weight = np.zeros(size), np.zeros(size)
+    for space in spaces:
+        at = block[space.accesses.warp]
+        each += np.bincount(at, space.cost.sectors + space.cost.wavefronts, size)
+        weight[at] = space.weight
+    each = each[weight > 1]
+    if len(each) < 2 or not each.any():
+        return None
+    return float(each.std(ddof=1) / each.mean() * np.sqrt((1 - size / trace.of_blocks) / len(each)))
 
 
 def _locality(trace: Trace, accesses: Accesses) -> Locality:
@@ -306,8 +339,10 @@ def _locality(trace: Trace, accesses: Accesses) -> Locality:
     typical = int(np.argsort(counts, kind="stable")[len(counts) // 2]) if len(counts) else 0
     mine = np.flatnonzero(accesses.warp == typical)
     one = Accesses(accesses.instruction[mine], accesses.warp[mine], accesses.addresses[mine], accesses.active[mine])
-    line = requests.sector_list(one).sector >> 2
-    return locality(stack_distances(line), 128)
+    touched = requests.sector_list(one)
+    line = touched.sector >> 2
+    new = (np.diff(line, prepend=-1) != 0) | (np.diff(touched.row, prepend=-1) != 0)
+    return locality(stack_distances(line[new]), 128)
 
 
 def _notes(trace: Trace) -> tuple[str, ...]:
