@@ -192,22 +192,22 @@ def _clock(word: str) -> str | float:
 def _views(words: str) -> tuple[str, ...]:
     from warpbound.report.text import VIEWS
 
-    if words == "all":
-        return tuple(VIEWS)
-    names = tuple(name for name in words.split(",") if name)
-    unknown = [name for name in names if name not in VIEWS]
-    if unknown:
-        raise CommandError(f"No view is called {unknown[0]!r}.", f"There are {', '.join(VIEWS)} and all.")
-    return names
+    return _names(words, VIEWS, "view")
 
 
 def _models(words: str) -> tuple[str, ...]:
     from warpbound.models import MODELS
 
+    return _names(words, MODELS, "model")
+
+
+def _names(words: str, known: Iterable[str], noun: str) -> tuple[str, ...]:
+    """The names in a comma list, or all that are known. Raises CommandError for an unknown one."""
+    there = tuple(known)
     if words == "all":
-        return tuple(MODELS)
+        return there
     names = tuple(name for name in words.split(",") if name)
-    unknown = [name for name in names if name not in MODELS]
+    unknown = [name for name in names if name not in there]
     if unknown:
-        raise CommandError(f"No model is called {unknown[0]!r}.", f"There are {', '.join(MODELS)}.")
+        raise CommandError(f"No {noun} is called {unknown[0]!r}.", f"There are {', '.join(there)} and all.")
     return names

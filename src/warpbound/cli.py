@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -39,6 +40,10 @@ class _Commands(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
+        except Exception as fault:  # noqa: BLE001  (a user is never shown a traceback)
+            where = traceback.extract_tb(fault.__traceback__)[-1]
+            place = f"{Path(where.filename).name}:{where.lineno}"
+            code = _complain(f"a fault of ours: {type(fault).__name__}: {fault} ({place}). Please report it.", 1)
         sys.exit(code or 0)
 
 
