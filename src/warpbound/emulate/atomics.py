@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.float32 import flush
 from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, window_view
-from warpbound.emulate.operand_access import Read, Site, raw, raw_pair, unsupported, write_pair, write_words
+from warpbound.emulate.operand_access import Read, Site, raw, raw_pair, unsupported, write_pair, write_predicate, write_words
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 
@@ -156,7 +156,9 @@ def atomic(space: str) -> Callable[[Site], Handler]:
         output = next((one for one in operands[:2] if one.kind == "register"), None) if wants else None
         reads = _values(here, what)
         write = write_pair(output) if what.size == 8 else write_words(output)
-        silent = output is None or output.index == RZ
+        tells_success = here.has("CAST")
+        flag = write_predicate(operands[0] if tells_success and operands[0].kind == "predicate" else None)
+        silent = (output is None or output.index == RZ) and not tells_success
 
         def one(x: State, where: str, addresses: NDArray[np.uint64]) -> None:
             memory, places = _target(x, what, where, addresses)
@@ -165,6 +167,9 @@ def atomic(space: str) -> Callable[[Site], Handler]:
                 reduce_only(what, memory, places, values)
                 return
             found = apply(what, memory, places, values)
+            if tells_success:
+                found = (found == values[0]).astype(what.kind)
+                _deliver(x, lambda x, value: flag(x, value != 0), found, what)
             _deliver(x, write, found, what)
 
         if space == "shared":

@@ -161,7 +161,7 @@ def permute(here: Site) -> Handler:
 
 
 def select(here: Site) -> Handler:
-    """SEL and FSEL: a where the predicate holds, else b; FSEL's signs act on the float."""
+    """SEL: a where the predicate holds, else b."""
     if here.has("64"):
         first, second = (raw_pair(one, here) for one in here.sources[:2])
         write = write_pair(here.output)

@@ -301,7 +301,7 @@ def _special(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64
     return found
 
 
-def run(program: Program, launch: Launch) -> dict[str, NDArray[Any]]:
+def run(program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT) -> dict[str, NDArray[Any]]:
     """The arrays after the kernel, by parameter name (device globals given in the launch by theirs).
 
     Raises InputError for bad accesses, deadlocks, loops without end and instructions that are not executed.
@@ -309,5 +309,5 @@ def run(program: Program, launch: Launch) -> dict[str, NDArray[Any]]:
     kernel = make_ready(program, launch)
     step = kernel.blocks_per_chunk()
     for first in range(0, kernel.block_count, step):
-        Chunk(kernel, range(first, min(first + step, kernel.block_count))).run()
+        Chunk(kernel, range(first, min(first + step, kernel.block_count))).run(limit=step_limit)
     return kernel.memory.arrays()

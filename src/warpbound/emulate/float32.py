@@ -162,6 +162,13 @@ def compare_value(here: Site) -> Handler:
     return lambda x: write(x, np.where(combine(test(a(x), b(x)), given(x)), true, np.uint32(0)))
 
 
+def select(here: Site) -> Handler:
+    """FSEL: a where the predicate holds, else b."""
+    first, second = (source(one, here) for one in here.sources[:2])
+    choose, write = predicate(here.predicates_in[0], here), write_single(here.output)
+    return lambda x: write(x, np.where(choose(x), first(x), second(x)))
+
+
 def minimum(here: Site) -> Handler:
     """FMNMX: a number wins over NaN, unless .NAN; -0 is less than +0."""
     a, b = (source(one, here) for one in here.sources[:2])

@@ -170,7 +170,7 @@ def compare(here: Site) -> Handler:
     """ISETP and UISETP; .EX goes on from the comparison of the lower words, in the last predicate."""
     operation = next(m for m in here.instruction.modifiers if m in COMPARE or m in ("T", "F"))
     combine = COMBINE[next(m for m in here.instruction.modifiers if m in COMBINE)]
-    if here.has("64"):
+    if here.has("64", "S64", "U64"):
         view = np.uint64 if here.has("U64") else np.int64
         wides = [wide(one, here) for one in here.sources]
         first, second = ((lambda x, r=r: r(x).view(view)) for r in wides)
