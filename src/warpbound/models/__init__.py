@@ -9,6 +9,7 @@ from types import ModuleType
 
 MODELS: dict[str, str] = {
     "hong_kim_2009": "warpbound.models.hong_kim_2009",
+    "interval_analysis": "warpbound.models.interval_analysis",
     "roofline_2009": "warpbound.models.roofline_2009",
     "transit_2015": "warpbound.models.transit_2015",
     "volkov_2016": "warpbound.models.volkov_2016",
@@ -17,6 +18,7 @@ MODELS: dict[str, str] = {
 
 ABOUT: dict[str, str] = {
     "hong_kim_2009": "Hong, Kim: warps that wait for memory together (MWP) or compute meanwhile (CWP)",
+    "interval_analysis": "Lecture notes: latency of one loop body, threads that use up a bandwidth meanwhile",
     "roofline_2009": "Williams, Waterman, Patterson: peak arithmetic, peak bandwidth, ceilings below both",
     "transit_2015": "Li, Tay, Kumar, Corporaal: threads split between computation and memory, supply against demand",
     "volkov_2016": "Volkov: occupancy over the latency of one warp, against the tightest throughput limit",
