@@ -1,7 +1,8 @@
 """One GPU board: every parameter with its value, unit, source and how it became known.
 
 A board is one TOML file in gpus/, or a user's own file of the same form. Values keep the unit of
-their source; `Gpu.value` gives base units: s, Hz, B, B/s, bit, bit/s, W, cycle, B/cycle/SM, FMA/cycle/SM.
+their source; `Gpu.value` gives base units: s, Hz, B, B/s, bit, bit/s, flop/s, W, cycle, B/cycle/SM,
+FMA/cycle/SM.
 """
 
 import difflib
@@ -29,6 +30,8 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "Gbit/s": 1e9,
     "GB/s": 1e9,
     "TB/s": 1e12,
+    "GFLOP/s": 1e9,
+    "TFLOP/s": 1e12,
     "B/cycle/SM": 1.0,
     "FMA/cycle/SM": 1.0,
     "Hz": 1.0,
@@ -85,6 +88,13 @@ PARAMETERS: dict[str, Parameter] = {
     "launch_cost": Parameter("time of one empty kernel in a queue of them", _TIME, 10),
     "block_start": Parameter("time to start and end one block", _TIME, 10),
     "tdp": Parameter("power limit of the board", ("W",)),
+    "fp32_peak": Parameter("FP32 peak as printed, one FMA counting as two", ("TFLOP/s", "GFLOP/s")),
+    "alu_latency": Parameter("latency of an FP32 add, where a paper states one for its machine", ("cycle",)),
+    "departure_delay_coalesced": Parameter("Hong and Kim's Departure_del_coal", ("cycle",)),
+    "departure_delay_uncoalesced": Parameter("Hong and Kim's Departure_del_uncoal", ("cycle",)),
+    "miss_registers": Parameter("misses that one SM can have outstanding (MSHRs)", ("1",)),
+    "memory_partitions": Parameter("memory partitions that addresses are interleaved over", ("1",)),
+    "partition_width": Parameter("consecutive bytes in one memory partition", ("B",)),
 }
 
 
