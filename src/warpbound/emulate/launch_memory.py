@@ -20,17 +20,20 @@ _GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 
 @dataclass(frozen=True)
 class Area:
-    """Where launch constants stand in bank 0, in bytes."""
+    """Where launch constants stand in bank 0, in bytes.
+
+    Source   Read off compiled probes for sm_75 to sm_120; the memory descriptor (0x118, 0x208, 0x358)
+             has no effect here.
+    """
 
     block: int
     grid: int
     stack: int
-    descriptor: int
-    windows: tuple[int, int]  # generic bases of shared and of local memory
+    local_window: int  # generic base of local memory, 64 bits
 
 
-_BEFORE_100 = Area(block=0x0, grid=0xC, stack=0x28, descriptor=0x118, windows=(0x18, 0x20))
-_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, descriptor=0x358, windows=(0x340, 0x348))
+_BEFORE_100 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20)
+_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8)
 
 
 @dataclass(frozen=True)
@@ -205,8 +208,9 @@ def _bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
     _put(bank, place.block, launch.block)
     _put(bank, place.grid, launch.grid)
     _put(bank, place.stack, (stack_bytes(program),))
-    for at, window in zip(place.windows, (SHARED_WINDOW, LOCAL_WINDOW), strict=True):
-        _put(bank, at, (0, window))
+    _put(bank, place.local_window, (0, LOCAL_WINDOW))
+    if program.arch < 90:  # later machines have it in SR_SWINHI
+        _put(bank, 0x18, (0, SHARED_WINDOW))
     bank[program.parameter_base : program.parameter_base + len(area)] = area
     return bank
 

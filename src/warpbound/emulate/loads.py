@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import (
     LOCAL_WINDOW,
-    OFFSET_BITS,
     SHARED_WINDOW,
     global_address,
     memory_operand,
     window_address,
 )
-from warpbound.emulate.operand_access import Site, raw, unsupported
+from warpbound.emulate.operand_access import Site, raw, unsupported, write_predicate
 from warpbound.emulate.state import BadAccess, Mask, State, Value
 from warpbound.program.instruction import RZ, Operand
 
@@ -212,6 +211,23 @@ def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str,
                 one(x, space, addresses)
     finally:
         x.mask = kept
+
+
+def query_space(here: Site) -> Handler:
+    """QSPC: whether a generic address lies in shared (.S), local (.L) or global memory (.G)."""
+    address = global_address(memory_operand(here), here)
+    out = write_predicate(here.instruction.operands[0])
+    windows = {"S": SHARED_WINDOW, "L": LOCAL_WINDOW}
+    name = next(m for m in here.instruction.modifiers if m in ("S", "L", "G"))
+
+    def handler(x: State) -> None:
+        upper = address(x) >> np.uint64(32)
+        if name == "G":
+            out(x, (upper != SHARED_WINDOW) & (upper != LOCAL_WINDOW))
+        else:
+            out(x, upper == windows[name])
+
+    return handler
 
 
 def load_constant(here: Site) -> Handler:

@@ -65,9 +65,10 @@ def is_predicate(operand: Operand) -> bool:
     return operand.kind in ("predicate", "uniform_predicate")
 
 
-_PREDICATES_ONLY = frozenset(
-    {"ISETP", "FSETP", "DSETP", "HSETP2", "UISETP", "UFSETP", "UHSETP2", "PLOP3", "UPLOP3", "FCHK", "R2P"}
-)  # instructions without a destination register
+_NO_DESTINATION = frozenset({
+    "ISETP", "FSETP", "DSETP", "HSETP2", "UISETP", "UFSETP", "UHSETP2", "PLOP3", "UPLOP3", "FCHK", "R2P",
+    "BRA", "BRX", "BRXU", "JMP", "JMX", "CALL", "RET", "EXIT", "BAR", "WARPSYNC", "NANOSLEEP",
+})  # fmt: skip
 
 
 def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
@@ -75,7 +76,7 @@ def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
     operands = list(instruction.operands)
     output = None
     before: list[Operand] = []
-    registers = () if instruction.opcode in _PREDICATES_ONLY else ("register", "uniform")
+    registers = () if instruction.opcode in _NO_DESTINATION else ("register", "uniform")
     most = 2 if instruction.opcode in ("PLOP3", "UPLOP3") else len(operands)
     while len(before) < most and operands and (
         is_predicate(operands[0]) or (output is None and operands[0].kind in registers)

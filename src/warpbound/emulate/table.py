@@ -86,7 +86,7 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "LDGSTS": async_copy.copy,
     "LDG": loads.load("global"), "STG": loads.store("global"), "LDS": loads.load("shared"),
     "STS": loads.store("shared"), "LDL": loads.load("local"), "STL": loads.store("local"),
-    "LD": loads.load_generic, "ST": loads.store_generic,
+    "LD": loads.load_generic, "ST": loads.store_generic, "QSPC": loads.query_space,
     **{name: loads.load_constant for name in ("LDC", "ULDC", "LDCU")},
     **{name: atomics.atomic("generic") for name in ("ATOM", "ATOMG", "RED", "REDG")},
     **{name: atomics.atomic("shared") for name in ("ATOMS", "REDS")},
