@@ -59,7 +59,13 @@ def test_by_hand(text: str, high: int, control: Control) -> None:
     st.sets(st.integers(0, 5)), st.integers(0, 15), st.integers(0, 2**41 - 1),
 )  # fmt: skip
 def test_decoding_undoes_encoding(
-    cycles: int, yields: bool, write: int, read: int, wait: set[int], reuse: int, rest: int  # noqa: FBT001
+    cycles: int,
+    yields: bool,
+    write: int,
+    read: int,
+    wait: set[int],
+    reuse: int,
+    rest: int,  # noqa: FBT001
 ) -> None:
     bits = cycles | (not yields) << 4 | write << 5 | read << 8 | sum(1 << board for board in wait) << 11 | reuse << 17
     control = control_word(bits << 41 | rest)

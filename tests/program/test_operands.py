@@ -131,9 +131,7 @@ def test_forms_seen_in_compiled_code(kind: str, text: str) -> None:
         ("LOP3.LUT P0, RZ, R3, 0x1f, RZ, 0xc0, !PT", None, "LOP3", ("LUT",), 7),
     ],
 )
-def test_instructions(
-    text: str, guard: str | None, opcode: str, modifiers: tuple[str, ...], operands: int
-) -> None:
+def test_instructions(text: str, guard: str | None, opcode: str, modifiers: tuple[str, ...], operands: int) -> None:
     found_guard, found_opcode, found_modifiers, found = split_instruction(text)
     assert (found_guard.text if found_guard else None, found_opcode, found_modifiers) == (guard, opcode, modifiers)
     assert len(found) == operands

@@ -13,7 +13,7 @@ from warpbound.program.headers import Headers, reachable
 from warpbound.program.host_code import Source, take_apart
 from warpbound.program.signatures import Signature, qualified
 
-FRONT_END = "4"  # raise when the front end changes what it makes of the same input
+FRONT_END = "5"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -21,6 +21,7 @@ _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
 _ARCH_OPTION = re.compile(r"^(?:-arch|--gpu-architecture)(?:=(.*))?$")
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
+_UNMARKED = "-default-device"  # the flag that takes functions without a mark for device code
 _LOG_LINES = 40
 
 
@@ -111,8 +112,7 @@ class _Job:
     def _best(self, source: Source, target: str, flags: list[str]) -> tuple[nvrtc.Made, tuple[str, ...]]:
         """The first of several readings of the file that compiles.
 
-        Host code blanked; blanked in the user's headers too; the file as it is. Each is also tried for the
-        architecture with its own features, where the compiler says that these are missing.
+        Host code blanked; blanked in the user's headers too; the file as it is.
         """
         wanted = list(source.launched)
         if self.options.instance:
@@ -123,15 +123,25 @@ class _Job:
             if (code, headers) in attempts[: len(refused)]:
                 refused.append(refused[0])
                 continue
-            made = nvrtc.build(nvrtc.Unit(code, self.name, headers), [f"-arch={target}", *flags], wanted)
-            if not made.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(made.log):
-                own = nvrtc.build(nvrtc.Unit(code, self.name, headers), [f"-arch={target}a", *flags], wanted)
-                if own.cubin:
-                    return own, (f"compiled for {target}a: the source uses what no other architecture has",)
+            unit = nvrtc.Unit(code, self.name, headers)
+            made, notes = self._with_remedies(unit, target, flags, wanted)
             if made.cubin:
-                return made, ()
+                return made, notes
             refused.append(made.log)
         raise self._refusal(min(refused, key=lambda log: len(_ERROR.findall(log)) or 1000))
+
+    def _with_remedies(
+        self, unit: nvrtc.Unit, target: str, flags: list[str], wanted: list[str]
+    ) -> tuple[nvrtc.Made, tuple[str, ...]]:
+        """A build; where the compiler names what would help - a flag, the architecture's own features - with that."""
+        made = nvrtc.build(unit, [f"-arch={target}", *flags], wanted)
+        if not made.cubin and _UNMARKED in made.log:  # constexpr functions
+            flags = [*flags, _UNMARKED]
+            made = nvrtc.build(unit, [f"-arch={target}", *flags], wanted)
+        if not made.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(made.log):
+            made = nvrtc.build(unit, [f"-arch={target}a", *flags], wanted)
+            return made, (f"compiled for {target}a: the source uses what no other architecture has",)
+        return made, ()
 
     def _refusal(self, log: str) -> InputError:
         lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]

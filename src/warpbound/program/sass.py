@@ -34,7 +34,6 @@ class Section:
     labels: dict[str, int] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
 
-
     @property
     def functions(self) -> frozenset[int]:
         """Addresses of the device functions that stand behind the kernel in its section."""
