@@ -21,10 +21,16 @@ import pytest
 
 KINDS = {"printed", "digitised", "derived"}
 KEYS = {"id", "where", "kind", "function", "inputs", "field", "expected", "rtol", "bottleneck", "note"}
-FILES = [
-    Path(__file__).parent / "golden" / f"{paper}.toml"
-    for paper in ("roofline_2009", "volkov_2016", "hong_kim_2009", "transit_2015", "x_model_2016", "interval_analysis")
+PAPERS = [
+    "roofline_2009",
+    "volkov_2016",
+    "hong_kim_2009",
+    "transit_2015",
+    "x_model_2016",
+    "interval_analysis",
+    "valley_2009",
 ]
+FILES = [Path(__file__).parent / "golden" / f"{paper}.toml" for paper in PAPERS]
 BOOKS = {path.stem: tomllib.loads(path.read_text()) for path in FILES if path.exists()}
 CASES = [
     pytest.param(BOOKS[paper]["module"], case, id=f"{paper}:{case['id']}")

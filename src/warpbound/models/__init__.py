@@ -12,6 +12,7 @@ MODELS: dict[str, str] = {
     "interval_analysis": "warpbound.models.interval_analysis",
     "roofline_2009": "warpbound.models.roofline_2009",
     "transit_2015": "warpbound.models.transit_2015",
+    "valley_2009": "warpbound.models.valley_2009",
     "volkov_2016": "warpbound.models.volkov_2016",
     "x_model_2016": "warpbound.models.x_model_2016",
 }
@@ -21,6 +22,7 @@ ABOUT: dict[str, str] = {
     "interval_analysis": "Lecture notes: latency of one loop body, threads that use up a bandwidth meanwhile",
     "roofline_2009": "Williams, Waterman, Patterson: peak arithmetic, peak bandwidth, ceilings below both",
     "transit_2015": "Li, Tay, Kumar, Corporaal: threads split between computation and memory, supply against demand",
+    "valley_2009": "Guz and others: all threads share one cache; too many for it, too few to hide misses",
     "volkov_2016": "Volkov: occupancy over the latency of one warp, against the tightest throughput limit",
     "x_model_2016": "Li, Song and others: Transit with ILP and a cache that the threads in memory share",
 }
