@@ -268,6 +268,18 @@ def test_a_hidden_load_is_a_phase_without_waiting() -> None:
     assert [(phase.loads, phase.waited) for phase in done.phases] == [((0,), 0)]
 
 
+def test_a_group_whose_copies_have_long_arrived_still_is_a_phase() -> None:
+    filler = "B------:R-:W-:-:S15  NOP\n" * 40
+    done = run(f"""
+        B------:R-:W-:-:S01  LDGSTS.E.BYPASS.128 [R5], [R2.64]
+        {filler}
+        B------:R-:W0:-:S01  LDGDEPBAR
+        B0-----:R-:W-:-:S01  EXIT
+    """)
+    assert done.issue[-2:] == (601, 603)  # the LDGDEPBAR itself is seen two cycles later
+    assert [phase.loads for phase in done.phases] == [(0,)]
+
+
 # ------------------------------------------------------------------------------------ loops
 
 
@@ -298,6 +310,19 @@ def test_three_groups_in_flight_share_one_latency() -> None:
     assert done.cycles == pytest.approx(404 / 3)
     assert sum(done.parts.values()) == pytest.approx(404 / 3)
     assert [phase.loads for phase in done.phases] == [(1, 1, 1)]  # once in three iterations
+
+
+def test_three_groups_in_flight_that_never_keep_anyone_waiting() -> None:
+    filler = "B------:R-:W-:-:S15  NOP\n" * 40
+    done = loop(f"""
+        B------:R-:W-:-:S04  DEPBAR.LE SB0, 0x2
+        B------:R-:W-:-:S01  LDGSTS.E.BYPASS.128 [R5], [R2.64]
+        B------:R-:W0:-:S01  LDGDEPBAR
+        {filler}
+        B------:R-:W-:-:S05  BRA `(.L)
+    """)
+    assert done.cycles == 4 + 1 + 1 + 600 + 5
+    assert [(phase.loads, phase.waited) for phase in done.phases] == [((1, 1, 1), 0)]  # once in three iterations
 
 
 def test_a_loop_that_waits_for_nothing_takes_its_stalls() -> None:

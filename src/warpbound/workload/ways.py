@@ -99,8 +99,8 @@ class _Region:
         return best
 
     def _onward(self, node: int) -> tuple[int, ...]:
-        """Nodes that follow inside the region, but for the way back to where a pass begins."""
-        targets = (self.node[t] for b in self._blocks(node) for t in self._follows(b) if t != self.home)
+        """Nodes that follow inside the region."""
+        targets = (self.node[t] for b in self._blocks(node) for t in self._follows(b))
         return tuple(dict.fromkeys(target for target in targets if target != node))
 
     def _may_end(self, node: int) -> bool:
