@@ -1,0 +1,112 @@
+"""The rate at which blocks flow through one SM: resident blocks over their residence, waiting included.
+
+Source   flow balance of a closed queueing network (Lazowska et al. 1984); the law of one waiting line is
+         V. Volkov, EECS-2016-143, section 6.4, and with `met` below one the closed form of its on-chip stations.
+Models   residence + waiting at each resource, waiting growing as u / (1 - u) with its utilisation u; no resource
+         busier than all the time; spaces that are held for a while and run out.
+Omits    which of the waiting blocks goes first; rates that differ from SM to SM.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+
+Array = NDArray[np.float64]
+HALVINGS = 100  # ends early: the bracket is down to neighbouring numbers before
+
+
+@dataclass(frozen=True)
+class Queue:
+    """One resource as a block of one SM meets it."""
+
+    demand: Real        # d   time that one block keeps it busy, as seen by one SM   [s/block]
+    wait: Real = 0.0    # b   waiting of one block at u = 1/2                        [s/block]
+    met: Real = 1.0     # share of the customers that a newcomer can meet, (n-1)/n   [1]
+
+
+@dataclass(frozen=True)
+class Space:
+    """Room for requests under way (miss entries, say) on one SM."""
+
+    room: Real          # how many fit                                   [1/SM]
+    taken: Real         # by one block                                   [1/block]
+    held: Real          # unloaded; the waiting at `behind` comes on top  [s]
+    behind: str         # the queue that prolongs it
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Blocks that circulate on one SM; everything broadcasts."""
+
+    population: Real    # N   resident blocks                            [block/SM]
+    residence: Real     # R   of one block, nothing else on the GPU      [s]
+    queues: Mapping[str, Queue]
+    spaces: Mapping[str, Space] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What comes out, all of one shape.
+
+    rate : blocks per second and SM. waiting : resource -> s per block. utilization : resource -> share of its time.
+    """
+
+    rate: Array
+    waiting: dict[str, Array]
+    utilization: dict[str, Array]
+
+
+def balance(x: Flow) -> Balance:
+    """The largest rate that population, demands and spaces allow, by bisection."""
+    high = _ceiling(x)
+    low = np.zeros_like(high)
+    open_end = _allowed(x, high)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if np.all((middle == low) | (middle == high)):
+            break
+        fits = _allowed(x, middle)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    rate = np.where(open_end, _ceiling(x), low)
+    return Balance(
+        rate,
+        {name: waiting(queue, rate) for name, queue in x.queues.items()},
+        {name: np.asarray(rate * queue.demand) for name, queue in x.queues.items()},
+    )
+
+
+def waiting(queue: Queue, rate: Real) -> Array:
+    """Time that one block waits at a queue when every SM completes `rate` blocks per second, s."""
+    u = np.minimum(np.multiply(queue.met, np.multiply(rate, queue.demand)), 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wait = queue.wait * u / (1.0 - u)
+    return np.where(np.multiply(queue.wait, u) > 0, wait, 0.0)
+
+
+def _ceiling(x: Flow) -> Array:
+    """Blocks per second and SM at which the first resource is busy all the time; no waiting counts."""
+    shape = np.broadcast_shapes(
+        np.shape(x.population),
+        np.shape(x.residence),
+        *(np.shape(v) for q in x.queues.values() for v in (q.demand, q.wait, q.met)),
+    )
+    limits = [np.divide(x.population, x.residence), *(_inverse(queue.demand) for queue in x.queues.values())]
+    return np.array(np.broadcast_to(np.minimum.reduce(np.broadcast_arrays(*limits)), shape))
+
+
+def _inverse(demand: Real) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.divide(1.0, demand))
+
+
+def _allowed(x: Flow, rate: Array) -> NDArray[np.bool_]:
+    waits = {name: waiting(queue, rate) for name, queue in x.queues.items()}
+    there = x.residence + sum(waits.values(), np.zeros(()))
+    fits = rate * there <= x.population
+    for space in x.spaces.values():
+        fits = fits & (rate * np.multiply(space.taken, space.held + waits[space.behind]) <= space.room)
+    return np.asarray(fits)

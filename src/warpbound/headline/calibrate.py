@@ -1,0 +1,151 @@
+"""One GPU's parameters: from its streams and pointer chase, and from launches of named sizes where it has some.
+
+Source   calibration/*.toml, which hold all that is used, each with its source.
+Models   relative errors weighted alike; streams with blocks of two warps or more; capacities up to pin bandwidth.
+Omits    boards without such a record: `parameters.from_relatives`.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.headline.launch import launch_time, steady
+from warpbound.headline.least_squares import least_squares
+from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.stations import Launched
+from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
+from warpbound.machine import Gpu, gpu
+from warpbound.residency import occupancy
+
+Array = NDArray[np.float64]
+Ranges = Mapping[str, tuple[float, float, float]]  # parameter -> first guess, bounds
+KERNELS = ("init", "read", "scale")  # the only kernels that anything is fitted to
+SMALLEST = 2.0                       # warps per block
+WARP = 32
+ELEMENT_B = 16.0  # of scale: one double read, one written
+REGISTERS = 16    # of scale, per thread
+PINS = ("dram_read_capacity", "dram_write_capacity")  # shares of pin bandwidth
+STREAM_RANGES: Ranges = {
+    "block_start": (150e-9, 20e-9, 500e-9),
+    "store_cost": (100e-9, 10e-9, 500e-9),
+    "latency_spread": (0.15, 0.01, 1.0),
+    "dram_wait_read": (40e-9, 1e-9, 500e-9),
+    "dram_wait_mixed": (40e-9, 1e-9, 500e-9),
+    "dram_read_capacity": (0.95, 0.5, 1.0),
+    "dram_write_capacity": (0.95, 0.5, 1.0),
+    "dram_mix_cost": (0.09, 0.001, 0.5),
+}
+LAUNCH_RANGES: Ranges = {
+    "launch_gap": (2e-6, 0.2e-6, 20e-6),
+    "block_interval": (0.7e-9, 0.05e-9, 5e-9),
+    "l2_write_cost": (1.5, 1.0, 5.0),
+}
+
+
+@dataclass(frozen=True)
+class Launches:
+    """Times of one-shot scale kernels over data that L2 holds, s: threads per block -> one per number of elements."""
+
+    elements: Array
+    times: dict[int, Array]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one board is calibrated with.
+
+    rates : kernel -> bytes per second at each of `warps_per_block`. chase_cycles : per load, beyond L2.
+    """
+
+    where: Setting
+    warps_per_block: Array
+    rates: dict[str, Array]
+    chase_cycles: Array
+    launches: Launches | None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The fit: parameter -> value in base units; relative errors of the rows used, by kernel or block size."""
+
+    values: dict[str, float]
+    errors: dict[str, Array]
+
+
+def record(key: str) -> Record:
+    """The calibration record of a board of the catalogue."""
+    text = (files("warpbound.headline") / "calibration" / f"{key}.toml").read_text(encoding="utf-8")
+    table = tomllib.loads(text)
+    streams, board = table["streams"], table["board"]
+    return Record(
+        where=Setting(gpu(board["gpu"]), 1e6 * board["clock_MHz"], float(streams["blocks_per_sm"])),
+        warps_per_block=_array(streams["threads"]) / WARP,
+        rates={name: 1e9 * _array(streams[name]) for name in KERNELS},
+        chase_cycles=_array(table["chase"]["cycles"]),
+        launches=_launches(table["launches"]) if "launches" in table else None,
+    )
+
+
+def _launches(table: dict[str, list[float]]) -> Launches:
+    moved = ELEMENT_B * _array(table["elements"])
+    sizes = {int(name.removeprefix("threads_")): name for name in table if name.startswith("threads_")}
+    return Launches(
+        _array(table["elements"]), {size: moved / (1e9 * _array(table[name])) for size, name in sizes.items()}
+    )
+
+
+def _array(values: list[float]) -> Array:
+    return np.array(values, dtype=np.float64)
+
+
+def calibrate(x: Record) -> Calibration:
+    """The streams' parameters, then, with these, the launches'."""
+    board = x.where.gpu
+    streams = _fit(STREAM_RANGES, known(board).values, lambda values: _stream_errors(x, values))
+    if x.launches is None:
+        return streams
+    launches, begun = x.launches, replace(known(board).values, **streams.values)
+    found = _fit(LAUNCH_RANGES, begun, lambda values: _launch_errors(launches, x.where, values))
+    return Calibration(streams.values | found.values, streams.errors | found.errors)
+
+
+def _fit(ranges: Ranges, others: Parameters, errors: Callable[[Parameters], dict[str, Array]]) -> Calibration:
+    """Least squares of logarithms over logarithms of the parameters in `ranges`."""
+    start, low, high = (np.log([row[i] for row in ranges.values()]) for i in range(3))
+
+    def at(unknowns: Array) -> Parameters:
+        fitted = dict(zip(ranges, np.exp(unknowns).tolist(), strict=True))
+        return replace(others, **{n: v * others.dram_bandwidth if n in PINS else v for n, v in fitted.items()})
+
+    found = at(least_squares(lambda u: np.log1p(np.concatenate(list(errors(at(u)).values()))), start, low, high))
+    return Calibration({name: float(getattr(found, name)) for name in ranges}, errors(found))
+
+
+def _stream_errors(x: Record, values: Parameters) -> dict[str, Array]:
+    used = x.warps_per_block >= SMALLEST
+    return {
+        name: stream_rate(name, x.where, values, x.warps_per_block[used]) / rate[used] - 1.0
+        for name, rate in x.rates.items()
+    }
+
+
+def _launch_errors(x: Launches, where: Setting, values: Parameters) -> dict[str, Array]:
+    return {
+        f"threads_{size}": scale_times(where.gpu, where.clock_hz, values, x.elements, size) / times - 1.0
+        for size, times in x.times.items()
+    }
+
+
+def scale_times(board: Gpu, clock_hz: float, values: Parameters, elements: Array, threads: int) -> Array:
+    """Seconds of one launch of scale over `elements` that L2 holds, `threads` (whole warps) per block."""
+    blocks = np.ceil(elements / threads)
+    active = np.minimum(board.value("sm_count"), blocks)
+    work = from_l2(workload("scale", board, clock_hz), board, clock_hz)
+    x = Launched(work, board, clock_hz, float(threads // WARP), active)
+    fitting = occupancy(board, threads, REGISTERS, 0).blocks_per_sm
+    full = steady(x, values, np.minimum(float(fitting), blocks / active))
+    return launch_time(x, values, full, blocks / active)

@@ -1,0 +1,145 @@
+"""The time of one launch on one GPU, with an interval and what bounds it.
+
+Source   design of this package: residence of a block, flow balance, waves; docs/decisions/007-headline-spike.md
+Models   see residence, stations, dram, balance and timing.
+Omits    anything that a Workload does not say: skew between SMs, power limits, contention of other launches.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.errors import InputError
+from warpbound.headline import timing
+from warpbound.headline.balance import Balance, Flow, balance
+from warpbound.headline.parameters import Parameters, known, uncertainties, varied
+from warpbound.headline.residence import residence
+from warpbound.headline.stations import Launched, block, flow
+from warpbound.machine import Gpu
+from warpbound.workload import Workload
+
+FORM_ERROR = 0.05   # relative: what the judged streams miss with every parameter fitted, 95 % of them
+INTERVAL = 1.28     # standard deviations of an 80 % interval
+
+
+class Resident(Protocol):
+    """The one fact needed of a Residency."""
+
+    @property
+    def fitting_blocks_per_sm(self) -> int:
+        """Blocks that one SM can hold."""
+
+
+@dataclass(frozen=True)
+class LaunchPrediction:
+    """One launch.
+
+    time_s : the launch gap included. interval : 80 %, by the spreads of the parameters and the error of the form.
+    rate : blocks per second and active SM while SMs are full. waiting : resource -> s per block. utilization :
+    resource -> share of its time while SMs are full. costs : resource -> s per block and SM, `latency` divided by
+    the population, `launch` spread over the blocks; the largest is the bottleneck, the next the runner-up.
+    residence_s : of one block with the GPU to itself. doubts : parameter -> s that its spread makes.
+    assumed : parameters taken from other GPUs.
+    """
+
+    time_s: float
+    interval: tuple[float, float]
+    rate: float
+    waiting: dict[str, float]
+    utilization: dict[str, float]
+    costs: dict[str, float]
+    bottleneck: str
+    runner_up: str
+    residence_s: float
+    doubts: dict[str, float]
+    assumed: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Steady:
+    """SMs at one population: the flow, its balance, the residence of a block alone."""
+
+    flow: Flow
+    balance: Balance
+    residence: NDArray[np.float64]
+
+
+def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
+    work: Workload, gpu: Gpu, residency: Resident, blocks: int, warps_per_block: int, clock_hz: float
+) -> LaunchPrediction:
+    """Time of a launch of `blocks` blocks of `work.unit` "warp"; InputError for anything else."""
+    if work.unit != "warp":
+        raise InputError(f"{work.title} is one {work.unit}, not a warp.", "Give the work of whole warps.")
+    if residency.fitting_blocks_per_sm < 1 or blocks < 1 or warps_per_block < 1:
+        raise InputError("No block runs.", "At least one block of one warp must fit on an SM.")
+    active = min(gpu.value("sm_count"), float(blocks))
+    x = Launched(work, gpu, clock_hz, float(warps_per_block), active)
+    found = known(gpu)
+    values = varied(found)
+    per_sm = blocks / active
+    full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
+    times = launch_time(x, values, full, per_sm)
+    doubts = uncertainties(times)
+    return _prediction(times, full, _costs(full, values, per_sm), doubts, found.assumed)
+
+
+def steady(x: Launched, values: Parameters, population: Real) -> Steady:
+    """`population` blocks on each active SM, replaced as they end."""
+    alone = residence(block(x, values))
+    circulating = flow(x, values, population, alone)
+    return Steady(circulating, balance(circulating), alone)
+
+
+def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
+    """Launch gap and waves of `per_sm` blocks on each active SM, s."""
+    passes = timing.waves(per_sm, full.flow.population)
+    last = _last_wave(x, values, passes.rest)
+    busiest = np.maximum.reduce(np.broadcast_arrays(*full.balance.utilization.values()))
+    inside = timing.duration(passes, full.balance.rate, last.balance.rate, full.residence, busiest)
+    return np.asarray(values.launch_gap + inside)
+
+
+def _last_wave(x: Launched, values: Parameters, rest: Real) -> Steady:
+    """SMs that still have blocks; below one block per SM, so many fewer SMs with one."""
+    busy_sms = np.multiply(x.active_sms, np.where(np.greater(rest, 0), np.minimum(rest, 1.0), 1.0))
+    return steady(replace(x, active_sms=busy_sms), values, np.maximum(rest, 1.0))
+
+
+def _costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
+    costs = {name: _first(queue.demand) for name, queue in full.flow.queues.items()}
+    costs["latency"] = _first(full.residence) / _first(full.flow.population)
+    costs["launch"] = _first(values.launch_gap) / per_sm
+    return costs
+
+
+def _prediction(
+    times: NDArray[np.float64],
+    full: Steady,
+    costs: dict[str, float],
+    doubts: dict[str, float],
+    assumed: tuple[str, ...],
+) -> LaunchPrediction:
+    time_s = float(times[0])
+    order = sorted(costs, key=lambda name: -costs[name])
+    off = INTERVAL * float(np.hypot.reduce([*doubts.values(), FORM_ERROR / 2 * time_s]))
+    return LaunchPrediction(
+        time_s=time_s,
+        interval=(time_s - off, time_s + off),
+        rate=_first(full.balance.rate),
+        waiting={name: _first(wait) for name, wait in full.balance.waiting.items()},
+        utilization={name: _first(share) for name, share in full.balance.utilization.items()},
+        costs=costs,
+        bottleneck=order[0],
+        runner_up=order[1],
+        residence_s=_first(full.residence),
+        doubts=doubts,
+        assumed=assumed,
+    )
+
+
+def _first(values: Real) -> float:
+    """The unvaried one of values evaluated at `varied` parameters."""
+    return float(np.ravel(values)[0])

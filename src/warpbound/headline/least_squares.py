@@ -1,0 +1,50 @@
+"""Least squares between bounds, for a handful of unknowns: Levenberg and Marquardt's damped steps.
+
+Source   J. J. More, The Levenberg-Marquardt algorithm, 1978, in its simplest form; unknowns at a bound that push
+         outwards stand still.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+STEPS, STEP = 200, 1e-6  # most steps; difference that gives a slope
+ENOUGH = 1e-12           # fall of the sum of squares that ends the search
+LONGEST = 0.3            # of one step in one unknown
+
+
+def least_squares(residuals: Callable[[Array], Array], start: Array, low: Array, high: Array) -> Array:
+    """Unknowns, shape (p,), that minimise the sum of squares of `residuals` between `low` and `high`."""
+    x = np.clip(start, low, high)
+    found = residuals(x)
+    damping = 1e-2
+    for _ in range(STEPS):
+        slopes = np.stack([(residuals(x + STEP * one) - found) / STEP for one in np.eye(len(x))], axis=1)
+        trial, there, damping = _better(residuals, x, found, slopes, (low, high), damping)
+        gain = found @ found - there @ there
+        x, found = trial, there
+        if gain < ENOUGH:
+            break
+    return x
+
+
+def _better(  # noqa: PLR0913  (the state of one step)
+    residuals: Callable[[Array], Array], x: Array, found: Array, slopes: Array, bounds: tuple[Array, Array],
+    damping: float,
+) -> tuple[Array, Array, float]:  # fmt: skip
+    """The next unknowns, their residuals and damping; the same unknowns where no step helps."""
+    low, high = bounds
+    downhill, curvature = -slopes.T @ found, slopes.T @ slopes
+    free = ~((x >= high) & (downhill > 0) | (x <= low) & (downhill < 0))
+    inner = curvature[np.ix_(free, free)]
+    while damping < 1e8 and free.any():
+        step = np.zeros_like(x)
+        step[free] = np.linalg.solve(inner + damping * np.diag(np.diag(inner) + 1e-12), downhill[free])
+        trial = np.clip(x + np.clip(step, -LONGEST, LONGEST), low, high)
+        there = residuals(trial)
+        if there @ there < found @ found:
+            return trial, there, max(damping / 4, 1e-9)
+        damping *= 4
+    return x, found, damping

@@ -1,0 +1,125 @@
+"""What the headline prediction knows of a GPU, fitted or taken from its relatives, and how sure it is of it.
+
+Source   gpus/*.toml. Where a board has no value: the mean of the boards that were calibrated, times at the same time,
+         rates and spreads in proportion to pin bandwidth and latency. The two factors of on-chip waiting come
+         from event simulations of deterministic servers, not from silicon.
+Omits    differences between memory families: both calibrated boards have HBM2.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.headline.dram import Dram
+from warpbound.machine import Gpu, gpu
+
+CALIBRATED = ("v100-pcie", "a100-sxm-80gb")  # boards whose streams were fitted
+WARP_WAIT = 0.1    # waiting behind warps that come one by one: mean error 0.3 %, worst 1.4 % in simulations
+BLOCK_WAIT = 0.25  # behind blocks that come as one, between barriers: mean error 1.7 %, worst 4.5 %
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """One GPU's; s, B/s and pure numbers."""
+
+    block_start: Real           # T0   [s]
+    store_cost: Real            # S    [s]
+    latency_spread: Real        # m/D  [1]
+    dram_wait_read: Real        # b_r  [s]
+    dram_wait_mixed: Real       # b_m  [s]
+    dram_read_capacity: Real    # c_r  [B/s]
+    dram_write_capacity: Real   # c_w  [B/s]
+    dram_mix_cost: Real         # c_m  in units of 1 / pin bandwidth  [1]
+    launch_gap: Real            #      from the end of one launch to the start of the next [s]
+    block_interval: Real        #      from the start of one block to that of the next, whole chip [s]
+    l2_write_cost: Real         #      of a sector written, in units of one read [1]
+    dram_bandwidth: Real        # pin  [B/s]
+    warp_wait: Real = WARP_WAIT    # kappa  [1]
+    block_wait: Real = BLOCK_WAIT  # kappa between barriers  [1]
+
+    @property
+    def dram(self) -> Dram:
+        """The part that is about device memory."""
+        return Dram(
+            self.dram_read_capacity, self.dram_write_capacity, self.dram_mix_cost, self.dram_bandwidth,
+            self.dram_wait_read, self.dram_wait_mixed,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Known:
+    """Parameters of one GPU and the names of those that are its relatives'."""
+
+    values: Parameters
+    assumed: tuple[str, ...]
+
+
+FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
+          "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
+_PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
+    "dram_read_capacity": lambda board: board.value("dram_bandwidth"),
+    "dram_write_capacity": lambda board: board.value("dram_bandwidth"),
+    "block_interval": lambda board: 1.0 / board.value("boost_clock"),
+}
+
+
+def known(board: Gpu) -> Known:
+    """The parameters of a board; what it lacks or only assumes comes from the calibrated boards."""
+    own = {name: board.parameters[name] for name in FITTED if name in board.parameters}
+    firm = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.how != "assumed"}
+    typed = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.source == "command line"}
+    values = {name: (firm | typed).get(name) or from_relatives(name, board) for name in FITTED}
+    assumed = tuple(name for name in FITTED if name not in firm)
+    return Known(Parameters(**values, dram_bandwidth=board.value("dram_bandwidth")), assumed)
+
+
+def from_relatives(name: str, board: Gpu) -> float:
+    """A parameter that was not measured on this board."""
+    if name == "launch_gap":  # the launch path is the host's and the front end's: what a kernel adds is the same
+        return board.value("launch_cost") - _mean(lambda b: b.value("launch_cost") - b.value(name), name)
+    per = _PER.get(name, _one)
+    return _mean(lambda b: b.value(name) / per(b), name) * per(board)
+
+
+def _one(_: Gpu) -> float:
+    return 1.0
+
+
+def _mean(of: Callable[[Gpu], float], name: str) -> float:
+    boards = [gpu(key) for key in CALIBRATED]
+    values = [of(board) for board in boards if name in board.parameters]
+    return sum(values) / len(values)
+
+
+# ---------------------------------------------------------------- how sure
+
+FITTED_SPREAD = 0.05   # relative: the two halves of the streams' block sizes fitted apart differ by about this
+ASSUMED_SPREAD = {  # relative: half the difference of the two calibrated boards, at least 10 %
+    "latency_spread": 0.25, "dram_wait_read": 0.5, "dram_wait_mixed": 0.5, "dram_read_capacity": 0.05,
+    "dram_write_capacity": 0.05, "dram_mix_cost": 0.3,
+}  # fmt: skip
+OTHERWISE = 0.10
+
+
+def spread(name: str, assumed: tuple[str, ...]) -> float:
+    """Relative standard uncertainty of one parameter."""
+    return ASSUMED_SPREAD.get(name, OTHERWISE) if name in assumed else FITTED_SPREAD
+
+
+def varied(found: Known) -> Parameters:
+    """Every field an array: first the value, then, for each of FITTED in turn, one spread down and one up."""
+    rows = np.ones((1 + 2 * len(FITTED), len(FITTED)))
+    for index, name in enumerate(FITTED):
+        rows[1 + 2 * index, index] -= spread(name, found.assumed)
+        rows[2 + 2 * index, index] += spread(name, found.assumed)
+    changed = {name: getattr(found.values, name) * rows[:, i] for i, name in enumerate(FITTED)}
+    same = {f.name: getattr(found.values, f.name) for f in fields(Parameters) if f.name not in FITTED}
+    return Parameters(**changed, **same)
+
+
+def uncertainties(times: NDArray[np.float64]) -> dict[str, float]:
+    """Parameter -> half the difference that it makes, from times evaluated at `varied`; in the unit of `times`."""
+    return {name: float(abs(times[2 + 2 * i] - times[1 + 2 * i]) / 2) for i, name in enumerate(FITTED)}

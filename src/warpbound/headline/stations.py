@@ -1,0 +1,162 @@
+"""A Workload on a GPU, in the terms of the flow balance: one block's residence, and what it asks of each resource.
+
+Source   demands of adapt/resources.py, latencies of the Gpu, parameters of `parameters`.
+Models   pipes per sub-core, data paths per SM, L2, DRAM and the start of blocks per chip; warps as the customers of
+         what is on the chip, or blocks as soon as barriers hold their warps together.
+Omits    atomics at one address; TLB reach; instruction-cache misses; near and far L2 as different resources.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt.resources import demand, per_sm_cycle
+from warpbound.bounds import Real
+from warpbound.headline import dram
+from warpbound.headline.balance import Flow, Queue, Space
+from warpbound.headline.parameters import Parameters
+from warpbound.headline.residence import Block
+from warpbound.isa.limits import limits
+from warpbound.latency import memory_latency
+from warpbound.machine import Gpu
+from warpbound.workload import Workload
+
+SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
+SM = ("lsu", "shared", "l1")
+SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
+_WAITING = ("l1", "l2", "dram")  # causes of latency that are loads under way
+_START = "start"                 # the start of a block, which a Workload may already contain
+
+
+@dataclass(frozen=True)
+class Loads:
+    """The load phases of one warp, beyond the SM's own cache.
+
+    own_lines : sum over phases of ln(lines waited for). to_dram : phases, each by the chance that one of its lines
+    comes from DRAM. latency : of a line that misses L1, s.
+    """
+
+    phases: int
+    lines: float
+    own_lines: float
+    to_dram: float
+    latency: float
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch as the stations need it; `warps_per_block` and the number of blocks may be arrays."""
+
+    work: Workload
+    gpu: Gpu
+    clock_hz: float
+    warps_per_block: Real
+    active_sms: Real
+
+    @property
+    def sub_cores(self) -> int:
+        return limits(self.gpu.compute_capability).sub_cores
+
+
+def loads(work: Workload, gpu: Gpu, clock_hz: float) -> Loads:
+    """Lines that have to come from beyond L1, spread evenly over the loads."""
+    memory = work.memory
+    read = memory.l2_sectors_read
+    per_load = read / SECTORS_PER_LINE / memory.global_load_requests if memory.global_load_requests else 0.0
+    from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
+    waited = np.array(work.phases, dtype=np.float64) * per_load
+    latency = memory_latency(gpu, clock_hz).of({"l2": 1.0 - from_dram, "dram": from_dram}) / clock_hz
+    return Loads(
+        phases=len(work.phases) if per_load else 0,
+        lines=float(waited.sum()),
+        own_lines=float(np.log(np.maximum(waited, 1.0)).sum()),
+        to_dram=float((1.0 - (1.0 - from_dram) ** waited).sum()) if from_dram < 1 else float(np.count_nonzero(waited)),
+        latency=latency,
+    )
+
+
+def block(x: Launched, values: Parameters) -> Block:
+    """One block with the GPU to itself."""
+    work, per_s = x.work, 1.0 / x.clock_hz
+    arriving = loads(work, x.gpu, x.clock_hz)
+    start = work.parts.get(_START, 0.0)
+    memory = sum(work.parts.get(cause, 0.0) for cause in _WAITING)
+    stores = work.memory.l2_sectors_written > 0
+    barriers = int(round(work.barriers))
+    return Block(
+        start=values.block_start,
+        store=np.multiply(values.store_cost, 1.0 if stores else 0.0),
+        memory=memory * per_s,
+        compute=(work.latency - start - memory) * per_s,
+        spread=np.multiply(values.latency_spread, arriving.latency),
+        own_lines=arriving.own_lines,
+        warps=x.warps_per_block,
+        busy=np.maximum.reduce(np.broadcast_arrays(*_alone(x).values())) * per_s,
+        segments=float(max(1, arriving.phases, barriers + 1)),
+        joins=float(barriers + 1),
+        load_joins=float(min(arriving.phases, barriers + 1)),
+    )
+
+
+def _alone(x: Launched) -> dict[str, NDArray[np.float64]]:
+    """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
+    cycles = demand(x.work, x.gpu, x.clock_hz)
+    fullest = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
+    pipes = {name: np.asarray(fullest * cycles[name]) for name in SUB_CORE}
+    return pipes | {name: np.asarray(np.multiply(x.warps_per_block, cycles[name])) for name in SM}
+
+
+def flow(x: Launched, values: Parameters, population: Real, residence: Real) -> Flow:
+    """`population` blocks on each active SM; only resources that are used."""
+    queues = _on_chip(x, values, population) | _chip_wide(x, values, population)
+    used = {name: queue for name, queue in queues.items() if np.any(np.greater(queue.demand, 0))}
+    return Flow(population, residence, used, _spaces(x, used))
+
+
+def _on_chip(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
+    cycles = demand(x.work, x.gpu, x.clock_hz)
+    warps = np.multiply(population, x.warps_per_block)
+    queues = {}
+    for name in (*SUB_CORE, *SM):
+        servers = x.sub_cores if name in SUB_CORE else 1
+        each = cycles[name] * servers / x.clock_hz                      # of one warp, at its own server
+        fullest = np.ceil(warps / servers)
+        per_block = each * fullest / population                         # at the fullest sub-core
+        if round(x.work.barriers) > 0:
+            queues[name] = Queue(per_block, values.block_wait * per_block, _others(population))
+        else:
+            queues[name] = Queue(per_block, np.multiply(values.warp_wait, each), _others(fullest))
+    return queues
+
+
+def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
+    """Resources of the whole chip: what the active SMs ask of them, as one SM sees it."""
+    memory = x.work.memory
+    carried = memory.dram_bytes_read + memory.dram_bytes_written
+    writes = memory.dram_bytes_written / carried if carried else 0.0
+    share = np.divide(x.active_sms, x.gpu.value("sm_count"))
+    sectors = memory.l2_sectors_read + values.l2_write_cost * memory.l2_sectors_written
+    l2_s = np.multiply(sectors * SECTOR_B / per_sm_cycle(x.gpu, "l2_bandwidth", x.clock_hz), share) / x.clock_hz
+    dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
+    to_dram = loads(x.work, x.gpu, x.clock_hz).to_dram
+    chip = population * np.multiply(x.warps_per_block, x.active_sms)
+    return {
+        "l2": Queue(np.multiply(x.warps_per_block, l2_s), np.multiply(values.warp_wait, l2_s), _others(chip)),
+        "dram": Queue(dram_s, to_dram * dram.wait(values.dram, writes)),
+        "block start": Queue(np.multiply(values.block_interval, x.active_sms)),
+    }
+
+
+def _others(customers: Real) -> NDArray[np.float64]:
+    return np.asarray(np.maximum(0.0, 1.0 - 1.0 / np.maximum(customers, 1.0)))
+
+
+def _spaces(x: Launched, used: dict[str, Queue]) -> dict[str, Space]:
+    """Misses under way, where the board says how many an SM can have."""
+    room = x.gpu.parameters.get("miss_registers")
+    if room is None or "dram" not in used:
+        return {}
+    arriving = loads(x.work, x.gpu, x.clock_hz)
+    taken = np.multiply(x.warps_per_block, arriving.lines)
+    return {"misses under way": Space(room.in_base_unit, taken, arriving.latency, "dram")}

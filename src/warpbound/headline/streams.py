@@ -1,0 +1,120 @@
+"""Six one-shot FP64 streaming kernels as Workloads, one element per thread, and their rate on a GPU.
+
+Source   counts and cycles off memory of kernels of our own, compiled for sm_80 and put through schedule.py; traffic
+         by arithmetic: 256 B per warp and stream.
+Models   what the benchmark's description says they do: init a store; read a load; scale a load and a store; triad
+         two loads and a store; stencils of three and five neighbouring loads and a store.
+Omits    the address arithmetic of anybody else's source.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.headline.launch import steady
+from warpbound.headline.parameters import Parameters
+from warpbound.headline.stations import Launched
+from warpbound.latency import memory_latency
+from warpbound.machine import Gpu
+from warpbound.workload import Memory, Workload
+
+STREAM_B = 256.0  # of one warp: 32 elements of 8 B
+SECTOR_B = 32.0
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One kernel, per warp."""
+
+    loads: int          # issued before the first wait on any of them    [inst]
+    reads: int          # arrays that come from device memory            [1]
+    writes: int         # arrays that go there                           [1]
+    instructions: int   # warp instructions                              [inst]
+    off_memory: float   # cycles of the path that no load is waited for  [cycle]
+    fp64: int           # arithmetic instructions                        [inst]
+    wavefronts: float   # cycles of the SM's data path                   [cycle]
+    beyond: float       # sectors that miss L1: neighbours share the edge of a stencil   [sector]
+
+
+STREAMS = {
+    "init": Stream(0, 0, 1, 11, 38.0, 0, 2.0, 0.0),
+    "read": Stream(1, 1, 0, 10, 54.0, 1, 2.0, 8.0),
+    "scale": Stream(1, 1, 1, 12, 49.0, 1, 4.0, 8.0),
+    "triad": Stream(2, 2, 1, 14, 53.0, 1, 6.0, 16.0),
+    "stencil3": Stream(3, 1, 1, 15, 71.0, 3, 8.0, 8.06),
+    "stencil5": Stream(5, 1, 1, 19, 86.0, 5, 12.0, 8.06),
+}
+FP64_CYCLES = 4.0  # of one sub-core's unit per warp instruction, on the boards with full-rate FP64
+
+
+def workload(name: str, gpu: Gpu, clock_hz: float, warps: float | None = None) -> Workload:
+    """One warp of a stream from device memory."""
+    x = STREAMS[name]
+    dram = memory_latency(gpu, clock_hz).dram if x.loads else 0.0
+    sectors = STREAM_B / SECTOR_B
+    return Workload(
+        title=name,
+        unit="warp",
+        lines=(0, 0),
+        warp_instructions=float(x.instructions),
+        thread_instructions=32.0 * x.instructions,
+        by_pipe={"fp64": float(x.fp64), "lsu": float(x.loads + x.writes)},
+        units={"fp64": FP64_CYCLES * x.fp64, "lsu": 4.0 * (x.loads + x.writes)},
+        tensor={},
+        flop={"fp64": 32.0 * x.fp64},
+        memory=Memory(
+            global_load_requests=float(x.loads),
+            global_store_requests=float(x.writes),
+            l1_sectors_load=sectors * x.loads,
+            l1_sectors_store=sectors * x.writes,
+            l1_wavefronts=x.wavefronts,
+            l2_sectors_read=x.beyond,
+            l2_sectors_written=sectors * x.writes,
+            dram_bytes_read=STREAM_B * x.reads,
+            dram_bytes_written=STREAM_B * x.writes,
+        ),
+        barriers=0.0,
+        latency=dram + x.off_memory,
+        parts={"fixed": x.off_memory, "dram": dram},
+        phases=(x.loads,) if x.loads else (),
+        warps=warps,
+    )
+
+
+def from_l2(work: Workload, gpu: Gpu, clock_hz: float) -> Workload:
+    """The same work where L2 holds all of its data."""
+    l2 = memory_latency(gpu, clock_hz).l2 if work.phases else 0.0
+    rest = work.latency - work.parts["dram"]
+    resident = work.with_memory(dram_bytes_read=0.0, dram_bytes_written=0.0)
+    return replace(resident, latency=rest + l2, parts={"fixed": rest, "l2": l2})
+
+
+def narrow(work: Workload, lanes: float) -> Workload:
+    """The same work with only the first `lanes` lanes of each warp on."""
+    return replace(work, memory=replace(
+        work.memory.scaled(lanes / WARP),
+        global_load_requests=work.memory.global_load_requests,
+        global_store_requests=work.memory.global_store_requests,
+    ))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where streams were measured: blocks resident on each SM, clock in Hz."""
+
+    gpu: Gpu
+    clock_hz: float
+    blocks_per_sm: float
+
+
+def stream_rate(name: str, where: Setting, values: Parameters, warps_per_block: Real) -> NDArray[np.float64]:
+    """Bytes per second that the kernel moves on the whole chip; any shape of `warps_per_block`."""
+    work = workload(name, where.gpu, where.clock_hz)
+    sms = where.gpu.value("sm_count")
+    launched = Launched(work, where.gpu, where.clock_hz, warps_per_block, sms)
+    found = steady(launched, values, where.blocks_per_sm)
+    moved = work.memory.dram_bytes_read + work.memory.dram_bytes_written
+    return np.asarray(found.balance.rate * moved * np.multiply(warps_per_block, sms))
