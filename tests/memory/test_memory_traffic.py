@@ -6,6 +6,7 @@ import pytest
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
 from warpbound.machine import gpu
+from warpbound.memory import answers
 from warpbound.memory.hierarchy import Facts, facts, schedule
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.instruction import Instruction
@@ -334,3 +335,26 @@ def test_facts_of_boards():
     assert (a100.arch, a100.sm_count, a100.blocks_per_sm) == (80, 108, 4)
     assert a100.l1_bytes == (192 - 32) << 10  # the carve-out that holds 20 KiB
     assert a100.l2_bytes == 40 << 20
+
+
+@pytest.mark.parametrize("spread_B", [1 << 16, 1 << 20, 1 << 23])
+def test_following_a_part_of_the_lines(monkeypatch, spread_B):
+    rng = np.random.default_rng(11)
+
+    def gather(block, warp):
+        found = [("global", 0, IN + 4 * rng.integers(0, spread_B // 4, 32), None) for _ in range(40)]
+        return [*found, ("global", 1, OUT + (block * 8 + warp) * 128 + 4 * LANE, None)]
+
+    sample = trace(range(32), 64, 8, gather)
+    whole = traffic(COPY, sample, MACHINE, How("cold", row=8))
+    monkeypatch.setattr(answers, "SECTORS_FOLLOWED", 20_000)
+    monkeypatch.setattr(answers, "LINES_FOLLOWED", 256)
+    part = traffic(COPY, sample, MACHINE, How("cold", row=8))
+    assert part.l1_sectors_load == whole.l1_sectors_load
+    assert part.l2_sectors_written == whole.l2_sectors_written
+    assert part.l1_hit_rate == pytest.approx(whole.l1_hit_rate, abs=0.03)
+    assert part.l2_hit_rate == pytest.approx(whole.l2_hit_rate, abs=0.03)
+    assert part.dram_bytes_read == pytest.approx(whole.dram_bytes_read, rel=0.1)
+    shares = [t.by_instruction.requests_from[0] / t.by_instruction.requests[0] for t in (part, whole)]
+    assert shares[0].sum() == pytest.approx(1)
+    assert shares[0] == pytest.approx(shares[1], abs=0.15)

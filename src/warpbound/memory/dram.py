@@ -55,10 +55,13 @@ class Moved:
 
 
 class Prints:
-    """Footprints of what was seen, and how long L2 keeps what they leave there."""
+    """Footprints of what was seen, and how long L2 keeps what they leave there.
 
-    def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, l2_bytes: int) -> None:
-        self.seen, self.sampled, self._arrays = seen, sampled, arrays
+    part : of all lines that were followed; footprints count those alone.
+    """
+
+    def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, l2_bytes: int, part: float) -> None:
+        self.seen, self.sampled, self._arrays, self.part = seen, sampled, arrays, part
         self.array = array_of(seen.sector, arrays)
         self.cache = l2(l2_bytes)
         self.all = self.of(np.ones(len(seen.sector), bool))
@@ -80,7 +83,8 @@ class Prints:
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen ones of the seen sectors."""
         seen = self.seen
-        return footprint(seen.sector[chosen], seen.block[chosen], self.array[chosen], self.sampled, self._arrays)
+        room = np.array([self.part * (size // SECTOR_B + 1) for _, size in self._arrays] + [np.inf])
+        return footprint(seen.sector[chosen], seen.block[chosen], self.array[chosen], self.sampled, room)
 
     def once_a_turn(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Turn (numbered from 0) and sector of the chosen ones, each pair once."""
@@ -104,17 +108,18 @@ class Prints:
 
     def survival(self, sectors: Reals) -> Reals:
         """Probability that a sector is still in L2 after that many others."""
-        return survival(np.asarray(sectors) * self._lines_per_sector, self.cache.sets, self.cache.ways)
+        lines = np.asarray(sectors) * self._lines_per_sector / self.part
+        return survival(lines, self.cache.sets, self.cache.ways)
 
 
 def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
     """DRAM traffic of the launch; cache : "warm" or "cold"."""
     if prints.complete:
-        return _complete(prints.seen, levels, cache)
-    seen, sampled = prints.seen, prints.sampled
+        return _complete(prints, levels, cache)
+    seen, sampled, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
     first = levels.first & (seen.kind != WRITE)
     fetched = prints.of(np.isin(seen.sector, seen.sector[first]) & (seen.kind != WRITE))
-    needed = prints.transfers(fetched, cache)
+    needed = prints.transfers(fetched, cache) / prints.part
     scaled = np.bincount(prints.array[first], seen.weight[first], len(needed))
     factor = np.minimum(1.0, np.divide(needed, scaled, out=np.zeros_like(needed), where=scaled > 0))
     share = (levels.level == DRAM).astype(np.float64)
@@ -123,20 +128,21 @@ def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
     changes = prints.of(changed)
     again = levels.written_back + levels.left_dirty - len(prints.once_a_turn(changed)[0])
     again = max(0.0, again) * sampled.of_blocks / len(sampled.blocks)
-    footprint_B = SECTOR_B * float(prints.all.launch.sum())
+    footprint_B = sector_B * float(prints.all.launch.sum())
     return Moved(
         share,
         round(SECTOR_B * float((share * seen.weight).sum()), 3),
-        SECTOR_B * (float(prints.transfers(changes, cache).sum()) + again),
-        SECTOR_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
+        sector_B * (float(prints.transfers(changes, cache).sum()) + again),
+        sector_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
         footprint_B,
     )
 
 
-def _complete(seen: Seen, levels: Levels, cache: str) -> Moved:
+def _complete(prints: Prints, levels: Levels, cache: str) -> Moved:
     """Every block was sampled: what the simulation counted."""
+    seen = prints.seen
     share = (levels.level == DRAM).astype(np.float64)
     written = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
-    read = float((share * seen.weight).sum())
-    counts = (read, written, levels.left_dirty, len(np.unique(seen.sector)))
-    return Moved(share, *(float(SECTOR_B * count) for count in counts))
+    counts = (written, levels.left_dirty, len(np.unique(seen.sector)))
+    read = round(SECTOR_B * float((share * seen.weight).sum()), 3)
+    return Moved(share, read, *(SECTOR_B / prints.part * float(count) for count in counts))

@@ -58,12 +58,12 @@ def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:
     return np.where(inside, found, len(arrays))
 
 
-def footprint(
-    sector: Ints, block: Ints, array: Ints, sampled: Sampled, arrays: tuple[tuple[int, int], ...]
-) -> Footprint:
-    """Footprint of the accesses given: sector, position of its block in `sampled`, array; shape (m,) each."""
-    kinds = len(arrays) + 1
-    room = np.array([size // SECTOR_B + 1.0 for _, size in arrays] + [np.inf])
+def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Reals) -> Footprint:
+    """Footprint of the accesses given: sector, position of its block in `sampled`, array; shape (m,) each.
+
+    room : most sectors that each array has, and infinity for what is in none, (arrays + 1,).
+    """
+    kinds = len(room)
     order = np.argsort(sampled.blocks, kind="stable")
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))  # position in launch order

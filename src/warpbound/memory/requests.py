@@ -2,8 +2,9 @@
 
 Source   Rules of `coalescing` and `banks`. Local memory: NVIDIA, CUDA C++ Programming Guide, "Local Memory":
          consecutive 32-bit words belong to consecutive lanes.
-Models   LDSM and STSM as one wavefront per 8 x 8 matrix when rows do not conflict; shared atomics serve one
-         lane per bank and wavefront (assumed: a read-modify-write cannot be shared between lanes).
+Models   Stores hold the L1's stages as loads do (assumed: only loads were measured). LDSM and STSM take one
+         wavefront per 8 x 8 matrix when rows do not conflict. Shared atomics serve one lane per bank and
+         wavefront (assumed: a read-modify-write cannot be shared between lanes).
 Omits    Texture addresses; constant banks; asynchronous bulk copies.
 """
 
@@ -32,6 +33,7 @@ WIDTHS = {
 
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory
 _BANK_ROWS_B = np.uint64(256)  # a shift by that much leaves every lane in its bank, in all modes
+_LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
 _LANE_FACTORS = np.random.default_rng(0).integers(1, 1 << 63, LANES).astype(np.uint64) * 2 + 1
 
 
@@ -124,14 +126,16 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
     return cost
 
 
-def sector_list(accesses: Accesses) -> SectorList:
-    """Distinct sectors of every access, shape (m,), in the accesses' order."""
+def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
+    """Distinct sectors of every access, shape (m,), in the accesses' order; of that part of all lines."""
     rows, found = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
     for start in range(0, len(accesses.warp), _ROWS):
-        part = slice(start, start + _ROWS)
-        sector, first = distinct_first(accesses.addresses[part] >> np.uint64(5), accesses.active[part])
-        rows.append(np.nonzero(first)[0] + start)
-        found.append(sector[first])
+        some = slice(start, start + _ROWS)
+        sector, first = distinct_first(accesses.addresses[some] >> np.uint64(5), accesses.active[some])
+        row, sector = np.nonzero(first)[0] + start, sector[first]
+        kept = slice(None) if part >= 1 else (sector >> np.uint64(2)) * _LINE_FACTOR < np.uint64(part * 2.0**64)
+        rows.append(row[kept])
+        found.append(sector[kept])
     return SectorList(np.concatenate(rows), np.concatenate(found).astype(np.int64))
 
 

@@ -1,0 +1,111 @@
+"""Spaces: the recorded accesses of a sample, what each costs and for how many of the launch it stands.
+
+Models   Local memory lies where a driver might put it, away from every allocation; blocks take over that of the
+         blocks that ran before them on the same SM.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.trace import Accesses, Trace
+from warpbound.memory import requests
+from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
+from warpbound.memory.requests import Cost
+from warpbound.program.kernel import Program
+
+Reals = NDArray[np.float64]
+_DIGITS = 6  # after the point: hides the rounding of weights in counts that are whole
+_LOCAL_BASE = 1 << 46
+NOTHING = Accesses(
+    np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 32), np.uint64), np.zeros((0, 32), np.bool_)
+)
+
+
+@dataclass(frozen=True)
+class Space:
+    """Accesses of one space, their cost and how many of the launch each stands for, (n,)."""
+
+    accesses: Accesses
+    cost: Cost
+    weight: Reals
+
+    def total(self, values: NDArray[Any], kind: int) -> float:
+        """Whole-launch sum of per-access values over the accesses of one kind."""
+        return round(float((values * self.weight)[self.cost.kind == kind].sum()), _DIGITS)
+
+    @property
+    def takes_part(self) -> NDArray[np.bool_]:
+        """Accesses with an active lane, (n,)."""
+        return self.cost.lanes > 0
+
+    def requests(self, kind: int) -> float:
+        """Warp instructions of one kind with an active lane."""
+        return self.total(self.takes_part, kind)
+
+    def by_instruction(self, values: NDArray[Any], size: int) -> Reals:
+        """Whole-launch sum of per-access values, (instructions,)."""
+        return added(self.accesses.instruction, values * self.weight, size).round(_DIGITS)
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """What was recorded: `words` are the local accesses at physical addresses, 4 bytes a row."""
+
+    global_: Space
+    local: Space
+    words: Space
+    shared: Space
+    texture: Space
+
+
+def spaces(
+    program: Program, trace: Trace, machine: Facts, plan: Schedule, warp_weight: Reals
+) -> Spaces:
+    """The recorded accesses with their costs."""
+    code = program.instructions
+
+    def space(accesses: Accesses, cost: Cost) -> Space:
+        return Space(accesses, cost, warp_weight[accesses.warp])
+
+    global_, local, shared, texture = (
+        trace.accesses.get(name, NOTHING) for name in ("global", "local", "shared", "texture")
+    )
+    words = requests.local_words(local, code, _local_bases(program, trace, plan, machine))
+    return Spaces(
+        space(global_, requests.global_cost(global_, code)),
+        space(local, requests.global_cost(local, code)),
+        space(words, requests.global_cost(words, code, widest=4)),
+        space(shared, requests.shared_cost(shared, code, machine.arch)),
+        space(texture, requests.global_cost(texture, code)),
+    )
+
+
+def _local_bases(program: Program, trace: Trace, plan: Schedule, machine: Facts) -> NDArray[np.uint64]:
+    """Where each traced warp's local memory begins, (w,): blocks take over that of those before them."""
+    block = block_of_warp(trace)
+    warps = int(trace.warps[:, 1].max(initial=0)) + 1
+    seat = plan.sm[block] * machine.blocks_per_sm + plan.seat[block] % machine.blocks_per_sm
+    place = seat * warps + trace.warps[:, 1]
+    return np.asarray(_LOCAL_BASE + place * _local_bytes(program, trace)).astype(np.uint64)
+
+
+def local_array(program: Program, trace: Trace, machine: Facts) -> tuple[int, int]:
+    """Address and bytes of the local memory of all warps that are resident at once."""
+    warps = int(trace.warps[:, 1].max(initial=0)) + 1
+    at_once = machine.sm_count * machine.blocks_per_sm
+    return _LOCAL_BASE, at_once * warps * _local_bytes(program, trace)
+
+
+def _local_bytes(program: Program, trace: Trace) -> int:
+    """Local memory of one warp in bytes, from the stack frame or from the highest offset seen."""
+    seen = trace.accesses.get("local", NOTHING)
+    highest = int(np.where(seen.active, seen.addresses, 0).max(initial=0)) + 16
+    return 32 * (max(highest, program.local_bytes) // 16 * 16 + 16)
+
+
+def added(instruction: NDArray[np.int32], values: Reals, size: int) -> Reals:
+    """Values summed by instruction, (instructions,)."""
+    return np.bincount(instruction, values, size).astype(np.float64)
