@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from warpbound.adapt.resources import RESOURCES, demand, eased
 from warpbound.machine import Gpu, gpu, override
-from warpbound.predict import CHIP, Place, predict, saturating_warps, throughput
+from warpbound.predict import CHIP, Place, active_sms, predict, saturating_warps, throughput
 from warpbound.workload import Memory, Workload
 
 MHZ = 1e6
@@ -168,6 +168,24 @@ def test_fewer_sms_take_longer_for_the_same_launch() -> None:
     assert all_sms.time_s is not None
     assert half.time_s is not None
     assert half.time_s - 2e-6 == pytest.approx(2 * (all_sms.time_s - 2e-6))
+
+
+@pytest.mark.parametrize(
+    "blocks, active", [(1, 1), (50, 50), (100, 100), (101, 50.5), (150, 75), (200, 100), (10_001, 10_001 / 101)]
+)
+def test_an_sm_that_waits_for_the_busiest_counts_in_part(blocks: int, active: float) -> None:
+    assert active_sms(blocks, 100.0) == pytest.approx(active)
+
+
+def test_time_is_that_of_the_busiest_sm() -> None:
+    # 101 blocks of 8 warps on 100 SMs: one SM has two blocks, 16 warps of 160 XU cycles
+    made = work(warps=808.0, units={"xu": 640.0})
+    found = predict(made, replace(PLACE, active_sms=active_sms(101, 100.0)))
+    assert found.time_s == pytest.approx(2e-6 + 16 * 160e-9)
+    # while DRAM serves all warps alike: 808 x 960 B at 1600 GB/s
+    made = work(warps=808.0, memory=Memory(dram_bytes_read=96_000.0))
+    found = predict(made, replace(PLACE, active_sms=active_sms(101, 100.0)))
+    assert found.time_s == pytest.approx(2e-6 + 808 * 96_000 / 1600e9)
 
 
 def test_warps_that_saturate_each_resource() -> None:

@@ -28,12 +28,20 @@ NOTE = "time is the tightest of Volkov's bounds plus the launch cost: no waiting
 
 @dataclass(frozen=True)
 class Place:
-    """Where work runs: the GPU, its clock in Hz, resident warps per SM, SMs that have work."""
+    """Where work runs: the GPU, its clock in Hz, resident warps per SM, SMs that have work (see `active_sms`)."""
 
     gpu: Gpu
     clock_hz: float
     warps_per_sm: float
     active_sms: float
+
+
+def active_sms(blocks: int, sm_count: float) -> float:
+    """SMs that have work, counted by how busy they are: blocks over those of the busiest SM.
+
+    A grid of 132 blocks on 128 SMs takes as long as two blocks on each of 66: 62 SMs sit idle half of the time.
+    """
+    return blocks / math.ceil(blocks / sm_count)
 
 
 @dataclass(frozen=True)
