@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from warpbound import machine as machines
 from warpbound.errors import InputError
-from warpbound.machine import Gpu, gpu
+from warpbound.machine import Gpu
 from warpbound.program.cubin import Cubin, read_cubin
 from warpbound.program.cuda import COMPILED_ARCHITECTURES, Compiled, Options, compile_cuda, with_instance
 from warpbound.program.instruction import RZ, Instruction, Operand, Place
@@ -26,13 +27,13 @@ _PLAIN_NAME = re.compile(r"\d+")
 
 def compile_program(  # noqa: PLR0913  (the signature is the public one)
     source: Source,
-    machine: str | Path | Gpu,
+    gpu: str | Path | Gpu,
     kernel: str | None = None,
     defines: Mapping[str, object] | None = None,
     options: Sequence[str] = (),
     include: Sequence[str | Path] = (),
 ) -> Program:
-    """The one kernel of `source` (a Path, or the text itself) as `machine` runs it.
+    """The one kernel of `source` (a Path, or the text itself) as `gpu` runs it.
 
     kernel : plain name, mangled name or name expression (`scale<float>`); needed where there are several.
     Raises InputError where the source holds no such kernel or does not compile, MissingTool without a compiler.
@@ -42,7 +43,7 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
         tuple(Path(folder) for folder in include),
         tuple(options),
     )
-    found = programs(source, gpu(machine), kernel, choice)
+    found = programs(source, machines.gpu(gpu), kernel, choice)
     if len(found) > 1:
         raise InputError(
             f"{found[0].source_name} holds {len(found)} kernels: {', '.join(spelled(found))}.",
