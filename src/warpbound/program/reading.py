@@ -17,6 +17,7 @@ from warpbound.program.nvdisasm import disassemble
 from warpbound.program.sass import Listing, Section, kernels, read_listing
 
 Source = Path | str | bytes
+_ENDINGS = (".cu", ".cuh", ".cubin", ".sass", ".txt")
 LARGEST_FILE_B = 64 << 20
 _TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
 _FATBIN = b"\x50\xed\x55\xba"
@@ -58,6 +59,7 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
     source : a Path to .cu, .cuh, .cubin, .sass or .txt; or the text of CUDA C++ or a listing; or bytes.
     Raises InputError where nothing of that name is found or the input cannot be read.
     """
+    source = _path_if_one(source)
     name, raw = _contents(source)
     place = source.parent if isinstance(source, Path) else Path()
     if raw[:4] == b"\x7fELF":
@@ -73,6 +75,13 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
             options = replace(options, include=(place, *options.include))
             found = _from_cuda(text, name, machine, kernel, options)
     return tuple(_fits(one, machine) for one in _named(found, kernel, name))
+
+
+def _path_if_one(source: Source) -> Source:
+    """A text of one word that ends like a file of ours is the path of one: no kernel is that short."""
+    if isinstance(source, str) and len(source.split()) == 1 and source.endswith(_ENDINGS):
+        return Path(source)
+    return source
 
 
 def _contents(source: Source) -> tuple[str, bytes]:
