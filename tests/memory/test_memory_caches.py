@@ -101,7 +101,7 @@ def test_the_loop_is_the_same_over_arrays_and_lists(monkeypatch):
 
 def patterns(lines, rng):
     """Streams of sectors around a cache of that many lines."""
-    count, position = 40_000, np.arange(40_000)
+    count, position = 24_000, np.arange(24_000)
     return {
         "once": position,
         "loop over half": position % (2 * lines),

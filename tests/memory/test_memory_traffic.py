@@ -342,7 +342,7 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
     rng = np.random.default_rng(11)
 
     def gather(block, warp):
-        found = [("global", 0, IN + 4 * rng.integers(0, spread_B // 4, 32), None) for _ in range(40)]
+        found = [("global", 0, IN + 4 * rng.integers(0, spread_B // 4, 32), None) for _ in range(24)]
         return [*found, ("global", 1, OUT + (block * 8 + warp) * 128 + 4 * LANE, None)]
 
     sample = trace(range(32), 64, 8, gather)

@@ -115,7 +115,8 @@ class Answered:
             one = _mean_by(at, found, size)
             both = _mean_by(at[two], np.minimum(found[two], found[two + 1]), size)
             whole.append(_all_alike(one, both, lines))
-        return np.asarray(np.stack([whole[0], np.maximum(0, whole[1] - whole[0]), 1 - np.maximum(*whole)], axis=1) * loads[:, None])
+        in_l1, in_l2 = whole[0], np.maximum(*whole)
+        return np.asarray(np.stack([in_l1, in_l2 - in_l1, 1 - in_l2], axis=1) * loads[:, None])
 
 
 def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule], how: How) -> Answered:
