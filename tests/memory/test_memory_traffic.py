@@ -357,4 +357,4 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
     assert part.dram_bytes_read == pytest.approx(whole.dram_bytes_read, rel=0.1)
     shares = [t.by_instruction.requests_from[0] / t.by_instruction.requests[0] for t in (part, whole)]
     assert shares[0].sum() == pytest.approx(1)
-    assert shares[0] == pytest.approx(shares[1], abs=0.15)
+    assert shares[0] == pytest.approx(shares[1], abs=0.2)  # a joint probability from pairs of lines
