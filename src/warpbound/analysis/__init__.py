@@ -153,7 +153,7 @@ def _launched(case: Case, work: Work) -> Launched | None:
         clock_hz=case.clock_hz,
         dram_cycles=case.latency.dram,
         warps_per_sm=case.place.warps_per_sm,
-        active_sms=case.place.active_sms,
+        active_sms=min(case.gpu.value("sm_count"), float(case.blocks)),
         blocks=case.blocks,
         blocks_per_sm=case.residency.blocks_per_sm,
         threads_per_block=product(case.launch.block),

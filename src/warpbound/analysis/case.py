@@ -8,7 +8,7 @@ from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
 from warpbound.latency import MemoryLatency, memory_latency
 from warpbound.machine import Gpu, clock
-from warpbound.predict import Place
+from warpbound.predict import Place, active_sms
 from warpbound.program import Program
 from warpbound.residency import Residency, occupancy
 from warpbound.workload.counting import facts_of
@@ -67,7 +67,7 @@ class Case:
     def place(self) -> Place:
         """Where the work runs."""
         count = self.gpu.value("sm_count")
-        active = count if self.blocks is None else min(count, self.blocks)
+        active = count if self.blocks is None else active_sms(self.blocks, count)
         return Place(self.gpu, self.clock_hz, float(self.residency.warps_per_sm), float(active))
 
 
