@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.program.kernel import Program
+from warpbound.program.reading import compile_program
+
 KERNELS = Path(__file__).parent / "kernels"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -54,3 +57,8 @@ def difference(wanted: Expected, found: np.ndarray) -> str:
         return ""
     at = tuple(int(i[0]) for i in np.nonzero(~same))
     return f"{np.count_nonzero(~same)} of {same.size} wrong, first at {at}: {found[at]} not {value[at]}"
+
+
+def program_of(case: Case, arch: int) -> Program:
+    """The case's kernel as compiled for an architecture."""
+    return compile_program(case.source, f"sm_{arch}", case.kernel, case.defines, case.options)

@@ -4,7 +4,6 @@ import math
 import struct
 
 import numpy as np
-
 from case import EXAMPLES, Case, Expected, Make
 
 
@@ -16,7 +15,9 @@ def saxpy(random):
     n = 5000
     x, y = random.random((2, n)).astype(np.float32)
     wanted = (np.float64(2.5) * x.astype(float) + y).astype(np.float32)
-    return Case(_source("saxpy"), "saxpy", 20, 256, {"n": n, "a": np.float32(2.5), "x": x, "y": y}, {"y": Expected(wanted)})
+    return Case(
+        _source("saxpy"), "saxpy", 20, 256, {"n": n, "a": np.float32(2.5), "x": x, "y": y}, {"y": Expected(wanted)}
+    )
 
 
 def vector_add(random):
@@ -37,33 +38,48 @@ def transpose_tiled(random):
 def _transpose(name, random):
     m = random.random((50, 70)).astype(np.float32)
     args = {"in": m, "out": np.zeros((70, 50), np.float32), "width": 70, "height": 50}
-    return Case(_source(name), name, (3, 2) if name.endswith("tiled") else (3, 7), (32, 8), args, {"out": Expected(m.T)})
+    return Case(
+        _source(name), name, (3, 2) if name.endswith("tiled") else (3, 7), (32, 8), args, {"out": Expected(m.T)}
+    )
 
 
 def matmul_naive(random):
     a, b = random.random((2, 40, 40)).astype(np.float32)
     args = {"A": a, "B": b, "C": np.zeros((40, 40), np.float32), "n": 40}
-    return Case(_source("matmul_naive"), "matmul_naive", (2, 2), (32, 32), args, {"C": Expected(a.astype(float) @ b, 1e-5)})
+    return Case(
+        _source("matmul_naive"), "matmul_naive", (2, 2), (32, 32), args, {"C": Expected(a.astype(float) @ b, 1e-5)}
+    )
 
 
 def matmul_tiled(random):
     a, b = random.random((2, 64, 64)).astype(np.float32)
     args = {"A": a, "B": b, "C": np.zeros((64, 64), np.float32), "n": 64}
-    return Case(_source("matmul_tiled"), "matmul_tiled", (2, 2), (32, 32), args, {"C": Expected(a.astype(float) @ b, 1e-5)})
+    return Case(
+        _source("matmul_tiled"), "matmul_tiled", (2, 2), (32, 32), args, {"C": Expected(a.astype(float) @ b, 1e-5)}
+    )
 
 
 def reduction(random):
     x = random.integers(0, 50, 20000).astype(np.float32)
     padded = np.pad(x, (0, -len(x) % 2048)).reshape(-1, 8, 256)
     args = {"input": x, "partial": np.zeros(8, np.float32), "n": 20000}
-    return Case(_source("reduction"), "reduction", 8, 256, args, {"partial": Expected(padded.sum((0, 2)).astype(np.float32))})
+    return Case(
+        _source("reduction"), "reduction", 8, 256, args, {"partial": Expected(padded.sum((0, 2)).astype(np.float32))}
+    )
 
 
 def stencil5(random):
     u = random.random((40, 70)).astype(np.float32)
     w, out = u.astype(float), np.zeros((40, 70))
     out[1:-1, 1:-1] = 0.2 * w[1:-1, 1:-1] + 0.3 * (w[1:-1, :-2] + w[1:-1, 2:] + w[:-2, 1:-1] + w[2:, 1:-1])
-    args = {"in": u, "out": np.zeros_like(u), "width": 70, "height": 40, "centre": np.float32(0.2), "side": np.float32(0.3)}
+    args = {
+        "in": u,
+        "out": np.zeros_like(u),
+        "width": 70,
+        "height": 40,
+        "centre": np.float32(0.2),
+        "side": np.float32(0.3),
+    }
     return Case(_source("stencil5"), "stencil5", (3, 5), (32, 8), args, {"out": Expected(out, 1e-5, 1e-6)})
 
 
@@ -72,7 +88,9 @@ def convolution(random):
     padded = np.pad(image.astype(float), ((0, 0), (8, 8)), "edge")
     wanted = sum(float(taps[k]) * padded[:, k : k + 100] for k in range(17))
     args = {"in": image, "out": np.zeros_like(image), "width": 100, "height": 20}
-    return Case(_source("convolution"), "convolution", (2, 3), (64, 8), args, {"out": Expected(wanted, 1e-5)}, {"filter": taps})
+    return Case(
+        _source("convolution"), "convolution", (2, 3), (64, 8), args, {"out": Expected(wanted, 1e-5)}, {"filter": taps}
+    )
 
 
 def spmv_csr(random):
@@ -104,7 +122,12 @@ def nbody(random):
     d = bodies[None, :, :3].astype(float) - bodies[:, None, :3]
     strength = bodies[None, :, 3] * ((d**2).sum(-1) + 0.01) ** -1.5
     wanted = np.pad((d * strength[..., None]).sum(1), ((0, 0), (0, 1)))
-    args = {"bodies": bodies, "acceleration": np.zeros((256, 4), np.float32), "n": 256, "softening_squared": np.float32(0.01)}
+    args = {
+        "bodies": bodies,
+        "acceleration": np.zeros((256, 4), np.float32),
+        "n": 256,
+        "softening_squared": np.float32(0.01),
+    }
     return Case(_source("nbody"), "nbody", 2, 128, args, {"acceleration": Expected(wanted, 1e-4, 1e-3)})
 
 
@@ -135,7 +158,9 @@ def scan(random):
 def half_gemv(random):
     a, x = random.standard_normal((20, 200)).astype(np.float16), random.standard_normal(200).astype(np.float16)
     args = {"A": a, "x": x, "y": np.zeros(20, np.float32), "rows": 20, "columns": 200}
-    return Case(_source("half_gemv"), "half_gemv", 3, 256, args, {"y": Expected(a.astype(float) @ x.astype(float), 1e-4, 1e-4)})
+    return Case(
+        _source("half_gemv"), "half_gemv", 3, 256, args, {"y": Expected(a.astype(float) @ x.astype(float), 1e-4, 1e-4)}
+    )
 
 
 def mandelbrot(random):

@@ -3,7 +3,6 @@
 from fractions import Fraction
 
 import numpy as np
-
 from case import KERNELS, Case, Expected, Make
 
 SOURCE = KERNELS / "instructions.cu"
@@ -72,7 +71,9 @@ def narrow_integers(random):
 
 def dot_products(random):
     a, b = random.integers(0, 2**32, (2, 100), np.uint32)
-    sa, ua, sb, ub = (w.view(np.uint8).reshape(-1, 4).view(t).astype(int) for w, t in ((a, "i1"), (a, "u1"), (b, "i1"), (b, "u1")))
+    sa, ua, sb, ub = (
+        w.view(np.uint8).reshape(-1, 4).view(t).astype(int) for w, t in ((a, "i1"), (a, "u1"), (b, "i1"), (b, "u1"))
+    )
     ha, hu = a.view(np.int16).reshape(-1, 2).astype(int), a.view(np.uint16).reshape(-1, 2).astype(int)
     rows = [(sa * sb).sum(1) + 7, (ua * ub).sum(1) + 9, (ha * sb[:, :2]).sum(1) + 1, (hu * ub[:, 2:]).sum(1) + 2]
     wanted = np.stack(rows, 1).astype(np.int64).astype(np.uint32).view(np.int32)
@@ -117,8 +118,8 @@ def conversions(random):
         single = lambda v, way="n": float(rounded(Fraction(v), np.float32, way))  # noqa: E731
         rows.append([float(v) for v in (
             to(np.trunc(x), 32), unsigned(np.trunc(x), 32), to(np.trunc(x), 64), to(np.rint(x), 32), to(np.ceil(x), 32),
-            to(np.floor(x), 32), to(np.trunc(y), 32), to(np.trunc(y), 64), unsigned(np.trunc(y), 64), single(y), single(y, "u"),
-            single(y, "z"), single(i), single(u), i, u, single(k), k, single(q), q, np.rint(x), np.floor(x), np.ceil(x),
+            to(np.floor(x), 32), to(np.trunc(y), 32), to(np.trunc(y), 64), unsigned(np.trunc(y), 64),
+            single(y), single(y, "u"), single(y, "z"), single(i), single(u), i, u, single(k), k, single(q), q, np.rint(x), np.floor(x), np.ceil(x),
             np.trunc(x), np.rint(y), np.floor(y), (i & 255) - 2 * (i & 128), i & 255,
             _i32(to(np.trunc(x), 32)) + 2**15 & 0xFFFF, single(i, "z"), single(u, "u"), single(q, "d"),
         )])  # fmt: skip
@@ -142,9 +143,13 @@ def rounding(random):
     rows = []
     for x, y, p, q in zip(a.tolist(), b.tolist(), c.tolist(), d.tolist(), strict=True):
         fx, fy, fp, fq = (Fraction(v) for v in (x, y, p, q))
-        single = [rounded(fx + fy, np.float32, way) for way in "nzud"] + [rounded(fx * fy, np.float32, way) for way in "nzud"]
+        single = [rounded(fx + fy, np.float32, way) for way in "nzud"] + [
+            rounded(fx * fy, np.float32, way) for way in "nzud"
+        ]
         single += [rounded(fx * fy + (fx if way == "n" else fy), np.float32, way) for way in "nzud"]
-        double = [rounded(fp + fq, np.float64, way) for way in "zud"] + [rounded(fp * fq, np.float64, way) for way in "zud"]
+        double = [rounded(fp + fq, np.float64, way) for way in "zud"] + [
+            rounded(fp * fq, np.float64, way) for way in "zud"
+        ]
         double += [rounded(fp * fq + (fp if way == "n" else fq), np.float64, way) for way in "nzud"]
         last = [min(max(x, 0), 1), float(np.float32(x) + np.float32(y))]
         rows.append([float(v) for v in (*single, *double, *last)])
@@ -193,10 +198,11 @@ def warp_functions(random):
         pick = lambda j, ok=True, v=v: np.where(ok, v[j % 32], v)  # noqa: E731
         everyone = len(set((v >> 30).tolist())) == 1
         cols = [
-            pick(lane * 7), pick(lane - 3, lane >= 3), pick(lane + 5, lane < 27), v[lane ^ 9], v[lane & 24 | lane + 1 & 7],
-            pick(lane + 2, (lane & 15) < 14), _ballot(v & 1), (v > 5).any(), (v > 5).all(), M32,
+            pick(lane * 7), pick(lane - 3, lane >= 3), pick(lane + 5, lane < 27), v[lane ^ 9],
+            v[lane & 24 | lane + 1 & 7], pick(lane + 2, (lane & 15) < 14), _ballot(v & 1), (v > 5).any(), (v > 5).all(), M32,
             np.array([_ballot((v & 3) == (e & 3)) for e in v]), M32 if everyone else 0, everyone,
-            np.where(lane & 1, v[lane ^ 2], _ballot((v & 2).astype(bool) & (lane % 2 == 0))), pick(lane - 1, lane % 4 > 0), 0,
+            np.where(lane & 1, v[lane ^ 2], _ballot((v & 2).astype(bool) & (lane % 2 == 0))),
+            pick(lane - 1, lane % 4 > 0), 0,
         ]  # fmt: skip
         for i, col in enumerate(cols):
             out[w, :, i] = col
@@ -263,7 +269,9 @@ def symbols(random):
 
 
 def struct_by_value(random):
-    settings = np.zeros(1, np.dtype([("count", "i4"), ("scale", "f4"), ("shift", "f8"), ("small", "i2", 3), ("pad", "i2")]))
+    settings = np.zeros(
+        1, np.dtype([("count", "i4"), ("scale", "f4"), ("shift", "f8"), ("small", "i2", 3), ("pad", "i2")])
+    )
     settings["count"], settings["scale"], settings["shift"], settings["small"] = 40, 2.5, -3.25, [7, 8, -9]
     i = np.arange(64)
     wanted = np.where(i < 40, i * 2.5 - 3.25 + np.array([7, 8, -9])[i % 3], 200).astype(np.float32)
@@ -314,7 +322,9 @@ def generic_pointers(random):
     local = np.array([1, 2, 3, 4], np.float32)
     out = np.where(i < 32, low[i ^ 1], shared[i ^ 1]) + local[(i & 3) ^ 1]
     args = {"g": g, "out": np.zeros(64, np.float32), "which": 2}
-    return Case(SOURCE, "generic_pointers", 1, 64, args, {"g": Expected(after), "out": Expected(out.astype(np.float32))})
+    return Case(
+        SOURCE, "generic_pointers", 1, 64, args, {"g": Expected(after), "out": Expected(out.astype(np.float32))}
+    )
 
 
 def atomics_of_all_kinds(random):
@@ -359,7 +369,9 @@ def _nested(x):
 def nested_divergence(random):
     x = random.integers(0, 256, 256).astype(np.int32)
     wanted = np.array([_nested(int(v)) for v in x], np.int32)
-    return Case(SOURCE, "nested_divergence", 1, 256, {"in": x, "out": np.zeros(256, np.int32)}, {"out": Expected(wanted)})
+    return Case(
+        SOURCE, "nested_divergence", 1, 256, {"in": x, "out": np.zeros(256, np.int32)}, {"out": Expected(wanted)}
+    )
 
 
 def early_exit(random):
@@ -371,5 +383,6 @@ CASES: dict[str, Make] = {
     make.__name__: make
     for make in (wide_integers, narrow_integers, dot_products, conversions, rounding, halves, bfloats, warp_functions,
                  warp_reductions, block_votes, named_barriers, switch_table, recursion, symbols, struct_by_value,
-                 local_array, small_types, vectors, generic_pointers, atomics_of_all_kinds, nested_divergence, early_exit)
+                 local_array, small_types, vectors, generic_pointers, atomics_of_all_kinds, nested_divergence,
+                 early_exit)
 }  # fmt: skip

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-
 from case import KERNELS, Case, Expected, Make
 
 SOURCE = KERNELS / "numeric.cu"
@@ -14,7 +13,9 @@ def fft512(random):
     values = np.stack([z.real, z.imag], axis=-1).astype(np.float32)
     spectrum = np.fft.fft(z, axis=1)
     wanted = np.stack([spectrum.real, spectrum.imag], axis=-1)
-    return Case(SOURCE, "fft512", 3, 256, {"in": values, "out": np.zeros_like(values)}, {"out": Expected(wanted, 1e-4, 1e-4)})
+    return Case(
+        SOURCE, "fft512", 3, 256, {"in": values, "out": np.zeros_like(values)}, {"out": Expected(wanted, 1e-4, 1e-4)}
+    )
 
 
 def nbody_step(random):
@@ -35,7 +36,14 @@ def stencil7(random):
     u = random.random((10, 20, 34)).astype(np.float32)
     w = u.astype(float)
     out = np.zeros_like(w)
-    sides = w[1:-1, 1:-1, :-2] + w[1:-1, 1:-1, 2:] + w[1:-1, :-2, 1:-1] + w[1:-1, 2:, 1:-1] + w[:-2, 1:-1, 1:-1] + w[2:, 1:-1, 1:-1]
+    sides = (
+        w[1:-1, 1:-1, :-2]
+        + w[1:-1, 1:-1, 2:]
+        + w[1:-1, :-2, 1:-1]
+        + w[1:-1, 2:, 1:-1]
+        + w[:-2, 1:-1, 1:-1]
+        + w[2:, 1:-1, 1:-1]
+    )
     out[1:-1, 1:-1, 1:-1] = 0.4 * w[1:-1, 1:-1, 1:-1] + 0.1 * sides
     args = {"in": u, "out": np.zeros_like(u), "nx": 34, "ny": 20, "nz": 10}
     return Case(SOURCE, "stencil7", (2, 3), (32, 8), args, {"out": Expected(out, 1e-5, 1e-6)})
@@ -102,7 +110,10 @@ def philox_pi(random):
     inside = 0
     for i in range(128):
         for r in range(4):
-            u = [np.float32(np.float32(w) * np.float32(2.3283064365386963e-10)) for w in _philox((i, r, 0, 0), (42, 7))[:2]]
+            u = [
+                np.float32(np.float32(w) * np.float32(2.3283064365386963e-10))
+                for w in _philox((i, r, 0, 0), (42, 7))[:2]
+            ]
             inside += float(u[0]) ** 2 + float(u[1]) ** 2 < 1
     args = {"inside": np.zeros(1, np.uint32), "first": np.zeros((128, 4), np.uint32), "rounds": 4}
     wanted = {"first": Expected(first), "inside": Expected(np.array([inside], np.uint32))}
@@ -138,9 +149,13 @@ def double_functions(random):
     n = 256
     a, b = _special_values(random, n, 10.0), random.standard_normal(n) * 3
     with np.errstate(all="ignore"):
-        product = [math.fma(x, y, -x * y) if hasattr(math, "fma") else _residue(x, y) for x, y in zip(a, b, strict=True)]
+        product = [
+            math.fma(x, y, -x * y) if hasattr(math, "fma") else _residue(x, y) for x, y in zip(a, b, strict=True)
+        ]
         size = np.abs(a)
-        wanted = np.stack([a / b, np.sqrt(size), np.exp(b), np.log(size), np.sin(a), size**b, 1 / np.sqrt(size), product], 1)
+        wanted = np.stack(
+            [a / b, np.sqrt(size), np.exp(b), np.log(size), np.sin(a), size**b, 1 / np.sqrt(size), product], 1
+        )
     args = {"a": a, "b": b, "out": np.zeros((n, 8)), "n": n}
     return Case(SOURCE, "double_functions", 2, 128, args, {"out": Expected(wanted, 4e-15, 1e-15)})
 

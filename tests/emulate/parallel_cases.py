@@ -1,7 +1,6 @@
 """Scans, sorts, graphs, locks."""
 
 import numpy as np
-
 from case import KERNELS, Case, Expected, Make
 
 SOURCE = KERNELS / "parallel.cu"
@@ -26,7 +25,9 @@ def lookback_scan(random):
 
 def bitonic_sort(random):
     keys = random.integers(0, 2**32, 1024, np.uint32)
-    return Case(SOURCE, "bitonic_sort", 4, 256, {"keys": keys}, {"keys": Expected(np.sort(keys.reshape(4, 256)).reshape(-1))})
+    return Case(
+        SOURCE, "bitonic_sort", 4, 256, {"keys": keys}, {"keys": Expected(np.sort(keys.reshape(4, 256)).reshape(-1))}
+    )
 
 
 def radix_sort(random):
@@ -37,7 +38,9 @@ def radix_sort(random):
 def histogram256(random):
     data = np.minimum(random.geometric(0.05, 20001), 255).astype(np.uint8)
     args = {"data": data, "bins": np.zeros(256, np.uint32), "n": len(data)}
-    return Case(SOURCE, "histogram256", 8, 256, args, {"bins": Expected(np.bincount(data, minlength=256).astype(np.uint32))})
+    return Case(
+        SOURCE, "histogram256", 8, 256, args, {"bins": Expected(np.bincount(data, minlength=256).astype(np.uint32))}
+    )
 
 
 def _graph(random, vertices, degree):
@@ -69,7 +72,9 @@ def hash_build(random):
     keys = random.choice(10000, 100, replace=False).astype(np.uint32)
     entries = sorted(int(k) << 32 | i + 1 for i, k in enumerate(keys))
     args = {"keys": keys, "table": np.zeros(256, np.uint64), "mask": np.uint32(255), "n": 100}
-    return Case(SOURCE, "hash_build", 1, 128, args, {"table": Expected(np.array([0] * 156 + entries, np.uint64), order=np.sort)})
+    return Case(
+        SOURCE, "hash_build", 1, 128, args, {"table": Expected(np.array([0] * 156 + entries, np.uint64), order=np.sort)}
+    )
 
 
 def hash_probe(random):
@@ -80,7 +85,9 @@ def hash_probe(random):
         while table[slot]:
             slot = (slot + 1) & 255
         table[slot] = int(key) << 32 | i + 1
-    probes = np.where(random.random(500) < 0.5, random.choice(keys, 500), random.integers(0, 10000, 500)).astype(np.uint32)
+    probes = np.where(random.random(500) < 0.5, random.choice(keys, 500), random.integers(0, 10000, 500)).astype(
+        np.uint32
+    )
     where = {int(key): i for i, key in enumerate(keys)}
     found = np.array([where.get(int(p), -1) for p in probes], np.int32)
     args = {"probes": probes, "table": table, "mask": np.uint32(255), "found": np.zeros(500, np.int32), "n": 500}

@@ -1,7 +1,6 @@
 """Tensor cores, asynchronous copies, matrix loads."""
 
 import numpy as np
-
 from case import KERNELS, Case, Expected, Make
 
 SOURCE = KERNELS / "tensor.cu"
@@ -17,13 +16,22 @@ def wmma_gemm(random):
 def wmma_half(random):
     a, b = random.standard_normal((2, 16, 16)).astype(np.float16)
     wanted = a.astype(float) @ b.astype(float).T + 1
-    return Case(SOURCE, "wmma_half", 1, 32, {"a": a, "b": b, "c": np.zeros((16, 16), np.float16)}, {"c": Expected(wanted, 2e-3, 1e-2)})
+    return Case(
+        SOURCE,
+        "wmma_half",
+        1,
+        32,
+        {"a": a, "b": b, "c": np.zeros((16, 16), np.float16)},
+        {"c": Expected(wanted, 2e-3, 1e-2)},
+    )
 
 
 def wmma_int8(random):
     a, b = random.integers(-128, 128, (2, 16, 16)).astype(np.int8)
     wanted = (a.astype(int) @ b.astype(int).T).astype(np.int32)
-    return Case(SOURCE, "wmma_int8", 1, 32, {"a": a, "b": b, "c": np.zeros((16, 16), np.int32)}, {"c": Expected(wanted)})
+    return Case(
+        SOURCE, "wmma_int8", 1, 32, {"a": a, "b": b, "c": np.zeros((16, 16), np.int32)}, {"c": Expected(wanted)}
+    )
 
 
 def _fragment_places(rows, depth, per):

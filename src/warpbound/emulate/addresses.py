@@ -54,9 +54,7 @@ def window_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np
         total: Value = offset
         for read in reads:
             total = total + read(x)
-        if not np.ndim(total):
-            return np.full(x.selected_lanes, total, np.int64)
-        return total.astype(np.int64)
+        return np.array(np.broadcast_to(total, x.selected_lanes), np.int64)
 
     return address
 

@@ -11,9 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
-from warpbound.emulate.float32 import flush
 from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, window_view
-from warpbound.emulate.operand_access import Read, Site, raw, raw_pair, unsupported, write_pair, write_predicate, write_words
+from warpbound.emulate.operand_access import (
+    Read,
+    Site,
+    raw,
+    raw_pair,
+    unsupported,
+    write_pair,
+    write_predicate,
+    write_words,
+)
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 
@@ -94,7 +102,7 @@ def _sum(memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64],
 def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> NDArray[Any]:
     """Compare and swap: of the lanes at one address, find the next that succeeds, until none does."""
     compare, swap = values
-    found = np.empty_like(swap)
+    found: NDArray[Any] = np.empty_like(swap)
     end = np.r_[start[1:], len(places)]
     for first, last in zip(start, end, strict=True):
         place = places[first]
@@ -112,9 +120,11 @@ def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> N
     return found
 
 
-def _one_by_one(atomic: Atomic, memory: NDArray[Any], places: Any, rank: NDArray[np.int64], values: list[Any]) -> NDArray[Any]:
+def _one_by_one(
+    atomic: Atomic, memory: NDArray[Any], places: Any, rank: NDArray[np.int64], values: list[Any]
+) -> NDArray[Any]:
     """Anything else: all first lanes of their addresses, then all second ones, and so on."""
-    found = np.empty_like(values[0])
+    found: NDArray[Any] = np.empty_like(values[0])
     for turn in range(int(rank.max()) + 1 if len(rank) else 0):
         lanes = np.flatnonzero(rank == turn)
         place, value = places[lanes], values[0][lanes]
@@ -199,7 +209,9 @@ def _values(here: Site, what: Atomic) -> list[Read]:
     return [reader(one, here) for one in after[: 2 if what.operation == "CAS" else 1]]
 
 
-def _target(x: State, what: Atomic, where: str, addresses: NDArray[np.uint64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _target(
+    x: State, what: Atomic, where: str, addresses: NDArray[np.uint64]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if where == "global":
         places = checked_global(x, addresses, what.size)
         memory = x.image.elements(what.size)

@@ -73,7 +73,7 @@ class Barriers:
         return np.asarray(lanes.reshape(self.block_count, self.lanes_per_block).any(axis=1))
 
     def _per_block(self, lanes: Mask) -> NDArray[np.int64]:
-        return lanes.reshape(self.block_count, self.lanes_per_block).sum(axis=1)
+        return np.asarray(lanes.reshape(self.block_count, self.lanes_per_block).sum(axis=1))
 
     def _check(self, barrier: Barrier) -> None:
         alive = self.groups.alive

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warpbound.emulate.operand_access import (
+    FALSE,
     Read,
     Site,
     constant,
@@ -18,7 +19,7 @@ from warpbound.emulate.operand_access import (
     write_words,
 )
 from warpbound.emulate.state import State, Value
-from warpbound.program.instruction import PT
+from warpbound.program.instruction import PT, Operand
 
 Handler = Callable[[State], None]
 
@@ -60,7 +61,7 @@ def logic(here: Site) -> Handler:
     if not here.predicates_out or here.predicates_out[0].index == PT:
         return lambda x: write(x, truth_table(table, a(x), b(x), c(x)))
     out = write_predicate(here.predicates_out[0])
-    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(np.bool_(False))
+    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(FALSE)
     join = np.logical_and if here.has("PAND") else np.logical_or
 
     def handler(x: State) -> None:
@@ -138,7 +139,8 @@ def permute(here: Site) -> Handler:
         result: Value = np.uint32(0)
         for place in range(4):
             nibble = select >> np.uint32(4 * place) & np.uint32(15)
-            byte = (pair >> ((nibble & np.uint32(7)) << np.uint32(3)).astype(np.uint64)).astype(np.uint32) & np.uint32(255)
+            shift = ((nibble & np.uint32(7)) << np.uint32(3)).astype(np.uint64)
+            byte = (pair >> shift).astype(np.uint32) & np.uint32(255)
             signs = (byte >> np.uint32(7)) * np.uint32(255)
             byte = np.where(nibble & np.uint32(8), signs, byte)
             result = result | byte.astype(np.uint32) << np.uint32(8 * place)
@@ -262,7 +264,7 @@ def bit_mask(here: Site) -> Handler:
 def pack_predicates(here: Site) -> Handler:
     """P2R: predicates 0 to 6 as bits, those of the mask only, over the rest of the second source."""
     base, keep = raw(here.sources[-2], here), int(here.sources[-1].value)
-    shift = 8 * int(here.output.suffixes[0][1]) if here.output and here.output.suffixes[:1] and here.output.suffixes[0][:1] == "B" else 0
+    shift = _byte_shift(here.output)
     write = write_words(here.output)
     reads = [(i, _predicate_row(i)) for i in range(7) if keep >> i & 1]
     cleared = np.uint32(~(keep << shift) & 0xFFFFFFFF)
@@ -276,6 +278,12 @@ def pack_predicates(here: Site) -> Handler:
     return handler
 
 
+def _byte_shift(operand: Operand | None) -> int:
+    """Where the byte begins that a suffix such as .B1 names."""
+    names = [one for one in operand.suffixes if one in ("B1", "B2", "B3")] if operand else []
+    return 8 * int(names[0][1]) if names else 0
+
+
 def _predicate_row(index: int) -> Read:
     return lambda x: x.get_predicate(index)
 
@@ -286,7 +294,7 @@ def unpack_predicates(here: Site) -> Handler:
     source = registers[-1]
     keep = int(here.instruction.operands[-1].value)
     read = raw(source, here)
-    shift = 8 * int(source.suffixes[0][1]) if source.suffixes[:1] and source.suffixes[0][:1] == "B" else 0
+    shift = _byte_shift(source)
 
     def handler(x: State) -> None:
         bits = np.array(np.broadcast_to(read(x), x.selected_lanes)) >> np.uint32(shift)

@@ -202,7 +202,7 @@ def _store_float(here: Site, target: str, read: Read) -> Handler:
 
 def pack_floats(here: Site) -> Handler:
     """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half."""
-    if here.has("E4M3", "E5M2", "E2M3", "E3M2", "E2M1", "UE8M0", "TF32", "MERGE_C", "UNPACK_B") or direction(here) == "RM":
+    if here.modifiers - {"F16", "BF16", "BF", "F32", "PACK_AB", "RELU", "RZ", "RN"}:
         raise unsupported(here.instruction)
     high, low = (float_source(one, here, "F32") for one in here.sources[:2])
     write, relu, cut = write_words(here.output), here.has("RELU"), here.has("RZ")

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.control import STOP, Flow
+from warpbound.emulate.groups import TURNS
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.operand_access import predicate, site, unsupported
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
 from warpbound.errors import InputError, WarpboundError
-from warpbound.emulate.groups import TURNS
 from warpbound.kernel_launch import Launch
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
 
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
-CHUNK_LANES = 8192
+CHUNK_LANES = 16384
 CHUNK_B = 256 << 20  # registers, shared and local memory of a chunk
 
 Handler = Callable[[State], Any]
@@ -133,7 +133,7 @@ def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
 class Chunk:
     """Some blocks of a launch, executed together."""
 
-    def __init__(self, kernel: Kernel, blocks: Sequence[int]) -> None:
+    def __init__(self, kernel: Kernel, blocks: Sequence[int] | NDArray[np.int64]) -> None:
         self.kernel = kernel
         self.blocks = np.asarray(blocks, np.int64)
         lanes = kernel.lanes_per_block

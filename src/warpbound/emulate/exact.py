@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Value = Any
-_LOW_29 = np.uint32(0x1FFFFFFF)
-_TIE = np.uint32(0x10000000)
+_LOW_29 = np.uint64(0x1FFFFFFF)
+_TIE = np.uint64(0x10000000)
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 _SPLIT = np.float64(2.0**27 + 1)
 
@@ -36,26 +36,31 @@ def odd_sum(total: Value, error: Value) -> NDArray[np.float64]:
     away = (error > 0) == (total > 0)
     bits[wrong & away] += 1
     bits[wrong & ~away] -= 1
-    return bits.view(np.float64)
+    return np.asarray(bits.view(np.float64))
 
 
 def fma32(a: Value, b: Value, c: Value) -> Value:
-    """a b + c of float32 values, rounded once to nearest even."""
-    product = np.multiply(a, b, dtype=np.float64)
-    addend = c.astype(np.float64)
-    total = product + addend
-    result = total.astype(np.float32)
-    if not total.ndim:
-        return narrowed(product, addend, np.float32)[()]
-    doubtful = (total.view(np.uint32)[0::2] & _LOW_29) == _TIE
-    tiny = np.abs(result) < _SMALLEST_NORMAL
-    if tiny.any():
-        doubtful |= tiny & (total != 0)
+    """a b + c of float32 values, rounded once to nearest even.
+
+    The product is exact in float64. Rounding the sum twice goes wrong only where the first rounding
+    ends on a tie of the second, or where the result underflows: those lanes are done again.
+    """
+    total = np.asarray(a.astype(np.float64) * b.astype(np.float64))
+    if total.ndim and np.ndim(c) <= total.ndim:
+        total += c.astype(np.float64)
+    else:
+        total = np.asarray(total + c.astype(np.float64))
+    try:
+        with np.errstate(under="raise"):
+            result = np.asarray(total.astype(np.float32))
+        doubtful = (total.view(np.uint64) & _LOW_29) == _TIE
+    except FloatingPointError:
+        result = np.asarray(total.astype(np.float32))
+        doubtful = ((total.view(np.uint64) & _LOW_29) == _TIE) | (np.abs(result) <= _SMALLEST_NORMAL)
     if doubtful.any():
-        shape = total.shape
-        product, addend = (np.broadcast_to(v, shape)[doubtful] for v in (product, addend))
-        result[doubtful] = narrowed(product, addend, np.float32)
-    return result
+        a, b, c = (np.broadcast_to(v, total.shape)[doubtful].astype(np.float64) for v in (a, b, c))
+        result[doubtful] = narrowed(a * b, c, np.float32)
+    return result[()]
 
 
 def narrowed(a: Value, b: Value, kind: type[np.float32] | type[np.float16]) -> Value:
@@ -123,7 +128,7 @@ def fma64_directed(a: Value, b: Value, c: Value, direction: str) -> Value:
             places = np.flatnonzero(np.atleast_1d(difficult))
             flat = [np.atleast_1d(v) for v in (a, b, c)]
             for i in places:
-                result[i] = _scalar_fma(*(float(v[i]) for v in flat), direction)
+                result[i] = _scalar_fma(float(flat[0][i]), float(flat[1][i]), float(flat[2][i]), direction)
             result = result.reshape(a.shape)
     return result[()]
 

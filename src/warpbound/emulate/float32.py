@@ -7,6 +7,8 @@ import numpy as np
 from warpbound.emulate.exact import directed, fma32, odd_sum, rounded, two_sum
 from warpbound.emulate.integer import COMBINE, COMPARE
 from warpbound.emulate.operand_access import (
+    FALSE,
+    TRUE,
     Read,
     Site,
     predicate,
@@ -116,17 +118,21 @@ def _unordered(a: Value, b: Value) -> Value:
     return np.isnan(a) | np.isnan(b)
 
 
-_OPPOSITE = {"LTU": np.greater_equal, "EQU": np.not_equal, "LEU": np.greater, "GTU": np.less_equal, "GEU": np.less}
+def _negated(test: Callable[[Value, Value], Value]) -> Callable[[Value, Value], Value]:
+    return lambda a, b: np.logical_not(test(a, b))
+
+
+_OPPOSITE = {"LTU": np.greater_equal, "LEU": np.greater, "GTU": np.less_equal, "GEU": np.less}
 _TESTS: dict[str, Callable[[Value, Value], Value]] = {
     **{name: test for name, test in COMPARE.items() if name != "NE"},
     "NE": lambda a, b: (a != b) & ~_unordered(a, b),
     "NEU": np.not_equal,
     "EQU": lambda a, b: (a == b) | _unordered(a, b),
-    **{name: (lambda a, b, t=test: np.logical_not(t(a, b))) for name, test in _OPPOSITE.items() if name != "EQU"},
+    **{name: _negated(test) for name, test in _OPPOSITE.items()},
     "NUM": lambda a, b: ~_unordered(a, b),
     "NAN": _unordered,
-    "T": lambda a, b: np.broadcast_to(np.bool_(True), np.broadcast(a, b).shape),
-    "F": lambda a, b: np.broadcast_to(np.bool_(False), np.broadcast(a, b).shape),
+    "T": lambda a, b: np.broadcast_to(TRUE, np.broadcast(a, b).shape),
+    "F": lambda a, b: np.broadcast_to(FALSE, np.broadcast(a, b).shape),
 }
 
 

@@ -93,7 +93,8 @@ class Groups:
         wait = self.converging.get(key)
         if wait is None:
             count = len(lanes)
-            wait = Wait(np.zeros(count, bool), np.zeros(count, np.int32), np.zeros(count, np.uint32), np.zeros(count, bool))
+            none = np.zeros(count, bool)
+            wait = Wait(none, np.zeros(count, np.int32), np.zeros(count, np.uint32), none.copy())
             self.converging[key] = wait
         wait.lanes |= lanes
         wait.resume[lanes] = resume

@@ -63,9 +63,8 @@ def round_to_bfloat(value: Value) -> Value:
     bits = cut.view(np.uint32).copy()
     bits |= (cut.astype(np.float64) != value).astype(np.uint32)
     overflowed = np.isinf(value)
-    rounded = (bits.astype(np.uint64) + np.uint64(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1)) >> np.uint64(16)).astype(
-        np.uint16
-    )
+    bias = np.uint64(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
+    rounded = (bits + bias >> np.uint64(16)).astype(np.uint16)
     rounded = np.where(overflowed, np.where(np.asarray(value) < 0, 0xFF80, 0x7F80), rounded)
     return np.where(np.isnan(value), 0x7FFF, rounded).astype(np.uint16)
 
@@ -99,7 +98,8 @@ def _immediate(high: Operand, low: Operand, here: Site, kind: Format) -> ReadPai
     elif kind is HALF:
         word = int(np.float16(high.value).view(np.uint16)) << 16 | int(np.float16(low.value).view(np.uint16))
     else:
-        word = int(np.float32(high.value).view(np.uint32)) & 0xFFFF0000 | int(np.float32(low.value).view(np.uint32)) >> 16
+        upper, lower = (int(np.float32(one.value).view(np.uint32)) >> 16 for one in (high, low))
+        word = upper << 16 | lower
     values = kind.decode(np.uint32(word & 0xFFFF)), kind.decode(np.uint32(word >> 16))
     return lambda x: values
 
@@ -154,7 +154,8 @@ def _limited(here: Site, kind: Format, bits: Value) -> Value:
         bits = np.where(small, bits & np.uint16(0x8000), bits)
     if here.has("SAT", "RELU"):
         value = kind.decode(bits)
-        bits = np.where(value > 0, bits, np.uint16(0)) if not here.has("RELU") else np.where(value < 0, np.uint16(0), bits)
+        kept = ~(value < 0) if here.has("RELU") else value > 0
+        bits = np.where(kept, bits, np.uint16(0))
         if here.has("SAT"):
             one = np.uint16(0x3C00 if kind is HALF else 0x3F80)
             bits = np.where(value > 1, one, bits)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warpbound.emulate.operand_access import (
+    TRUE,
     Read,
     Site,
     constant,
@@ -171,13 +172,12 @@ def compare(here: Site) -> Handler:
     operation = next(m for m in here.instruction.modifiers if m in COMPARE or m in ("T", "F"))
     combine = COMBINE[next(m for m in here.instruction.modifiers if m in COMBINE)]
     if here.has("64", "S64", "U64"):
-        view = np.uint64 if here.has("U64") else np.int64
-        wides = [wide(one, here) for one in here.sources]
-        first, second = ((lambda x, r=r: r(x).view(view)) for r in wides)
+        view: type[np.uint64] | type[np.int64] = np.uint64 if here.has("U64") else np.int64
+        first, second = (_viewed(wide(one, here), view) for one in here.sources)
     else:
         reader = integer if here.has("U32") else signed
         first, second = (reader(one, here) for one in here.sources)
-    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(np.bool_(True))
+    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(TRUE)
     lower = predicate(here.predicates_in[1], here) if here.has("EX") else None
     outs = [write_predicate(one) for one in here.predicates_out]
     plain = all(one.index == PT and not one.invert for one in here.predicates_in) and combine is np.logical_and
@@ -195,6 +195,10 @@ def compare(here: Site) -> Handler:
             outs[1](x, opposite if other is None else combine(opposite, other))
 
     return handler
+
+
+def _viewed(read: Read, kind: type[np.uint64] | type[np.int64]) -> Read:
+    return lambda x: read(x).view(kind)
 
 
 def _compared(operation: str, a: Value, b: Value) -> Value:
@@ -221,6 +225,7 @@ def minimum(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         first, second, least = a(x), b(x), choose(x)
+        value: Value
         if np.ndim(least):
             value = np.where(least, np.minimum(first, second), np.maximum(first, second))
         else:
@@ -241,10 +246,15 @@ def add_minimum(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         total, third = a(x) + b(x), c(x)
-        value = np.where(choose(x), np.minimum(total, third), np.maximum(total, third))
-        write(x, (np.maximum(value, 0) if relu else value).view(np.uint32))
+        value = _either(choose(x), np.minimum(total, third), np.maximum(total, third))
+        value = np.maximum(value, 0) if relu else value
+        write(x, value.view(np.uint32))
 
     return handler
+
+
+def _either(choice: Value, first: Value, second: Value) -> Value:
+    return np.where(choice, first, second)
 
 
 def minimum_of_three(here: Site) -> Handler:
@@ -257,7 +267,7 @@ def minimum_of_three(here: Site) -> Handler:
         first, second, third = a(x), b(x), c(x)
         least = np.minimum(np.minimum(first, second), third)
         most = np.maximum(np.maximum(first, second), third)
-        write(x, np.where(choose(x), least, most).view(np.uint32))
+        write(x, _either(choose(x), least, most).view(np.uint32))
 
     return handler
 
@@ -283,7 +293,9 @@ def shifted_add(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         a = low(x)
-        shifted = _shift_pair(a, upper(x) if upper else _sign_or_zero(a, here), amount) if high else a << np.uint32(amount)
+        shifted = a << np.uint32(amount)
+        if high:
+            shifted = _shift_pair(a, upper(x) if upper else _sign_or_zero(a, here), amount)
         if inverted:
             shifted = np.invert(shifted)
         extended = shifted.astype(np.uint64)

@@ -194,7 +194,7 @@ def _parameter_bytes(
             raw = pack(argument, parameter.size)
         if len(raw) != parameter.size:
             raise InputError(
-                f"argument '{argument.name}' is an array; its parameter has {parameter.size} bytes and holds no pointer.",
+                f"argument '{argument.name}' is an array; its parameter of {parameter.size} bytes holds no pointer.",
                 "Give a scalar, or bytes for a struct.",
             )
         area[parameter.offset : parameter.offset + parameter.size] = raw

@@ -4,6 +4,7 @@ Values travel as lists of words: one for 8 to 32 bits, two for 64, four for 128,
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,7 +276,8 @@ def _writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
         if size < 4:
             value = words[0]
             if kind is not None:
-                value = np.asarray(value).astype({1: np.uint8, 2: np.uint16}[size]).view(kind).astype(np.int32).view(np.uint32)
+                small = np.asarray(value).astype({1: np.uint8, 2: np.uint16}[size]).view(kind)
+                value = small.astype(np.int32).view(np.uint32)
             words = [np.asarray(value).astype(np.uint32)[()]]
         for i, word in enumerate(words):
             if uniform:
@@ -290,7 +292,7 @@ def _reader(here: Site, size: int) -> Callable[[State], list[Value]]:
     """The words that a store takes from its registers."""
     source = here.instruction.operands[-1]
     reads = [
-        raw(Operand(source.kind, source.text, index=source.index + (i if source.index != RZ else 0), value=source.value), here)
+        raw(replace(source, index=source.index + (i if source.index != RZ else 0)), here)
         for i in range(max(1, size // 4))
     ]
     return lambda x: [read(x) for read in reads]

@@ -14,6 +14,7 @@ Read = Callable[[State], Value]
 Write = Callable[[State, Value], None]
 
 ZERO = np.uint32(0)
+TRUE, FALSE = np.bool_(1), np.bool_(0)
 MASK32, MASK64 = 0xFFFF_FFFF, 0xFFFF_FFFF_FFFF_FFFF
 
 
@@ -204,17 +205,15 @@ def join(low: Value, high: Value) -> Value:
 def single(operand: Operand, here: Site) -> Read:
     """A float32 source with - and | |."""
     if operand.kind == "register" and operand.index != RZ:
-        index = operand.index
-
-        def read(x: State) -> Value:
-            row = x.float_rows[index]
-            return row if x.index is None else row.take(x.index)
-    elif operand.kind in ("float", "immediate"):  # a whole number is printed without a point
+        return _float_signs(operand, partial(_float_register, operand.index))
+    if operand.kind in ("float", "immediate"):  # a whole number is printed without a point
         return constant(_exact_float(operand, here))
-    else:
-        bits = raw(operand, here)
-        read = _then(bits, lambda v: v.view(np.float32))
-    return _float_signs(operand, read)
+    return _float_signs(operand, _then(raw(operand, here), lambda v: v.view(np.float32)))
+
+
+def _float_register(index: int, x: State) -> Value:
+    row = x.float_rows[index]
+    return row if x.index is None else row.take(x.index)
 
 
 def _exact_float(operand: Operand, here: Site) -> np.float32:

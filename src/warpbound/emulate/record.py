@@ -34,7 +34,12 @@ class Rows:
         if not self.count:
             empty = np.empty((0, LANES), np.uint64)
             return Accesses(np.empty(0, np.int32), np.empty(0, np.int32), empty, empty.astype(bool))
-        return Accesses(*(np.concatenate(part) for part in (self.instruction, self.warp, self.addresses, self.active)))
+        return Accesses(
+            np.concatenate(self.instruction),
+            np.concatenate(self.warp),
+            np.concatenate(self.addresses),
+            np.concatenate(self.active),
+        )
 
 
 class Recording:

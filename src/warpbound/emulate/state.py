@@ -77,7 +77,7 @@ class State:
         self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
         self.predicates[7][:] = True
         self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
-        self.uniform_predicates: list[Value] = [np.bool_(False)] * 7 + [np.bool_(True)]
+        self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
         self.convergence = list(np.zeros((BARRIER_REGISTERS, self.lane_count), np.uint32))
         self.index: NDArray[np.int64] | None = None
         self.warps: NDArray[np.int64] | None = None

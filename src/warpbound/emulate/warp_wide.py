@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warpbound.emulate.operand_access import (
+    TRUE,
     Site,
     integer,
     is_predicate,
@@ -184,6 +185,6 @@ def to_uniform(here: Site) -> Handler:
         first = x.active().reshape(-1, LANES).argmax(axis=1)
         value = rows[np.arange(len(rows)), first]
         write(x, value)
-        out(x, np.bool_(True))
+        out(x, TRUE)
 
     return handler

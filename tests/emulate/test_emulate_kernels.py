@@ -1,0 +1,34 @@
+"""Every kernel gives NumPy's results: the emulator's proof."""
+
+import example_cases
+import instruction_cases
+import numeric_cases
+import numpy as np
+import parallel_cases
+import pytest
+import tensor_cases
+from case import difference, program_of
+
+from warpbound import emulate
+from warpbound.kernel_launch import launch
+
+CASES = {
+    f"{group.__name__.removesuffix('_cases')}-{name}": make
+    for group in (example_cases, parallel_cases, numeric_cases, instruction_cases, tensor_cases)
+    for name, make in group.CASES.items()
+}
+USUAL, OTHERS = (80, 120), (75, 86, 89, 90, 100)
+ARCHITECTURES = [*USUAL, *(pytest.param(arch, marks=pytest.mark.full) for arch in OTHERS)]
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("name", CASES)
+def test_results_are_those_of_numpy(name, arch):
+    case = CASES[name](np.random.default_rng(7))
+    if arch < case.least_arch:
+        pytest.skip(f"sm_{arch} has no such instruction")
+    asked = launch(grid=case.grid, block=case.block, args=case.args, constants=case.constants, smem=case.smem)
+    arrays = emulate.run(program_of(case, arch), asked, step_limit=200_000)
+    for key, wanted in case.expected.items():
+        assert not difference(wanted, arrays[key]), key
