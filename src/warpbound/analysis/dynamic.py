@@ -21,6 +21,9 @@ from warpbound.workload.dynamic import Sample, executed_work, mean_per_warp, sam
 from warpbound.workload.static import iterations
 
 SECTOR_B = 32
+MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ between blocks
+ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
+ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks"
 
 
@@ -29,14 +32,16 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
 
     Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
     """
-    blocks = product(launch.grid)
-    chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")))
-    seen = trace(case.program, launch, chosen.blocks.tolist())
-    if seen.stopped:
-        return None, seen.stopped
-    moved = traffic(
-        case.program, seen, facts(case), How(cache=case.settings.cache, arrays=_places(seen), weights=chosen.weights)
-    )
+    for more in MORE_BLOCKS:
+        chosen = sample(product(launch.grid), case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+        seen = trace(case.program, launch, chosen.blocks.tolist())
+        if seen.stopped:
+            return None, seen.stopped
+        how = How(cache=case.settings.cache, weights=chosen.weights, row=launch.grid[0])
+        moved = traffic(case.program, seen, facts(case), how)
+        steady = moved.sampling_error is None or moved.sampling_error <= ACCEPTED_ERROR
+        if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
+            break
     return _work(case, seen, chosen, moved), ""
 
 
@@ -56,10 +61,6 @@ def facts(case: Case) -> Facts:
         l1_bytes=(unified - carveout) * 1024,
         l2_bytes=int(case.gpu.value("l2_size")),
     )
-
-
-def _places(seen: Trace) -> tuple[tuple[int, int], ...]:
-    return tuple((address, size) for _, address, size in seen.arrays)
 
 
 def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
@@ -88,7 +89,12 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         timed=timed,
         by_level={level: _latency_at(case, seen, level) for level in LEVELS},
         notes=(sampled, *moved.notes, *seen.unknown, *seen.notes),
-        sample={"blocks": len(seen.blocks), "warps": len(seen.warps), "of_blocks": seen.of_blocks},
+        sample={
+            "blocks": len(seen.blocks),
+            "warps": len(seen.warps),
+            "of_blocks": seen.of_blocks,
+            "sampling_error": moved.sampling_error,
+        },
         launch_memory=whole,
         hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
     )

@@ -25,15 +25,17 @@ class Sample:
     weights: NDArray[np.float64]
 
 
-def sample(blocks: int, resident: int, sm_count: int) -> Sample:
-    """The first and the last block, and the blocks that one SM of the middle wave holds, standing for the rest.
+def sample(blocks: int, resident: int, sm_count: int, more: int = 0) -> Sample:
+    """The first and the last block; standing for the rest those that one SM of the middle wave holds, and a neighbour.
 
-    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart.
+    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart; the neighbour of one of them shows what
+    adjacent blocks share. `more` blocks are added at even distances, for work that differs from block to block.
     """
     ends = {0, blocks - 1}
     middle = blocks // 2
-    inner = [b for b in (middle + i * sm_count for i in range(resident)) if 0 < b < blocks - 1]
-    inner = inner or [b for b in (middle,) if 0 < b < blocks - 1]
+    wanted = {middle, middle + 1, *(middle + i * sm_count for i in range(resident))}
+    wanted |= {int(b) for b in np.linspace(1, blocks - 2, more)} if more and blocks > 2 else set()
+    inner = sorted(b for b in wanted if 0 < b < blocks - 1)
     chosen = sorted(ends | set(inner))
     share = (blocks - len(ends)) / len(inner) if inner else 0.0
     weights = [1.0 if b in ends else share for b in chosen]
