@@ -234,7 +234,7 @@ def test_board_is_consistent_with_itself(key):
     pins = board.value("dram_bandwidth")
     if get("dram_bus") and get("dram_data_rate"):
         assert get("dram_bus") * get("dram_data_rate") / 8 == pytest.approx(pins, rel=0.01)
-    assert 0.5 * pins < board.value("dram_achievable_bandwidth") < pins
+    assert 0.5 * pins < board.value("dram_achievable_bandwidth") <= pins
     assert (get("base_clock") or 0) <= board.value("boost_clock")
     assert board.value("sm_count") == int(board.value("sm_count"))
     levels = ("shared", "l1", "l2", "l2_far", "dram")
@@ -303,7 +303,7 @@ def test_unknown_names_are_answered_with_near_ones():
         gpu("h20")
     with pytest.raises(CommandError, match="'rtx4090' .* Did you mean .*rtx-4090"):
         gpu("rtx4090")
-    with pytest.raises(CommandError, match="'%%' is not in the catalogue. Known: a100"):
+    with pytest.raises(CommandError, match="'%%' is not in the catalogue. Known: 8800gt"):
         gpu("%%")
     with pytest.raises(InputError, match="GPU file nowhere.toml cannot be read .* Check the path"):
         gpu("nowhere.toml")

@@ -155,18 +155,32 @@ def occupancy(gpus: str | None, block: int, registers: int, smem: int, carveout:
 
 @main.command()
 @click.argument("name", required=False)
+@click.option("--check", is_flag=True, help="Compare the values of a board, or of all, with one another.")
 @_format("text", "json")
-def gpus(name: str | None, form: str) -> None:
-    """The catalogue, or every value of one board with its source."""
+def gpus(name: str | None, check: bool, form: str) -> None:
+    """The catalogue, or every value of one board (a name or a TOML file) with its source."""
     from warpbound.machine import catalogue, gpu
     from warpbound.report import machines
 
-    if name is None:
-        boards = [gpu(key) for key in catalogue()]
+    if check:
+        _check([gpu(name)] if name else [gpu(key) for key in catalogue()], form)
+    elif name is None:
+        boards = machines.oldest_first(gpu(key) for key in catalogue())
         _answer(form, [machines.gpu_entry(board) for board in boards], machines.catalogue(boards))
     else:
         board = gpu(name)
         _answer(form, machines.gpu_entry(board), machines.board(board))
+
+
+def _check(boards: list[Any], form: str) -> None:
+    from warpbound.report import machines
+    from warpbound.report.board_check import findings
+
+    found = {board.key: findings(board) for board in boards}
+    _answer(form, machines.check_entry(found), machines.check_text(found))
+    if wrong := sum(map(len, found.values())):
+        hint = 'Correct them, or say "exception: " and why in the note.'
+        raise WarpboundError(f"{wrong} value{'s do' if wrong > 1 else ' does'} not agree.", hint)
 
 
 @main.command()

@@ -1,14 +1,15 @@
 """What the catalogue, the models and the installation hold, for `gpus`, `models`, `occupancy` and `doctor`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.machine import PARAMETERS, Gpu
+from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.words import amount
 from warpbound.residency import Residency
 
@@ -30,6 +31,11 @@ def gpu_entry(gpu: Gpu) -> Entry:
     }  # fmt: skip
 
 
+def oldest_first(gpus: Iterable[Gpu]) -> list[Gpu]:
+    """By compute capability, then by name."""
+    return sorted(gpus, key=lambda gpu: (gpu.arch, gpu.key))
+
+
 def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
     """One row a board."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
@@ -39,26 +45,51 @@ def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
         table.add_row(
             gpu.key, gpu.compute_capability,
             f"{gpu.get('sm_count') or 0:.0f}", f"{(gpu.get('boost_clock') or 0) / 1e6:.0f}",
-            f"{(gpu.get('dram_bandwidth') or 0) / 1e9:.0f}", f"{(gpu.get('l2_size') or 0) / 2**20:.0f}",
+            f"{(gpu.get('dram_bandwidth') or 0) / 1e9:.0f}", f"{l2 / 2**20:.4g}" if (l2 := gpu.get("l2_size")) else "-",
             f"{len(gpu.assumed)} of {len(gpu.parameters)}",
         )  # fmt: skip
-    return table
+    return Group(table, Text("warpbound gpus NAME shows every value of one with its source.", "dim"))
 
 
 def board(gpu: Gpu) -> RenderableType:
-    """Every parameter of one board."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("parameter", "value", "unit", "how", "meaning and source"):
-        table.add_column(column, justify="right" if column == "value" else "left", no_wrap=column == "parameter")
+    """Every parameter of one board; sources are numbered and listed at the end."""
+    numbers: dict[str, int] = {}
+    lines: list[RenderableType] = [Text(f"{gpu.name}, compute capability {gpu.compute_capability}", "bold")]
+    if gpu.aliases:
+        lines.append(Text(f"Also called {', '.join(gpu.aliases)}.", "dim"))
     for name, quantity in gpu.parameters.items():
-        said = Text.assemble(PARAMETERS[name].meaning, (f" [{quantity.source}]", "dim"))
-        if quantity.note:
-            said.append(f" {quantity.note}", "italic")
-        for other in quantity.others:
-            said.append(f" Also {other.value:g} [{other.source}].", "dim")
-        style = "yellow" if quantity.how == "assumed" else ""
-        table.add_row(name, f"{quantity.value:g}", quantity.unit, Text(quantity.how, style), said)
-    return Group(Text(f"{gpu.name}, compute capability {gpu.compute_capability}", "bold"), table)
+        lines.append(Text.assemble(
+            f"\n{name:27} {quantity.value:>8g} {quantity.unit:12} ",
+            (f"{quantity.how:9}", "yellow" if quantity.how == "assumed" else ""),
+            (f" [{_number(quantity.source, numbers)}]", "dim"),
+        ))  # fmt: skip
+        said = [PARAMETERS[name].meaning, quantity.note, *(_claim(claim, numbers) for claim in quantity.others)]
+        lines.append(Padding(Text("; ".join(filter(None, said)), "dim"), (0, 0, 0, 4)))
+    lines.append(Text("\nSources", "bold"))
+    lines += [Text(f"[{number}] {source}") for source, number in numbers.items()]
+    return Group(*lines)
+
+
+def _claim(claim: Claim, numbers: dict[str, int]) -> str:
+    return f"{claim.value:g} in [{_number(claim.source, numbers)}]" + (f" ({claim.note})" if claim.note else "")
+
+
+def _number(source: str, numbers: dict[str, int]) -> int:
+    return numbers.setdefault(source, len(numbers) + 1)
+
+
+def check_entry(findings: Mapping[str, Sequence[str]]) -> Entry:
+    """What `gpus --check` found, by board."""
+    return {"boards": len(findings), "findings": {key: list(said) for key, said in findings.items() if said}}
+
+
+def check_text(findings: Mapping[str, Sequence[str]]) -> RenderableType:
+    """The same for reading."""
+    sentences = [sentence for said in findings.values() for sentence in said]
+    boards = f"{len(findings)} board{'s' if len(findings) != 1 else ''}"
+    if not sentences:
+        return Text(f"{boards} checked: the values agree with one another and with the architecture.")
+    return Text("\n".join([f"{boards} checked:", *sentences]))
 
 
 def residency_entry(gpu: Gpu, residency: Residency) -> Entry:
