@@ -1,5 +1,6 @@
 """From the words of the command line to questions, and from questions to entries."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,12 @@ from warpbound.machine import Gpu, catalogue, gpu
 from warpbound.machine import override as override_gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
+from warpbound.program.reading import LARGEST_FILE_B, spelled
 from warpbound.report.document import refusal
 
 Ask = Callable[[Program, Gpu, Launch | None, Settings], Entry]
+
+_MACRO = re.compile(r"[A-Za-z_]\w*(?:\([\w, .]*\))?")
 
 
 class Words(TypedDict):
@@ -58,10 +62,10 @@ def question(**words: Unpack[Words]) -> Question:
     """Everything the command line says, checked before any work. Raises CommandError or InputError."""
     asked = _launch(words)
     boards = _gpus(words["gpus"] or (asked.gpu if asked else None), words["settings"])
-    defines = tuple(_pair(word, "--define") for word in words["defines"])
+    defines = tuple(_define(word) for word in words["defines"])
     file_defines = tuple(asked.defines.items()) if asked else ()
     return Question(
-        sources=tuple(_source(name) for name in words["files"]),
+        sources=_sources(words["files"]),
         gpus=boards,
         kernel=words["kernel"] or (asked.kernel if asked else None),
         launch=asked,
@@ -110,18 +114,23 @@ def _titled(asked: Question) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
 def _one_kernel(found: Sequence[Program], asked: Launch | None) -> None:
     if asked is not None and len(found) > 1:
         raise InputError(
-            f"{found[0].source_name} holds {len(found)} kernels ({', '.join(p.title for p in found)}) "
+            f"{found[0].source_name} holds {len(found)} kernels ({', '.join(spelled(found))}) "
             "and the launch is of one.",
             "Name it with --kernel.",
         )
 
 
-def _source(name: str) -> Path | bytes:
-    if name != "-":
-        return Path(name)
+def _sources(names: Sequence[str]) -> tuple[Path | bytes, ...]:
+    if names.count("-") > 1:
+        raise CommandError("Standard input was given twice.", "Write - once.")
+    return tuple(Path(name) if name != "-" else _standard_input() for name in names)
+
+
+def _standard_input() -> bytes:
+    """At most one byte more than is allowed, so that an endless stream comes to an end."""
     import sys
 
-    return sys.stdin.buffer.read()
+    return sys.stdin.buffer.read(LARGEST_FILE_B + 1)
 
 
 def _launch(words: Words) -> Launch | None:
@@ -144,18 +153,30 @@ def _launch(words: Words) -> Launch | None:
 def _gpus(names: str | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
     if not names:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    keys = catalogue() if names == "all" else tuple(name for name in names.split(",") if name)
-    return tuple(_overridden(gpu(key), settings) for key in keys)
+    keys = catalogue() if names == "all" else tuple(name for name in names.split(",") if name.strip())
+    if not keys:
+        raise CommandError(f"--gpu {names!r} names no GPU.", "`warpbound gpus` lists them.")
+    boards = tuple(gpu(key) for key in keys)
+    changes = [(word, *_setting(word)) for word in settings]
+    for word, target, _, _ in changes:
+        if target and not any(target in (board.key, *board.aliases) for board in boards):
+            asked = ", ".join(board.key for board in boards)
+            raise CommandError(f"--set {word}: {target} is none of the GPUs asked for.", f"These are {asked}.")
+    return tuple(_overridden(board, changes) for board in boards)
 
 
-def _overridden(board: Gpu, settings: Sequence[str]) -> Gpu:
-    changes = {}
-    for word in settings:
-        name, value = _pair(word, "--set")
-        target, _, parameter = name.rpartition(":")
-        if target in ("", board.key, *board.aliases):
-            changes[parameter] = _number(value, word)
-    return override_gpu(board, changes) if changes else board
+def _overridden(board: Gpu, changes: Sequence[tuple[str, str, str, float]]) -> Gpu:
+    own = {name: value for _, target, name, value in changes if target in ("", board.key, *board.aliases)}
+    return override_gpu(board, own) if own else board
+
+
+def _setting(word: str) -> tuple[str, str, float]:
+    """(GPU or empty, parameter, value) of a --set."""
+    name, equals, value = word.partition("=")
+    target, _, parameter = name.rpartition(":")
+    if not parameter or not equals:
+        raise CommandError(f"--set {word!r} is not of the form PARAMETER=NUMBER.", "Write --set l2_latency=200.")
+    return target, parameter, _number(value, word)
 
 
 def _number(text: str, word: str) -> float:
@@ -165,11 +186,12 @@ def _number(text: str, word: str) -> float:
         raise CommandError(f"--set {word}: {text!r} is no number.", "Write --set PARAMETER=NUMBER.") from None
 
 
-def _pair(word: str, option: str) -> tuple[str, str]:
+def _define(word: str) -> tuple[str, str]:
+    """(name, value) of a --define; without a value it is 1, as compilers have it."""
     name, equals, value = word.partition("=")
-    if not name or (not equals and option == "--set"):
-        raise CommandError(f"{option} {word!r} has no '='.", f"Write {option} NAME=VALUE.")
-    return name, value
+    if not _MACRO.fullmatch(name):
+        raise CommandError(f"--define {word!r} is not of the form NAME=VALUE.", "Write --define TILE=32.")
+    return name, value if equals else "1"
 
 
 def first_last(word: str) -> tuple[int, int]:

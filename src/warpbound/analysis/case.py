@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from warpbound.errors import CommandError, InputError
+from warpbound.errors import InputError
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
 from warpbound.latency import MemoryLatency, memory_latency
@@ -79,7 +79,7 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
     check(launch)
     size = product(launch.block)
     if program.max_threads is not None and size > program.max_threads:
-        raise CommandError(
+        raise InputError(
             f"{program.title} was compiled for at most {program.max_threads} threads per block; the launch has {size}.",
             "Choose a smaller block or another __launch_bounds__.",
         )

@@ -119,15 +119,19 @@ class _Job:
             wanted.append(qualified(self.options.instance, source.kernels))
         attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
         refused: list[str] = []
-        for code, headers in attempts:
-            if (code, headers) in attempts[: len(refused)]:
-                refused.append(refused[0])
+        empty: tuple[nvrtc.Made, tuple[str, ...]] | None = None
+        for i, (code, headers) in enumerate(attempts):
+            if (code, headers) in attempts[:i]:
                 continue
-            unit = nvrtc.Unit(code, self.name, headers)
-            made, notes = self._with_remedies(unit, target, flags, wanted)
-            if made.cubin:
+            made, notes = self._with_remedies(nvrtc.Unit(code, self.name, headers), target, flags, wanted)
+            if b".text." in made.cubin:
                 return made, notes
-            refused.append(made.log)
+            if made.cubin:
+                empty = made, notes
+            else:
+                refused.append(made.log)
+        if empty and (source.kernels or not refused or "__global__" not in self.text):
+            return empty
         raise self._refusal(min(refused, key=lambda log: len(_ERROR.findall(log)) or 1000))
 
     def _with_remedies(
@@ -153,7 +157,10 @@ class _Job:
             )
         errors = _ERROR.findall(log)
         if not errors:
-            return InputError(f"{self.name} does not compile:\n  {whole}\n", "Mend the source or the options.")
+            said = next((line.strip() for line in lines if "error" in line.lower()), "the compiler does not say why")
+            return InputError(
+                f"{self.name} does not compile: {said.rstrip('.')}.\n  {whole}\n", "Mend the source or the options."
+            )
         file, line, message = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         return InputError(

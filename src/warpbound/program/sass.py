@@ -60,7 +60,7 @@ def read_listing(text: str, source: str) -> Listing:
     reading = _Reader(source)
     for number, line in enumerate(text.splitlines(), start=1):
         if found := _TARGET.match(line):
-            arch, variant = int(found[1]), found[2]
+            arch, variant = _understood(int(found[1]), source), found[2]
         elif found := _SECTION.match(line):
             sections.append(Section(found[1].strip(), number))
             reading.section = sections[-1]
@@ -69,17 +69,21 @@ def read_listing(text: str, source: str) -> Listing:
             reading.section = None
         else:
             reading.line(number, line)
-    if arch is not None and arch < FIRST_ARCH:
-        raise InputError(
-            f"{source} is a listing for sm_{arch}, whose instructions are of another form.",
-            f"Give the source, or a listing for sm_{FIRST_ARCH} or later.",
-        )
     if not any(section.instructions for section in sections):
         raise InputError(
             f"{source}: no instruction found.",
             "A listing must be what `nvdisasm -c -hex` prints, with its .section lines.",
         )
     return Listing(arch, variant, tuple(_resolve(section) for section in sections))
+
+
+def _understood(arch: int, source: str) -> int:
+    if arch < FIRST_ARCH:
+        raise InputError(
+            f"{source} is a listing for sm_{arch}, whose instructions are of another form.",
+            f"Give the source, or a listing for sm_{FIRST_ARCH} or later.",
+        )
+    return arch
 
 
 class _Reader:
