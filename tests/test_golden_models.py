@@ -29,6 +29,13 @@ PAPERS = [
     "x_model_2016",
     "interval_analysis",
     "valley_2009",
+    "cuda_guide_2015",
+    "saavedra_barrera_1990",
+    "chen_aamodt_2009",
+    "baghsorkhi_2010",
+    "zhang_owens_2011",
+    "sim_2012",
+    "huang_2014",
 ]
 FILES = [Path(__file__).parent / "golden" / f"{paper}.toml" for paper in PAPERS]
 BOOKS = {path.stem: tomllib.loads(path.read_text()) for path in FILES if path.exists()}
