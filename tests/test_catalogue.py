@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from warpbound.cli import main
 from warpbound.isa.limits import limits
-from warpbound.machine import Gpu, catalogue, clock, gpu, load, override
+from warpbound.machine import PARAMETERS, Gpu, catalogue, clock, gpu, load, override
 from warpbound.report import machines
 from warpbound.report.board_check import FP32_LANES, findings
 from warpbound.residency import occupancy
@@ -26,8 +26,8 @@ PAPERS = (  # the machines that the papers measured, and the ones that they made
 )  # fmt: skip
 TODAY = (
     "v100-pcie", "v100-sxm2", "t4", "rtx-2080-ti", "a100-pcie-40gb", "a100-sxm-40gb", "a100-sxm-80gb", "a40",
-    "rtx-3090", "rtx-a4000", "rtx-a6000", "l4", "l40", "l40s", "rtx-4090", "h100-pcie", "h100-sxm", "h200", "gh200", "b200",
-    "rtx-5090", "rtx-pro-6000",
+    "rtx-3090", "rtx-a4000", "rtx-a6000", "l4", "l40", "l40s", "rtx-4090", "h100-pcie", "h100-sxm", "h200", "gh200",
+    "b200", "rtx-5090", "rtx-pro-6000",
 )  # fmt: skip
 
 
@@ -225,6 +225,29 @@ def test_a_cited_number_leads_to_its_source() -> None:
     cited = re.search(r"dram_latency 444 cycle measured \[(\d+)\]", said)
     assert cited
     assert f"[{cited[1]}] V. Volkov, Understanding Latency Hiding" in said
+
+
+# ---------------------------------------------------------------- the page that says how to add one
+
+
+def test_the_board_of_the_page_loads_by_path_and_is_sound(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "add-a-gpu.md").read_text()
+    (block,) = re.findall(r"```toml\n(name = .*?)```", page, re.S)
+    file = tmp_path / "l20.toml"
+    file.write_text(block)
+    board = gpu(file)
+    assert board.board
+    assert findings(board) == []
+    assert f"{len(board.assumed)} of its {len(board.parameters)} values are assumed" in page
+    assert occupancy(board, 256, 32, 0, None).warps_per_sm == 48
+    code, said = ask("--check", str(file))
+    assert (code, said) == (0, "1 board checked: the values agree with one another and with the architecture.\n")
+    assert said in page
+
+
+def test_the_page_names_every_required_parameter() -> None:
+    page = (ROOT / "docs" / "add-a-gpu.md").read_text()
+    assert [name for name, parameter in PARAMETERS.items() if parameter.required_from and f"`{name}`" not in page] == []
 
 
 # ---------------------------------------------------------------- cost
