@@ -58,7 +58,7 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
         l2=l2,
         dram=l2 + beyond_s * clock_hz,
         shared=gpu.value("shared_latency"),
-        tensor={kind: tensor_rate(gpu, kind) for kind in TENSOR},
+        tensor={kind: tensor_rate(gpu, kind) for kind in TENSOR} if gpu.get("tensor_fp16") else {},
     )
 
 
