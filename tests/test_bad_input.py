@@ -4,14 +4,12 @@ import random
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from warpbound import WarpboundError
 from warpbound.cli import main
 from warpbound.machine import gpu
 from warpbound.program import nvdisasm
@@ -79,9 +77,6 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-u
     return make
 
 
-# ---------------------------------------------------------------- files
-
-
 def test_a_missing_file() -> None:
     assert_refused(ask("analyze", "nope.cu", "--gpu", "h200"), FAILED, "nope.cu cannot be read (No such file", "path")
 
@@ -146,9 +141,6 @@ def test_an_output_that_cannot_be_written(write, out: str) -> None:  # type: ign
         assert_refused(said, FAILED, f"{out} cannot be written", "-o")
 
 
-# ---------------------------------------------------------------- CUDA C++
-
-
 def test_a_syntax_error_names_the_users_line(write) -> None:  # type: ignore[no-untyped-def]
     text = "#include <vector>\nstd::vector<int> v;\n\n__global__ void k(float* x) {\n  x[0] = ;\n}\nint main() {}\n"
     said = ask("analyze", write("wrong.cu", text), "--gpu", "h200")
@@ -205,9 +197,6 @@ def test_an_unknown_kernel() -> None:
     assert_refused(ask("analyze", SAXPY, "--gpu", "h200", "--kernel", "saxpy<float>"), FAILED, "no kernel")
 
 
-# ---------------------------------------------------------------- cubins
-
-
 def test_a_truncated_cubin(write, cubin: bytes) -> None:  # type: ignore[no-untyped-def]
     lengths = {4, 5, 16, 63, 64, 65, 200, len(cubin) // 2, len(cubin) - 1, *range(100, len(cubin), len(cubin) // 15)}
     for length in sorted(lengths):
@@ -231,9 +220,6 @@ def test_several_gpus_of_which_one_can_run_it(write, cubin: bytes) -> None:  # t
     said = ask("analyze", write("k.cubin", cubin), "--gpu", "a100-sxm-80gb,h200", "--format", "json")
     assert said.code == ANSWERED
     assert "cannot run it" in said.out
-
-
-# ---------------------------------------------------------------- listings
 
 
 def test_an_unknown_opcode_is_answered_and_marked(write, listing: str) -> None:  # type: ignore[no-untyped-def]
@@ -290,9 +276,6 @@ def test_a_listing_of_an_architecture_before_volta(write) -> None:  # type: igno
     assert_refused(ask("analyze", write("k.sass", text), "--gpu", "h200"), FAILED, "a listing for sm_61")
 
 
-# ---------------------------------------------------------------- hardware
-
-
 def test_an_unknown_gpu() -> None:
     said = ask("analyze", SAXPY, "--gpu", "h201")
     assert_refused(said, COMMAND, "'h201' is not in the catalogue", "Did you mean h200")
@@ -324,9 +307,6 @@ def test_a_block_larger_than_the_kernels_own_bound(write) -> None:  # type: igno
     text = "__global__ void __launch_bounds__(128) k(float* x) { x[threadIdx.x] = 1; }\n"
     said = ask("analyze", write("k.cu", text), "--gpu", "h200", "--grid", "1", "--block", "256")
     assert_refused(said, FAILED, "128", "256")
-
-
-# ---------------------------------------------------------------- malformed words
 
 
 MALFORMED = [
@@ -388,9 +368,6 @@ def test_other_commands(words: tuple[str, ...]) -> None:
     assert_refused(ask(*words), COMMAND)
 
 
-# ---------------------------------------------------------------- as a process
-
-
 @pytest.mark.parametrize(
     "words, stdin, code",
     [
@@ -410,70 +387,3 @@ def test_a_reader_that_leaves(tmp_path: Path) -> None:
     command = f"{sys.executable} -c 'from warpbound.cli import main; main()' gpus h200 | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert done.stderr == ""
-
-
-# ---------------------------------------------------------------- fuzz
-
-
-SECONDS = 6
-
-
-def only_refused(raw: bytes) -> None:
-    """Read, and walk through what every later stage reads first."""
-    with suppress(WarpboundError):
-        for program in programs(raw, gpu("h200"), None, Options()):
-            assert program.flow.blocks
-            assert program.registers >= 0
-
-
-def damaged(raw: bytes, source: random.Random) -> bytes:
-    changed = bytearray(raw)
-    for _ in range(source.choice((1, 1, 2, 8, 64))):
-        changed[source.randrange(len(changed))] = source.choice((0, 255, source.randrange(256)))
-    return bytes(changed[: source.randrange(len(changed))] if source.random() < 0.2 else changed)
-
-
-def test_damaged_cubins(cubin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ELF reader for SECONDS, without the disassembler; and a few images through all of it."""
-    source = random.Random(2)
-    for _ in range(8):
-        only_refused(damaged(cubin, source))
-    text = disassemble(cubin, "saxpy")
-    monkeypatch.setattr("warpbound.program.reading.disassemble", lambda *_: text)
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        only_refused(damaged(cubin, source))
-
-
-def test_damaged_listings(listing: str) -> None:
-    source = random.Random(3)
-    lines = listing.splitlines()
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        some = list(lines)
-        for _ in range(source.choice((1, 3, 20))):
-            at, other = source.randrange(len(some)), source.randrange(len(some))
-            match source.randrange(4):
-                case 0:
-                    some[at], some[other] = some[other], some[at]
-                case 1:
-                    del some[at]
-                case 2:
-                    some[at] = some[at][: source.randrange(len(some[at]) + 1)]
-                case _:
-                    some[at] = damaged(some[at].encode() or b" ", source).decode("latin-1")
-            some = some or [""]
-        only_refused("\n".join(["\t.target\tsm_90", *some]).encode())
-
-
-def test_random_text() -> None:
-    """Text that looks like a listing here and there; what looks like CUDA C++ is left to the compiler."""
-    source = random.Random(4)
-    words = [
-        ".target sm_90", '.section .text.k,"ax"', "/*0000*/", "MOV R1, R2 ;", "/* 0x0000000000000000 */", ".L_x_0:",
-        "BRA `(.L_x_0) ;", "@P0", '//## File "a", line 1', "\n", "\n", " ", "[", "]", "{", "c[0x0]", "\u00e9", "\t",
-    ]  # fmt: skip
-    end = time.monotonic() + SECONDS / 2
-    while time.monotonic() < end:
-        text = "".join(source.choice(words) for _ in range(source.randrange(60)))
-        only_refused(f"\t.target\tsm_90\n{text}".encode())
