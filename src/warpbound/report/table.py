@@ -17,8 +17,10 @@ MARK = "*"
 def side_by_side(results: Sequence[Entry]) -> RenderableType:
     """A table of all results; a mark follows what differs from the first row of the same kernel."""
     answered = [entry for entry in results if "error" not in entry]
+    names = {_name(entry, answered) for entry in answered}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    table.add_column("kernel", overflow="fold")
+    if len(names) > 1:
+        table.add_column("kernel", overflow="fold")
     table.add_column("on", no_wrap=True)
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
@@ -26,10 +28,21 @@ def side_by_side(results: Sequence[Entry]) -> RenderableType:
     for entry in answered:
         cells = _cells(entry)
         first = firsts.setdefault(entry["kernel"], cells)
-        table.add_row(_name(entry, answered), entry["gpu"], *(_marked(cells[c], first[c]) for c in COLUMNS))
-    refused = [Text(f"{e['gpu']}: {e['error']['reason']} {e['error']['hint']}", "red") for e in results if "error" in e]
+        own = [_name(entry, answered)] if len(names) > 1 else []
+        table.add_row(*own, entry["gpu"], *(_marked(cells[c], first[c]) for c in COLUMNS))
+    title = [Text(next(iter(names)), "bold cyan")] if len(names) == 1 else []
     notes = [Text(f"{MARK} differs from the first row of that kernel; latency: least cycles of one warp.", "dim")]
-    return Group(table, *notes, *refused)
+    return Group(*title, table, *notes, *_refused(results))
+
+
+def _refused(results: Sequence[Entry]) -> list[Text]:
+    """One line per reason, with the GPUs it is about."""
+    reasons: dict[str, list[str]] = {}
+    for entry in results:
+        if "error" in entry:
+            said = f"{entry['error']['reason']} {entry['error']['hint']}"
+            reasons.setdefault(said, []).append(entry["gpu"])
+    return [Text(f"{', '.join(gpus)}: {said}", "red") for said, gpus in reasons.items()]
 
 
 def _name(entry: Entry, answered: Sequence[Entry]) -> str:

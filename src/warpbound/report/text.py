@@ -15,6 +15,7 @@ from warpbound.report import details
 from warpbound.report.table import side_by_side
 from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, seconds
 
+VERDICTS = 4  # of so many results at most the verdicts follow the table
 BAR = 24  # columns of a full bar
 WORTH = 0.005  # shares below this are left out of pictures
 
@@ -25,7 +26,7 @@ def pages(results: Sequence[Entry], views: Sequence[str] = ()) -> Iterator[Rende
         yield Report(results[0], tuple(views))
         return
     yield side_by_side(results)
-    for entry in results:
+    for entry in results if len(results) <= VERDICTS else ():
         if "error" not in entry:
             yield Text(f"{_headline(entry)} ({entry['program']['source']})", style="bold cyan")
             yield Padding(_verdict(entry), (0, 0, 1, 2))
