@@ -119,7 +119,8 @@ def conversions(random):
         rows.append([float(v) for v in (
             to(np.trunc(x), 32), unsigned(np.trunc(x), 32), to(np.trunc(x), 64), to(np.rint(x), 32), to(np.ceil(x), 32),
             to(np.floor(x), 32), to(np.trunc(y), 32), to(np.trunc(y), 64), unsigned(np.trunc(y), 64),
-            single(y), single(y, "u"), single(y, "z"), single(i), single(u), i, u, single(k), k, single(q), q, np.rint(x), np.floor(x), np.ceil(x),
+            single(y), single(y, "u"), single(y, "z"), single(i),
+            single(u), i, u, single(k), k, single(q), q, np.rint(x), np.floor(x), np.ceil(x),
             np.trunc(x), np.rint(y), np.floor(y), (i & 255) - 2 * (i & 128), i & 255,
             _i32(to(np.trunc(x), 32)) + 2**15 & 0xFFFF, single(i, "z"), single(u, "u"), single(q, "d"),
         )])  # fmt: skip
@@ -199,7 +200,8 @@ def warp_functions(random):
         everyone = len(set((v >> 30).tolist())) == 1
         cols = [
             pick(lane * 7), pick(lane - 3, lane >= 3), pick(lane + 5, lane < 27), v[lane ^ 9],
-            v[lane & 24 | lane + 1 & 7], pick(lane + 2, (lane & 15) < 14), _ballot(v & 1), (v > 5).any(), (v > 5).all(), M32,
+            v[lane & 24 | lane + 1 & 7], pick(lane + 2, (lane & 15) < 14), _ballot(v & 1),
+            (v > 5).any(), (v > 5).all(), M32,
             np.array([_ballot((v & 3) == (e & 3)) for e in v]), M32 if everyone else 0, everyone,
             np.where(lane & 1, v[lane ^ 2], _ballot((v & 2).astype(bool) & (lane % 2 == 0))),
             pick(lane - 1, lane % 4 > 0), 0,

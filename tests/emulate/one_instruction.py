@@ -1,0 +1,44 @@
+"""Executes single instructions, written as nvdisasm prints them, on chosen register contents."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from warpbound.emulate.operand_access import Constants, site
+from warpbound.emulate.state import State
+from warpbound.emulate.table import PLAIN
+from warpbound.program.instruction import Instruction
+from warpbound.program.operands import split_instruction
+
+M32, M64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
+
+
+def execute(
+    text: str, registers: Mapping[int, Any], predicates: Mapping[int, Any] | None = None, arch: int = 80
+) -> State:
+    """The state of one warp after an instruction; register values are given for all lanes or lane by lane."""
+    guard, opcode, modifiers, operands = split_instruction(text)
+    instruction = Instruction(0, opcode, modifiers, operands, text, guard)
+    x = State(1, 64)
+    for index, value in registers.items():
+        x.put(index, np.asarray(value, np.uint32) if np.ndim(value) else np.uint32(value & M32))
+    for index, value in (predicates or {}).items():
+        x.put_predicate(index, np.asarray(value, bool) if np.ndim(value) else np.bool_(value))
+    with np.errstate(all="ignore"):
+        PLAIN[opcode](site(instruction, Constants({}), arch))(x)
+    return x
+
+
+def word(x: State, register: int) -> int:
+    """A register of lane 0."""
+    return int(x.rows[register][0])
+
+
+def pair(x: State, register: int) -> int:
+    """64 bits of two registers of lane 0."""
+    return word(x, register) | word(x, register + 1) << 32
+
+
+def flag(x: State, predicate: int) -> bool:
+    return bool(x.predicates[predicate][0])

@@ -1,0 +1,151 @@
+"""What goes wrong is said in one sentence, with kernel, line, block and thread; locks and scans end."""
+
+import numpy as np
+import pytest
+
+from warpbound import emulate
+from warpbound.errors import CommandError, InputError
+from warpbound.kernel_launch import launch
+from warpbound.program.reading import compile_program
+
+pytestmark = pytest.mark.cuda
+
+SOURCE = """
+extern "C" __global__ void past_the_end(float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i + n] = 1.0f;
+}
+extern "C" __global__ void misaligned(char* x) { *(int*)(x + threadIdx.x) = 1; }
+extern "C" __global__ void beyond_shared(float* x) {
+    extern __shared__ float s[];
+    s[threadIdx.x * 1000] = x[threadIdx.x];
+    __syncthreads();
+    x[threadIdx.x] = s[threadIdx.x];
+}
+extern "C" __global__ void forever(volatile int* x) { while (*x == 0) {} x[1] = 5; }
+extern "C" __global__ void never_met(int* x) {
+    if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
+    x[threadIdx.x] = 1;
+}
+extern "C" __global__ void deep(int* x) {
+    volatile int box[4000];
+    box[x[0]] = 1;
+    x[1] = box[x[0] + 1];
+}
+extern "C" __global__ void sums(const float* known, const float* unknown, float* out) {
+    out[threadIdx.x] = known[threadIdx.x] + unknown[threadIdx.x];
+}
+extern "C" __global__ void grid_wide(volatile int* flags, int* out, int blocks) {
+    flags[blockIdx.x] = 1;
+    int seen = 0;
+    for (int b = 0; b < blocks; ++b) while (flags[b] == 0) {}
+    for (int b = 0; b < blocks; ++b) seen += flags[b];
+    out[blockIdx.x] = seen;
+}
+extern "C" __global__ void watch(volatile int* flag, int* out) {
+    if (threadIdx.x == 63) { *flag = 7; }
+    else { while (*flag == 0) {} }
+    out[threadIdx.x] = *flag;
+}
+"""
+
+
+def ask(kernel, grid, block, args, arch=80, smem=0, **options):
+    program = compile_program(SOURCE, f"sm_{arch}", kernel)
+    return emulate.run(program, launch(grid=grid, block=block, args=args, smem=smem), **options)
+
+
+def refusal(*asked, **options):
+    with pytest.raises(InputError) as caught:
+        ask(*asked, **options)
+    return str(caught.value)
+
+
+def test_access_behind_an_array_names_everything():
+    text = refusal("past_the_end", 2, 64, {"x": np.zeros(100, np.float32), "n": 20})
+    for part in (
+        "past_the_end",
+        "line 4",
+        "block (1, 0, 0)",
+        "thread (16, 0, 0)",
+        "0 bytes behind the end of 'x' (400 bytes)",
+    ):
+        assert part in text
+
+
+def test_access_before_an_array():
+    assert "4 bytes before the start of 'x'" in refusal(
+        "past_the_end", 1, 32, {"x": np.zeros(100, np.float32), "n": -1}
+    )
+
+
+def test_misaligned_access():
+    text = refusal("misaligned", 1, 32, {"x": np.zeros(64, np.int8)})
+    assert "thread (1, 0, 0)" in text
+    assert "is not a multiple of 4" in text
+
+
+def test_access_beyond_shared_memory():
+    text = refusal("beyond_shared", 1, 32, {"x": np.zeros(32, np.float32)}, smem=4096)
+    assert "thread (2, 0, 0)" in text
+    assert "shared address" in text
+
+
+@pytest.mark.parametrize("arch", [75, 80, 90, 120])
+def test_a_loop_without_end_stops_at_the_limit(arch):
+    text = refusal("forever", 1, 32, {"x": np.zeros(2, np.int32)}, arch=arch, step_limit=3000)
+    assert "still running after 3000 steps" in text
+    assert "line 15" in text
+
+
+def test_a_barrier_that_is_never_full():
+    text = refusal("never_met", 1, 64, {"x": np.zeros(64, np.int32)})
+    assert "waits for ever" in text
+    assert "block (0, 0, 0), thread (0, 0, 0)" in text
+
+
+def test_large_local_arrays():
+    found = ask("deep", 1, 32, {"x": np.array([5, 9], np.int32)})
+    assert found["x"][1] == 0
+
+
+def test_unknown_contents_are_listed():
+    program = compile_program(SOURCE, "sm_80", "sums")
+    asked = launch(grid=1, block=32, args={"known": np.ones(32, np.float32), "unknown": "f32[32]", "out": "f32[32]"})
+    assert "'unknown'" in emulate.trace(program, asked, [0]).unknown[0]
+
+
+@pytest.mark.parametrize("arch", [80, 120])
+def test_blocks_that_wait_for_later_ones(arch):
+    found = ask(
+        "grid_wide", 40, 1024, {"flags": np.zeros(40, np.int32), "out": np.zeros(40, np.int32), "blocks": 40}, arch=arch
+    )
+    assert (found["out"] == 40).all()
+
+
+@pytest.mark.parametrize("arch", [75, 80, 90, 100, 120])
+def test_lanes_of_one_warp_that_wait_for_each_other(arch):
+    found = ask("watch", 1, 64, {"flag": np.zeros(1, np.int32), "out": np.zeros(64, np.int32)}, arch=arch)
+    assert (found["out"] == 7).all()
+
+
+def test_inputs_stay_as_they_are_and_runs_repeat():
+    x = np.zeros(100, np.float32)
+    first, second = (ask("past_the_end", 1, 64, {"x": x, "n": 30}) for _ in range(2))
+    assert not x.any()
+    assert np.array_equal(first["x"], second["x"])
+
+
+def test_wrong_arguments():
+    assert "no parameter 'y'" in refusal("past_the_end", 1, 32, {"y": 3, "n": 1})
+    program = compile_program(SOURCE, "sm_80", "sums")
+    asked = launch(grid=1, block=32, args={"known": "f32[32]", "unknown": "f32[32]", "out": "f32[32]"})
+    with pytest.raises(CommandError, match="among 0 to 0"):
+        emulate.trace(program, asked, [3])
+
+
+def test_an_instruction_that_is_not_executed_is_named():
+    source = 'extern "C" __global__ void t(cudaTextureObject_t t, float* o) { o[0] = tex2D<float>(t, o[1], o[2]); }'
+    program = compile_program(source, "sm_80", "t")
+    with pytest.raises(InputError, match=r"does not execute TEX.*line 1.*analysed statically"):
+        emulate.run(program, launch(grid=1, block=1, args={"t": 1, "o": np.zeros(3, np.float32)}))
