@@ -18,8 +18,9 @@ from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.stations import Launched
 from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
-from warpbound.machine import Gpu, gpu
+from warpbound.machine import gpu
 from warpbound.residency import occupancy
+from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
 Ranges = Mapping[str, tuple[float, float, float]]  # parameter -> first guess, bounds
@@ -134,18 +135,18 @@ def _stream_errors(x: Record, values: Parameters) -> dict[str, Array]:
 
 
 def _launch_errors(x: Launches, where: Setting, values: Parameters) -> dict[str, Array]:
+    work = from_l2(workload("scale", where.gpu, where.clock_hz), where.gpu, where.clock_hz)
     return {
-        f"threads_{size}": scale_times(where.gpu, where.clock_hz, values, x.elements, size) / times - 1.0
+        f"threads_{size}": one_shot_times(work, where, values, x.elements, size) / times - 1.0
         for size, times in x.times.items()
     }
 
 
-def scale_times(board: Gpu, clock_hz: float, values: Parameters, elements: Array, threads: int) -> Array:
-    """Seconds of one launch of scale over `elements` that L2 holds, `threads` (whole warps) per block."""
+def one_shot_times(work: Workload, where: Setting, values: Parameters, elements: Array, threads: int) -> Array:
+    """Seconds of launches over `elements` with one thread for each, in blocks of `threads`; as many as fit an SM."""
     blocks = np.ceil(elements / threads)
-    active = np.minimum(board.value("sm_count"), blocks)
-    work = from_l2(workload("scale", board, clock_hz), board, clock_hz)
-    x = Launched(work, board, clock_hz, float(threads // WARP), active)
-    fitting = occupancy(board, threads, REGISTERS, 0).blocks_per_sm
+    active = np.minimum(where.gpu.value("sm_count"), blocks)
+    x = Launched(work, where.gpu, where.clock_hz, float(-(-threads // WARP)), active)
+    fitting = occupancy(where.gpu, threads, REGISTERS, 0).blocks_per_sm
     full = steady(x, values, np.minimum(float(fitting), blocks / active))
     return launch_time(x, values, full, blocks / active)

@@ -16,12 +16,12 @@ from warpbound.errors import InputError
 from warpbound.headline import timing
 from warpbound.headline.balance import Balance, Flow, balance
 from warpbound.headline.parameters import Parameters, known, uncertainties, varied
-from warpbound.headline.residence import residence
+from warpbound.headline.residence import lead, residence
 from warpbound.headline.stations import Launched, block, flow
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
 
-FORM_ERROR = 0.05   # relative: what the judged streams miss with every parameter fitted, 95 % of them
+FORM_ERROR = 0.02   # relative standard error of the form: what the calibrated streams miss, rounded up (1 to 2 %)
 INTERVAL = 1.28     # standard deviations of an 80 % interval
 
 
@@ -60,11 +60,12 @@ class LaunchPrediction:
 
 @dataclass(frozen=True)
 class Steady:
-    """SMs at one population: the flow, its balance, the residence of a block alone."""
+    """SMs at one population: the flow, its balance, residence and lead of a block alone, s."""
 
     flow: Flow
     balance: Balance
     residence: NDArray[np.float64]
+    lead: NDArray[np.float64]
 
 
 def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
@@ -88,9 +89,9 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
 
 def steady(x: Launched, values: Parameters, population: Real) -> Steady:
     """`population` blocks on each active SM, replaced as they end."""
-    alone = residence(block(x, values))
-    circulating = flow(x, values, population, alone)
-    return Steady(circulating, balance(circulating), alone)
+    one = block(x, values)
+    circulating = flow(x, values, population, residence(one))
+    return Steady(circulating, balance(circulating), residence(one), lead(one))
 
 
 def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
@@ -98,7 +99,7 @@ def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> 
     passes = timing.waves(per_sm, full.flow.population)
     last = _last_wave(x, values, passes.rest)
     busiest = np.maximum.reduce(np.broadcast_arrays(*full.balance.utilization.values()))
-    inside = timing.duration(passes, full.balance.rate, last.balance.rate, full.residence, busiest)
+    inside = timing.duration(passes, full.balance.rate, last.balance.rate, full.lead, busiest)
     return np.asarray(values.launch_gap + inside)
 
 
@@ -124,7 +125,7 @@ def _prediction(
 ) -> LaunchPrediction:
     time_s = float(times[0])
     order = sorted(costs, key=lambda name: -costs[name])
-    off = INTERVAL * float(np.hypot.reduce([*doubts.values(), FORM_ERROR / 2 * time_s]))
+    off = INTERVAL * float(np.hypot.reduce([*doubts.values(), FORM_ERROR * time_s]))
     return LaunchPrediction(
         time_s=time_s,
         interval=(time_s - off, time_s + off),

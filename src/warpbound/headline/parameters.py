@@ -96,17 +96,19 @@ def _mean(of: Callable[[Gpu], float], name: str) -> float:
 
 # ---------------------------------------------------------------- how sure
 
-FITTED_SPREAD = 0.05   # relative: the two halves of the streams' block sizes fitted apart differ by about this
-ASSUMED_SPREAD = {  # relative: half the difference of the two calibrated boards, at least 10 %
-    "latency_spread": 0.25, "dram_wait_read": 0.5, "dram_wait_mixed": 0.5, "dram_read_capacity": 0.05,
-    "dram_write_capacity": 0.05, "dram_mix_cost": 0.3,
+SPREADS = {  # parameter -> relative standard uncertainty where fitted, where taken from relatives
+    # fitted: half of what it changes between fits to every other block size. Relatives: half of what the two
+    # calibrated boards differ by, at least 10 %; more where only one of them has a value. Correlation is left out.
+    "block_start": (0.07, 0.10), "store_cost": (0.15, 0.15), "latency_spread": (0.15, 0.25),
+    "dram_wait_read": (0.07, 0.25), "dram_wait_mixed": (0.15, 0.40), "dram_read_capacity": (0.01, 0.05),
+    "dram_write_capacity": (0.01, 0.05), "dram_mix_cost": (0.10, 0.25), "launch_gap": (0.02, 0.20),
+    "block_interval": (0.02, 0.20), "l2_write_cost": (0.05, 0.30),
 }  # fmt: skip
-OTHERWISE = 0.10
 
 
 def spread(name: str, assumed: tuple[str, ...]) -> float:
     """Relative standard uncertainty of one parameter."""
-    return ASSUMED_SPREAD.get(name, OTHERWISE) if name in assumed else FITTED_SPREAD
+    return SPREADS[name][name in assumed]
 
 
 def varied(found: Known) -> Parameters:

@@ -38,3 +38,12 @@ def residence(x: Block) -> NDArray[np.float64]:
     last_warp = np.multiply(x.spread, np.log(x.warps))
     joined = x.load_joins * np.maximum(last_warp, crowd) + np.subtract(x.joins, x.load_joins) * crowd
     return np.asarray(x.start + x.store + x.memory + x.compute + np.multiply(x.spread, x.own_lines) + joined)
+
+
+def lead(x: Block) -> NDArray[np.float64]:
+    """Part of a residence in which a block asks nothing of the resource that everybody waits for, s.
+
+    Start, store and one wait for memory; the other waits of a long path fall between its own requests.
+    """
+    waits = x.memory + np.multiply(x.spread, x.own_lines + x.load_joins * np.log(x.warps))
+    return np.asarray(x.start + x.store + waits / x.segments)

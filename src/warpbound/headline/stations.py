@@ -63,7 +63,8 @@ def loads(work: Workload, gpu: Gpu, clock_hz: float) -> Loads:
     """Lines that have to come from beyond L1, spread evenly over the loads."""
     memory = work.memory
     read = memory.l2_sectors_read
-    per_load = read / SECTORS_PER_LINE / memory.global_load_requests if memory.global_load_requests else 0.0
+    requests = memory.global_load_requests
+    per_load = read / _sectors_per_line(work) / requests if requests else 0.0
     from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
     waited = np.array(work.phases, dtype=np.float64) * per_load
     latency = memory_latency(gpu, clock_hz).of({"l2": 1.0 - from_dram, "dram": from_dram}) / clock_hz
@@ -74,6 +75,14 @@ def loads(work: Workload, gpu: Gpu, clock_hz: float) -> Loads:
         to_dram=float((1.0 - (1.0 - from_dram) ** waited).sum()) if from_dram < 1 else float(np.count_nonzero(waited)),
         latency=latency,
     )
+
+
+def _sectors_per_line(work: Workload) -> float:
+    """4 where sectors are used to the full; 1 where so little of them is used that each is of another line."""
+    memory = work.memory
+    sectors = memory.l1_sectors_load + memory.l1_sectors_store
+    used = memory.ideal_sectors / sectors if sectors and memory.ideal_sectors else 1.0
+    return min(SECTORS_PER_LINE, max(1.0, SECTORS_PER_LINE * used))
 
 
 def block(x: Launched, values: Parameters) -> Block:
@@ -116,7 +125,7 @@ def flow(x: Launched, values: Parameters, population: Real, residence: Real) -> 
 
 def _on_chip(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
     cycles = demand(x.work, x.gpu, x.clock_hz)
-    warps = np.multiply(population, x.warps_per_block)
+    warps = np.ceil(population) * x.warps_per_block                     # of the fullest SM
     queues = {}
     for name in (*SUB_CORE, *SM):
         servers = x.sub_cores if name in SUB_CORE else 1

@@ -1,7 +1,7 @@
 """From the rate of a full SM to the time of a launch: waves of blocks, the fill at the start, the drain at the end.
 
 Source   our own; limits: blocks that never wait take ceil(g / N) residences, blocks that always wait take one
-         residence more than their demand.
+         lead more than their demand.
 Models   SMs with equal shares of the grid; the last wave at its own, smaller population.
 Omits    SMs that finish early and leave bandwidth to the others; the last block of the whole chip (an extreme value);
          waves that drift apart, so that a small last wave is softened.
@@ -30,14 +30,15 @@ def waves(blocks_per_sm: Real, population: Real) -> Waves:
     return Waves(full, blocks_per_sm - full * population, population)
 
 
-def duration(x: Waves, rate: Real, last_rate: Real, residence: Real, utilization: Real) -> NDArray[np.float64]:
+def duration(x: Waves, rate: Real, last_rate: Real, lead: Real, utilization: Real) -> NDArray[np.float64]:
     """Time from the first block's start to the last one's end, s.
 
     rate, last_rate : blocks per second of one SM with a full wave and with the rest, at least one block.
-    utilization : of the tightest resource; that share of a residence passes before blocks come out at `rate`.
+    lead : part of a residence without a request to the tightest resource. utilization : of that resource; where it
+    is always busy a whole lead comes on top of the steady flow, where it hardly is, nothing does.
     """
-    fill = np.multiply(residence, utilization)
+    fill = np.multiply(lead, utilization)
     crowded = x.rest / np.asarray(rate) + fill
-    alone = np.maximum(x.rest, 1.0) / last_rate
+    alone = np.maximum(x.rest, 1.0) / last_rate + fill * np.subtract(1.0, utilization)
     tail = np.where(np.greater(x.rest, 0), np.maximum(crowded, alone), fill)
     return np.asarray(x.full * np.divide(x.population, rate) + tail)

@@ -1,0 +1,111 @@
+"""predict_launch: what it returns, how it behaves for small and odd launches, what it says of boards that lack data."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from warpbound.errors import InputError
+from warpbound.headline import predict_launch
+from warpbound.headline.parameters import FITTED, from_relatives, known
+from warpbound.headline.streams import from_l2, workload
+from warpbound.machine import catalogue, gpu, override
+
+A100 = gpu("a100-sxm-80gb")
+CLOCK = 1.41e9
+
+
+@dataclass(frozen=True)
+class Fits:
+    fitting_blocks_per_sm: int
+
+
+def ask(name="scale", blocks=100_000, fits=8, warps=8, board=A100, work=None):
+    return predict_launch(work or workload(name, board, CLOCK), board, Fits(fits), blocks, warps, CLOCK)
+
+
+def test_what_it_says():
+    found = ask()
+    assert found.bottleneck == "dram"
+    assert found.runner_up == "l2"
+    assert found.interval[0] < found.time_s < found.interval[1]
+    assert found.utilization["dram"] == pytest.approx(0.97, abs=0.02)
+    assert found.waiting["dram"] > found.waiting["l2"] >= 0
+    assert found.rate * (found.residence_s + sum(found.waiting.values())) == pytest.approx(8, rel=1e-6)
+    assert set(found.doubts) == set(FITTED)
+    assert found.assumed == ()
+    moved = 100_000 * 8 * 512
+    assert moved / 1.75e12 < found.time_s < moved / 1.6e12
+
+
+def test_few_blocks_cost_the_launch():
+    one = ask(blocks=1)
+    assert one.bottleneck == "launch"
+    assert one.time_s == pytest.approx(A100.value("launch_gap") + one.residence_s, rel=0.05)
+    assert ask(blocks=2).time_s >= one.time_s
+
+
+@pytest.mark.parametrize("name", ["init", "read", "scale"])
+def test_more_blocks_never_take_less(name):
+    counts = [1, 50, 108, 109, 216, 500, 864, 865, 1000, 1728, 10_000, 10_001, 200_000]
+    times = [ask(name, blocks=count).time_s for count in counts]
+    assert all(after >= before * (1 - 1e-9) for before, after in zip(times, times[1:], strict=False))
+
+
+def test_a_latency_bound_grid_takes_whole_waves():
+    one, two = (ask("read", blocks=count, fits=1, warps=1) for count in (108, 109))
+    assert two.time_s - one.time_s == pytest.approx(one.residence_s, rel=0.05)
+
+
+def test_barriers_join_the_warps_of_a_block():
+    plain = workload("scale", A100, CLOCK)
+    joined = replace(plain, barriers=3.0, phases=(1, 1, 1, 1))
+    tails = ask(work=joined).residence_s - ask(work=replace(plain, phases=(1, 1, 1, 1))).residence_s
+    assert tails > 0
+    assert ask(work=joined).rate < ask(work=plain).rate
+
+
+def test_sparse_sectors_are_lines_of_their_own():
+    dense = workload("read", A100, CLOCK)
+    sparse = dense.with_memory(l1_sectors_load=32.0, l2_sectors_read=32.0, dram_bytes_read=1024.0, ideal_sectors=4.0)
+    assert ask(work=sparse, warps=1).residence_s > ask(work=dense, warps=1).residence_s
+
+
+def test_l2_resident_data_waits_for_l2():
+    warm = from_l2(workload("scale", A100, CLOCK), A100, CLOCK)
+    assert ask(work=warm).time_s < ask().time_s
+    assert "dram" not in ask(work=warm).utilization or ask(work=warm).utilization["dram"] == 0
+
+
+@pytest.mark.parametrize("key", [key for key in catalogue() if gpu(key).arch >= 70])
+def test_every_board_answers(key):
+    board = gpu(key)
+    found = predict_launch(workload("triad", board, 1e9), board, Fits(4), 50_000, 4, 1e9)
+    moved = 50_000 * 4 * 768
+    assert found.time_s > moved / board.value("dram_bandwidth")
+    assert set(found.assumed) <= set(FITTED)
+    assert key in ("v100-pcie", "a100-sxm-80gb") or "latency_spread" in found.assumed
+
+
+def test_what_a_board_lacks_is_its_relatives_and_is_less_sure():
+    bare = replace(A100, parameters={n: q for n, q in A100.parameters.items() if n == "block_start" or n not in FITTED})
+    found = ask(board=bare)
+    assert "dram_read_capacity" in found.assumed
+    assert "block_start" not in found.assumed
+    assert found.interval[1] - found.interval[0] > 1.2 * (ask().interval[1] - ask().interval[0])
+    assert found.time_s == pytest.approx(ask().time_s, rel=0.1)
+    assert known(bare).values.launch_gap == pytest.approx(A100.value("launch_gap"))
+    v100, twice = gpu("v100-pcie"), override(A100, {"dram_bandwidth": 2 * 2039})
+    assert from_relatives("dram_read_capacity", twice) == pytest.approx(2 * from_relatives("dram_read_capacity", A100))
+    mean = (A100.value("store_cost") + v100.value("store_cost")) / 2
+    assert from_relatives("store_cost", gpu("rtx-4090")) == pytest.approx(mean)
+
+
+def test_a_value_from_the_command_line_is_used():
+    assert ask(blocks=1, board=override(A100, {"launch_gap": 20})).time_s > 20e-6
+
+
+def test_refusals():
+    with pytest.raises(InputError, match="is one iteration, not a warp"):
+        ask(work=replace(workload("scale", A100, CLOCK), unit="iteration"))
+    with pytest.raises(InputError, match="No block runs"):
+        ask(fits=0)

@@ -1,0 +1,67 @@
+"""Blocks that are replaced only when their last warp ends, event by event, against the flow balance."""
+
+import heapq
+
+import numpy as np
+import pytest
+
+from warpbound.headline.balance import Flow, Queue, balance
+from warpbound.headline.residence import Block, residence
+
+EULER = 0.5772156649  # the largest of k exponential tails is ln k + this, on average; fits put it into the block start
+START, LATENCY, TAIL = 180.0, 400.0, 60.0
+
+
+def simulate(blocks: int, warps: int, lines: int, service: float, rounds: int = 250) -> float:
+    """Blocks per unit of time: one server, first come first served, `service` per line; then an exponential tail.
+
+    A block starts `START` after the one it replaces has ended; its warps then ask for their lines at once, and it
+    ends with the last line of its last warp.
+    """
+    chance = np.random.default_rng(7)
+    events = [(START + chance.uniform(0, LATENCY), slot) for slot in range(blocks)]
+    heapq.heapify(events)
+    free, ended, begun = 0.0, 0, 0.0
+    per_block = warps * lines
+    while ended < rounds * blocks:
+        now, slot = heapq.heappop(events)
+        served = max(free, now) + service * np.arange(1, per_block + 1)
+        free = served[-1]
+        end = np.max(served + LATENCY + chance.exponential(TAIL, per_block))
+        ended += 1
+        if ended == 50 * blocks:  # what came before is the start, not the steady state
+            begun = now
+        heapq.heappush(events, (end + START, slot))
+    return (rounds - 50) * blocks / (now - begun)
+
+
+def predicted(blocks: int, warps: int, lines: int, service: float) -> float:
+    own = Block(START + EULER * TAIL, 0.0, LATENCY, 0.0, TAIL, float(np.log(lines)), float(warps), 0.0)
+    met = 1.0 - 1.0 / blocks
+    line = Queue(warps * lines * service, 0.25 * warps * lines * service, met)
+    return float(balance(Flow(float(blocks), float(residence(own)), {"server": line})).rate)
+
+
+@pytest.mark.parametrize("lines", [1, 2, 4])
+@pytest.mark.parametrize("warps", [1, 4, 16])
+@pytest.mark.parametrize("blocks", [4, 32])
+def test_far_from_saturation_the_last_line_is_all(blocks, warps, lines):
+    service = 1e-3 * LATENCY / (blocks * warps * lines)
+    off = 0.015 if warps * lines >= 4 else 0.045  # ln k + 0.577 is too little for one line or two
+    assert predicted(blocks, warps, lines, service) == pytest.approx(simulate(blocks, warps, lines, service), rel=off)
+
+
+@pytest.mark.parametrize("warps", [1, 4, 16])
+@pytest.mark.parametrize("load, off", [(0.3, 0.025), (0.6, 0.04), (1.0, 0.025), (1.5, 0.01), (4.0, 0.01)])
+def test_up_to_saturation(warps, load, off):
+    """load : demand of all blocks over the residence of one, so that 1 is the knee of the two bounds."""
+    blocks, lines = 16, 2
+    service = load * (START + LATENCY + TAIL * (np.log(warps * lines) + EULER)) / (blocks * warps * lines)
+    off += 0.025 if warps == 1 else 0.0
+    assert predicted(blocks, warps, lines, service) == pytest.approx(simulate(blocks, warps, lines, service), rel=off)
+
+
+def test_without_the_last_line_it_would_be_far_off():
+    blocks, warps, lines, service = 16, 16, 2, 1e-3
+    mean = blocks / (START + LATENCY + TAIL)
+    assert mean / simulate(blocks, warps, lines, service) > 1.15
