@@ -210,13 +210,16 @@ def test_cache_insensitive_curves_have_no_peak() -> None:
         assert curves.hit_rate(flat, 10.0) == 0
 
 
-def test_a_valley_at_the_corner() -> None:
-    """f falls up to delta and rises from there when much storage stays in use."""
-    x = thrashing(ms_throughput=0.1, alpha=2.2, cache_capacity=65536.0, cache_latency=5.0)
-    corners = shape.valley(dataclasses.replace(x, ms_throughput=np.geomspace(0.01, 0.4, 40)))
-    deltas = curves.ms_transition(dataclasses.replace(x, ms_throughput=np.geomspace(0.01, 0.4, 40)))
-    for valley, delta in zip(corners, np.asarray(deltas), strict=True):
-        assert np.isnan(valley) or valley <= delta * (1 + 1e-9)
+@quick
+@given(x=cached)
+def test_the_slope_drops_at_delta(x: xm.Inputs) -> None:
+    """So a curve that falls up to delta falls for good."""
+    delta = float(curves.ms_transition(x))
+    assert curves.supply_slope(x, delta) <= curves.supply_slope(x, np.nextafter(delta, 0.0)) + 1e-12
+    t = shape.turning_points(x, 0.0)
+    assert np.isnan(t.second_rise)
+    if not np.isnan(t.first_fall) and np.isnan(t.first_rise):
+        assert np.isnan(t.second_fall)
 
 
 # --- what flows, settles -----------------------------------------------------------------------------

@@ -94,10 +94,14 @@ def insts_per_thread(x: Kernel) -> dict[str, Real]:
     }
 
 
+def insts_beyond_fma(insts_per_fma: Real, x: Kernel) -> Real:
+    """Instructions that a profiler counts beyond multiply-adds."""
+    return np.multiply(x.rows, x.columns) * np.subtract(insts_per_fma, 1.0)         # eq. CC 6.1
+
+
 def extra_insts(insts_per_fma: Real, x: Kernel) -> Real:
-    """Instructions that a profiler counts beyond multiply-adds, loads and stores."""
-    counted = np.multiply(x.rows, x.columns) * np.subtract(insts_per_fma, 1.0)      # eq. CC 6.1
-    return counted - np.add(x.rows, x.columns)                                      # eq. CC 6.1
+    """Of these, the ones that are not loads and stores either."""
+    return insts_beyond_fma(insts_per_fma, x) - np.add(x.rows, x.columns)           # eq. CC 6.1
 
 
 def size_needing_fewest_threads(load_latency: Real, fma_cycles: Real = 1.0) -> Real:

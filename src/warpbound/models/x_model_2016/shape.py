@@ -113,17 +113,17 @@ def crest(x: Inputs) -> Array:
     t = turning_points(x, 0.0)
     delta = np.asarray(curves.ms_transition(x), dtype=np.float64)
     last = np.where(np.isnan(t.second_fall), delta, t.second_fall)                  # eq. 5
-    falls_through = ~np.isnan(t.first_fall) & np.isnan(t.first_rise) & np.isnan(t.second_fall)
+    falls_through = ~np.isnan(t.first_fall) & np.isnan(t.first_rise)
     last = np.where(falls_through, t.first_fall, last)
     return np.where((curves.storage(x) > 0) & (curves.locality(x) > 0), last, np.nan)
 
 
 def valley(x: Inputs) -> Array:
-    """k of the minimum of f after the cache peak; NaN where f does not rise again."""
-    t = turning_points(x, 0.0)
-    delta = np.asarray(curves.ms_transition(x), dtype=np.float64)
-    at_delta = ~np.isnan(t.first_fall) & ~np.isnan(t.second_fall)
-    return np.where(np.isnan(t.first_rise) & at_delta, delta, t.first_rise)         # eq. 5
+    """k of the minimum of f after the cache peak; NaN where f does not rise again.
+
+    It lies below delta, where the slope of f only drops.
+    """
+    return turning_points(x, 0.0).first_rise                                        # eq. 5
 
 
 def plateau(x: Inputs) -> Array:
