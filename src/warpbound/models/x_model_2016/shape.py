@@ -86,20 +86,16 @@ def saturated_inflection(x: Inputs) -> Array:
 
 
 def saturated_curvature(x: Inputs, k: Real) -> Array:
-    """A number with the sign of f'' above delta."""
-    return saturated(x, curves.terms(x, k), np.asarray(k, dtype=np.float64))[2]
+    """A number with the sign of f'' above delta.
 
-
-def saturated(x: Inputs, t: curves.Terms, k: Array) -> tuple[Array, Array, Array]:
-    """f, f' and a number with the sign of f'', above delta.  With f = R/w these are derivatives
-    of w in u = S_$ / (beta k), times u and its square."""
-    a = curves.locality(x)
+    With f = R/w it needs the derivatives of w in u = S_$ / (beta k), times u and its square.
+    """
+    t, a = curves.terms(x, k), curves.locality(x)
     v = np.divide(np.multiply(x.ms_throughput, x.cache_latency), k)
     w = v * (1.0 - t.misses) + t.misses                                             # eq. 5
     w1 = v * (1.0 - t.misses) - (1.0 - v) * t.pollution                             # eq. 5
     w2 = t.pollution * (2.0 * v + (1.0 - v) * (a + 1.0) * t.share / (1.0 + t.share))  # eq. 5
-    slope = x.ms_throughput * w1 / (k * w * w)                                      # eq. 5
-    return x.ms_throughput / w, slope, 2.0 * w1 * (w1 - w) - w * w2                 # eq. 5
+    return np.asarray(2.0 * w1 * (w1 - w) - w * w2)                                 # eq. 5
 
 
 def peak(x: Inputs) -> Array:
