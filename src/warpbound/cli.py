@@ -124,6 +124,25 @@ def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
     _results(form, out, results, pages)
 
 
+@main.command()
+@click.argument("file", metavar="WORKLOAD.toml")
+@_gpu_option("; default: the file's")
+@click.option("--case", "cases", metavar="NAME", multiple=True, help="One of the file's cases; default: all.")
+@click.option("--clock", metavar="base|boost|MHZ", help="SM clock; default: the file's, else boost.")
+@click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Papers' models to show.")
+@_format("text", "json")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def predict(
+    file: str, gpus: str | None, cases: tuple[str, ...], clock: str | None, models: str, form: str, out: str | None
+) -> None:
+    """Every model's answer for a hand-written workload, or for a paper's own."""
+    from warpbound.analysis.written import model_names, predictions
+    from warpbound.report.models import pages
+
+    results = predictions(file, gpus, cases, clock, model_names(models))
+    _results(form, out, results, pages)
+
+
 def _results(form: str, out: str | None, results: list[Any], pages: Callable[[list[Any]], Iterable[Any]]) -> None:
     from warpbound.report.document import as_json, document
 

@@ -1,49 +1,101 @@
 """Workload, Gpu and launch to the Inputs of Hong & Kim: a machine without caches, memory as DRAM sees it.
 
-Departure delays were measured by the authors on machines of 2008; for later ones they are taken from bandwidth:
-the delay at which the transactions of one SM use its share of the pin bandwidth.
+Assumes   every global access reaches DRAM. On boards for which the authors fitted departure delays, these and the
+          latency that was fitted with them hold, and a sector is a transaction; on later ones the delay is the one
+          at which the lines of an SM use its share of the pin bandwidth, and accesses of more than one line's worth of
+          sectors are uncoalesced. A workload has one mean access: a mixture of coalesced and uncoalesced ones needs the
+          paper's own symbols. Loads of one phase but the first are independent (Eq. 29).
 """
 
+from typing import Any
+
+from warpbound.adapt.launched import Answer, Launched, present
 from warpbound.machine import Gpu
-from warpbound.models.hong_kim_2009 import Inputs
-from warpbound.workload import Workload
+from warpbound.models.hong_kim_2009 import Inputs, predict
+from warpbound.workload import Memory, Workload
+from warpbound.workload.files.lanes import fp32_lanes, issue_rate
 
 LINE_B = 128.0
 SECTOR_B = 32.0
+NEAR = 1.0 + 1e-9
 DELAY_NOTE = "departure delays are derived from bandwidth, and every access is taken to reach DRAM"
+WANTED = {
+    "blocks": "the size of the launch: launch.blocks (or threads) with threads_per_block",
+    "threads_per_block": "the size of the launch: launch.blocks (or threads) with threads_per_block",
+    "active_blocks": "the resident blocks: launch.blocks_per_sm, or threads_per_block with registers and shared_bytes",
+    "mem_latency": "the latency of DRAM",
+}
 
 
-def inputs(  # noqa: PLR0913  (each is one fact of the launch)
-    work: Workload,
-    gpu: Gpu,
-    clock_hz: float,
-    dram_cycles: float,
-    blocks: int,
-    threads_per_block: int,
-    blocks_per_sm: int,
-) -> Inputs:
-    """Counts are those of one warp; an access of more than one line's worth of sectors counts as uncoalesced."""
+def known(x: Launched) -> dict[str, Any]:
+    return present(
+        freq=x.clock_hz,
+        mem_bandwidth=x.gpu.value("dram_bandwidth"),
+        mem_latency=_fitted_latency(x.gpu) or x.dram_cycles,
+        threads_per_block=_real(x.threads_per_block),
+        blocks=_real(x.blocks),
+        active_sms=None if x.blocks is None else min(x.gpu.value("sm_count"), float(x.blocks)),
+        active_blocks=x.blocks_per_sm,
+        synch_insts=x.work.barriers,
+        issue_cycles=32.0 / fp32_lanes(x.gpu) if x.gpu.arch < 30 else 1.0 / issue_rate(x.gpu),
+        **_departures(x),
+        **_accesses(x.work, x.gpu),
+    )
+
+
+def _departures(x: Launched) -> dict[str, float]:
+    line_cycles = LINE_B * x.clock_hz / (x.gpu.value("dram_bandwidth") / x.gpu.value("sm_count"))
+    return {
+        "departure_uncoal": x.gpu.get("departure_delay_uncoalesced") or line_cycles,
+        "departure_coal": x.gpu.get("departure_delay_coalesced") or line_cycles,
+    }
+
+
+def _accesses(work: Workload, gpu: Gpu) -> dict[str, float]:
     memory = work.memory
     requests = memory.global_load_requests + memory.global_store_requests
     spread = memory.sectors_per_request or 0.0
-    lines = max(1.0, spread * SECTOR_B / LINE_B)
-    coalesced = lines <= 1.0 + 1e-9
-    line_cycles = LINE_B * clock_hz / (gpu.value("dram_bandwidth") / gpu.value("sm_count"))
-    return Inputs(
-        freq=clock_hz,
-        mem_bandwidth=gpu.value("dram_bandwidth"),
-        mem_latency=dram_cycles,
-        departure_uncoal=line_cycles,
-        departure_coal=line_cycles,
-        threads_per_block=float(threads_per_block),
-        blocks=float(blocks),
-        active_sms=min(gpu.value("sm_count"), float(blocks)),
-        active_blocks=float(blocks_per_sm),
-        comp_insts=work.warp_instructions - requests,
-        uncoal_mem_insts=0.0 if coalesced else requests,
-        coal_mem_insts=requests if coalesced else 0.0,
-        synch_insts=work.barriers,
-        uncoal_per_mw=lines,
-        load_bytes=max(SECTOR_B, spread * SECTOR_B),
-        issue_cycles=1.0 / 4.0,
-    )
+    ideal = memory.ideal_sectors / requests if requests and memory.ideal_sectors else spread
+    transactions = spread if _is_fitted(gpu) else max(1.0, spread * SECTOR_B / LINE_B)
+    coalesced = spread <= ideal * NEAR if _is_fitted(gpu) else transactions <= NEAR
+    return {
+        "comp_insts": max(0.0, work.warp_instructions - requests),
+        "uncoal_mem_insts": 0.0 if coalesced else requests,
+        "coal_mem_insts": requests if coalesced else 0.0,
+        "uncoal_per_mw": max(1.0, transactions),
+        "load_bytes": max(SECTOR_B, (ideal if _is_fitted(gpu) else spread) * SECTOR_B),
+        "ind_mem_req": _independent(work, memory, requests),
+    }
+
+
+def _independent(work: Workload, memory: Memory, requests: float) -> float:
+    """Loads that need not wait for an earlier one: those of each phase but its first, by the phases' mean."""
+    if not work.phases:
+        return 0.0
+    share = 1.0 - len(work.phases) / sum(work.phases)
+    return max(0.0, min(share * memory.global_load_requests, requests - 1.0))
+
+
+def _is_fitted(gpu: Gpu) -> bool:
+    return gpu.get("departure_delay_uncoalesced") is not None
+
+
+def _fitted_latency(gpu: Gpu) -> float | None:
+    """Mem_LD as fitted together with the departure delays, where the board quotes it."""
+    delay, latency = gpu.parameters.get("departure_delay_uncoalesced"), gpu.parameters.get("dram_latency")
+    if delay is None or latency is None:
+        return None
+    quoted = {latency.source: latency.value} | {claim.source: claim.value for claim in latency.others}
+    return quoted.get(delay.source)
+
+
+def _real(count: int | None) -> float | None:
+    return None if count is None else float(count)
+
+
+def answer(inputs: Inputs, x: Launched) -> Answer:
+    found = predict(inputs)
+    cycles = float(found.total)
+    rate = x.warps / (float(inputs.active_sms) * cycles) if x.warps and cycles else None
+    note = "every access is taken to reach DRAM" if _is_fitted(x.gpu) else DELAY_NOTE
+    return Answer(cycles / float(inputs.freq), rate, "warp/cycle/SM", str(found.bottleneck), note)

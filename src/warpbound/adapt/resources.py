@@ -1,8 +1,8 @@
 """What one unit of work asks of each resource, in SM cycles: the common ground of all throughput bounds.
 
 Source   V. Volkov, EECS-2016-143, section 3.6: a resource's bound is its time per warp.
-Models   issue slots and pipes of four sub-cores shared evenly, SM-wide data paths, an even share of the chip's
-         L2 and DRAM rates.
+Models   issue slots and pipes of the sub-cores shared evenly, SM-wide data paths, an even share of the chip's
+         L2 and DRAM rates; a machine without L1 or L2 has no such path.
 Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units (ADU, CBU), which are counted
          but bound nothing here.
 """
@@ -13,9 +13,11 @@ from warpbound.isa.limits import limits
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
+from warpbound.workload.files.lanes import issue_rate
 
 SECTOR_B = 32
 LINE_B = 128
+FIRST_WITH_CACHES = 20
 _UNITS = {  # unit of isa/families.toml -> resource of the reports
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
@@ -33,7 +35,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """SM cycles that one unit of work occupies each resource it uses; every name in RESOURCES."""
     sub_cores = limits(gpu.compute_capability).sub_cores
     cycles = dict.fromkeys(RESOURCES, 0.0)
-    cycles["issue"] = work.warp_instructions / sub_cores
+    cycles["issue"] = work.warp_instructions / issue_rate(gpu)
     for unit, busy in work.units.items():
         resource = _UNITS.get(unit)
         if resource:
@@ -41,8 +43,9 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
     cycles["shared"] = _traffic(work, "shared")
-    cycles["l1"] = LINE_B * _traffic(work, "l1") / gpu.value("l1_bandwidth")
-    cycles["l2"] = SECTOR_B * _traffic(work, "l2") / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
+    if gpu.arch >= FIRST_WITH_CACHES:
+        cycles["l1"] = LINE_B * _traffic(work, "l1") / gpu.value("l1_bandwidth")
+        cycles["l2"] = SECTOR_B * _traffic(work, "l2") / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
     cycles["dram"] = _traffic(work, "dram") / per_sm_cycle(gpu, "dram_achievable_bandwidth", clock_hz)
     return cycles
 

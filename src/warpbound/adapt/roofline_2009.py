@@ -1,23 +1,32 @@
-"""Workload and Gpu to the Inputs of the roofline: all flop of the launch against the bytes that reach DRAM."""
+"""Workload and Gpu to the Inputs of the roofline: all flop of the launch against the bytes that reach DRAM.
 
+Assumes   pin bandwidth; the peak of the mixture of types at hand, all operations in multiply-adds.
+"""
+
+from typing import Any
+
+from warpbound.adapt.accesses import dram_bytes
+from warpbound.adapt.launched import Answer, Launched, silent
 from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
-from warpbound.models.roofline_2009 import Inputs
+from warpbound.models.roofline_2009 import Inputs, predict
 from warpbound.workload import Workload
+from warpbound.workload.files.lanes import old, pipe_cycles
 
 _FASTEST = {"fp32": ("FFMA", 2), "fp64": ("DFMA", 2), "fp16": ("HFMA2", 4), "bf16": ("HFMA2", 4)}
 WARP = 32
+WANTED: dict[str, str] = {}
 
 
 def inputs(work: Workload, gpu: Gpu, clock_hz: float) -> Inputs:
     """Peak of the mixture of types that the kernel uses; intensity inf where no byte reaches DRAM."""
     flop = sum(work.flop.values())
-    dram_bytes = work.memory.dram_bytes_read + work.memory.dram_bytes_written
+    moved = work.memory.dram_bytes_read + work.memory.dram_bytes_written
     ideal_s = sum(count / peak(gpu, kind, clock_hz, work) for kind, count in work.flop.items() if count)
     return Inputs(
-        intensity=flop / dram_bytes if dram_bytes else float("inf"),
+        intensity=flop / moved if moved else float("inf"),
         peak_flops=flop / ideal_s if ideal_s else float("inf"),
         peak_bandwidth=gpu.value("dram_bandwidth"),
     )
@@ -29,7 +38,35 @@ def peak(gpu: Gpu, kind: str, clock_hz: float, work: Workload) -> float:
         used = max(work.tensor, key=lambda t: work.tensor[t], default="fp16")
         per_cycle = 2 * tensor_rate(gpu, used)
     else:
-        opcode, operations = _FASTEST[kind]
-        cycles = max(opcode_facts(opcode, (), gpu.arch).demand.values())
-        per_cycle = operations * WARP * limits(gpu.compute_capability).sub_cores / cycles
+        per_cycle = _per_cycle(gpu, kind)
     return per_cycle * clock_hz * gpu.value("sm_count")
+
+
+def _per_cycle(gpu: Gpu, kind: str) -> float:
+    """Operations of one SM per cycle; machines older than 7.0 do half precision no faster than single."""
+    sub_cores = limits(gpu.compute_capability).sub_cores
+    opcode, operations = _FASTEST[kind]
+    if old(gpu) is None:
+        cycles = max(opcode_facts(opcode, (), gpu.arch).demand.values())
+        return operations * WARP * sub_cores / cycles
+    cycles = pipe_cycles(gpu, "fp64" if kind == "fp64" else "fma") or pipe_cycles(gpu, "fma")
+    return 2 * WARP * sub_cores / cycles
+
+
+def known(x: Launched) -> dict[str, Any]:
+    return vars(inputs(x.work, x.gpu, x.clock_hz))
+
+
+def answer(inputs: Inputs, x: Launched) -> Answer:
+    flop, moved = sum(x.work.flop.values()), dram_bytes(x)
+    warps = x.warps
+    if flop <= 0:
+        if moved <= 0:
+            return silent("no flop and no DRAM traffic: it has nothing to say")
+        bandwidth = float(inputs.peak_bandwidth)
+        time_s = None if warps is None else moved * warps / bandwidth
+        return Answer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")
+    found = predict(inputs)
+    rate = float(found.rate)
+    time_s = None if warps is None else flop * warps / rate
+    return Answer(time_s, rate, found.unit, str(found.bottleneck), None)

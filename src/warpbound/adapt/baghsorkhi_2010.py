@@ -1,0 +1,34 @@
+"""Workload, Gpu and Residency to the Inputs of Baghsorkhi et al.: one warp's path, times added over the warps.
+
+Assumes   the accesses of adapt/accesses.py; DRAM at its best measured rate.
+"""
+
+from typing import Any
+
+from warpbound.adapt.accesses import accesses, per_cycle
+from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.models.baghsorkhi_2010 import Inputs, cycles, predict
+
+WANTED = {"mem_latency": "the latency of DRAM"}
+
+
+def known(x: Launched) -> dict[str, Any]:
+    a = accesses(x)
+    return present(
+        warps=x.warps_per_sm,
+        alu_insts=a.arithmetic,
+        mem_insts=a.count,
+        issue_time=a.issue_each,
+        alu_latency=a.arithmetic_latency,
+        mem_time=1.0 / per_cycle(x, "dram_achievable_bandwidth", a.bytes_each),
+        mem_latency=a.latency,
+        sync_insts=x.work.barriers,
+    )
+
+
+def answer(inputs: Inputs, x: Launched) -> Answer:
+    found = predict(inputs)
+    total = float(cycles(inputs))
+    rate = float(inputs.warps) / total if total else None
+    bottleneck = str(found.bottleneck)
+    return Answer(x.seconds_of_turns(total), rate, "warp/cycle/SM", bottleneck, "waits of different warps add up")

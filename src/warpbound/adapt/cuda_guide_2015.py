@@ -1,0 +1,30 @@
+"""Workload, Gpu and Residency to the Inputs of the vendor's rule of thumb.
+
+Assumes   the accesses of adapt/accesses.py; one instruction takes one issue slot.
+"""
+
+from typing import Any
+
+from warpbound.adapt.accesses import accesses
+from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.models.cuda_guide_2015 import Inputs, predict
+
+WANTED = {"alu_per_mem": "a global access", "mem_latency": "the latency of DRAM"}
+
+
+def known(x: Launched) -> dict[str, Any]:
+    a = accesses(x)
+    return present(
+        warps=x.warps_per_sm,
+        alu_per_mem=a.arithmetic / a.count if a.count else None,
+        mem_latency=a.latency,
+        inst_time=a.issue_each,
+    )
+
+
+def answer(inputs: Inputs, x: Launched) -> Answer:
+    found = predict(inputs)
+    rate = float(found.rate)
+    arithmetic = accesses(x).arithmetic
+    warp_rate = rate / arithmetic if arithmetic else 0.0
+    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "arithmetic alone; no bandwidth")

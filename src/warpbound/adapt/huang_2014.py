@@ -1,0 +1,43 @@
+"""Workload, Gpu and Residency to the Inputs of GPUMech: each scheduler with its share of the warps, round robin.
+
+Assumes   the accesses of adapt/accesses.py; an interval is one instruction with its latency. Every access contends
+          for the pins, although the paper means only those that diverge, so that bandwidth is told at all; MSHRs do
+          not bind.
+"""
+
+from typing import Any
+
+from warpbound.adapt.accesses import accesses
+from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.isa.limits import limits
+from warpbound.models.huang_2014 import Inputs, Interval, is_physical, predict, service_time
+
+WANTED = {"intervals": "the latency of DRAM, and the number of instructions"}
+BEYOND = "an interval asks for more than the bandwidth, where this model has no answer"
+
+
+def known(x: Launched) -> dict[str, Any]:
+    a = accesses(x)
+    schedulers = float(limits(x.gpu.compute_capability).sub_cores)
+    found = []
+    if a.arithmetic:
+        found.append(Interval(1.0, max(1.0, a.arithmetic_latency), a.arithmetic))
+    if a.count and a.latency:
+        found.append(Interval(1.0, max(1.0, a.latency), a.count, requests=1.0))
+    return present(
+        warps=None if x.warps_per_sm is None else x.warps_per_sm / schedulers,
+        intervals=tuple(found) or None,
+        cores=x.gpu.value("sm_count") * schedulers,
+        service=service_time(x.clock_hz, x.gpu.value("dram_bandwidth"), a.bytes_each),
+    )
+
+
+def answer(inputs: Inputs, x: Launched) -> Answer:
+    found = predict(inputs)
+    per_inst = float(found.total)
+    physical = bool(is_physical(inputs)) and per_inst > 0
+    rate = 1.0 / per_inst if per_inst else None
+    insts, schedulers = x.work.warp_instructions, limits(x.gpu.compute_capability).sub_cores
+    warp_rate = schedulers * rate / insts if rate and insts and physical else 0.0
+    note = "per scheduler" if physical else BEYOND
+    return Answer(x.seconds(warp_rate), rate, "inst/cycle/scheduler", str(found.bottleneck), note)

@@ -1,0 +1,72 @@
+"""What adapters are given and what they give: a launch as far as it is known, a model's answer in its own terms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from warpbound.machine import Gpu
+from warpbound.workload import Workload
+
+WARP = 32.0
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch whose per-warp work is known; what is None is not.
+
+    dram_cycles : unloaded DRAM latency at the clock. given : model -> its own symbols, taken before all else.
+    """
+
+    work: Workload
+    gpu: Gpu
+    clock_hz: float
+    dram_cycles: float | None
+    warps_per_sm: float | None
+    active_sms: float
+    blocks: int | None
+    blocks_per_sm: float | None
+    threads_per_block: int | None
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def warps(self) -> float | None:
+        """Of the whole launch."""
+        return self.work.warps
+
+    @property
+    def turns(self) -> float | None:
+        """How many times an SM is filled with its resident warps."""
+        if self.warps is None or not self.warps_per_sm:
+            return None
+        return self.warps / (self.active_sms * self.warps_per_sm)
+
+    def seconds(self, warp_rate: float) -> float | None:
+        """Of the launch, at so many warps per cycle and SM."""
+        if self.warps is None or not warp_rate > 0:
+            return None
+        return self.warps / (self.active_sms * warp_rate * self.clock_hz)
+
+    def seconds_of_turns(self, cycles: float) -> float | None:
+        """Of the launch, at so many cycles for the resident warps of an SM."""
+        return None if self.turns is None else self.turns * cycles / self.clock_hz
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One entry of `models` (contract, section 3)."""
+
+    time_s: float | None
+    rate: float | None
+    unit: str | None
+    bottleneck: str | None
+    reason: str | None
+
+
+def silent(reason: str) -> Answer:
+    """A model that cannot speak."""
+    return Answer(None, None, None, None, reason)
+
+
+def present(**fields: Any) -> dict[str, Any]:
+    """What is known of a model's Inputs: the fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,184 @@
+"""A hand-written workload on one GPU: the bounds, the time where the launch is known, every model's answer."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from warpbound.adapt.answers import Launched, answers
+from warpbound.adapt.resources import demand
+from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
+from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.machine import Gpu, catalogue, clock, gpu
+from warpbound.models import MODELS
+from warpbound.predict import Place, Prediction, active_sms, predict
+from warpbound.residency import occupancy
+from warpbound.workload import Workload
+from warpbound.workload.files import Written, levels, read, work_on
+
+NO_REGISTERS = "registers per thread are not given: they limit nothing"
+NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and the latency bound is left out"
+NO_WARPS = "resident warps are not given: nothing is said of time, and the latency bound is left out"
+
+
+@dataclass(frozen=True)
+class Resident:
+    """What one SM holds; None where it is not known."""
+
+    warps: float | None = None
+    blocks: float | None = None
+    limiters: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+
+def predictions(
+    word: str, gpus: str | None = None, cases: Sequence[str] = (), clock_word: str | float | None = None,
+    models: tuple[str, ...] = (),
+) -> list[Entry]:  # fmt: skip
+    """One entry per case and GPU; what cannot be answered among several leaves an error entry.
+
+    Raises the first error where nothing could be answered.
+    """
+    written = _chosen(read(word), cases)
+    results: list[Entry] = []
+    failures: list[WarpboundError] = []
+    for case in written:
+        for name in _names(case, gpus):
+            try:
+                results.append(predicted(case, gpu(name), clock_word, models))
+            except WarpboundError as error:
+                failures.append(error)
+                refused = {"reason": error.reason, "hint": error.hint}
+                results.append({"kernel": case.name, "gpu": name, "error": refused})
+    if len(failures) == len(results):
+        raise failures[0]
+    return results
+
+
+def model_names(words: str) -> tuple[str, ...]:
+    """The models in a comma list, or all. Raises CommandError for an unknown one."""
+    if words == "all":
+        return tuple(MODELS)
+    names = tuple(name for name in words.split(",") if name)
+    for name in names:
+        if name not in MODELS:
+            raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(MODELS)} and all.")
+    return names
+
+
+def predicted(
+    written: Written, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
+) -> Entry:
+    """One case on one board."""
+    if not board.board:
+        raise InputError(f"{board.name} is no board: nothing can be predicted on it.", "Name one of `warpbound gpus`.")
+    x = launched(written, board, clock_word)
+    resident = _resident(written, board)
+    found = _prediction(x)
+    timed = found is not None and bool(x.work.latency) and x.warps_per_sm is not None
+    time_s = found.time_s if found is not None and timed else None
+    return {
+        "kernel": written.name,
+        "gpu": board.key,
+        "gpu_name": board.name,
+        "source": written.source,
+        "mode": "written",
+        "time_s": time_s,
+        "cycles": None if time_s is None else time_s * x.clock_hz,
+        "bottleneck": found.bottleneck if found else None,
+        "runner_up": found.runner_up if found else None,
+        "occupancy": {
+            "blocks_per_sm": x.blocks_per_sm,
+            "warps_per_sm": x.warps_per_sm,
+            "limiters": list(resident.limiters),
+        },
+        "launch": {"blocks": x.blocks, "threads_per_block": x.threads_per_block},
+        "latency": {"cycles": x.work.latency, "parts": x.work.parts} if x.work.latency else None,
+        "bounds": bounds_entry(found) if found else [],
+        "warps_needed": found.warps_needed if found and x.work.latency else None,
+        "instructions": instructions_entry(x.work),
+        "flop": flop_entry(x.work),
+        "models": answers(tuple(dict.fromkeys(("roofline_2009", *models))), x),
+        "assumed": [*resident.assumed, *_unsaid(x)],
+        "clock_MHz": x.clock_hz / 1e6,
+    }
+
+
+def launched(written: Written, board: Gpu, clock_word: str | float | None = None) -> Launched:
+    """The case as adapters take it."""
+    clock_hz = clock(board, clock_word if clock_word is not None else written.clock)
+    resident = _resident(written, board)
+    count = board.value("sm_count")
+    return Launched(
+        work=work_on(written, board, clock_hz),
+        gpu=board,
+        clock_hz=clock_hz,
+        dram_cycles=levels(board, clock_hz).get("dram"),
+        warps_per_sm=resident.warps,
+        active_sms=count if written.blocks is None else min(count, float(written.blocks)),
+        blocks=written.blocks,
+        blocks_per_sm=resident.blocks,
+        threads_per_block=written.shape.threads_per_block,
+        given=written.inputs,
+    )
+
+
+def _resident(written: Written, board: Gpu) -> Resident:
+    shape, per_block = written.shape, written.warps_per_block
+    if shape.warps_per_sm is not None:
+        return Resident(shape.warps_per_sm, shape.warps_per_sm / per_block if per_block else None)
+    if shape.blocks_per_sm is not None:
+        return Resident(shape.blocks_per_sm * per_block if per_block else None, shape.blocks_per_sm)
+    if shape.threads_per_block is None:
+        return Resident()
+    found = occupancy(
+        board, shape.threads_per_block, shape.registers or 0, shape.shared_bytes or 0, shape.carveout,
+        grid_blocks=written.blocks,
+    )  # fmt: skip
+    if not found.blocks_per_sm:
+        raise InputError(
+            f"{written.name}: not one block of {shape.threads_per_block} threads fits on an SM of {board.name} "
+            f"({', '.join(found.limiters)}).",
+            " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
+        )
+    note = () if shape.registers is not None else (NO_REGISTERS,)
+    return Resident(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
+
+
+def _prediction(x: Launched) -> Prediction | None:
+    """Volkov's bounds; None where the file gives neither counts nor latency."""
+    count = x.gpu.value("sm_count")
+    sms = count if x.blocks is None else active_sms(x.blocks, count)
+    resident = x.warps_per_sm if x.warps_per_sm is not None else math.inf
+    if not any(demand(x.work, x.gpu, x.clock_hz).values()) and (not x.work.latency or math.isinf(resident)):
+        return None
+    work: Workload = x.work if x.warps_per_sm is not None and x.work.latency else replace(x.work, warps=None)
+    found = predict(work, Place(x.gpu, x.clock_hz, resident, sms))
+    if x.work.latency and x.warps_per_sm is not None:
+        return found
+    kept = {name: cycles for name, cycles in found.cycles.items() if name != "latency"}
+    order = sorted(kept, key=lambda name: -kept[name])
+    return replace(found, cycles=kept, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
+
+
+def _unsaid(x: Launched) -> list[str]:
+    missing = [NO_LATENCY] if not x.work.latency else []
+    return missing + ([NO_WARPS] if x.warps_per_sm is None else [])
+
+
+def _chosen(written: tuple[Written, ...], cases: Sequence[str]) -> tuple[Written, ...]:
+    names = [case.case for case in written if case.case]
+    for name in cases:
+        if name not in names:
+            known = f"Its cases are {', '.join(names)}." if names else "It has no cases."
+            raise CommandError(f"{written[0].origin} has no case {name!r}.", known)
+    return tuple(case for case in written if not cases or case.case in cases)
+
+
+def _names(case: Written, gpus: str | None) -> tuple[str, ...]:
+    word = gpus or case.gpu
+    if not word:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    names = catalogue() if word == "all" else tuple(name for name in word.split(",") if name.strip())
+    if not names:
+        raise CommandError(f"--gpu {word!r} names no GPU.", "`warpbound gpus` lists them.")
+    return names

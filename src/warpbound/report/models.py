@@ -1,0 +1,138 @@
+"""Hand-written workloads as a person reads them: the bounds, then every model's answer beside ours."""
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Group, JustifyMethod, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, seconds
+
+SIDE_BY_SIDE = 3  # answers in one table
+OURS = "warpbound"
+
+
+def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
+    """One result in full; several as tables of a row per model."""
+    if len(results) == 1:
+        yield _whole(results[0])
+        return
+    answered = [entry for entry in results if "error" not in entry]
+    for start in range(0, len(answered), SIDE_BY_SIDE):
+        yield _beside(answered[start : start + SIDE_BY_SIDE])
+    for entry in results:
+        if "error" in entry:
+            error = entry["error"]
+            yield Text(f"{entry['kernel']} on {entry['gpu']}: {error['reason']} {error['hint']}", "red")
+
+
+def _whole(entry: Entry) -> RenderableType:
+    parts: list[RenderableType] = [
+        Text(f"{entry['kernel']} on {entry['gpu_name']}", style="bold cyan"),
+        Padding(Text(_subline(entry), style="dim"), (0, 0, 1, 2)),
+        Padding(_verdict(entry), (0, 0, 1, 2)),
+    ]
+    if entry["latency"]:
+        parts += [_title("Latency of one warp"), Padding(_latency(entry), (0, 0, 1, 2))]
+    if entry["bounds"]:
+        parts += [_title("What each resource allows"), Padding(_bounds(entry), (0, 0, 0, 2))]
+    parts += [_title("The models of the papers"), Padding(_answers(entry), (0, 0, 0, 2))]
+    parts += [Padding(Text(f"- assumed: {note}", "dim"), (0, 0, 0, 2)) for note in entry["assumed"]]
+    return Group(*parts)
+
+
+def _title(words: str) -> Text:
+    return Text(words, style="bold cyan")
+
+
+def _subline(entry: Entry) -> str:
+    launch, occupancy = entry["launch"], entry["occupancy"]
+    words = [entry["source"]] if entry["source"] else []
+    if launch["blocks"]:
+        words.append(f"{launch['blocks']} blocks")
+    if launch["threads_per_block"]:
+        words.append(f"{launch['threads_per_block']} threads per block")
+    if occupancy["warps_per_sm"]:
+        words.append(f"{amount(occupancy['warps_per_sm'])} warps per SM")
+    return ", ".join([*words, f"{entry['clock_MHz']:.0f} MHz"])
+
+
+def _verdict(entry: Entry) -> RenderableType:
+    lines = []
+    if entry["time_s"] is not None:
+        lines.append(Text(f"Time {seconds(entry['time_s'])}.", "bold"))
+    if entry["bottleneck"] is None:
+        return Text("No counts are given: the bounds have nothing to say.")
+    name = RESOURCE_WORDS[entry["bottleneck"]]
+    binds = f"{name[0].upper()}{name[1:]} binds"
+    if entry["runner_up"] != entry["bottleneck"]:
+        binds += f"; next {RESOURCE_WORDS[entry['runner_up']]}"
+    lines.append(Text(f"{binds}."))
+    if entry["warps_needed"] is not None:
+        lines.append(Text(f"{amount(entry['warps_needed'])} warps per SM would hide the latency."))
+    return Group(*lines)
+
+
+def _latency(entry: Entry) -> RenderableType:
+    parts = sorted(entry["latency"]["parts"].items(), key=lambda part: -part[1])
+    said = ", ".join(f"{amount(cycles)} {CAUSE_WORDS[cause]}" for cause, cycles in parts)
+    return Text(f"{amount(entry['latency']['cycles'])} cycles: {said}.")
+
+
+def _bounds(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for column in ("resource", "SM cycles per warp", "in use"):
+        table.add_column(column, justify="left" if column == "resource" else "right")
+    for bound in entry["bounds"]:
+        used = f"{100 * bound['utilization']:.0f} %"
+        table.add_row(RESOURCE_WORDS[bound["resource"]], amount(bound["cycles_per_warp"]), used)
+    return table
+
+
+def _answers(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for column in ("model", "time", "rate", "binds"):
+        justify: JustifyMethod = "right" if column in ("time", "rate") else "left"
+        table.add_column(column, justify=justify, no_wrap=column != "binds", overflow="fold")
+    notes: list[RenderableType] = []
+    for name, said in entry["models"].items():
+        if said["reason"]:
+            style = "dim" if said["rate"] is not None else "yellow"
+            notes.append(Text.assemble((f"{name}: ", "bold"), (f"{said['reason']}.", style)))
+        if said["rate"] is None and said["time_s"] is None:
+            continue
+        table.add_row(name, _time(said), _rate(said), said["bottleneck"] or "-")
+    return Group(table, *notes, Text()) if notes else table
+
+
+def _time(said: Entry) -> str:
+    return seconds(said["time_s"]) if said["time_s"] is not None else "-"
+
+
+def _rate(said: Entry) -> str:
+    """With its unit, to which a prefix is joined: 80 GB/s."""
+    if said["rate"] is None:
+        return "-"
+    number = amount(said["rate"])
+    return f"{number}{said['unit']}" if number[-1].isalpha() else f"{number} {said['unit']}"
+
+
+def _beside(entries: Sequence[Entry]) -> RenderableType:
+    """Times of one launch each, or rates where no launch is known."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("", no_wrap=True)
+    for entry in entries:
+        table.add_column(f"{entry['kernel']} on {entry['gpu']}", justify="right", overflow="fold")
+    table.add_row(OURS, *(_time(entry) for entry in entries))
+    for name in entries[0]["models"]:
+        table.add_row(name, *(_cell(entry["models"][name]) for entry in entries))
+    return table
+
+
+def _cell(said: Entry) -> str:
+    if said["time_s"] is not None or said["rate"] is None:
+        return _time(said)
+    return _rate(said)

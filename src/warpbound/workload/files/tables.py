@@ -1,0 +1,306 @@
+"""The tables of a workload file, as TOML holds them, and how what is wrong in one is said."""
+
+import difflib
+import math
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta, Struct, field
+
+from warpbound.errors import InputError
+
+Per = Literal["warp", "launch"]
+Kind = Literal["load", "store", "shared_load", "shared_store"]
+Level = Literal["dram", "l2", "l1", "shared", "alu"]
+Cause = Literal["fixed", "l1", "l2", "dram", "shared", "constant", "barrier", "issue", "start"]
+Bytes = Literal[1, 2, 4, 8, 16]
+
+Count = Annotated[float, Meta(ge=0, le=1e30)]
+Positive = Annotated[float, Meta(gt=0, le=1e30)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Lanes = Annotated[float, Meta(gt=0, le=32)]
+Threads = Annotated[int, Meta(ge=1, le=1024)]
+Many = Annotated[int, Meta(ge=1, le=2**53)]
+Some = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Few = Annotated[int, Meta(ge=1, le=1000)]
+Clock = Literal["base", "boost"] | Positive
+Symbols = dict[str, float | dict[str, float] | list[dict[str, float]]]
+
+GLOBAL_ONLY, SHARED_ONLY = ("sectors", "l1_hit", "l2_hit"), ("wavefronts",)
+
+
+class Shape(Struct, forbid_unknown_fields=True, frozen=True):
+    """[launch]: how many threads there are, and how many an SM holds."""
+
+    threads_per_block: Threads | None = None
+    blocks: Many | None = None
+    threads: Many | None = None
+    registers: Some | None = None
+    shared_bytes: Some | None = None
+    carveout: Some | None = None
+    blocks_per_sm: Positive | None = None
+    warps_per_sm: Positive | None = None
+
+
+class Pipes(Struct, forbid_unknown_fields=True, frozen=True):
+    """Warp instructions by pipe."""
+
+    alu: Count = 0.0
+    fma: Count = 0.0
+    fp64: Count = 0.0
+    xu: Count = 0.0
+    tensor: Count = 0.0
+    uniform: Count = 0.0
+    lsu: Count = 0.0
+
+
+class Flop(Struct, forbid_unknown_fields=True, frozen=True):
+    """Operations of all lanes by type, FMA = 2."""
+
+    fp16: Count = 0.0
+    bf16: Count = 0.0
+    fp32: Count = 0.0
+    fp64: Count = 0.0
+    tensor: Count = 0.0
+
+
+class Tensor(Struct, forbid_unknown_fields=True, frozen=True):
+    """Multiply-adds by operand type."""
+
+    fp16: Count = 0.0
+    bf16: Count = 0.0
+    tf32: Count = 0.0
+    fp8: Count = 0.0
+    int8: Count = 0.0
+    fp64: Count = 0.0
+
+
+class Counts(Struct, forbid_unknown_fields=True, frozen=True):
+    """[counts]: instructions and operations."""
+
+    per: Per
+    instructions: Count | None = None
+    lanes: Lanes = 32.0
+    barriers: Count = 0.0
+    pipes: Pipes | None = None
+    flop: Flop | None = None
+    tensor: Tensor | None = None
+
+
+class Access(Struct, forbid_unknown_fields=True, frozen=True):
+    """[[access]]: memory instructions that do the same; sectors and wavefronts are those of one of them."""
+
+    kind: Kind
+    per: Per
+    count: Count
+    bytes: Bytes = 4
+    sectors: Positive | None = None
+    l1_hit: Share | None = None
+    l2_hit: Share | None = None
+    wavefronts: Positive | None = None
+
+
+class Traffic(Struct, forbid_unknown_fields=True, frozen=True):
+    """[memory]: traffic as it was counted; what is named here replaces what the accesses add up to."""
+
+    per: Per
+    global_load_requests: Count | None = None
+    global_store_requests: Count | None = None
+    l1_sectors_load: Count | None = None
+    l1_sectors_store: Count | None = None
+    l1_wavefronts: Count | None = None
+    l2_sectors_read: Count | None = None
+    l2_sectors_written: Count | None = None
+    dram_bytes_read: Count | None = None
+    dram_bytes_written: Count | None = None
+    shared_wavefronts_load: Count | None = None
+    shared_wavefronts_store: Count | None = None
+    shared_wavefronts_atomic: Count | None = None
+    ideal_sectors: Count | None = None
+
+
+class Parts(Struct, forbid_unknown_fields=True, frozen=True):
+    """Cycles of one warp by cause."""
+
+    fixed: Count = 0.0
+    l1: Count = 0.0
+    l2: Count = 0.0
+    dram: Count = 0.0
+    shared: Count = 0.0
+    constant: Count = 0.0
+    barrier: Count = 0.0
+    issue: Count = 0.0
+    start: Count = 0.0
+
+
+class Phase(Struct, forbid_unknown_fields=True, frozen=True):
+    """[[latency.phases]]: one wait of one warp, at the latency of the GPU or of so many cycles."""
+
+    level: Level | None = field(default=None, name="from")
+    cycles: Count | None = None
+    cause: Cause | None = None
+    times: Count = 1.0
+    loads: Few | None = None
+
+
+class Latency(Struct, forbid_unknown_fields=True, frozen=True):
+    """[latency]: parts or phases."""
+
+    parts: Parts | None = None
+    phases: Annotated[list[Phase], Meta(min_length=1)] | None = None
+
+
+class Tables(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What a file and each of its cases may say."""
+
+    gpu: str | None = None
+    clock: Clock | None = None
+    launch: Shape | None = None
+    counts: Counts | None = None
+    access: list[Access] | None = None
+    memory: Traffic | None = None
+    latency: Latency | None = None
+    inputs: dict[str, Symbols] | None = None
+
+
+class Variant(Tables, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """[[case]]: what differs from the file itself."""
+
+    name: str
+
+
+class File(Tables, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """The whole file."""
+
+    title: str
+    source: str = ""
+    case: list[Variant] = []
+
+
+def parse(document: dict[str, Any], origin: str) -> File:
+    """The tables of a document; InputError names file, key and the way out."""
+    _finite(document, origin, "")
+    try:
+        said = msgspec.convert(document, File)
+    except msgspec.ValidationError as problem:
+        raise _refusal(str(problem), document, origin) from None
+    check(said, origin, "")
+    seen: set[str] = set()
+    for order, variant in enumerate(said.case):
+        if variant.name in seen:
+            raise InputError(f"{origin}, case[{order}]: '{variant.name}' is there twice.", "Rename one of the two.")
+        seen.add(variant.name)
+        check(variant, origin, f"case[{order}].")
+    return said
+
+
+def check(said: Tables, origin: str, prefix: str) -> None:
+    """What a single table may not say together."""
+    shape = said.launch
+    if shape is not None:
+        _one_of(shape, ("blocks", "threads"), f"{origin}, {prefix}launch")
+        _one_of(shape, ("blocks_per_sm", "warps_per_sm"), f"{origin}, {prefix}launch")
+    for order, access in enumerate(said.access or ()):
+        _check_access(access, f"{origin}, {prefix}access[{order}]")
+    if said.latency is not None:
+        _check_latency(said.latency, f"{origin}, {prefix}latency")
+
+
+def _check_access(access: Access, place: str) -> None:
+    foreign = GLOBAL_ONLY if access.kind.startswith("shared") else SHARED_ONLY
+    if access.kind == "store":
+        foreign = (*foreign, "l1_hit")
+    for key in foreign:
+        if getattr(access, key) is not None:
+            raise InputError(f"{place}.{key} does not go with kind '{access.kind}'.", f"Remove {key}.")
+
+
+def _check_latency(latency: Latency, place: str) -> None:
+    if latency.parts is None and latency.phases is None:
+        raise InputError(f"{place} says nothing.", "Give parts by cause, or phases.")
+    _one_of(latency, ("parts", "phases"), place)
+    for order, phase in enumerate(latency.phases or ()):
+        here = f"{place}.phases[{order}]"
+        if phase.level is None and phase.cycles is None:
+            raise InputError(f"{here} has neither from nor cycles.", 'Give from = "dram", or cycles = NUMBER.')
+        if phase.level is not None and (phase.cycles is not None or phase.cause is not None):
+            wrong = "cycles" if phase.cycles is not None else "cause"
+            raise InputError(f"{here}.{wrong} does not go with from.", f"Remove {wrong}, or from.")
+        if phase.loads is not None and phase.level not in ("dram", "l2", "l1"):
+            raise InputError(f"{here}.loads is for global loads.", 'Give from = "dram", "l2" or "l1" with it.')
+
+
+def _one_of(table: Struct, keys: tuple[str, str], place: str) -> None:
+    if all(getattr(table, key) is not None for key in keys):
+        raise InputError(f"{place} has both {keys[0]} and {keys[1]}.", "Keep one of the two.")
+
+
+def _finite(value: Any, origin: str, key: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(f"{origin}, {key} is {value}.", "Give a finite number.")
+    inner: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, dict):
+        inner = ((f"{key}.{name}".lstrip("."), part) for name, part in value.items())
+    elif isinstance(value, list):
+        inner = ((f"{key}[{order}]", part) for order, part in enumerate(value))
+    for name, part in inner:
+        _finite(part, origin, name)
+
+
+def _refusal(problem: str, document: dict[str, Any], origin: str) -> InputError:
+    reason, _, place = problem.partition(" - at `$.")
+    key = place.rstrip("`").replace("[...]", "")
+    if unknown := re.match("Object contains unknown field `(.*)`", reason, re.DOTALL):
+        known = _keys_at(key)
+        return InputError(f"{origin}{_at(key)} has no key '{unknown[1]}'.", suggestion(unknown[1], known))
+    if missing := re.match("Object missing required field `(.*)`", reason):
+        return InputError(f"{origin}{_at(key)} has no {missing[1]}.", _ADD.get(missing[1], f"Add {missing[1]} = ...."))
+    if choice := re.match("Invalid enum value (.*)", reason, re.DOTALL):
+        word = choice[1].strip("'")
+        return InputError(f"{origin}{_at(key)}: {word!r} is not known.", suggestion(word, _words_at(key)))
+    return InputError(f"{origin}{_at(key)} is wrong: {reason[0].lower()}{reason[1:]}.", "Change its value.")
+
+
+_ADD = {
+    "per": 'Say whether the counts are those of one warp or of all: per = "warp" or per = "launch".',
+    "title": 'Add title = "what this is".',
+    "name": 'Add name = "what differs here".',
+}
+
+
+def _at(key: str) -> str:
+    return f", {key}" if key else ""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """A hint that names what is close to a misspelt word, or else all there is."""
+    names = list(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    return f"Did you mean '{close[0]}'?" if close else f"Known are {', '.join(names)}."
+
+
+def _type_at(key: str) -> Any:
+    """The type of what stands at `case[0].counts.pipes`."""
+    kind: Any = File
+    for part in re.findall("[A-Za-z_0-9]+(?![0-9]*\\])", key):
+        table = next((one for one in _flat(kind) if isinstance(one, type) and issubclass(one, Struct)), None)
+        if table is None:
+            return kind
+        kind = {entry.encode_name: entry.type for entry in msgspec.structs.fields(table)}[part]
+    return kind
+
+
+def _flat(kind: Any) -> list[Any]:
+    """The types that a union, a list or an annotation is made of, itself among them."""
+    return [kind, *(inner for part in get_args(kind) for inner in _flat(part))]
+
+
+def _keys_at(key: str) -> list[str]:
+    tables = [one for one in _flat(_type_at(key)) if isinstance(one, type) and issubclass(one, Struct)]
+    return [entry.encode_name for entry in msgspec.structs.fields(tables[0])] if tables else []
+
+
+def _words_at(key: str) -> list[str]:
+    return [str(word) for word in _flat(_type_at(key)) if isinstance(word, str | int) and not isinstance(word, bool)]

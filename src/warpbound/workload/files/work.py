@@ -1,0 +1,175 @@
+"""A written case on a GPU: counts into a Workload, latencies of the memory system from the board.
+
+Assumes   accesses without `sectors` are coalesced; without `l1_hit` and `l2_hit` they go to DRAM; the two shared
+          kinds are free of bank conflicts without `wavefronts`. A machine without L1 or L2 has no hits in them.
+          Further loads of a phase issue for nothing; add a phase with cause "issue" where that matters.
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+
+import msgspec
+
+from warpbound.errors import InputError
+from warpbound.machine import Gpu
+from warpbound.workload.files.lanes import alu_latency, pipe_cycles
+from warpbound.workload.files.reading import Written
+from warpbound.workload.files.tables import Access, Phase
+from warpbound.workload.records import Memory, Workload
+
+SECTOR_B, LINE_B, WARP = 32.0, 128.0, 32.0
+LISTED = 1000  # phases that are repeated one by one; more say nothing new
+_CAUSE = {"alu": "fixed"}  # latency that a phase takes from the GPU -> cause it is booked on; else its own name
+
+
+def work_on(written: Written, gpu: Gpu, clock_hz: float) -> Workload:
+    """One warp of the case; latency 0 where the file gives none."""
+    counts = written.counts
+    share = _per_warp(written)
+    memory = _memory(written, share)
+    scale = share(counts.per) if counts else 1.0
+    pipes = _pipes(written, scale, share)
+    instructions = sum(pipes.values())
+    if counts and counts.instructions is not None:
+        instructions = counts.instructions * scale
+    parts = _parts(written, gpu, clock_hz)
+    tensor = _named(counts.tensor if counts else None, scale)
+    return Workload(
+        title=written.name,
+        unit="warp",
+        lines=(0, 0),
+        warp_instructions=instructions,
+        thread_instructions=instructions * (counts.lanes if counts else WARP),
+        by_pipe=pipes,
+        units=_units(pipes, gpu),
+        tensor=tensor,
+        flop=_named(counts.flop if counts else None, scale),
+        memory=memory,
+        barriers=counts.barriers * scale if counts else 0.0,
+        latency=sum(parts.values()),
+        parts=parts,
+        phases=_phases(written),
+        warps=written.warps,
+    )
+
+
+def levels(gpu: Gpu, clock_hz: float) -> dict[str, float]:
+    """Unloaded latency by level, in cycles at this clock; a machine without caches has DRAM and shared memory."""
+    on_chip = {level: gpu.get(f"{level}_latency") for level in ("l1", "l2", "shared")}
+    found = {level: cycles for level, cycles in on_chip.items() if cycles is not None}
+    dram = gpu.get("dram_latency")
+    if dram is not None:
+        near = found.get("l2", 0.0)  # the clock moves what lies beyond it
+        found["dram"] = near + (dram - near) / gpu.value("latency_clock") * clock_hz
+    return found | {"alu": alu_latency(gpu)}
+
+
+def _per_warp(written: Written) -> Callable[[str], float]:
+    def share(per: str) -> float:
+        if per == "warp":
+            return 1.0
+        if written.warps is None:
+            raise InputError(
+                f"{written.origin}: counts are per launch, but launch does not say how many warps there are.",
+                "Add blocks (or threads) and threads_per_block to [launch], or give the counts per warp.",
+            )
+        return 1.0 / written.warps
+
+    return share
+
+
+def _pipes(written: Written, scale: float, share: Callable[[str], float]) -> dict[str, float]:
+    pipes = _named(written.counts.pipes if written.counts else None, scale)
+    accesses = sum(access.count * share(access.per) for access in written.access)
+    if accesses:
+        pipes["lsu"] = pipes.get("lsu", 0.0) + accesses
+    return pipes
+
+
+def _units(pipes: dict[str, float], gpu: Gpu) -> dict[str, float]:
+    """Cycles of one sub-core's units; older SMs have the same cores for integers as for FP32."""
+    units: dict[str, float] = {}
+    for pipe, count in pipes.items():
+        unit = "fma" if pipe == "alu" and gpu.arch < 70 else pipe
+        cycles = count * pipe_cycles(gpu, pipe)
+        if cycles:
+            units[unit] = units.get(unit, 0.0) + cycles
+    return units
+
+
+def _memory(written: Written, share: Callable[[str], float]) -> Memory:
+    total = Memory()
+    for access in written.access:
+        total = total.plus(_one(access).scaled(access.count * share(access.per)))
+    if written.traffic is None:
+        return total
+    scale = share(written.traffic.per)
+    counted = msgspec.structs.asdict(written.traffic)
+    named = {f.name: counted[f.name] * scale for f in fields(Memory) if counted.get(f.name) is not None}
+    return Memory(**({f.name: getattr(total, f.name) for f in fields(Memory)} | named))
+
+
+def _one(access: Access) -> Memory:
+    """One instruction of this kind by a full warp."""
+    if access.kind.startswith("shared"):
+        wavefronts = access.wavefronts or max(1.0, WARP * access.bytes / LINE_B)
+        return Memory(**{f"shared_wavefronts_{access.kind.removeprefix('shared_')}": wavefronts})
+    ideal = max(1.0, WARP * access.bytes / SECTOR_B)
+    sectors = access.sectors or ideal
+    beyond_l1 = sectors * (1.0 - (access.l1_hit or 0.0))
+    dram = SECTOR_B * beyond_l1 * (1.0 - (access.l2_hit or 0.0))
+    wavefronts = max(1.0, sectors * SECTOR_B / LINE_B)
+    if access.kind == "load":
+        return Memory(
+            global_load_requests=1.0,
+            l1_sectors_load=sectors,
+            l1_wavefronts=wavefronts,
+            l2_sectors_read=beyond_l1,
+            dram_bytes_read=dram,
+            ideal_sectors=ideal,
+        )
+    return Memory(
+        global_store_requests=1.0,
+        l1_sectors_store=sectors,
+        l1_wavefronts=wavefronts,
+        l2_sectors_written=beyond_l1,
+        dram_bytes_written=dram,
+        ideal_sectors=ideal,
+    )
+
+
+def _parts(written: Written, gpu: Gpu, clock_hz: float) -> dict[str, float]:
+    if written.latency is None:
+        return {}
+    if written.latency.parts is not None:
+        return _named(written.latency.parts, 1.0)
+    known = levels(gpu, clock_hz)
+    parts: dict[str, float] = {}
+    for phase in written.latency.phases or ():
+        cause, cycles = _wait(phase, known, gpu, written.origin)
+        parts[cause] = parts.get(cause, 0.0) + cycles * phase.times
+    return parts
+
+
+def _wait(phase: Phase, known: dict[str, float], gpu: Gpu, origin: str) -> tuple[str, float]:
+    if phase.level is None:
+        return phase.cause or "fixed", phase.cycles or 0.0
+    if phase.level not in known:
+        raise InputError(
+            f'{origin}, latency.phases: {gpu.name} has no latency for "{phase.level}".',
+            f"It has {', '.join(known)}; or give cycles and cause.",
+        )
+    return _CAUSE.get(phase.level, phase.level), known[phase.level]
+
+
+def _phases(written: Written) -> tuple[int, ...]:
+    if written.latency is None or written.latency.phases is None:
+        return ()
+    waits = [phase for phase in written.latency.phases if phase.level in ("dram", "l2", "l1")]
+    repeated = [phase.loads or 1 for phase in waits for _ in range(round(min(phase.times, LISTED)))]
+    return tuple(repeated[:LISTED])
+
+
+def _named(table: msgspec.Struct | None, scale: float) -> dict[str, float]:
+    """What a table says, times `scale`; nothing for what is 0."""
+    return {key: count * scale for key, count in msgspec.structs.asdict(table).items() if count} if table else {}
