@@ -20,6 +20,8 @@ from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
 
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
+SLICE = 20_000  # steps of a chunk whose threads poll, after which blocks that have not begun may begin
+RESIDENT_CHUNKS = 16  # that may wait for each other; a grid-wide barrier needs all blocks among them
 CHUNK_LANES = 16384
 CHUNK_B = 256 << 20  # registers, shared and local memory of a chunk
 
@@ -131,10 +133,11 @@ def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
 
 
 class Chunk:
-    """Some blocks of a launch, executed together."""
+    """Some blocks of a launch, executed together; first_warp is the place of their first among all that run."""
 
-    def __init__(self, kernel: Kernel, blocks: Sequence[int] | NDArray[np.int64]) -> None:
+    def __init__(self, kernel: Kernel, blocks: Sequence[int] | NDArray[np.int64], first_warp: int = 0) -> None:
         self.kernel = kernel
+        self.first_warp = first_warp
         self.blocks = np.asarray(blocks, np.int64)
         lanes = kernel.lanes_per_block
         x = State(len(self.blocks) * lanes // LANES, kernel.registers)
@@ -150,8 +153,10 @@ class Chunk:
         self.flow = Flow(x, thread < kernel.threads, lanes)
         self.handlers = self._with_control()
         self.polls = [_polls(one) for one in kernel.program.instructions]
+        self.flow.groups.park(self.flow.groups.alive, 0)
         self.at = 0
-        self.steps = 0
+        self.steps = self.until = 0
+        self.polled = False
 
     def _with_control(self) -> list[Handler]:
         """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
@@ -168,20 +173,27 @@ class Chunk:
             known = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
             return _refusal(known)
 
-    def run(self, step: Callable[[int], int | None] | None = None, limit: int = STEP_LIMIT) -> None:
-        """Execute until every thread has ended; `step` stands in for the plain execution of an instruction."""
+    def proceed(self, limit: int, step: Callable[[int], int | None] | None = None) -> bool:
+        """Execute until every thread has ended (True), or for SLICE steps of threads that poll (False).
+
+        step : stands in for the plain execution of an instruction.
+        """
         groups = self.flow.groups
-        groups.park(groups.alive, 0)
+        self.until = self.steps + SLICE
+        self.polled = False
         try:
             with np.errstate(all="ignore"):
                 while (chosen := groups.pick()) is not None:
                     self.at, lanes = chosen
                     self.x.select(lanes)
                     self._advance(step or self._step, limit)
+                    if self.polled and self.steps > self.until:
+                        return False
         except BadAccess as bad:
             raise self._fault(bad) from None
         if groups.alive.any():
             raise self._deadlock()
+        return True
 
     def _step(self, at: int) -> int | None:
         return self.handlers[at](self.x)  # type: ignore[no-any-return]
@@ -200,7 +212,7 @@ class Chunk:
             if self.steps > limit:
                 raise self._runaway(limit)
             if polls[at]:
-                flow.polled = True
+                flow.polled = self.polled = True
             if move is None:
                 at += 1
             elif move == STOP:
@@ -209,7 +221,7 @@ class Chunk:
                 if move <= at:
                     turns += 1
                     others = bool(ready) or groups.waiting()
-                    if others and (flow.polled or turns >= TURNS):
+                    if flow.polled and self.steps > self.until or others and (flow.polled or turns >= TURNS):
                         groups.park(x.spread(x.active()), move, polling=True)
                         return
                 at = move
@@ -307,7 +319,28 @@ def run(program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT) -> di
     Raises InputError for bad accesses, deadlocks, loops without end and instructions that are not executed.
     """
     kernel = make_ready(program, launch)
-    step = kernel.blocks_per_chunk()
-    for first in range(0, kernel.block_count, step):
-        Chunk(kernel, range(first, min(first + step, kernel.block_count))).run(limit=step_limit)
+    run_blocks(kernel, np.arange(kernel.block_count), step_limit)
     return kernel.memory.arrays()
+
+
+def run_blocks(
+    kernel: Kernel,
+    blocks: NDArray[np.int64],
+    limit: int,
+    stepper: Callable[[Chunk], Callable[[int], int | None]] | None = None,
+) -> None:
+    """Execute blocks, in chunks in the given order; chunks that wait for others take turns with them.
+
+    stepper : makes the function that stands in for the plain execution of an instruction of a chunk.
+    """
+    size, next_block = kernel.blocks_per_chunk(), 0
+    resident: list[Chunk] = []
+    warps_per_block = kernel.lanes_per_block // LANES
+    while resident or next_block < len(blocks):
+        if next_block < len(blocks) and len(resident) < RESIDENT_CHUNKS:
+            chosen = blocks[next_block : next_block + size]
+            resident.append(Chunk(kernel, chosen, next_block * warps_per_block))
+            next_block += len(chosen)
+        for chunk in tuple(resident):
+            if chunk.proceed(limit, stepper(chunk) if stepper else None):
+                resident.remove(chunk)

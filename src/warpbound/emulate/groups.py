@@ -83,7 +83,6 @@ class Groups:
             if lanes.any():
                 self._resume(wait, lanes)
                 released = True
-        self.only_polling = 0
         return released
 
     # --- convergence ---

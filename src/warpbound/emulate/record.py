@@ -1,12 +1,12 @@
 """Runs sampled blocks and writes down what they did: the Trace."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.emulator import STEP_LIMIT, Chunk, Kernel, make_ready
+from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.state import LANES, Mask, State, Value
 from warpbound.emulate.trace import Accesses, Trace
@@ -17,6 +17,7 @@ from warpbound.program.kernel import Program
 
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 4  # warps whose dynamic instructions are kept, spread over the sample
+SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept per space; 290 bytes each
 
 
@@ -58,10 +59,21 @@ class Recording:
         self.first_warp = 0
         self.dropped = 0
 
-    def step(self, chunk: Chunk, at: int) -> None:
+    def stepper(self, chunk: Chunk) -> Callable[[int], int | None]:
+        """Execution of the instructions of a chunk that is written down."""
+        handlers, x = chunk.handlers, chunk.x
+        x.recorder = self
+
+        def step(at: int) -> int | None:
+            self._count(chunk, at)
+            return handlers[at](x)  # type: ignore[no-any-return]
+
+        return step
+
+    def _count(self, chunk: Chunk, at: int) -> None:
         """Count instruction `at` for the selected warps, before it runs."""
         x = chunk.x
-        self.at = at
+        self.at, self.first_warp = at, chunk.first_warp
         active = x.active()
         guard = self.guards[at]
         if guard is not None:
@@ -104,7 +116,7 @@ def _lanes(value: Value, x: State) -> Mask:
     return np.broadcast_to(value, x.selected_lanes)
 
 
-def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = STEP_LIMIT) -> Trace:
+def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = SAMPLE_STEP_LIMIT) -> Trace:
     """What the given blocks (linear numbers) of a launch do, each run to its end.
 
     A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
@@ -114,32 +126,13 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
-    per_block = kernel.lanes_per_block // LANES
-    recording = Recording(kernel, len(numbers) * per_block)
+    recording = Recording(kernel, len(numbers) * kernel.lanes_per_block // LANES)
     stopped = ""
-    size = kernel.blocks_per_chunk()
-    for first in range(0, len(numbers), size):
-        chunk = Chunk(kernel, numbers[first : first + size])
-        recording.first_warp = first * per_block
-        stopped = _run(chunk, recording, step_limit)
-        if stopped:
-            break
-    return _trace(kernel, numbers, recording, stopped)
-
-
-def _run(chunk: Chunk, recording: Recording, step_limit: int) -> str:
-    chunk.x.recorder = recording
-    handlers, x = chunk.handlers, chunk.x
-
-    def step(at: int) -> int | None:
-        recording.step(chunk, at)
-        return handlers[at](x)  # type: ignore[no-any-return]
-
     try:
-        chunk.run(step, step_limit)
+        run_blocks(kernel, numbers, step_limit, recording.stepper)
     except InputError as problem:
-        return str(problem)
-    return ""
+        stopped = str(problem)
+    return _trace(kernel, numbers, recording, stopped)
 
 
 def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:

@@ -1,0 +1,41 @@
+"""Prints the table kernel x architecture: passed, or what is missing.
+
+python tests/emulate/support_table.py > table.md
+"""
+
+import re
+import sys
+
+import numpy as np
+from case import Case, difference, program_of
+from test_emulate_kernels import CASES
+
+from warpbound import emulate
+from warpbound.errors import InputError
+from warpbound.kernel_launch import launch
+
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
+
+
+def outcome(case: Case, arch: int) -> str:
+    """One cell."""
+    if arch < case.least_arch:
+        return "-"
+    asked = launch(grid=case.grid, block=case.block, args=case.args, constants=case.constants, smem=case.smem)
+    try:
+        arrays = emulate.run(program_of(case, arch), asked, step_limit=200_000)
+    except InputError as problem:
+        missing = re.search(r"does not execute (\S+)", str(problem))
+        return missing[1] if missing else "failed"
+    return "passed" if not any(difference(want, arrays[key]) for key, want in case.expected.items()) else "wrong"
+
+
+def main() -> None:
+    rows = [["kernel", *(f"sm_{arch}" for arch in ARCHITECTURES)], ["---"] * (1 + len(ARCHITECTURES))]
+    for name, make in CASES.items():
+        rows.append([name, *(outcome(make(np.random.default_rng(7)), arch) for arch in ARCHITECTURES)])
+    sys.stdout.writelines("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""Traces of regular kernels equal exact arithmetic."""
+
+import numpy as np
+import pytest
+from case import EXAMPLES
+
+from warpbound import emulate
+from warpbound.kernel_launch import launch
+from warpbound.program.reading import compile_program
+
+pytestmark = pytest.mark.cuda
+
+
+def matmul(arch, blocks):
+    program = compile_program(EXAMPLES / "matmul_tiled.cu", f"sm_{arch}")
+    args = {"A": "f32[128,128]:ones", "B": "f32[128,128]:ones", "C": "f32[128,128]", "n": 128}
+    return program, emulate.trace(program, launch(grid=(4, 4), block=(32, 32), args=args), blocks)
+
+
+@pytest.mark.parametrize("arch", [80, 120])
+def test_counts_of_a_tiled_product_are_exact(arch):
+    program, trace = matmul(arch, [0, 5, 15])
+    assert trace.blocks.tolist() == [0, 5, 15]
+    assert (trace.of_blocks, trace.stopped, trace.notes) == (16, "", ())
+    assert trace.warps.shape == (96, 2)
+    assert set(trace.warps[:, 0]) == {0, 5, 15}
+    count = lambda opcode: sum(  # noqa: E731
+        trace.executed[:, i] for i, one in enumerate(program.instructions) if one.opcode == opcode
+    )
+    assert (count("FFMA") == 128).all()
+    assert (count("LDG") == 2 * 4).all()
+    assert (count("STG") == 1).all()
+    assert (count("BAR") == 2 * 4).all()
+    unguarded = [i for i, one in enumerate(program.instructions) if one.guard is None]
+    assert (trace.threads[:, unguarded] == 32 * trace.executed[:, unguarded]).all()
+
+
+def test_addresses_of_a_tiled_product():
+    program, trace = matmul(80, [5])
+    loads = trace.accesses["global"]
+    kinds = np.array([one.opcode for one in program.instructions])[loads.instruction]
+    assert (kinds == "LDG").sum() == 32 * 8
+    assert (kinds == "STG").sum() == 32
+    assert loads.active.all()
+    rows = loads.addresses[kinds == "LDG"]
+    assert (np.diff(rows.astype(np.int64), axis=1) == 4).all()
+    stores = loads.addresses[kinds == "STG"].astype(np.int64)
+    assert sorted(stores[:, 0] - stores.min()) == [128 * 4 * row for row in range(32)]
+    assert len(trace.accesses["shared"].instruction) == sum(
+        trace.executed[:, i].sum() for i, one in enumerate(program.instructions) if one.opcode in ("LDS", "STS")
+    )
+
+
+def test_a_stream_is_the_warps_own_order():
+    program, trace = matmul(80, [0])
+    for row, stream in trace.streams.items():
+        assert np.array_equal(np.bincount(stream, minlength=len(program.instructions)), trace.executed[row])
+    assert stream[0] == 0
+    assert program.instructions[stream[-1]].opcode == "EXIT"
+
+
+def test_lanes_that_are_off_are_not_counted():
+    program = compile_program(EXAMPLES / "saxpy.cu", "sm_90")
+    args = {"n": 70, "a": 2.0, "x": "f32[70]:ones", "y": "f32[70]:ones"}
+    trace = emulate.trace(program, launch(grid=1, block=96, args=args), [0])
+    store = next(i for i, one in enumerate(program.instructions) if one.opcode == "STG")
+    assert trace.threads[:, store].tolist() == [32, 32, 6]
+    active = trace.accesses["global"].active[trace.accesses["global"].instruction == store]
+    assert active.sum(axis=1).tolist() == [32, 32, 6]
+
+
+def test_a_sampled_block_that_cannot_end_says_so():
+    source = 'extern "C" __global__ void wait(volatile int* x) { while (x[0] == 0) {} x[1 + blockIdx.x] = 1; }'
+    program = compile_program(source, "sm_80")
+    trace = emulate.trace(program, launch(grid=4, block=32, args={"x": np.zeros(8, np.int32)}), [2], step_limit=5000)
+    assert "still running after 5000 steps" in trace.stopped
+    assert trace.executed.sum() > 0
