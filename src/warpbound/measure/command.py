@@ -1,0 +1,87 @@
+"""What `warpbound measure` does, but for printing."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.isa.limits import limits
+from warpbound.machine import load
+from warpbound.measure import building, proposal
+from warpbound.measure.device import Device, Facts
+from warpbound.measure.runner import Order, Raw, run
+from warpbound.measure.suite import plan
+
+PROFILE, VERDICT = "profile.toml", "verdict.txt"
+NOMINAL = Facts(  # for a plan where no GPU is
+    "no GPU here: as for 132 SMs and 50 MiB of L2", "9.0", "none", 132, 233472, 232448, 1024, 2048, 32, 50 << 20,
+    80 << 30, 5120, 2.6e9, 1.98e9,
+)  # fmt: skip
+
+
+def here(number: int) -> Device:
+    """The GPU of this machine."""
+    from warpbound.measure.driver import Driver
+
+    return Driver(number)
+
+
+def plan_text(names: tuple[str, ...], effort: str, number: int) -> Iterator[str]:
+    """Cases and seconds by mechanism."""
+    try:
+        facts = here(number).facts()
+    except WarpboundError:
+        facts = NOMINAL
+    planned = plan(names, facts, effort)
+    yield facts.name
+    for part in planned:
+        yield f"{part.mechanism:20s} {len(part.cases):5d} cases  about {part.seconds:5.0f} s"
+    total = sum(part.seconds for part in planned)
+    yield f"{'all':20s} {sum(len(p.cases) for p in planned):5d} cases  about {total:5.0f} s"
+
+
+def build(folder: Path, names: tuple[str, ...], archs: tuple[int, ...]) -> str:
+    """Machine code for later; what to do with it."""
+    count = building.write(folder, names, archs or building.ARCHITECTURES)
+    return f"{count} cubins in {folder}. On the GPU's machine: warpbound measure --cubins {folder} -o DIR"
+
+
+def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[str], None]) -> list[Raw]:
+    """Run on a device, compiling here or with cubins from a folder."""
+    arch = device.facts().arch
+    code = building.compile_all(order.names, arch) if cubins is None else building.read(cubins, order.names, arch)
+    return run(device, code, order, tell)
+
+
+
+
+def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
+    """Write the profile proposal and the verdict beside the raw files; the lines of the verdict."""
+    board = proposal.catalogue_board(raws[0].device, named)
+    summary = proposal.summarise(raws, board)
+    lines = proposal.verdict(summary, board)
+    unstable = sum(not record.stable for raw in raws for record in raw.records)
+    if unstable:
+        lines.append(f"{unstable} cases did not stand still or ran at another clock; their records say so.")
+    text = proposal.profile(summary, board)
+    try:
+        (out / PROFILE).write_text(text, encoding="utf-8")
+        (out / VERDICT).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as failed:
+        raise InputError(f"{out} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
+    try:
+        load(text, "measured", PROFILE)
+        lines.append(f"Profile: {out / PROFILE}, for --gpu and for the catalogue.")
+    except WarpboundError as missing:
+        lines.append(f"Profile: {out / PROFILE}, not complete yet: {missing}")
+    return lines
+
+
+def architectures(text: str | None) -> tuple[int, ...]:
+    """Numbers with commas between, such as 90 or 80,90; none for None."""
+    try:
+        found = tuple(int(part) for part in text.split(",")) if text else ()
+        for arch in found:
+            limits(f"{arch // 10}.{arch % 10}")
+    except ValueError:
+        raise CommandError(f"--arch {text} is no list of architectures.", "Write it like 80,90.") from None
+    return found

@@ -1,0 +1,189 @@
+"""A GPU through NVIDIA's driver, which is all it needs; clocks, power and modes are read, never set."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from warpbound.errors import InputError, MissingTool
+from warpbound.measure.device import Facts, Geometry
+
+_DEFAULT_SHARED = 48 * 1024  # more needs opting in
+_NO_IMAGE = "the driver refuses the machine code"
+
+
+class Driver:
+    """The device of a number, in its primary context and one stream of its own."""
+
+    def __init__(self, number: int = 0) -> None:
+        self._cuda = _bindings()
+        try:
+            self._ask("cuInit", 0)
+        except RuntimeError as failed:  # the bindings found no driver library
+            raise MissingTool(f"there is no NVIDIA driver here ({failed}).", "Run this where a GPU is.") from failed
+        if number >= self._ask("cuDeviceGetCount"):
+            raise InputError(f"there is no GPU {number} here.", "Give --device the number of one.")
+        self._device = self._ask("cuDeviceGet", number)
+        context = self._ask("cuDevicePrimaryCtxRetain", self._device)
+        self._ask("cuCtxSetCurrent", context)
+        self._stream = self._ask("cuStreamCreate", self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self._modules: dict[int, Any] = {}
+        self._set: dict[tuple[int, str], int] = {}
+        self._facts = self._read_facts()
+        self._sensor = _sensor(self._pci())
+
+    def facts(self) -> Facts:
+        """What the driver says."""
+        return self._facts
+
+    def load(self, cubin: bytes, kernel: str) -> Any:
+        """A kernel of a cubin; the cubin is loaded once."""
+        place = hash(cubin)
+        if place not in self._modules:
+            try:
+                self._modules[place] = self._ask("cuModuleLoadData", cubin)
+            except InputError as failed:
+                raise InputError(
+                    f"{_NO_IMAGE} of {kernel}: {failed.reason}",
+                    "Make the cubins anew from the .cu files beside them, with a compiler of the driver's own version.",
+                ) from failed
+        return self._ask("cuModuleGetFunction", self._modules[place], kernel.encode())
+
+    def allocate(self, size: int) -> int:
+        """Address of so many bytes."""
+        return int(self._ask("cuMemAlloc", size))
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self._ask("cuStreamSynchronize", self._stream)
+        self._ask("cuMemFree", address)
+
+    def upload(self, address: int, contents: NDArray[Any]) -> None:
+        """Copy to the device."""
+        contents = np.ascontiguousarray(contents)
+        self._ask("cuStreamSynchronize", self._stream)
+        self._ask("cuMemcpyHtoD", address, contents.ctypes.data, contents.nbytes)
+
+    def download(self, address: int, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Copy from the device, after all that was launched."""
+        contents = np.empty(count, dtype)
+        self._ask("cuStreamSynchronize", self._stream)
+        self._ask("cuMemcpyDtoH", contents.ctypes.data, address, contents.nbytes)
+        return contents
+
+    def fill(self, address: int, size: int, byte: int) -> None:
+        """Set every byte."""
+        self._ask("cuMemsetD8Async", address, byte, size, self._stream)
+
+    def launch(self, kernel: Any, geometry: Geometry, args: Sequence[np.generic]) -> None:
+        """Queue one launch."""
+        names = self._cuda.CUfunction_attribute
+        if geometry.smem > _DEFAULT_SHARED:
+            self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry.smem)
+        carveout = -1 if geometry.carveout is None else geometry.carveout
+        self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, carveout)
+        held = [np.array([arg]) for arg in args]
+        pointers = np.array([one.ctypes.data for one in held], dtype=np.uint64)
+        grid = (*geometry.grid, 1, 1)[:3]
+        self._ask(
+            "cuLaunchKernel", kernel, *grid, geometry.block, 1, 1, geometry.smem, self._stream,
+            pointers.ctypes.data if held else 0, 0,
+        )  # fmt: skip
+
+    def mark(self) -> Any:
+        """A point in the queue."""
+        event = self._ask("cuEventCreate", self._cuda.CUevent_flags.CU_EVENT_DEFAULT)
+        self._ask("cuEventRecord", event, self._stream)
+        return event
+
+    def elapsed(self, begin: Any, end: Any) -> float:
+        """Seconds between two marks; waits for the later one and forgets both."""
+        self._ask("cuEventSynchronize", end)
+        milliseconds = float(self._ask("cuEventElapsedTime", begin, end))
+        for event in (begin, end):
+            self._ask("cuEventDestroy", event)
+        return 1e-3 * milliseconds
+
+    def sensors(self) -> dict[str, float]:
+        """What the management library reads now; empty without it."""
+        return dict(self._sensor())
+
+    def _attribute(self, kernel: Any, name: Any, value: int) -> None:
+        """Set where it differs from what was set last."""
+        place = (int(kernel), str(name))
+        if self._set.get(place) != value:
+            self._ask("cuFuncSetAttribute", kernel, name, value)
+            self._set[place] = value
+
+    def _ask(self, function: str, *args: Any) -> Any:
+        """The function's result; InputError with the driver's word where it fails."""
+        status, *result = getattr(self._cuda, function)(*args)
+        if status != self._cuda.CUresult.CUDA_SUCCESS:
+            raise InputError(f"the driver's {function} failed with {status.name}.", "See `warpbound doctor`.")
+        return result[0] if result else None
+
+    def _number(self, name: str) -> int:
+        attribute = getattr(self._cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self._ask("cuDeviceGetAttribute", attribute, self._device))
+
+    def _pci(self) -> str:
+        return bytes(self._ask("cuDeviceGetPCIBusId", 32, self._device)).split(b"\0")[0].decode()
+
+    def _read_facts(self) -> Facts:
+        version = int(self._ask("cuDriverGetVersion"))
+        capability = [self._number(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")]
+        return Facts(
+            name=bytes(self._ask("cuDeviceGetName", 256, self._device)).split(b"\0")[0].decode(),
+            compute_capability=".".join(map(str, capability)),
+            driver=f"CUDA {version // 1000}.{version % 1000 // 10}",
+            sm_count=self._number("MULTIPROCESSOR_COUNT"),
+            shared_per_sm=self._number("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"),
+            shared_per_block=self._number("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+            shared_reserved=self._number("RESERVED_SHARED_MEMORY_PER_BLOCK"),
+            threads_per_sm=self._number("MAX_THREADS_PER_MULTIPROCESSOR"),
+            blocks_per_sm=self._number("MAX_BLOCKS_PER_MULTIPROCESSOR"),
+            l2_size=self._number("L2_CACHE_SIZE"),
+            memory_size=int(self._ask("cuDeviceTotalMem", self._device)),
+            memory_bus=self._number("GLOBAL_MEMORY_BUS_WIDTH"),
+            memory_clock=1e3 * self._number("MEMORY_CLOCK_RATE"),
+            clock=1e3 * self._number("CLOCK_RATE"),
+        )
+
+
+def _bindings() -> Any:
+    try:
+        from cuda.bindings import driver
+    except ImportError as missing:
+        hint = "Install warpbound[measure]."
+        raise MissingTool("measuring needs NVIDIA's bindings of the driver.", hint) from missing
+    return driver
+
+
+def _sensor(pci: str) -> Any:
+    """A function that reads clocks, power and temperature; one that reads nothing without the library."""
+    try:
+        pynvml: Any = import_module("pynvml")
+
+        pynvml.nvmlInit()
+        handle = pynvml.nvmlDeviceGetHandleByPciBusId(pci.encode())
+    except Exception:  # noqa: BLE001  (absent, or refused: the suite does without)
+        return dict
+    readings: dict[str, Callable[[], Any]] = {
+        "sm_MHz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
+        "memory_MHz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_MEM),
+        "power_W": lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1e3,
+        "temperature_C": lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
+        "throttle_reasons": lambda: pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle),
+    }
+
+    def read() -> dict[str, float]:
+        found: dict[str, float] = {}
+        for name, reading in readings.items():
+            with suppress(Exception):
+                found[name] = float(reading())
+        return found
+
+    return read

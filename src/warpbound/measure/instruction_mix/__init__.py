@@ -1,0 +1,206 @@
+"""Latency and throughput of single instructions: one kind repeated, each waiting for the one `ilp` before it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from warpbound.measure.case import Case, Findings, Found, Record, Step, chosen, stamps_of
+from warpbound.measure.device import Facts
+
+PARAMETERS = "u64 *stamps, int rounds, u32 zero, u32 one, u32 stride"
+ILPS = (1, 2, 4)
+WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64)
+QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
+STRIDES = (1, 2, 4, 8, 16, 32)  # words between lanes: as many lanes in one bank
+ROUNDS = 6
+SHARED_WORDS = 1024
+ENOUGH = 0.99   # of the peak: what counts as attained
+POOL = 8        # registers that the bank kernels read
+
+
+@dataclass(frozen=True)
+class Op:
+    """One instruction. opcode : as machine code calls it. constraint : the asm letter of what it changes.
+    ahead : C++ that makes chain {j}; text : the asm, %0 what is changed; inputs : its further operands."""
+
+    opcode: str
+    type: str
+    constraint: str
+    ahead: str
+    text: str
+    inputs: str
+    repeated: int = 512  # instructions in the loop
+
+
+OPS = {
+    "fadd": Op("FADD", "float", "f", "__uint_as_float(one) + {j}", "add.rn.f32 %0, %0, %1;",
+               '"f"(__uint_as_float(zero))'),
+    "ffma": Op("FFMA", "float", "f", "__uint_as_float(one) + {j}", "fma.rn.f32 %0, %0, %1, %2;",
+               '"f"(__uint_as_float(one)), "f"(__uint_as_float(zero))'),
+    "imad": Op("IMAD", "u32", "r", "one + {j}", "mad.lo.u32 %0, %0, %1, %2;", '"r"(one), "r"(zero)'),
+    "lop3": Op("LOP3", "u32", "r", "one + {j}", "lop3.b32 %0, %0, %1, %2, 0x96;", '"r"(one), "r"(zero)'),
+    "mufu": Op("MUFU", "float", "f", "__uint_as_float(one) + {j}", "rsqrt.approx.ftz.f32 %0, %0;", "", 256),
+    "dfma": Op("DFMA", "double", "d", "(double)(one + {j})", "fma.rn.f64 %0, %0, %1, %2;",
+               '"d"((double)one), "d"((double)zero)', 256),
+    "shfl": Op("SHFL", "u32", "r", "threadIdx.x + {j}", "shfl.sync.bfly.b32 %0, %0, 1, 0x1f, 0xffffffff;", "", 256),
+    "lds": Op("LDS", "u32", "r", "base + 4 * ((threadIdx.x & 31) * stride)", "ld.volatile.shared.u32 %0, [%0];",
+              "", 256),
+}  # fmt: skip
+HMMA_FMA = {75: 1024, 80: 2048}  # products of one warp instruction, by the first architecture that has it
+
+
+def names() -> tuple[str, ...]:
+    """Every instruction that is measured."""
+    return (*OPS, "hmma")
+
+
+def source() -> str:
+    """CUDA C++, one kernel per instruction and chain count."""
+    kernels = [_kernel(name, op, ilp) for name, op in OPS.items() for ilp in ILPS]
+    return "\n".join(kernels + [_hmma(ilp) for ilp in ILPS] + [_banks(name, gap) for name, gap in BANKS.items()])
+
+
+def repeated(name: str) -> int:
+    """Instructions in one turn of the loop."""
+    return OPS[name].repeated if name in OPS else 128 if name == "hmma" else 512
+
+
+def _kernel(name: str, op: Op, ilp: int) -> str:
+    chains = "".join(f"    {op.type} x{j} = {op.ahead.format(j=j)};\n" for j in range(ilp))
+    once = "".join(f' asm volatile("{op.text}" : "+{op.constraint}"(x{j}) : {op.inputs});' for j in range(ilp))
+    return _around(f"{name}_{ilp}", _SHARED * (name == "lds") + chains, once, op.repeated // ilp, _seen(op.type, ilp))
+
+
+_SHARED = f"""    __shared__ u32 words[{SHARED_WORDS}];
+    u32 base = (u32)__cvta_generic_to_shared(words);
+    for (int i = threadIdx.x; i < {SHARED_WORDS}; i += blockDim.x) words[i] = base + 4 * i;
+    __syncthreads();
+"""
+
+
+def _seen(kind: str, chains: int) -> str:
+    """All chains in one 32-bit word, so that none can be left out."""
+    word = {"float": "__float_as_uint({})", "double": "(u32)__double_as_longlong({})"}.get(kind, "{}")
+    return " ^ ".join(word.format(f"x{j}") for j in range(chains))
+
+
+def _around(name: str, ahead: str, once: str, times: int, seen: str) -> str:
+    """The measured loop between two stamps; `once` stands in it `times` times."""
+    return f"""KERNEL {name}({PARAMETERS}) {{
+{ahead}    u64 start = cycle();
+    #pragma unroll 1
+    for (int i = 0; i < rounds; i++) {{
+        #pragma unroll
+        for (int k = 0; k < {times}; k++) {{{once} }}
+    }}
+    wait_for({seen});
+    stamp(stamps, start, cycle());
+}}
+"""
+
+
+def _hmma(ilp: int) -> str:
+    """D = A B + D on 16 x 8 x 16 (16 x 8 x 8 before sm_80), FP16 in, FP32 sums."""
+    ahead = "    u32 a0 = zero, a1 = zero + (threadIdx.x == 99), a2 = a1, a3 = a0, b0 = zero, b1 = a1;\n" + "".join(
+        f"    float x{j} = {j}.0f, y{j} = zero, z{j} = zero, w{j} = zero;\n" for j in range(ilp)
+    )
+    form = "mma.sync.aligned.m16n8k{k}.row.col.f32.f16.f16.f32 {{%0,%1,%2,%3}}, {a}, {b}, {{%0,%1,%2,%3}};"
+
+    def call(k: int, a: str, b: str, inputs: str) -> str:
+        text = form.format(k=k, a=a, b=b)
+        return "".join(
+            f' asm volatile("{text}" : "+f"(x{j}), "+f"(y{j}), "+f"(z{j}), "+f"(w{j}) : {inputs});' for j in range(ilp)
+        )
+
+    new = call(16, "{%4,%5,%6,%7}", "{%8,%9}", '"r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1)')
+    old = call(8, "{%4,%5}", "{%6}", '"r"(a0), "r"(a1), "r"(b0)')
+    once = f"\n#if __CUDA_ARCH__ >= 800\n{new}\n#else\n{old}\n#endif\n"
+    seen = " ^ ".join(f"__float_as_uint(x{j} + y{j} + z{j} + w{j})" for j in range(ilp))
+    return _around(f"hmma_{ilp}", ahead, once, repeated("hmma") // ilp, seen)
+
+
+BANKS = {"banks_near": 1, "banks_apart": 2}  # kernel -> distance of the two factors in a row of registers
+
+
+def _banks(name: str, gap: int) -> str:
+    """FFMA on three different registers; where they fall is the compiler's choice and is read from the code."""
+    ahead = "".join(f"    float r{i} = __uint_as_float(one + {i} * stride);\n" for i in range(POOL))
+    ahead += "".join(f"    float x{j} = {j};\n" for j in range(4))
+    once = "".join(
+        f' asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(x{i % 4}) : "f"(r{i % POOL}), "f"(r{(i + gap) % POOL}));'
+        for i in range(2 * POOL)
+    )
+    return _around(name, ahead, once, 512 // (2 * POOL), _seen("float", 4))
+
+
+def cases(facts: Facts, effort: str) -> Iterator[Case]:
+    """Instruction x chains x warps per SM; shared memory at every degree of conflict; register banks."""
+    warps_list = [w for w in (QUICK_WARPS if effort == "quick" else WARPS) if w <= facts.warps_per_sm]
+    for name in names():
+        for ilp in ILPS:
+            for warps in warps_list:
+                yield _case(name, ilp, warps, 1, facts)
+    for stride in STRIDES[1:]:
+        for warps in (1, 4, 16, 32):
+            yield _case("lds", 1, warps, stride, facts)
+        yield _case("lds", 4, 32, stride, facts)
+    for name in BANKS:
+        for warps in (4, 16, 32):
+            yield _case(name, 4, warps, 1, facts)
+
+
+def _case(name: str, ilp: int, warps: int, stride: int, facts: Facts) -> Case:
+    blocks = -(-warps // 32)
+    threads = 32 * warps // blocks
+    kernel = name if name in BANKS else f"{name}_{ilp}"
+    zero, one = (0, 1) if name in ("imad", "lop3", "dfma", "hmma", "shfl", "lds") else (0, 0x3F800000)
+    step = Step(kernel, (facts.sm_count * blocks,), threads, (
+        "stamps", np.int32(ROUNDS), np.uint32(zero), np.uint32(one), np.uint32(stride),
+    ), facts.shared_for(blocks) - 8192, 100)  # fmt: skip
+    axes: dict[str, int | float | str] = {"kernel": name, "ilp": ilp, "warps": warps, "stride": stride}
+    return Case(axes, step, "stamps", (stamps_of(step.warps),), seconds=1e-4)
+
+
+def per_instruction(record: Record) -> float:
+    """Cycles that one warp took for one of its instructions."""
+    return float(record.value["latency"]) / (ROUNDS * repeated(str(record.axes["kernel"])))
+
+
+def per_cycle(record: Record) -> float:
+    """Instructions per cycle and SM."""
+    instructions = ROUNDS * repeated(str(record.axes["kernel"])) * float(record.axes["warps"])
+    return instructions / float(record.value["duration"])
+
+
+def extract(records: list[Record], facts: Facts) -> Findings:
+    """Latency, peak and the warps that reach it for each instruction; cost of conflicts."""
+    table = {name: _row(mine) for name in names() if (mine := chosen(records, kernel=name, stride=1))}
+    found: dict[str, Found] = {}
+    if "lds" in table:
+        found["shared_latency"] = Found(table["lds"]["latency"], "cycle", "dependent 32-bit loads, no conflict")
+    if "fadd" in table:
+        found["alu_latency"] = Found(table["fadd"]["latency"], "cycle", "dependent FADD")
+    if "hmma" in table and facts.arch < 90:
+        fma = HMMA_FMA[75 if facts.arch < 80 else 80] * table["hmma"]["peak"]
+        found["tensor_fp16"] = Found(fma, "FMA/cycle/SM", "mma.sync, zeros")
+    banks = {name: round(max(map(per_cycle, mine)), 3) for name in BANKS if (mine := chosen(records, kernel=name))}
+    return Findings(found, {"instructions": table, "conflicts": _conflicts(records), "banks": banks})
+
+
+def _row(mine: list[Record]) -> dict[str, Any]:
+    """One instruction: cycles, instructions per cycle and SM, warps per SM that reach 99 % of it by chain count."""
+    peak = max(map(per_cycle, mine))
+    needed = {}
+    for ilp in ILPS:
+        reach = [int(r.axes["warps"]) for r in chosen(mine, ilp=ilp) if per_cycle(r) >= ENOUGH * peak]
+        needed[str(ilp)] = min(reach) if reach else None
+    return {"latency": min(map(per_instruction, chosen(mine, ilp=1))), "peak": peak, "needed warps": needed}
+
+
+def _conflicts(records: list[Record]) -> dict[str, Any]:
+    """By lanes per bank: cycles of one load alone; cycles of the SM per load when saturated."""
+    alone = {int(r.axes["stride"]): per_instruction(r) for r in chosen(records, kernel="lds", ilp=1, warps=1)}
+    full = {int(r.axes["stride"]): 1.0 / per_cycle(r) for r in chosen(records, kernel="lds", ilp=4, warps=32)}
+    return {str(s): [round(alone[s], 2), round(full[s], 3)] for s in sorted(alone) if s in full}

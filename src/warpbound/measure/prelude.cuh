@@ -1,0 +1,58 @@
+// In front of every source of the suite: clocks and the stamps of a warp.
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#define KERNEL extern "C" __global__ void
+
+__device__ __forceinline__ u64 cycle() {
+    u64 t;
+    asm volatile("mov.u64 %0, %%clock64;" : "=l"(t));
+    return t;
+}
+
+__device__ __forceinline__ u64 nanosecond() {
+    u64 t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+    return t;
+}
+
+// Go on only once `value` is there: loads are asynchronous. No value of ours is this one.
+__device__ __forceinline__ void wait_for(u32 value) {
+    asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0x7ff12345; @p exit; }" ::"r"(value));
+}
+
+// One lane of each warp writes start, end and SM.
+__device__ __forceinline__ void stamp(u64 *stamps, u64 start, u64 end) {
+    u32 sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    if ((threadIdx.x & 31) == 0) {
+        u64 *mine = stamps + 3 * ((blockIdx.x * (u64)blockDim.x + threadIdx.x) / 32);
+        mine[0] = start;
+        mine[1] = end;
+        mine[2] = sm;
+    }
+}
+
+// For all mechanisms: raise the clock, watch it, write over what the caches hold.
+KERNEL burn(float *out, int rounds, float a) {
+    float x = a, y = a + 1.0f;
+    for (int i = 0; i < rounds; i++)
+        for (int j = 0; j < 64; j++) {
+            x = x * a + y;
+            y = y * a + x;
+        }
+    if (x == 12345.0f) *out = x + y;
+}
+
+KERNEL watch_clock(u64 *out, int cycles) {
+    u64 t0 = nanosecond(), c0 = cycle(), c1 = c0;
+    while (c1 - c0 < cycles) c1 = cycle();
+    u64 t1 = nanosecond();
+    out[0] = c1 - c0;
+    out[1] = t1 - t0;
+}
+
+KERNEL evict(u32 *scratch, u64 count, u32 value) {
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (u64)blockDim.x)
+        scratch[i] = value;
+}

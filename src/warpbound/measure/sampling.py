@@ -1,0 +1,89 @@
+"""From repeated samples to one record: when to stop, and what stamps and words say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+MAD_TO_SIGMA = 1.4826      # of a normal distribution
+MEDIAN_TO_MEAN = 1.2533    # standard error of the median, in units of that of the mean, for a normal distribution
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Repeat until the median's relative standard error is below `noise`, after `fewest`; at most `most` samples
+    or `seconds` of GPU time."""
+
+    noise: float = 0.002
+    fewest: int = 5
+    most: int = 40
+    seconds: float = 1.0
+
+    def enough(self, samples: Sequence[float], spent: float) -> bool:
+        """Whether to stop now."""
+        if len(samples) >= self.most or (spent >= self.seconds and len(samples) >= 3):
+            return True
+        return len(samples) >= self.fewest and noise(samples) <= self.noise
+
+
+EFFORTS = {"quick": Stopping(0.003, 5, 15, 0.4), "full": Stopping(0.0015, 9, 60, 3.0)}
+
+
+def noise(samples: Sequence[float]) -> float:
+    """Relative standard error of the median, from the median absolute deviation."""
+    values = np.asarray(samples, dtype=np.float64)
+    middle = float(np.median(values))
+    if len(values) < 2 or middle == 0.0:
+        return 0.0
+    sigma = MAD_TO_SIGMA * float(np.median(np.abs(values - middle)))
+    return MEDIAN_TO_MEAN * sigma / float(np.sqrt(len(values))) / abs(middle)
+
+
+def of_stamps(stamps: NDArray[np.uint64]) -> dict[str, float]:
+    """What the stamps (warps, 3) say: start, end and SM of every warp.
+
+    duration : cycles from the first start to the last end, of the slowest SM; latency : mean cycles of a warp;
+    fastest : of the quickest warp; warps : most resident at once, on the SM with the fewest; mean_warps : average
+    over time and SMs; sms : that had a warp. SM clocks are not synchronised: nothing is compared between SMs.
+    """
+    start, end = stamps[:, 0].astype(np.float64), stamps[:, 1].astype(np.float64)
+    sm = stamps[:, 2]
+    durations, peaks, means = [], [], []
+    for one in np.unique(sm):
+        mine = sm == one
+        duration = end[mine].max() - start[mine].min()
+        durations.append(duration)
+        peaks.append(_peak(start[mine], end[mine]))
+        means.append((end[mine] - start[mine]).sum() / max(duration, 1.0))
+    lasted = end - start
+    return {
+        "duration": float(max(durations)), "latency": float(lasted.mean()), "fastest": float(lasted.min()),
+        "warps": float(min(peaks)), "mean_warps": float(np.mean(means)), "sms": float(len(durations)),
+    }  # fmt: skip
+
+
+def _peak(start: Array, end: Array) -> int:
+    """Most intervals open at once; one that ends when another starts does not overlap it."""
+    times = np.concatenate([end, start])
+    steps = np.concatenate([np.full(len(end), -1), np.ones(len(start), int)])
+    return int(np.cumsum(steps[np.lexsort((steps, times))]).max())
+
+
+def median_of(values: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Each quantity's median."""
+    return {name: float(np.median([value[name] for value in values])) for name in values[0]}
+
+
+def histogram(words: Sequence[NDArray[np.uint32]]) -> dict[str, Any]:
+    """All words counted."""
+    values, counts = np.unique(np.concatenate(words), return_counts=True)
+    return {"values": values.tolist(), "counts": counts.tolist()}
+
+
+def quantile(values: Sequence[float], counts: Sequence[float], share: float) -> float:
+    """The value below which a share of the counted ones lies."""
+    total = np.cumsum(np.asarray(counts, dtype=np.float64))
+    return float(values[int(np.searchsorted(total, share * total[-1]))])

@@ -1,0 +1,141 @@
+"""Device memory under streams: rates over block size and occupancy, and the parameters that explain them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from warpbound.errors import WarpboundError
+from warpbound.headline.calibrate import Record as Calibrating
+from warpbound.headline.calibrate import calibrate
+from warpbound.headline.streams import Setting
+from warpbound.machine import Gpu, Quantity
+from warpbound.measure.case import Buffer, Case, Findings, Found, Record, Step, chosen
+from warpbound.measure.device import Facts
+from warpbound.measure.texts import kernel_file
+
+ELEMENTS = 1 << 26     # doubles per array: 512 MB, beyond any L2 several times
+HALO = 8
+STREAMS = {"init": (0, 1), "read": (1, 0), "scale": (1, 1), "copy": (1, 1), "triad": (2, 1), "stencil3": (1, 1),
+           "stencil5": (1, 1)}  # fmt: skip  (arrays read, arrays written)
+THREADS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+FEW_THREADS = (32, 64, 128, 256, 512, 1024)
+FITTED = ("init", "read", "scale")
+FITTED_BLOCKS = 2      # per SM, where the fit is made
+WORTH = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
+         "dram_write_capacity", "dram_mix_cost")  # fmt: skip
+AS_PRINTED = {"block_start": ("ns", 1e9), "store_cost": ("ns", 1e9), "dram_wait_read": ("ns", 1e9),
+              "dram_wait_mixed": ("ns", 1e9), "dram_read_capacity": ("GB/s", 1e-9),
+              "dram_write_capacity": ("GB/s", 1e-9)}  # fmt: skip
+
+
+def source() -> str:
+    """CUDA C++."""
+    return kernel_file(__name__)
+
+
+def cases(facts: Facts, effort: str) -> Iterator[Case]:
+    """Kernels x block size x blocks per SM, one-shot; persistent ones; mixtures; the widest read."""
+    sizes, resident = (FEW_THREADS, (1, 2, 4)) if effort == "quick" else (THREADS, (1, 2, 4, 8, 16))
+    for kernel in STREAMS:
+        for blocks in resident:
+            threads_list = THREADS if kernel in FITTED and blocks == FITTED_BLOCKS else sizes
+            for threads in threads_list:
+                if threads * blocks <= facts.threads_per_sm:
+                    yield _one_shot(kernel, threads, blocks, facts)
+        for blocks in resident:
+            yield _persistent(kernel, 512, blocks, facts)
+    for written in range(9):
+        yield _mixed(written, facts)
+    n = np.uint64(ELEMENTS // 2)
+    for threads, blocks in ((256, 8), (512, 4), (1024, 2)):
+        blocks = min(blocks, facts.threads_per_sm // threads)
+        step = Step("read_wide", (facts.sm_count * blocks,), threads, ("b", "a", np.float64(-1.0), n))
+        yield Case({"kernel": "read_wide", "threads": threads, "blocks": blocks, "bytes": 8 * ELEMENTS},
+                   step, "time", _arrays(), seconds=4e-4)  # fmt: skip
+
+
+def _arrays() -> tuple[Buffer, ...]:
+    return tuple(Buffer(name, 8 * (ELEMENTS + HALO), "noise") for name in "abc")
+
+
+def _args() -> tuple[str | np.generic, ...]:
+    return ("a", "b", "c", np.float64(-1.0), np.uint64(ELEMENTS))
+
+
+def _one_shot(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
+    moved = 8 * ELEMENTS * sum(STREAMS[kernel])
+    step = Step(kernel, (ELEMENTS // threads + 1,), threads, _args(), facts.shared_for(blocks), 100)
+    warps = threads // 32 * blocks * facts.sm_count
+    return Case({"kernel": kernel, "threads": threads, "blocks": blocks, "bytes": moved}, step, "time", _arrays(),
+                seconds=max(4e-4, ELEMENTS / 32 / warps * 7e-7))  # fmt: skip
+
+
+def _persistent(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
+    blocks = min(blocks, facts.threads_per_sm // threads)
+    moved = 8 * ELEMENTS * sum(STREAMS[kernel])
+    step = Step(f"{kernel}_persistent", (facts.sm_count * blocks,), threads, _args(), facts.shared_for(blocks), 100)
+    return Case({"kernel": f"{kernel}_persistent", "threads": threads, "blocks": blocks, "bytes": moved},
+                step, "time", _arrays(), seconds=2e-3)  # fmt: skip
+
+
+def _mixed(written: int, facts: Facts) -> Case:
+    step = Step("mixed", (ELEMENTS // 512,), 512, (*_args(), np.int32(written)))
+    return Case({"kernel": "mixed", "written": written, "bytes": 8 * ELEMENTS}, step, "time", _arrays(), seconds=4e-4)
+
+
+def rate(record: Record) -> float:
+    """Bytes per second."""
+    return float(record.axes["bytes"]) / float(record.value["seconds"])
+
+
+def extract(records: list[Record], facts: Facts) -> Findings:
+    """The best read rate; rates by kernel, size and blocks. The other parameters need latencies: `fit`."""
+    table = {
+        name: [[r.axes["threads"], r.axes["blocks"], round(rate(r) / 1e9, 1)] for r in chosen(records, kernel=name)]
+        for name in (*STREAMS, *(f"{name}_persistent" for name in STREAMS), "read_wide")
+    }
+    mixtures = [[int(r.axes["written"]) / 8, round(rate(r) / 1e9, 1)] for r in chosen(records, kernel="mixed")]
+    reads = [rate(r) for name in ("read", "read_persistent", "read_wide", "copy") for r in chosen(records, kernel=name)]
+    found = {}
+    if reads:
+        found["dram_achievable_bandwidth"] = Found(max(reads) / 1e9, "GB/s", "the best of reads and copies")
+    return Findings(found, {"rates": table, "share_written": mixtures})
+
+
+def fit(records: list[Record], board: Gpu) -> Findings:
+    """design's parameters of blocks and device memory; `board` has the measured latencies.
+
+    Everything is fitted to init, read and scale with two blocks per SM, and judged on the other kernels.
+    """
+    used = {name: sorted(chosen(records, kernel=name, blocks=FITTED_BLOCKS), key=_threads) for name in FITTED}
+    sizes = [[r.axes["threads"] for r in mine] for mine in used.values()]
+    if not sizes[0] or any(one != sizes[0] for one in sizes):
+        return Findings()
+    clock = float(np.median([r.clock_Hz for mine in used.values() for r in mine]))
+    rates = {name: np.array([rate(r) for r in mine]) for name, mine in used.items()}
+    try:
+        done = calibrate(Calibrating(
+            Setting(board, clock, float(FITTED_BLOCKS)), np.array(sizes[0], dtype=np.float64) / 32, rates,
+            np.array([board.value("dram_latency")]), None,
+        ))  # fmt: skip
+    except WarpboundError as failed:
+        return Findings({}, {"not fitted": str(failed)})
+    note = "fitted to init, read and scale with two blocks per SM"
+    found = {}
+    for name in WORTH:
+        unit, factor = AS_PRINTED.get(name, ("1", 1.0))
+        found[name] = Found(done.values[name] * factor, unit, note)
+    errors = {name: round(float(np.mean(np.abs(values))), 4) for name, values in done.errors.items()}
+    return Findings(found, {"mean error of the fit": errors})
+
+
+def _threads(record: Record) -> Any:
+    return record.axes["threads"]
+
+
+def with_values(board: Gpu, found: dict[str, Found], source_name: str) -> Gpu:
+    """The board with measured parameters in place."""
+    fresh = {n: Quantity(f.value, f.unit, source_name, "measured", f.note) for n, f in found.items()}
+    return replace(board, parameters={**board.parameters, **fresh})

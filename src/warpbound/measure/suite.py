@@ -1,0 +1,72 @@
+"""The mechanisms of the suite, their sources, and the plan of a run."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpbound.errors import CommandError
+from warpbound.measure import instruction_mix, launch, pointer_chase, stream
+from warpbound.measure.case import Case, Mechanism
+from warpbound.measure.device import Facts
+from warpbound.measure.sampling import EFFORTS
+from warpbound.measure.texts import prelude
+
+MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most comes first
+    "pointer_chase": pointer_chase,
+    "stream": stream,
+    "launch": launch,
+    "instruction_mix": instruction_mix,
+}
+PER_CASE_S = 4e-3  # the host's own part: buffers, launches, reading back
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One source to compile."""
+
+    text: str
+    defines: tuple[tuple[str, str], ...] = ()
+    include: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
+    instance: str | None = None
+
+
+def units(mechanism: str) -> dict[str, Unit]:
+    """The sources of a mechanism, by unit name."""
+    return {mechanism: Unit(prelude() + MECHANISMS[mechanism].source())}
+
+
+def select(only: str | None) -> tuple[str, ...]:
+    """Mechanisms named with commas between; all of them for None."""
+    if only is None:
+        return tuple(MECHANISMS)
+    names = tuple(name.strip() for name in only.split(",") if name.strip())
+    for name in names:
+        if name not in MECHANISMS:
+            raise CommandError(f"there is no mechanism {name!r}.", f"There are {', '.join(MECHANISMS)}.")
+    return names
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One mechanism's part of a run: cases and expected seconds."""
+
+    mechanism: str
+    cases: tuple[Case, ...]
+    seconds: float
+
+
+def plan(names: tuple[str, ...], facts: Facts, effort: str) -> list[Planned]:
+    """What a run will do."""
+    planned = []
+    for name in names:
+        cases = tuple(MECHANISMS[name].cases(facts, effort))
+        planned.append(Planned(name, cases, sum(expected(case, effort) for case in cases)))
+    return planned
+
+
+def expected(case: Case, effort: str) -> float:
+    """Seconds that a case takes with the usual number of repeats."""
+    stopping = EFFORTS[effort]
+    samples = max(3.0, min(2.0 * stopping.fewest, stopping.seconds / case.seconds))
+    made = sum(buffer.size for buffer in case.buffers if buffer.fill == "order") / 4 * 6e-8
+    return samples * case.seconds + made + PER_CASE_S

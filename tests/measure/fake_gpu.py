@@ -1,0 +1,299 @@
+"""A GPU that is none: it answers every kernel of the suite from parameters that the test knows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.streams import STREAMS, Setting, stream_rate
+from warpbound.machine import Gpu, gpu, override
+from warpbound.measure.building import Cubins
+from warpbound.measure.device import Facts, Geometry
+from warpbound.measure.instruction_mix import repeated
+from warpbound.measure.suite import MECHANISMS, units
+
+FACTS = Facts(
+    "NVIDIA H200", "9.0", "CUDA 13.0", 132, 233472, 232448, 1024, 2048, 32, 50 << 20, 141 << 30, 6144, 3.2e9, 1.98e9
+)
+KIB = 1024
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the fake GPU is like; cycles at `clock`, s, B/s."""
+
+    clock: float = 1.8e9
+    l1: float = 38.0
+    near: float = 212.0
+    far: float = 311.0
+    timing: float = 11.0            # cycles that timing a single load adds
+    dram: float = 701.0
+    l1_size: int = 200 * KIB
+    tail: float = 0.11              # of single loads, in units of dram
+    launch: float = 2.1e-6
+    gap: float = 1.3e-6
+    interval: float = 0.8e-9
+    start: float = 171e-9
+    store: float = 93e-9
+    stream: dict[str, float] = field(default_factory=lambda: {
+        "block_start": 190e-9, "store_cost": 81e-9, "latency_spread": 0.17, "dram_wait_read": 31e-9,
+        "dram_wait_mixed": 47e-9, "dram_read_capacity": 4.5e12, "dram_write_capacity": 4.4e12, "dram_mix_cost": 0.11,
+    })  # fmt: skip
+    latencies: dict[str, float] = field(default_factory=lambda: {  # cycles
+        "fadd": 4.0, "ffma": 4.0, "imad": 4.5, "lop3": 5.0, "mufu": 18.0, "dfma": 9.0, "shfl": 24.0, "lds": 23.0,
+        "hmma": 33.0, "banks_near": 4.0, "banks_apart": 4.0,
+    })  # fmt: skip
+    peaks: dict[str, float] = field(default_factory=lambda: {  # instructions per cycle and SM
+        "fadd": 4.0, "ffma": 4.0, "imad": 2.0, "lop3": 2.0, "mufu": 0.5, "dfma": 2.0, "shfl": 1.0, "lds": 1.0,
+        "hmma": 0.5, "banks_near": 4.0, "banks_apart": 2.7,
+    })  # fmt: skip
+
+    def board(self) -> Gpu:
+        """The catalogue's board with these latencies."""
+        return override(gpu("h200"), {"dram_latency": self.dram, "l2_latency": self.near, "l1_latency": self.l1,
+                                      "latency_clock": self.clock / 1e6, "l2_far_latency": self.far})  # fmt: skip
+
+    def parameters(self) -> Parameters:
+        """Of the headline prediction."""
+        values = known(self.board()).values
+        return Parameters(**{**vars(values), **self.stream})
+
+
+@dataclass
+class FakeGpu:
+    """A Device; `wobble` is the relative noise of times, `clock_of` the SM clock of each clock watch."""
+
+    truth: Truth = field(default_factory=Truth)
+    wobble: float = 0.0
+    clock_of: Callable[[int], float] | None = None
+    now: float = 0.0
+    launched: int = 0
+    memory: dict[int, NDArray[Any]] = field(default_factory=dict)
+    sizes: dict[int, int] = field(default_factory=dict)
+    chains: dict[int, int] = field(default_factory=dict)
+    watched: int = 0
+    next_address: int = 1 << 33
+    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
+
+    def facts(self) -> Facts:
+        return FACTS
+
+    def load(self, cubin: bytes, kernel: str) -> str:
+        assert cubin == b"cubin of " + kernel.encode() or cubin
+        return kernel
+
+    def allocate(self, size: int) -> int:
+        address = self.next_address
+        self.next_address += -(-size // 512) * 512
+        self.sizes[address] = size
+        return address
+
+    def free(self, address: int) -> None:
+        self.memory.pop(address, None)
+        self.chains.pop(address, None)
+        del self.sizes[address]
+
+    def upload(self, address: int, contents: NDArray[Any]) -> None:
+        if address in self.sizes:
+            assert contents.nbytes <= self.sizes[address]
+            self.memory[address] = contents
+
+    def download(self, address: int, count: int, dtype: DTypeLike) -> NDArray[Any]:
+        assert np.dtype(dtype).itemsize * count <= self.sizes[address]
+        found = self.memory[address]
+        assert found.dtype == np.dtype(dtype)
+        assert len(found) >= count
+        return found[:count].copy()
+
+    def fill(self, address: int, size: int, byte: int) -> None:
+        assert size <= self.sizes[address]
+
+    def mark(self) -> float:
+        return self.now
+
+    def elapsed(self, begin: float, end: float) -> float:
+        return end - begin
+
+    def sensors(self) -> dict[str, float]:
+        return {"sm_MHz": self.truth.clock / 1e6}
+
+    def launch(self, kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
+        assert all(isinstance(arg, np.generic) for arg in args)
+        assert geometry.smem <= FACTS.shared_per_block
+        assert geometry.block <= 1024
+        self.launched += 1
+        seconds = ANSWERS[answer_name(kernel)](self, Launched(kernel, geometry, tuple(args)))
+        self.now += seconds * (1.0 + self.wobble * float(self.random.standard_normal()))
+
+    # ------------------------------------------------------------ what answers share
+
+    def stamps(self, address: int, geometry: Geometry, cycles: float) -> float:
+        """Stamps of warps that all last `cycles`; the time of the launch, s."""
+        warps_per_block = -(-geometry.block // 32)
+        blocks = np.repeat(np.arange(prod(geometry.grid)), warps_per_block)
+        sm = blocks % FACTS.sm_count
+        start = 1_000_000 + 7919 * sm
+        self.memory[address] = np.stack([start, start + round(cycles), sm], axis=1).astype(np.uint64).ravel()
+        return cycles / self.truth.clock + self.truth.launch
+
+    def resident(self, geometry: Geometry) -> int:
+        """Blocks on one SM by shared memory, threads and blocks."""
+        by_memory = FACTS.shared_per_sm // (geometry.smem + FACTS.shared_reserved)
+        return min(by_memory, FACTS.threads_per_sm // geometry.block, FACTS.blocks_per_sm)
+
+
+@dataclass(frozen=True)
+class Launched:
+    """One launch as an answer sees it."""
+
+    kernel: str
+    geometry: Geometry
+    args: tuple[Any, ...]
+
+    @property
+    def blocks(self) -> int:
+        return prod(self.geometry.grid)
+
+
+Answer = Callable[[FakeGpu, Launched], float]
+ANSWERS: dict[str, Answer] = {}
+
+
+def answers(*kernels: str) -> Callable[[Answer], Answer]:
+    """Register what a kernel does."""
+
+    def put(answer: Answer) -> Answer:
+        ANSWERS.update(dict.fromkeys(kernels, answer))
+        return answer
+
+    return put
+
+
+def answer_name(kernel: str) -> str:
+    """The kernel itself, or the family that its last number belongs to."""
+    return kernel if kernel in ANSWERS else kernel.rpartition("_")[0]
+
+
+def cubins() -> Cubins:
+    """Something to load, for every unit."""
+    return Cubins({"shared": b"x", **{unit: b"x" for name in MECHANISMS for unit in units(name)}}, {})
+
+
+# ---------------------------------------------------------------- prelude
+
+
+@answers("burn", "evict")
+def _busy(gpu_: FakeGpu, x: Launched) -> float:
+    return 1e-3
+
+
+@answers("watch_clock")
+def _watch(gpu_: FakeGpu, x: Launched) -> float:
+    clock = gpu_.clock_of(gpu_.watched) if gpu_.clock_of else gpu_.truth.clock
+    gpu_.watched += 1
+    cycles = float(x.args[1])
+    gpu_.memory[int(x.args[0])] = np.array([cycles, round(1e9 * cycles / clock)], dtype=np.uint64)
+    return cycles / clock
+
+
+# ---------------------------------------------------------------- pointer chase
+
+
+@answers("link")
+def _link(gpu_: FakeGpu, x: Launched) -> float:
+    base, order, count, stride = (int(arg) for arg in x.args)
+    assert (gpu_.memory[order] != np.arange(count)).any()
+    assert len(gpu_.memory[order]) == count
+    gpu_.chains[base] = count * stride
+    return 1e-4
+
+
+@answers("chase_l1", "chase_l2")
+def _chase(gpu_: FakeGpu, x: Launched) -> float:
+    truth, size = gpu_.truth, gpu_.chains[int(x.args[1])]
+    l2 = (truth.near + truth.far) / 2
+    if x.kernel == "chase_l1" and size <= truth.l1_size:
+        cycles = truth.l1
+    elif size <= FACTS.l2_size:
+        cycles = l2
+    else:
+        share = max(0.0, 1.0 - (size - FACTS.l2_size) / (2.0 * FACTS.l2_size))
+        cycles = share * l2 + (1 - share) * truth.dram
+    loads = 32 * int(x.args[3])
+    gpu_.memory[int(x.args[0])] = np.array([round(loads * cycles), 0], dtype=np.uint32)
+    return loads * cycles / truth.clock
+
+
+@answers("chase_each")
+def _each(gpu_: FakeGpu, x: Launched) -> float:
+    truth, size, count = gpu_.truth, gpu_.chains[int(x.args[1])], int(x.args[3])
+    if size <= FACTS.l2_size:
+        cycles = np.where(gpu_.random.random(count) < 0.5, truth.near, truth.far)
+    else:
+        tail = truth.tail * truth.dram
+        cycles = truth.dram - tail + gpu_.random.exponential(tail, count)
+    gpu_.memory[int(x.args[0])] = np.round(cycles + truth.timing).astype(np.uint32)
+    return float(cycles.sum()) / truth.clock
+
+
+# ---------------------------------------------------------------- stream
+
+
+def _stream(gpu_: FakeGpu, x: Launched) -> float:
+    name = x.kernel.removesuffix("_persistent").replace("copy", "scale")
+    truth, stream = gpu_.truth, STREAMS[name]
+    setting = Setting(truth.board(), truth.clock, float(gpu_.resident(x.geometry)))
+    rate = float(stream_rate(name, setting, truth.parameters(), x.geometry.block / 32))
+    return 8.0 * float(x.args[4]) * (stream.reads + stream.writes) / rate
+
+
+for _name in (*STREAMS, "copy"):
+    ANSWERS[_name] = ANSWERS[f"{_name}_persistent"] = _stream
+
+
+@answers("mixed", "read_wide")
+def _wide(gpu_: FakeGpu, x: Launched) -> float:
+    return 16.0 * 2**26 / 2 / gpu_.truth.stream["dram_read_capacity"]
+
+
+# ---------------------------------------------------------------- launch
+
+
+@answers("empty", "store_one")
+def _empty(gpu_: FakeGpu, x: Launched) -> float:
+    truth = gpu_.truth
+    block = truth.start + truth.store * (x.kernel == "store_one")
+    waves = x.blocks / FACTS.sm_count / gpu_.resident(x.geometry)
+    if x.blocks <= FACTS.sm_count:
+        return truth.launch
+    return max(waves * block, x.blocks * truth.interval)
+
+
+@answers("when")
+def _when(gpu_: FakeGpu, x: Launched) -> float:
+    return gpu_.truth.gap + float(x.args[2]) / gpu_.truth.clock
+
+
+@answers("small_scale")
+def _small(gpu_: FakeGpu, x: Launched) -> float:
+    return gpu_.truth.launch + x.blocks * gpu_.truth.interval
+
+
+# ---------------------------------------------------------------- instructions
+
+
+def _instructions(gpu_: FakeGpu, x: Launched) -> float:
+    name, _, ilp = x.kernel.rpartition("_") if x.kernel not in gpu_.truth.peaks else (x.kernel, "", "4")
+    truth, conflict = gpu_.truth, int(x.args[4])
+    warps = x.blocks // FACTS.sm_count * x.geometry.block // 32
+    count = int(x.args[1]) * repeated(name)
+    alone = truth.latencies[name] + 2.0 * (conflict - 1)
+    per_warp = max(alone / int(ilp), warps * conflict / truth.peaks[name])
+    return gpu_.stamps(int(x.args[0]), x.geometry, count * per_warp)
+
+
+ANSWERS.update(dict.fromkeys(Truth().peaks, _instructions))
