@@ -1,7 +1,8 @@
 """What would help: changes of the work or of the residency, each answered by the same prediction."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from warpbound.adapt.resources import eased
 from warpbound.predict import Place, Prediction, predict
@@ -34,20 +35,32 @@ class WhatIf:
     why: str
 
 
-def whatifs(work: Workload, place: Place, residency: Residency | None) -> tuple[WhatIf, ...]:
-    """Every change that helps by half a per cent or more, the best first."""
+Seconds = Callable[[Workload, Place], float]  # the time of a launch of this work at this place
+Gain = Callable[..., float]  # (changed work, its place, units of it) -> how much faster than now
+
+
+def whatifs(
+    work: Workload, place: Place, residency: Residency | None, seconds: Seconds | None = None
+) -> tuple[WhatIf, ...]:
+    """Every change that helps by half a per cent or more, the best first.
+
+    seconds : what answers for the time of a launch; by default the bounds' own time, or their rates where the
+    number of warps is not known.
+    """
     now = predict(work, place)
+    gain = partial(_by_bounds, now) if seconds is None else partial(_by_time, seconds, seconds(work, place))
     found = (
-        *_occupancy(place, work, residency, now),
-        *_ilp(work, place, now),
-        *_no_conflicts(work, place, now),
-        *_coalesced(work, place, now),
-        *_easings(work, place, now),
+        *_occupancy(place, work, residency, gain),
+        *_more_blocks(work, place, residency, gain),
+        *_ilp(work, place, gain),
+        *_no_conflicts(work, place, gain),
+        *_coalesced(work, place, gain),
+        *_easings(work, place, now, gain),
     )
     return tuple(sorted((w for w in found if w.speedup >= WORTH), key=lambda w: -w.speedup))
 
 
-def _gain(now: Prediction, work: Workload, place: Place, units: float = 1.0) -> float:
+def _by_bounds(now: Prediction, work: Workload, place: Place, units: float = 1.0) -> float:
     """How much faster `work` at `place` is, where it is so many of the units that `now` is about."""
     then = predict(work, place)
     if now.time_s is not None and then.time_s is not None:
@@ -55,22 +68,51 @@ def _gain(now: Prediction, work: Workload, place: Place, units: float = 1.0) -> 
     return units * then.rate / now.rate
 
 
-def _occupancy(place: Place, work: Workload, residency: Residency | None, now: Prediction) -> Iterator[WhatIf]:
+def _by_time(seconds: Seconds, now_s: float, work: Workload, place: Place, units: float = 1.0) -> float:
+    """The same from two times of a launch, in which the number of units is already counted."""
+    del units
+    return now_s / seconds(work, place)
+
+
+def _occupancy(place: Place, work: Workload, residency: Residency | None, gain: Gain) -> Iterator[WhatIf]:
     """One block more by the smallest change of each kind, and one block fewer."""
     if residency is None or residency.blocks_per_sm == 0:
         return
     for step in residency.next_step:
         more = replace(place, warps_per_sm=float(step.warps_per_sm))
         why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} resident warps hide more of the latency"
-        yield WhatIf(step.sentence.rstrip("."), _gain(now, work, more), why)
+        yield WhatIf(step.sentence.rstrip("."), gain(work, more), why)
     fewer = residency.warps_per_sm - residency.warps_per_sm // residency.blocks_per_sm
     if fewer > 0:
         less = replace(place, warps_per_sm=float(fewer))
         why = f"{fewer} instead of {residency.warps_per_sm} resident warps compete less for what they share"
-        yield WhatIf("one block fewer per SM (throttling)", _gain(now, work, less), why)
+        yield WhatIf("one block fewer per SM (throttling)", gain(work, less), why)
 
 
-def _ilp(work: Workload, place: Place, now: Prediction) -> Iterator[WhatIf]:
+def _more_blocks(work: Workload, place: Place, residency: Residency | None, gain: Gain) -> Iterator[WhatIf]:
+    """A grid that leaves room on the SMs, cut into twice as many blocks of half the work."""
+    if residency is None or work.warps is None or residency.fitting_blocks_per_sm <= residency.blocks_per_sm:
+        return
+    start = work.parts.get("start", 0.0)
+    half = replace(
+        work,
+        warp_instructions=work.warp_instructions / 2,
+        units={unit: busy / 2 for unit, busy in work.units.items()},
+        tensor={kind: count / 2 for kind, count in work.tensor.items()},
+        memory=work.memory.scaled(0.5),
+        latency=start + (work.latency - start) / 2,
+        parts={cause: cycles if cause == "start" else cycles / 2 for cause, cycles in work.parts.items()},
+        phases=work.phases[: -(-len(work.phases) // 2)],
+        barriers=work.barriers / 2,
+        warps=2 * work.warps,
+    )
+    full = residency.fitting_blocks_per_sm * residency.warps_per_sm / residency.blocks_per_sm
+    there = replace(place, warps_per_sm=min(2 * place.warps_per_sm, full))
+    why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
+    yield WhatIf("twice the blocks with half the work each", gain(half, there), why)
+
+
+def _ilp(work: Workload, place: Place, gain: Gain) -> Iterator[WhatIf]:
     """Two units of work interleaved in one warp: twice the demand, issued one after the other, waited for together."""
     two = replace(
         work,
@@ -82,20 +124,20 @@ def _ilp(work: Workload, place: Place, now: Prediction) -> Iterator[WhatIf]:
         warps=None if work.warps is None else work.warps / 2,
     )
     why = "each warp waits once for two items instead of twice; it takes more registers"
-    yield WhatIf("twice the independent work per thread (ILP x2)", _gain(now, two, place, units=2), why)
+    yield WhatIf("twice the independent work per thread (ILP x2)", gain(two, place, units=2), why)
 
 
-def _no_conflicts(work: Workload, place: Place, now: Prediction) -> Iterator[WhatIf]:
+def _no_conflicts(work: Workload, place: Place, gain: Gain) -> Iterator[WhatIf]:
     memory = work.memory
     extra = memory.shared_conflict_wavefronts
     total = memory.shared_wavefronts_load + memory.shared_wavefronts_store + memory.shared_wavefronts_atomic
     if extra > 0:
         better = eased(work, "shared", 1.0 - extra / total)
         why = f"bank conflicts take {extra:.3g} of {total:.3g} shared-memory wavefronts"
-        yield WhatIf("no shared-memory bank conflicts", _gain(now, better, place), why)
+        yield WhatIf("no shared-memory bank conflicts", gain(better, place), why)
 
 
-def _coalesced(work: Workload, place: Place, now: Prediction) -> Iterator[WhatIf]:
+def _coalesced(work: Workload, place: Place, gain: Gain) -> Iterator[WhatIf]:
     """As many sectors as would hold the bytes asked for; more than that is waste, in DRAM too."""
     memory = work.memory
     spread, touched = memory.sectors_per_request, memory.l1_sectors_load + memory.l1_sectors_store
@@ -107,13 +149,16 @@ def _coalesced(work: Workload, place: Place, now: Prediction) -> Iterator[WhatIf
     if moved > 32 * memory.ideal_sectors:
         better = eased(better, "dram", 32 * memory.ideal_sectors / moved)
     why = f"{spread:.1f} sectors per request where {spread * kept:.1f} hold the same bytes"
-    yield WhatIf("coalesced global accesses", _gain(now, better, place), why)
+    yield WhatIf("coalesced global accesses", gain(better, place), why)
 
 
-def _easings(work: Workload, place: Place, now: Prediction) -> Iterator[WhatIf]:
+def _easings(work: Workload, place: Place, now: Prediction, gain: Gain) -> Iterator[WhatIf]:
     """Less demand on each resource that is used, whatever else may bind then."""
     for resource, (left, change) in _EASINGS.items():
         if resource in now.cycles:
-            used = f"in use {100 * now.utilization[resource]:.0f} % of the time"
-            why = f"it is {used}, {now.cycles[resource]:.3g} SM cycles per {work.unit}"
-            yield WhatIf(change, _gain(now, eased(work, resource, left), place), why)
+            why = f"it takes {_number(now.cycles[resource])} SM cycles per {work.unit}"
+            yield WhatIf(change, gain(eased(work, resource, left), place), why)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

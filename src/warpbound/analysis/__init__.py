@@ -1,6 +1,7 @@
 """One kernel on one GPU, from Program to an entry of the report: the order in which everything is asked."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from warpbound import machine
@@ -10,14 +11,19 @@ from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, prod
 from warpbound.analysis.dynamic import dynamic_work
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Piece, Work, static_work
+from warpbound.analysis.timing import NOTE as TIME_NOTE
+from warpbound.analysis.timing import at_predicted_rate, launch_prediction, launch_seconds
+from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
-from warpbound.predict import NOTE, Prediction, predict, saturating_warps
+from warpbound.predict import Prediction, predict, saturating_warps
 from warpbound.program import Program
-from warpbound.whatif import whatifs
+from warpbound.whatif import Seconds, whatifs
 from warpbound.workload import Workload
 
 __all__ = ["Settings", "analyze", "work_of"]
+
+BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
 
 
 def analyze(
@@ -49,13 +55,16 @@ def work_of(case: Case) -> Work:
 
 def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     prediction = predict(work.focus, case.place)
-    entry |= _verdict(case, work, prediction) | _counts(work)
+    timed = launch_prediction(case, work)
+    if timed is not None:
+        prediction = at_predicted_rate(case, prediction, timed)
+    entry |= _verdict(case, work, prediction) | _time(case, timed) | _counts(work)
     entry["latency"] = entries.latency_entry(work.whole, work.by_level)
     entry["straight"] = _piece(case, work.whole)
     entry["loops"] = [_loop(case, piece) for piece in work.loops]
     entry["lines"] = entries.lines_entry(case.program, work.whole)
     entry["models"] = answers(_models(case), _launched(case, work))
-    entry["confidence"]["assumed"] += [*work.notes, NOTE, *_assumed_parameters(case)]
+    entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_assumed_parameters(case)]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
     return entry
@@ -112,22 +121,41 @@ def _launch_entry(launch: Launch | None) -> Entry | None:
 
 
 def _verdict(case: Case, work: Work, prediction: Prediction) -> Entry:
-    known = prediction.time_s is not None and prediction.slowest_s is not None
     return {
         "mode": work.mode,
         "scope": work.focus.title,
-        "time_s": prediction.time_s,
-        "time_interval_s": [prediction.time_s, prediction.slowest_s] if known else None,
-        "cycles": prediction.time_s * case.clock_hz if prediction.time_s is not None else None,
         "bottleneck": prediction.bottleneck,
         "runner_up": prediction.runner_up,
         "bounds": entries.bounds_entry(prediction),
         "warps_needed": prediction.warps_needed,
-        "whatifs": entries.whatif_entry(whatifs(work.focus, case.place, case.residency)),
+        "whatifs": entries.whatif_entry(whatifs(work.focus, case.place, case.residency, _seconds(case, work))),
         "clock_MHz": case.clock_hz / 1e6,
         "sample": work.sample,
         "not_executed": work.not_executed,
     }
+
+
+def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
+    """Time and its interval; nothing where trip counts are unknown."""
+    if timed is None:
+        return {}
+    return {
+        "time_s": timed.time_s,
+        "time_interval_s": list(timed.interval),
+        "cycles": timed.time_s * case.clock_hz,
+        "dominant_doubt": max(timed.doubts, key=lambda name: timed.doubts[name]) if timed.doubts else None,
+    }
+
+
+def _timing_notes(timed: LaunchPrediction | None) -> list[str]:
+    if timed is None:
+        return [BOUNDS_NOTE]
+    scaled = [f"timing parameters scaled from V100 and A100-80: {', '.join(timed.assumed)}"] if timed.assumed else []
+    return [TIME_NOTE, *scaled]
+
+
+def _seconds(case: Case, work: Work) -> Seconds | None:
+    return partial(launch_seconds, case) if work.focus.warps is not None and case.blocks is not None else None
 
 
 def _counts(work: Work) -> Entry:
@@ -140,8 +168,8 @@ def _counts(work: Work) -> Entry:
 
 
 def _models(case: Case) -> tuple[str, ...]:
-    """The models asked for; the roofline always."""
-    return tuple(dict.fromkeys(("roofline_2009", *case.settings.models)))
+    """The models asked for; the roofline and Volkov's bounds always."""
+    return tuple(dict.fromkeys(("roofline_2009", "volkov_2016", *case.settings.models)))
 
 
 def _launched(case: Case, work: Work) -> Launched | None:

@@ -9,6 +9,7 @@ from warpbound import machine
 from warpbound.analysis import work_of
 from warpbound.analysis.case import DEFAULT, WARP, Settings, case_of, product
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.timing import launch_prediction
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
@@ -40,7 +41,11 @@ def curve(
         )
     places = [replace(case.place, warps_per_sm=float(n * per_block)) for n in blocks]
     found = [predict(work.focus, place) for place in places]
-    rate = np.array([p.rate for p in found]) * case.clock_hz * case.place.active_sms
+    timed = [launch_prediction(case, work, n) for n in blocks]
+    bounded = np.array([p.rate for p in found]) * case.clock_hz * case.place.active_sms
+    rate = np.array(
+        [b if t is None else t.rate * per_block * case.place.active_sms for b, t in zip(bounded, timed, strict=True)]
+    )
     dram_bytes = work.focus.memory.dram_bytes_read + work.focus.memory.dram_bytes_written
     return {
         "kernel": program.title,
@@ -49,8 +54,8 @@ def curve(
         "scope": work.focus.title,
         "warps_per_sm": [n * per_block for n in blocks],
         "blocks_per_sm": blocks,
-        "time_s": [p.time_s for p in found],
+        "time_s": [None if t is None else t.time_s for t in timed],
         "warp_throughput_per_s": rate.tolist(),
         "gbytes_per_s": (rate * dram_bytes / 1e9).tolist(),
-        "bottleneck": [p.bottleneck for p in found],
+        "bottleneck": [p.bottleneck if t is None else t.bottleneck for p, t in zip(found, timed, strict=True)],
     }

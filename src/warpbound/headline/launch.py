@@ -29,7 +29,7 @@ class Resident(Protocol):
     """The one fact needed of a Residency."""
 
     @property
-    def fitting_blocks_per_sm(self) -> int:
+    def fitting_blocks_per_sm(self) -> float:
         """Blocks that one SM can hold."""
 
 

@@ -95,7 +95,7 @@ def _verdict(entry: Entry) -> RenderableType:
     lines = [_binding(entry), _hiding(entry)]
     if entry["time_s"] is not None:
         low, high = entry["time_interval_s"]
-        lines.insert(0, Text(f"Time {seconds(entry['time_s'])} (between {seconds(low)} and {seconds(high)})."))
+        lines.insert(0, Text(f"Time {seconds(entry['time_s'])}, probably between {seconds(low)} and {seconds(high)}."))
         lines[0].stylize("bold")
     else:
         lines.append(_no_time(entry))
