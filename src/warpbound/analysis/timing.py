@@ -1,0 +1,71 @@
+"""The time of a launch whose work is known: the headline prediction, at any number of resident blocks."""
+
+from dataclasses import dataclass, replace
+
+from warpbound.analysis.case import WARP, Case
+from warpbound.analysis.static import Work
+from warpbound.headline import LaunchPrediction, predict_launch
+from warpbound.predict import Place, Prediction
+from warpbound.workload import Workload
+
+NOTE = (
+    "time by flow balance with parameters fitted on streams of V100 and A100-80, where it misses streams it was not "
+    "fitted to by 1.6 and 2.9 % on average; pipes, shared memory, barriers and other boards are not judged yet"
+)
+_STARTING = "block start"  # the chip's rate of starting blocks: a cost of the launch
+
+
+@dataclass(frozen=True)
+class Resident:
+    """Blocks that an SM holds."""
+
+    fitting_blocks_per_sm: float
+
+
+def launch_prediction(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
+    """None where trip counts are not known; `resident_blocks` on each SM instead of as many as fit."""
+    if case.blocks is None or work.whole.warps is None:
+        return None
+    held = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
+    return _renamed(_predicted(case, work.whole, held, case.blocks))
+
+
+def launch_seconds(case: Case, work: Workload, place: Place) -> float:
+    """Time of a launch of changed work, or at another occupancy, with as many blocks as its warps make."""
+    warps = warps_per_block(case)
+    blocks = max(1, round((work.warps or 0.0) / warps))
+    return _predicted(case, work, max(1.0, place.warps_per_sm / warps), blocks).time_s
+
+
+def warps_per_block(case: Case) -> int:
+    """Whole warps of a block."""
+    return -(-case.threads_per_block // WARP)
+
+
+def at_predicted_rate(case: Case, prediction: Prediction, timed: LaunchPrediction) -> Prediction:
+    """The bounds with what the flow balance charges: cycles per warp of each resource, its use at the rate found."""
+    warps = warps_per_block(case)
+    per_cycle = timed.rate * warps / case.clock_hz  # warps per cycle and SM while the SMs are full
+    cycles = {name: cost * case.clock_hz / warps for name, cost in timed.costs.items() if cost > 0}
+    busiest = max((cost for name, cost in cycles.items() if name not in ("latency", "launch")), default=float("inf"))
+    return replace(
+        prediction,
+        cycles=cycles,
+        utilization={name: min(1.0, busy * per_cycle) for name, busy in cycles.items()},
+        bottleneck=timed.bottleneck,
+        runner_up=timed.runner_up,
+        warps_needed=case.residency.warps_per_sm * cycles["latency"] / busiest,
+    )
+
+
+def _predicted(case: Case, work: Workload, resident_blocks: float, blocks: int) -> LaunchPrediction:
+    held = Resident(resident_blocks)
+    return predict_launch(work, case.gpu, held, blocks, warps_per_block(case), case.clock_hz)
+
+
+def _renamed(found: LaunchPrediction) -> LaunchPrediction:
+    """Starting blocks counts as launch: the larger of the two."""
+    costs = dict(found.costs)
+    costs["launch"] = max(costs.get("launch", 0.0), costs.pop(_STARTING, 0.0))
+    order = sorted(costs, key=lambda name: -costs[name])
+    return replace(found, costs=costs, bottleneck=order[0], runner_up=order[1])
