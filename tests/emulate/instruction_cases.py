@@ -187,6 +187,20 @@ def bfloats(random):
     return Case(SOURCE, "bfloats", 1, 128, args, expected, least_arch=80)
 
 
+def packed_integers(random):
+    a, b = random.integers(0, 2**32, (2, 100), np.uint32)
+    rows = []
+    for kind, function in (
+        (np.uint8, np.add), (np.int8, np.maximum), (np.uint16, np.minimum), (np.int16, np.minimum),
+    ):  # fmt: skip
+        rows.append(function(a.view(kind), b.view(kind)).view(np.uint32))
+    bytes_a, bytes_b = (w.view(np.uint8).reshape(-1, 4).astype(int) for w in (a, b))
+    rows.append(np.abs(bytes_a - bytes_b).astype(np.uint8).view(np.uint32).reshape(-1))
+    rows.append(np.abs(bytes_a - bytes_b).sum(1).astype(np.uint32))
+    args = {"a": a, "b": b, "out": np.zeros((100, 6), np.uint32), "n": 100}
+    return Case(SOURCE, "packed_integers", 1, 128, args, {"out": Expected(np.stack(rows, 1))})
+
+
 def _ballot(flags):
     return int(sum(int(bool(f)) << i for i, f in enumerate(flags)))
 
@@ -383,7 +397,8 @@ def early_exit(random):
 
 CASES: dict[str, Make] = {
     make.__name__: make
-    for make in (wide_integers, narrow_integers, dot_products, conversions, rounding, halves, bfloats, warp_functions,
+    for make in (wide_integers, narrow_integers, packed_integers, dot_products,
+                 conversions, rounding, halves, bfloats, warp_functions,
                  warp_reductions, block_votes, named_barriers, switch_table, recursion, symbols, struct_by_value,
                  local_array, small_types, vectors, generic_pointers, atomics_of_all_kinds, nested_divergence,
                  early_exit)

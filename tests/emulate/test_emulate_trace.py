@@ -75,3 +75,19 @@ def test_a_sampled_block_that_cannot_end_says_so():
     trace = emulate.trace(program, launch(grid=4, block=32, args={"x": np.zeros(8, np.int32)}), [2], step_limit=5000)
     assert "still running after 5000 steps" in trace.stopped
     assert trace.executed.sum() > 0
+
+
+def test_texture_loads_are_counted():
+    source = 'extern "C" __global__ void t(cudaTextureObject_t t, float* o) { o[0] = tex2D<float>(t, o[1], o[2]); }'
+    program = compile_program(source, "sm_80")
+    trace = emulate.trace(program, launch(grid=1, block=32, args={"t": 1, "o": np.ones(3, np.float32)}), [0])
+    fetch = next(i for i, one in enumerate(program.instructions) if one.opcode == "TEX")
+    assert trace.executed[0, fetch] == 1
+    assert (trace.stopped, len(trace.unknown)) == ("", 1)
+
+
+def test_an_assertion_stops_the_sample():
+    source = 'extern "C" __global__ void t(int* o) { if (o[threadIdx.x] > 5) __trap(); o[threadIdx.x] = 1; }'
+    program = compile_program(source, "sm_90")
+    trace = emulate.trace(program, launch(grid=1, block=32, args={"o": np.arange(32, dtype=np.int32)}), [0])
+    assert "thread (6, 0, 0): the kernel stops itself" in trace.stopped

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
+from warpbound.emulate.half import BFLOAT
 from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, window_view
 from warpbound.emulate.operand_access import (
     Read,
@@ -59,7 +60,9 @@ def _atomic(here: Site) -> Atomic:
     for modifier in here.instruction.modifiers:
         if modifier in kinds:
             kind = kinds[modifier]
-        if modifier in ("F16x2", "BF16x2", "F16", "BF16", "128"):
+        if modifier == "BF16x2" and operation == "ADD":
+            operation = "ADD_BF16x2"
+        elif modifier in ("F16x2", "BF16x2", "F16", "BF16", "128"):
             kind = _packed_kind(modifier, here)
     return Atomic("ADD" if operation == "POPC" else str(operation), np.dtype(kind))
 
@@ -138,6 +141,8 @@ def _result(atomic: Atomic, held: Any, value: Any) -> Any:
     operation = atomic.operation
     if operation == "EXCH":
         return value
+    if operation == "ADD_BF16x2":
+        return _add_bfloats(held, value)
     if operation == "INC":
         return np.where(held >= value, 0, held + held.dtype.type(1))
     if operation == "DEC":
@@ -145,6 +150,14 @@ def _result(atomic: Atomic, held: Any, value: Any) -> Any:
     if operation == "ADD" and atomic.kind == np.float32:
         return held + value
     return _ASSOCIATIVE[operation](held, value)
+
+
+def _add_bfloats(held: Any, value: Any) -> Any:
+    total = np.zeros_like(held)
+    for shift in (np.uint32(0), np.uint32(16)):
+        first, second = (BFLOAT.decode(word >> shift & np.uint32(0xFFFF)) for word in (held, value))
+        total |= BFLOAT.encode(first, second).astype(np.uint32) << shift
+    return total
 
 
 def reduce_only(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], values: list[Any]) -> None:

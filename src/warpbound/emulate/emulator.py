@@ -1,6 +1,6 @@
 """Executes a launch: blocks in chunks, every instruction once for all warps that stand at it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from warpbound.emulate.control import STOP, Flow
 from warpbound.emulate.groups import TURNS
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
-from warpbound.emulate.operand_access import predicate, site, unsupported
+from warpbound.emulate.modifiers import strange
+from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
 from warpbound.errors import InputError, WarpboundError
@@ -26,6 +27,7 @@ CHUNK_LANES = 16384
 CHUNK_B = 256 << 20  # registers, shared and local memory of a chunk
 
 Handler = Callable[[State], Any]
+Build = Callable[[Site], Handler]
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,13 @@ class Kernel:
         return max(1, min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block))
 
 
-def make_ready(program: Program, launch: Launch) -> Kernel:
-    """Place the launch in memory and compile every instruction that is not control into a handler."""
+def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN) -> Kernel:
+    """Place the launch in memory and compile every instruction that is not control into a handler.
+
+    plain : what builds the handlers, by opcode.
+    """
     memory = prepare(program, launch)
-    handlers = tuple(_handler(one, memory, program.arch) for one in program.instructions)
+    handlers = tuple(_handler(one, memory, program.arch, plain) for one in program.instructions)
     used = [
         x.index + 8
         for one in program.instructions
@@ -78,13 +83,13 @@ def make_ready(program: Program, launch: Launch) -> Kernel:
     return Kernel(program, launch, memory, handlers, max([program.registers, *used]))
 
 
-def _handler(instruction: Instruction, memory: Memory, arch: int) -> Handler | None:
+def _handler(instruction: Instruction, memory: Memory, arch: int, plain: Mapping[str, Build]) -> Handler | None:
     if instruction.opcode in CONTROL:
         return None
     here = site(instruction, memory.constants, arch)
-    build = PLAIN.get(instruction.opcode)
+    build = plain.get(instruction.opcode)
     try:
-        if build is None:
+        if build is None or strange(instruction.opcode, here.modifiers):
             raise unsupported(instruction)
         body = build(here)
     except WarpboundError as problem:

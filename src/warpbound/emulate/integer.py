@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warpbound.emulate import packed
 from warpbound.emulate.operand_access import (
     TRUE,
     Read,
@@ -39,6 +40,8 @@ def add(here: Site) -> Handler:
     """IADD3, IADD, VIADD and their uniform forms: a + b [+ c], with carries in and out."""
     if here.has("64"):
         return add_wide(here)
+    if packed.is_packed(here):
+        return packed.add(here)
     carries = any(one.index != PT for one in here.predicates_out)
     if carries or here.has("X"):
         return _add_carrying(here)
@@ -218,6 +221,10 @@ def _extend(operation: str, a: Value, b: Value, high: Value, low: Value) -> Valu
 
 def minimum(here: Site) -> Handler:
     """IMNMX, VIMNMX: the smaller where the last predicate holds, else the larger."""
+    if packed.is_packed(here):
+        return packed.minimum(here)
+    if here.has("S64", "U64"):
+        return packed.minimum_of_pairs(here)
     reader = integer if here.has("U32") else signed
     a, b = (reader(one, here) for one in here.sources[:2])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)

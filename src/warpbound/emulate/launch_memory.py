@@ -13,7 +13,6 @@ from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack
 from warpbound.program.kernel import Parameter, Program, Symbol
-from warpbound.program.reading import plain_name
 
 _GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 
@@ -167,10 +166,15 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
 
 def _symbol(program: Program, name: str) -> Symbol:
     for one in program.symbols:
-        if name in (one.name, plain_name(one.name), plain_name(one.name).rpartition("::")[2]):
+        if name == one.name or (one.name.startswith("_Z") and _mangled(name) in one.name):
             return one
-    known = ", ".join(plain_name(one.name) for one in program.symbols[:8])
+    known = ", ".join(one.name for one in program.symbols[:8])
     raise InputError(f"the code has no symbol '{name}'.", f"It has: {known or 'none'}.")
+
+
+def _mangled(name: str) -> str:
+    """How `ns::table` stands inside a mangled name: 2ns5table."""
+    return "".join(f"{len(word)}{word}" for word in name.split("::"))
 
 
 def _parameter_bytes(

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.state import LANES, Mask, State, Value
+from warpbound.emulate.table import PLAIN
+from warpbound.emulate.texture import COUNTED
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
@@ -122,7 +124,7 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
     Raises CommandError for block numbers outside the grid.
     """
-    kernel = make_ready(program, launch)
+    kernel = make_ready(program, launch, {**PLAIN, **COUNTED})
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
@@ -147,6 +149,9 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
         f"{count} bytes or more of '{name}' were read with unknown contents and taken as 0"
         for name, count in kernel.memory.image.unknown_reads.items()
     )
+    fetches = [i for i, one in enumerate(kernel.program.instructions) if one.opcode in COUNTED]
+    if recording.executed[fetches].any():
+        unknown += ("textures and surfaces were read with unknown contents and taken as 0",)
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
     return Trace(
         blocks=blocks,

@@ -14,11 +14,12 @@ from warpbound.emulate import (
     half,
     integer,
     loads,
+    packed,
     tensor,
     warp_wide,
 )
 from warpbound.emulate.operand_access import Site
-from warpbound.emulate.state import State
+from warpbound.emulate.state import BadAccess, State
 
 Handler = Callable[[State], None]
 
@@ -26,6 +27,15 @@ Handler = Callable[[State], None]
 def nothing(here: Site) -> Handler:
     """Fences, hints and scheduling aids: memory is coherent and in order here."""
     return lambda x: None
+
+
+def trap(here: Site) -> Handler:
+    """BPT: __trap, or an assertion that does not hold."""
+    return stop
+
+
+def stop(x: State) -> None:
+    raise BadAccess(int(x.active().argmax()), "the kernel stops itself (a trap or a failed assertion)")
 
 
 CONTROL: Mapping[str, control.Build] = {
@@ -41,7 +51,7 @@ CONTROL: Mapping[str, control.Build] = {
 PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     **{name: nothing for name in (
         "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "FENCE", "UCGABAR_ARV",
-        "PREEXIT", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG", "UCGABAR_WAIT",
+        "PREEXIT", "ENDCOLLECTIVE", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG", "UCGABAR_WAIT",
     )},
     **{name: integer.add for name in ("IADD3", "IADD", "VIADD", "UIADD3", "UIADD")},
     **{name: integer.multiply_add for name in ("IMAD", "UIMAD")},
@@ -80,7 +90,7 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "UI2F": convert.integer_to_float, "UF2I": convert.float_to_integer, "UI2FP": convert.integer_to_float,
     "F2F": convert.float_to_float, "FRND": convert.round_to_whole, "UFRND": convert.round_to_whole,
     "F2FP": convert.pack_floats, "UF2FP": convert.pack_floats,
-    "VABSDIFF": integer.absolute_difference,
+    "VABSDIFF": integer.absolute_difference, "VABSDIFF4": packed.absolute_differences, "BPT": trap,
     "HMMA": tensor.multiply, "IMMA": tensor.multiply, "QMMA": tensor.multiply, "DMMA": tensor.multiply_double,
     "LDSM": tensor.load_matrix, "STSM": tensor.store_matrix, "MOVM": tensor.move_matrix,
     "LDGSTS": async_copy.copy,

@@ -42,6 +42,18 @@ extern "C" __global__ void dot_products(const int* a, const int* b, int* out, in
     out[4 * i + 3] = __dp2a_hi((unsigned)a[i], (unsigned)b[i], 2u);
 }
 
+extern "C" __global__ void packed_integers(const unsigned* a, const unsigned* b, unsigned* out, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    out[6 * i] = __vadd4(a[i], b[i]);
+    out[6 * i + 1] = __vmaxs4(a[i], b[i]);
+    out[6 * i + 2] = __vminu2(a[i], b[i]);
+    out[6 * i + 3] = __vmins2(a[i], b[i]);
+    out[6 * i + 4] = __vabsdiffu4(a[i], b[i]);
+    out[6 * i + 5] = __vsadu4(a[i], b[i]);
+}
+
 extern "C" __global__ void conversions(const float* f, const double* d, const int* s, const u64* w, double* out, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
