@@ -16,7 +16,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "examples").glob("*.cu"))
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 QUICK = ("saxpy", "reduction", "transpose_naive", "transpose_tiled", "mandelbrot", "histogram")
-BINDS = {"saxpy": "dram", "vector_add": "dram", "transpose_naive": "l1", "mandelbrot": "issue"}
+BINDS = {  # what may bind on an H200; saxpy with every slot filled stands between latency and DRAM
+    "saxpy": {"latency", "dram"},
+    "transpose_naive": {"l1", "l2"},
+    "transpose_tiled": {"latency", "dram"},
+    "mandelbrot": {"issue"},
+    "histogram": {"shared"},
+}
 
 pytestmark = pytest.mark.cuda
 
@@ -58,11 +64,13 @@ def test_a_launch_is_executed_and_timed(name: str) -> None:
     entry = warpbound.analyze(program(source, "h200"), "h200", warpbound.launch(source.with_suffix(".toml")))
     jsonschema.validate(document("test", [entry]), schema("analyze"))
     assert entry["mode"] == "dynamic"
-    assert entry["bottleneck"] == BINDS.get(name, entry["bottleneck"])
+    assert entry["bottleneck"] in BINDS.get(name, {entry["bottleneck"]})
     low, high = entry["time_interval_s"]
     assert low <= entry["time_s"] <= high
     assert entry["time_s"] > entry["models"]["roofline_2009"]["time_s"]
-    assert max(bound["utilization"] for bound in entry["bounds"]) == pytest.approx(1.0)
+    assert entry["time_s"] >= entry["models"]["volkov_2016"]["time_s"] * 0.98
+    assert 0.3 < max(bound["utilization"] for bound in entry["bounds"]) <= 1.0
+    assert entry["bounds"][0]["resource"] == entry["bottleneck"]
 
 
 def test_counts_of_saxpy_by_hand() -> None:
@@ -83,4 +91,6 @@ def test_more_warps_never_slow_the_curve_down() -> None:
     assert found["warps_per_sm"] == [8, 16, 24, 32, 40, 48, 56, 64]
     assert found["time_s"] == sorted(found["time_s"], reverse=True)
     assert found["bottleneck"][0] == "latency"
-    assert found["bottleneck"][-1] == "dram"
+    gains = [rate / warps for rate, warps in zip(found["warp_throughput_per_s"], found["warps_per_sm"], strict=True)]
+    assert gains == sorted(gains, reverse=True)  # each further warp buys less: saturation is gradual
+    assert found["gbytes_per_s"][-1] < warpbound.gpu("h200").value("dram_bandwidth") / 1e9
