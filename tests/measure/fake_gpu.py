@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from warpbound.headline.dram import capacity
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.streams import STREAMS, Setting, stream_rate
 from warpbound.machine import Gpu, gpu, override
+from warpbound.measure import costs, global_patterns, hong_kim, shared_patterns, synthetic_family
 from warpbound.measure.building import Cubins
+from warpbound.measure.case import Record
 from warpbound.measure.device import Facts, Geometry
 from warpbound.measure.instruction_mix import repeated
 from warpbound.measure.suite import MECHANISMS, units
@@ -39,6 +42,14 @@ class Truth:
     interval: float = 0.8e-9
     start: float = 171e-9
     store: float = 93e-9
+    contention: float = 0.08        # Volkov's b in units of dram
+    l1_bandwidth: float = 118.0     # B/cycle/SM
+    l2_bandwidth: float = 7.3e12
+    l2_write_cost: float = 1.6
+    camping: float = 2.5            # times slower
+    camped_stride: int = 1 << 18
+    code_cache: int = 128 * KIB
+    delays: tuple[float, float, float] = (690.0, 7.0, 3.0)  # Hong and Kim's Mem_LD and departure delays
     stream: dict[str, float] = field(default_factory=lambda: {
         "block_start": 190e-9, "store_cost": 81e-9, "latency_spread": 0.17, "dram_wait_read": 31e-9,
         "dram_wait_mixed": 47e-9, "dram_read_capacity": 4.5e12, "dram_write_capacity": 4.4e12, "dram_mix_cost": 0.11,
@@ -255,9 +266,22 @@ for _name in (*STREAMS, "copy"):
     ANSWERS[_name] = ANSWERS[f"{_name}_persistent"] = _stream
 
 
-@answers("mixed", "read_wide")
+@answers("mixed")
+def _mixed(gpu_: FakeGpu, x: Launched) -> float:
+    writes = int(x.args[5]) / 8
+    return 8.0 * float(x.args[4]) / float(capacity(gpu_.truth.parameters().dram, writes))
+
+
+@answers("read_wide")
 def _wide(gpu_: FakeGpu, x: Launched) -> float:
-    return 16.0 * 2**26 / 2 / gpu_.truth.stream["dram_read_capacity"]
+    """Little's law with 16 lines of 128 B in flight per warp."""
+    truth, moved = gpu_.truth, 16.0 * float(x.args[3])
+    alone = truth.dram / truth.clock * (1.0 + truth.stream["latency_spread"] * np.log(16))
+    warps = x.blocks * x.geometry.block / 32
+    rates = np.linspace(1e9, truth.stream["dram_read_capacity"] * (1 - 1e-6), 400_000)
+    busy = rates / truth.stream["dram_read_capacity"]
+    flying = rates * (alone + truth.stream["dram_wait_read"] * busy / (1 - busy))
+    return moved / float(np.interp(warps * 16 * 128, flying, rates))
 
 
 # ---------------------------------------------------------------- launch
@@ -297,3 +321,128 @@ def _instructions(gpu_: FakeGpu, x: Launched) -> float:
 
 
 ANSWERS.update(dict.fromkeys(Truth().peaks, _instructions))
+
+
+# ---------------------------------------------------------------- chains over many warps
+
+
+@answers("weave", "weave_random", "weave_own")
+def _weave(gpu_: FakeGpu, x: Launched) -> float:
+    gpu_.chains[int(x.args[0])] = 1
+    return 1e-4
+
+
+def _warps(x: Launched) -> float:
+    """Per SM."""
+    return x.blocks / FACTS.sm_count * x.geometry.block / 32
+
+
+def _equilibrium(warps: float, bytes_of_one: float, truth: Truth, alone: float) -> float:
+    """Cycles of one step of a warp that waits for `bytes_of_one`: latency a + b X / (c - X), X = warps / latency."""
+    limit = truth.stream["dram_read_capacity"] / FACTS.sm_count / truth.clock / bytes_of_one  # steps per cycle and SM
+    a, b = alone, truth.contention * truth.dram
+    p, q = a - b, a * limit + warps
+    return warps * 2 * p / (q - (q * q - 4 * p * warps * limit) ** 0.5)
+
+
+@answers("loaded")
+def _loaded(gpu_: FakeGpu, x: Launched) -> float:
+    assert int(x.args[1]) in gpu_.chains
+    loads = 16 * int(x.args[3])
+    pattern_bytes = 1024.0 if loads == 32 else 256.0 if int(x.args[2]) == 2 else 128.0
+    step = _equilibrium(_warps(x), pattern_bytes, gpu_.truth, gpu_.truth.dram)
+    return gpu_.stamps(int(x.args[0]), x.geometry, loads * step)
+
+
+@answers("synthetic")
+def _synthetic(gpu_: FakeGpu, x: Launched) -> float:
+    alpha = int(x.kernel.rpartition("_")[2])
+    alone = gpu_.truth.dram + alpha * gpu_.truth.latencies["fadd"]
+    step = max(_equilibrium(_warps(x), 128.0, gpu_.truth, alone), _warps(x) * alpha / gpu_.truth.peaks["fadd"])
+    steps = synthetic_family.groups(alpha) * int(x.args[3])
+    return gpu_.stamps(int(x.args[0]), x.geometry, steps * step)
+
+
+@answers("supply")
+def _supply(gpu_: FakeGpu, x: Launched) -> float:
+    truth, own = gpu_.truth, 4 * int(x.args[2])
+    share = 0.9 if x.geometry.carveout == 0 else 0.12
+    missed = max(0.0, 1.0 - share * truth.l1_size / (own * _warps(x)))
+    cycles = (1 - missed) * truth.l1 + missed * _equilibrium(_warps(x), 128.0, truth, truth.dram)
+    return gpu_.stamps(int(x.args[0]), x.geometry, 16 * int(x.args[3]) * cycles)
+
+
+@answers("demand")
+def _demand(gpu_: FakeGpu, x: Launched) -> float:
+    step = max(gpu_.truth.latencies["fadd"], _warps(x) / gpu_.truth.peaks["fadd"])
+    return gpu_.stamps(int(x.args[0]), x.geometry, 256 * int(x.args[1]) * step)
+
+
+# ---------------------------------------------------------------- caches, patterns, costs
+
+
+@answers("sweep_l1", "sweep_l2", "sweep_write")
+def _sweep(gpu_: FakeGpu, x: Launched) -> float:
+    truth, size = gpu_.truth, 16.0 * int(x.args[2])
+    blocks = x.blocks / FACTS.sm_count
+    moved = size * int(x.args[4]) * blocks
+    if x.kernel == "sweep_l1" and size * blocks <= truth.l1_size:
+        rate = truth.l1_bandwidth
+    else:
+        chip = truth.l2_bandwidth if size <= FACTS.l2_size else truth.stream["dram_read_capacity"]
+        rate = chip / FACTS.sm_count / truth.clock / (truth.l2_write_cost if x.kernel == "sweep_write" else 1.0)
+    return gpu_.stamps(int(x.args[0]), x.geometry, moved / rate)
+
+
+@answers("load", "store")
+def _shared(gpu_: FakeGpu, x: Launched) -> float:
+    stride, width = int(x.args[1]), int(x.kernel.rpartition("_")[2])
+    words = np.unique(np.arange(32) * stride)
+    degree = int(np.bincount(words % 32).max()) * (width // 4 if stride else 1)
+    return gpu_.stamps(int(x.args[0]), x.geometry, shared_patterns.REPEATED * int(x.args[2]) * _warps(x) * degree)
+
+
+@answers("gather")
+def _gather(gpu_: FakeGpu, x: Launched) -> float:
+    words = int(x.args[3]) + np.arange(32) * int(x.args[2])
+    lines = len(np.unique(words // 32))
+    cycles = lines * (1.0 if x.kernel.endswith("l1") else 3.0)
+    return gpu_.stamps(int(x.args[0]), x.geometry, global_patterns.REPEATED * int(x.args[4]) * _warps(x) * cycles)
+
+
+@answers("cost")
+def _cost(gpu_: FakeGpu, x: Launched) -> float:
+    name = x.kernel.removeprefix("cost_")
+    return gpu_.stamps(int(x.args[0]), x.geometry, costs.COSTS[name].repeated * int(x.args[3]) * (20.0 + _warps(x)))
+
+
+ANSWERS.update({f"cost_{name}": _cost for name in costs.COSTS})
+
+
+@answers("camp_read", "camp_write")
+def _camp(gpu_: FakeGpu, x: Launched) -> float:
+    return 1e-5 * _warps(x) * (gpu_.truth.camping if int(x.args[2]) == 0 else 1.0)
+
+
+@answers("stride_scan")
+def _scan(gpu_: FakeGpu, x: Launched) -> float:
+    slow = gpu_.truth.camping if int(x.args[1]) == gpu_.truth.camped_stride else 1.0
+    return slow * 128.0 * int(x.args[3]) / gpu_.truth.stream["dram_read_capacity"]
+
+
+@answers("straight")
+def _straight(gpu_: FakeGpu, x: Launched) -> float:
+    length = int(x.kernel.rpartition("_")[2])
+    per = max(1.0, _warps(x) / gpu_.truth.peaks["ffma"]) * (1.0 if 16 * length <= gpu_.truth.code_cache else 3.0)
+    return gpu_.stamps(int(x.args[0]), x.geometry, length * int(x.args[1]) * per)
+
+
+def _hong_kim(gpu_: FakeGpu, x: Launched) -> float:
+    axes = {"kernel": x.kernel, "pattern": "C" if int(x.args[2]) == 1 else "UC", "rounds": int(x.args[5]),
+            "blocks": x.blocks // FACTS.sm_count}  # fmt: skip
+    record = Record(axes, {}, 1, 0.0, gpu_.truth.clock)
+    cycles = hong_kim.predicted([record], FACTS, hong_kim.Delays(*gpu_.truth.delays), gpu_.truth.clock)
+    return gpu_.stamps(int(x.args[0]), x.geometry, float(cycles[0]))
+
+
+ANSWERS.update(dict.fromkeys(hong_kim.BENCHMARKS, _hong_kim))

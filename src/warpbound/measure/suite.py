@@ -4,7 +4,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpbound.errors import CommandError
-from warpbound.measure import instruction_mix, launch, pointer_chase, stream
+from warpbound.measure import (
+    cache_bandwidth,
+    camping,
+    costs,
+    global_patterns,
+    hong_kim,
+    instruction_cache,
+    instruction_mix,
+    launch,
+    loaded_latency,
+    pointer_chase,
+    shared_patterns,
+    stream,
+    synthetic_family,
+    x_model,
+)
 from warpbound.measure.case import Case, Mechanism
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import EFFORTS
@@ -15,6 +30,16 @@ MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most
     "stream": stream,
     "launch": launch,
     "instruction_mix": instruction_mix,
+    "loaded_latency": loaded_latency,
+    "synthetic_family": synthetic_family,
+    "cache_bandwidth": cache_bandwidth,
+    "shared_patterns": shared_patterns,
+    "global_patterns": global_patterns,
+    "costs": costs,
+    "camping": camping,
+    "hong_kim": hong_kim,
+    "x_model": x_model,
+    "instruction_cache": instruction_cache,
 }
 PER_CASE_S = 4e-3  # the host's own part: buffers, launches, reading back
 

@@ -11,3 +11,8 @@ def prelude() -> str:
 def kernel_file(package: str) -> str:
     """kernel.cu of a mechanism's folder."""
     return (files(package) / "kernel.cu").read_text(encoding="utf-8")
+
+
+def chains() -> str:
+    """Chains of 32-bit entries, for kernels that many warps run."""
+    return (files("warpbound.measure") / "chains.cuh").read_text(encoding="utf-8")

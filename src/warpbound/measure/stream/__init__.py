@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from warpbound.errors import WarpboundError
-from warpbound.headline.calibrate import Record as Calibrating
-from warpbound.headline.calibrate import calibrate
-from warpbound.headline.streams import Setting
 from warpbound.machine import Gpu, Quantity
 from warpbound.measure.case import Buffer, Case, Findings, Found, Record, Step, chosen
 from warpbound.measure.device import Facts
+from warpbound.measure.stream.fitting import SMALLEST, Observed, Sweep, Widest, fitted
 from warpbound.measure.texts import kernel_file
 
 ELEMENTS = 1 << 26     # doubles per array: 512 MB, beyond any L2 several times
@@ -22,9 +19,7 @@ STREAMS = {"init": (0, 1), "read": (1, 0), "scale": (1, 1), "copy": (1, 1), "tri
 THREADS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 FEW_THREADS = (32, 64, 128, 256, 512, 1024)
 FITTED = ("init", "read", "scale")
-FITTED_BLOCKS = 2      # per SM, where the fit is made
-WORTH = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
-         "dram_write_capacity", "dram_mix_cost")  # fmt: skip
+FITTED_BLOCKS = (1, 2, 4)  # per SM, where the fit is made
 AS_PRINTED = {"block_start": ("ns", 1e9), "store_cost": ("ns", 1e9), "dram_wait_read": ("ns", 1e9),
               "dram_wait_mixed": ("ns", 1e9), "dram_read_capacity": ("GB/s", 1e-9),
               "dram_write_capacity": ("GB/s", 1e-9)}  # fmt: skip
@@ -40,7 +35,7 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
     sizes, resident = (FEW_THREADS, (1, 2, 4)) if effort == "quick" else (THREADS, (1, 2, 4, 8, 16))
     for kernel in STREAMS:
         for blocks in resident:
-            threads_list = THREADS if kernel in FITTED and blocks == FITTED_BLOCKS else sizes
+            threads_list = THREADS if kernel in FITTED and blocks in FITTED_BLOCKS else sizes
             for threads in threads_list:
                 if threads * blocks <= facts.threads_per_sm:
                     yield _one_shot(kernel, threads, blocks, facts)
@@ -107,32 +102,32 @@ def extract(records: list[Record], facts: Facts) -> Findings:
 def fit(records: list[Record], board: Gpu) -> Findings:
     """design's parameters of blocks and device memory; `board` has the measured latencies.
 
-    Everything is fitted to init, read and scale with two blocks per SM, and judged on the other kernels.
+    Everything is fitted to init, read and scale and to the widest read, and judged on the other kernels.
     """
-    used = {name: sorted(chosen(records, kernel=name, blocks=FITTED_BLOCKS), key=_threads) for name in FITTED}
-    sizes = [[r.axes["threads"] for r in mine] for mine in used.values()]
-    if not sizes[0] or any(one != sizes[0] for one in sizes):
+    sweeps = [sweep for name in FITTED for blocks in FITTED_BLOCKS if (sweep := _sweep(records, name, blocks))]
+    wide = [Widest(float(r.axes["threads"]) / 32 * float(r.axes["blocks"]), rate(r))
+            for r in chosen(records, kernel="read_wide")]  # fmt: skip
+    if {sweep.kernel for sweep in sweeps} != set(FITTED):
         return Findings()
-    clock = float(np.median([r.clock_Hz for mine in used.values() for r in mine]))
-    rates = {name: np.array([rate(r) for r in mine]) for name, mine in used.items()}
+    clock = float(np.median([r.clock_Hz for r in records]))
     try:
-        done = calibrate(Calibrating(
-            Setting(board, clock, float(FITTED_BLOCKS)), np.array(sizes[0], dtype=np.float64) / 32, rates,
-            np.array([board.value("dram_latency")]), None,
-        ))  # fmt: skip
+        values, errors = fitted(Observed(board, clock, tuple(sweeps), tuple(wide[-1:])))
     except WarpboundError as failed:
         return Findings({}, {"not fitted": str(failed)})
-    note = "fitted to init, read and scale with two blocks per SM"
+    note = "fitted to init, read and scale with one to four blocks per SM and to the widest read"
     found = {}
-    for name in WORTH:
+    for name, value in values.items():
         unit, factor = AS_PRINTED.get(name, ("1", 1.0))
-        found[name] = Found(done.values[name] * factor, unit, note)
-    errors = {name: round(float(np.mean(np.abs(values))), 4) for name, values in done.errors.items()}
-    return Findings(found, {"mean error of the fit": errors})
+        found[name] = Found(value * factor, unit, note)
+    return Findings(found, {"mean error of the fit": {name: round(error, 4) for name, error in errors.items()}})
 
 
-def _threads(record: Record) -> Any:
-    return record.axes["threads"]
+def _sweep(records: list[Record], kernel: str, blocks: int) -> Sweep | None:
+    mine = [r for r in chosen(records, kernel=kernel, blocks=blocks) if int(r.axes["threads"]) >= 32 * SMALLEST]
+    if not mine:
+        return None
+    warps = np.array([float(r.axes["threads"]) / 32 for r in mine])
+    return Sweep(kernel, blocks, warps, np.array([rate(r) for r in mine]))
 
 
 def with_values(board: Gpu, found: dict[str, Found], source_name: str) -> Gpu:

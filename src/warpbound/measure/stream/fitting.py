@@ -1,0 +1,90 @@
+"""The parameters of blocks and device memory that explain one-shot streams and the widest read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.headline.calibrate import PINS, STREAM_RANGES
+from warpbound.headline.least_squares import least_squares
+from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.streams import Setting, stream_rate
+from warpbound.machine import Gpu
+
+Array = NDArray[np.float64]
+SMALLEST = 2       # warps per block: smaller ones are not explained
+WIDE_LINES = 16    # of 128 B that a warp of read_wide waits for at once
+WIDE_WEIGHT = 4.0  # one kernel that says what no other does
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Rates of one kernel over block sizes, with the same number of blocks per SM; B/s."""
+
+    kernel: str
+    blocks: int
+    warps: Array
+    rates: Array
+
+
+@dataclass(frozen=True)
+class Widest:
+    """A persistent read with many lines in flight: resident warps per SM, B/s."""
+
+    warps: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class Observed:
+    """All that is fitted."""
+
+    board: Gpu
+    clock_hz: float
+    sweeps: tuple[Sweep, ...]
+    widest: tuple[Widest, ...]
+
+
+def fitted(x: Observed) -> tuple[dict[str, float], dict[str, float]]:
+    """Parameters in base units; mean error by kernel."""
+    start, low, high = (np.log([row[i] for row in STREAM_RANGES.values()]) for i in range(3))
+    others = known(x.board).values
+
+    def at(unknowns: Array) -> Parameters:
+        values = dict(zip(STREAM_RANGES, np.exp(unknowns).tolist(), strict=True))
+        return replace(others, **{n: v * others.dram_bandwidth if n in PINS else v for n, v in values.items()})
+
+    def residuals(unknowns: Array) -> Array:
+        values = at(unknowns)
+        wide = [WIDE_WEIGHT * (wide_rate(x, values, one.warps) / one.rate - 1.0) for one in x.widest]
+        return np.asarray(np.log1p(np.concatenate([*_errors(x, values).values(), np.array(wide)])))
+
+    found = at(least_squares(residuals, start, low, high))
+    errors: dict[str, list[float]] = {}
+    for (kernel, _), values in _errors(x, found).items():
+        errors.setdefault(kernel, []).append(float(np.mean(np.abs(values))))
+    return ({n: float(getattr(found, n)) for n in STREAM_RANGES}, {k: float(np.mean(v)) for k, v in errors.items()})
+
+
+def _errors(x: Observed, values: Parameters) -> Mapping[tuple[str, int], Array]:
+    return {
+        (s.kernel, s.blocks): np.asarray(
+            stream_rate(s.kernel, Setting(x.board, x.clock_hz, float(s.blocks)), values, s.warps) / s.rates - 1.0
+        )
+        for s in x.sweeps
+    }
+
+
+def wide_rate(x: Observed, values: Parameters, warps: float) -> float:
+    """Bytes per second of reads that never wait for a block: bytes in flight = rate x (latency + waiting)."""
+    latency = x.board.value("dram_latency") / x.clock_hz
+    alone = latency * (1.0 + float(values.latency_spread) * np.log(WIDE_LINES))
+    flying = x.board.value("sm_count") * warps * WIDE_LINES * 128.0
+    wait, capacity = float(values.dram_wait_read), float(values.dram_read_capacity)
+    low, high = 0.0, 1.0 - 1e-9
+    for _ in range(60):
+        share = (low + high) / 2
+        below = capacity * share * (alone + wait * share / (1.0 - share)) < flying
+        low, high = (share, high) if below else (low, share)
+    return capacity * low
