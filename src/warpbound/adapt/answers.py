@@ -8,6 +8,7 @@ Symbols that the launch gives for a model come before what its adapter would tak
 """
 
 import dataclasses
+import math
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ from warpbound.models import MODELS
 __all__ = ["Launched", "answers"]
 
 NO_COUNTS = "needs the counts of the whole launch: give --arg for each parameter"
+NOTHING_BINDS = "nothing of what it counts is there, so that nothing binds"
 ADAPTED = (
     "baghsorkhi_2010",
     "chen_aamodt_2009",
@@ -69,6 +71,8 @@ def _said(name: str, x: Launched) -> Answer:
     if isinstance(found, str):
         return silent(found)
     answer: Answer = import_module(f"warpbound.adapt.{name}").answer(found, x)
+    if answer.rate is not None and not math.isfinite(answer.rate):
+        return silent(NOTHING_BINDS)
     if symbols := x.given.get(name):
         told = f"the file gives {', '.join(symbols)}"
         return dataclasses.replace(answer, reason="; ".join(filter(None, (told, answer.reason))))

@@ -9,14 +9,17 @@ from warpbound.adapt.accesses import accesses, per_cycle
 from warpbound.adapt.launched import Answer, Launched, present
 from warpbound.models.baghsorkhi_2010 import Inputs, cycles, predict
 
-WANTED = {"mem_latency": "the latency of DRAM"}
+WANTED = {
+    "mem_latency": "the latency of DRAM",
+    "alu_insts": "the number of instructions: counts.instructions, counts.pipes or access",
+}
 
 
 def known(x: Launched) -> dict[str, Any]:
     a = accesses(x)
     return present(
         warps=x.warps_per_sm,
-        alu_insts=a.arithmetic,
+        alu_insts=a.arithmetic if a.arithmetic + a.count else None,
         mem_insts=a.count,
         issue_time=a.issue_each,
         alu_latency=a.arithmetic_latency,

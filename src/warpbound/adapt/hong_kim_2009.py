@@ -19,9 +19,11 @@ LINE_B = 128.0
 SECTOR_B = 32.0
 NEAR = 1.0 + 1e-9
 DELAY_NOTE = "departure delays are derived from bandwidth, and every access is taken to reach DRAM"
+SIZE = "the size of the launch: launch.blocks (or threads) with threads_per_block"
 WANTED = {
-    "blocks": "the size of the launch: launch.blocks (or threads) with threads_per_block",
-    "threads_per_block": "the size of the launch: launch.blocks (or threads) with threads_per_block",
+    "blocks": SIZE,
+    "threads_per_block": SIZE,
+    "active_sms": SIZE,
     "active_blocks": "the resident blocks: launch.blocks_per_sm, or threads_per_block with registers and shared_bytes",
     "mem_latency": "the latency of DRAM",
 }

@@ -23,6 +23,8 @@ def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
     answered = [entry for entry in results if "error" not in entry]
     for start in range(0, len(answered), SIDE_BY_SIDE):
         yield _beside(answered[start : start + SIDE_BY_SIDE])
+    for name, reason in _silent(answered).items():
+        yield Text.assemble((f"{name}: ", "bold"), (f"{reason}.", "yellow"))
     for entry in results:
         if "error" in entry:
             error = entry["error"]
@@ -117,7 +119,8 @@ def _rate(said: Entry) -> str:
     if said["rate"] is None:
         return "-"
     number = amount(said["rate"])
-    return f"{number}{said['unit']}" if number[-1].isalpha() else f"{number} {said['unit']}"
+    joined = number[-1].isalpha() and said["unit"][0].isalpha()
+    return f"{number}{said['unit']}" if joined else f"{number} {said['unit']}"
 
 
 def _beside(entries: Sequence[Entry]) -> RenderableType:
@@ -130,6 +133,13 @@ def _beside(entries: Sequence[Entry]) -> RenderableType:
     for name in entries[0]["models"]:
         table.add_row(name, *(_cell(entry["models"][name]) for entry in entries))
     return table
+
+
+def _silent(entries: Sequence[Entry]) -> dict[str, str]:
+    """Models that say nothing of any entry, and why not of the first."""
+    names = list(entries[0]["models"]) if entries else []
+    mute = [name for name in names if all(entry["models"][name]["rate"] is None for entry in entries)]
+    return {name: entries[0]["models"][name]["reason"] for name in mute}
 
 
 def _cell(said: Entry) -> str:

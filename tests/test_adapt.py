@@ -1,0 +1,183 @@
+"""Adapters: the papers' numbers from the shipped workloads, and what each model says where it lacks something."""
+
+import dataclasses
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpbound.adapt import volkov_2016
+from warpbound.adapt.answers import ADAPTED, NO_COUNTS, answers, inputs_of
+from warpbound.adapt.launched import Launched
+from warpbound.analysis.written import launched, predicted
+from warpbound.machine import gpu
+from warpbound.models import MODELS
+from warpbound.workload import Memory, Workload
+from warpbound.workload.files import read, shipped
+
+GOLDEN = tomllib.loads((Path(__file__).parent / "golden" / "workloads.toml").read_text())["case"]
+EMPTY = Workload("nothing", "warp", (0, 0), 0, 0, {}, {}, {}, {}, Memory(), 0, 0, {})
+
+
+def written(name: str, case: str | None = None) -> Any:
+    return next(one for one in read(name) if case in (None, one.case))
+
+
+def example(**changes: Any) -> Launched:
+    """A launch of everything on a recent board."""
+    x = launched(written("volkov-synthetic", "alpha 16"), gpu("a100-sxm-80gb"))
+    work = dataclasses.replace(x.work, warps=1e6)
+    known = {"work": work, "blocks": 125_000, "blocks_per_sm": 3.0, "threads_per_block": 256}
+    return dataclasses.replace(x, **(known | changes))
+
+
+def find(root: Any, dotted: str) -> Any:
+    for step in dotted.split(".") if dotted else []:
+        root = root[step] if isinstance(root, dict) else getattr(root, step)
+    return root
+
+
+def golden(case: dict[str, Any]) -> Any:
+    """The field of what the model's function says of the workload."""
+    said = written(case["workload"], case.get("case"))
+    x = launched(said, gpu(case.get("gpu") or said.gpu), case.get("clock"))
+    if "warps" in case:
+        x = dataclasses.replace(x, warps_per_sm=case["warps"])
+    function = getattr(import_module(MODELS[case["model"]]), case.get("function", "predict"))
+    if case.get("function") == "throughput_bound":  # a kernel whose latency is not printed
+        return find(function(volkov_2016.known(x)["busy"]), case["field"])
+    return find(function(inputs_of(case["model"], x)), case["field"])
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: f"{case['model']}:{case['id']}")
+def test_shipped_workloads_give_the_papers_numbers(case: dict[str, Any]) -> None:
+    np.testing.assert_allclose(golden(case), case["expected"], rtol=case["rtol"], atol=0)
+
+
+def test_golden_cases_say_what_they_are() -> None:
+    ids = [case["id"] for case in GOLDEN]
+    assert len(ids) == len(set(ids))
+    for case in GOLDEN:
+        assert case["kind"] in {"printed", "derived"}
+        assert case["where"]
+        assert 0 < case["rtol"] < 0.1
+        assert case["workload"] in shipped()
+
+
+def test_answer_of_table_2_is_the_one_printed() -> None:
+    said = predicted(written("hong-kim-table-2"), gpu("hong-kim-example"), models=("hong_kim_2009",))
+    assert said["models"]["hong_kim_2009"]["time_s"] * 1e9 == pytest.approx(50738, rel=1e-3)
+    assert said["models"]["hong_kim_2009"]["bottleneck"] == "memory"
+
+
+def test_vector_add_gains_6_35_gigabytes_per_second_with_each_warp() -> None:
+    x = launched(written("volkov-vector-add"), gpu("gtx680"))
+    for warps in (1.0, 4.0, 20.0):
+        rate = answers(("volkov_2016",), dataclasses.replace(x, warps_per_sm=warps))["volkov_2016"]["rate"]
+        assert rate * 384 * 8 * 1.124 == pytest.approx(6.35 * warps, rel=1e-3)
+
+
+def test_permutation_and_abs_move_what_the_thesis_says() -> None:
+    def moved(name: str, case: str) -> float:
+        memory = launched(written(name, case), gpu("gtx680")).work.memory
+        return memory.dram_bytes_read + memory.dram_bytes_written
+
+    trivial = moved("volkov-permutation", "trivial")
+    assert moved("volkov-permutation", "random, 32 B") / trivial == pytest.approx(3.3, abs=0.05)
+    assert moved("volkov-permutation", "random, 128 B") / trivial == pytest.approx(11, abs=0.5)
+    assert moved("volkov-vector-abs", "all negative") == 2 * moved("volkov-vector-abs", "all positive")
+
+
+# --- what models say ---
+
+
+def test_every_model_speaks_of_a_complete_launch() -> None:
+    given = {
+        "valley_2009": {"alpha": 5.0, "beta": 50.0},
+        "x_model_2016": {"alpha": 5.0, "beta": 50.0, "cache_capacity": 131072.0},
+    }
+    said = answers(ADAPTED, example(given=given))
+    for name, answer in said.items():
+        assert answer["time_s"] is not None, (name, answer)
+        assert 0 < answer["time_s"] < 1
+        assert 0 < answer["rate"] < float("inf")
+        assert answer["unit"]
+        assert answer["bottleneck"]
+    assert said["x_model_2016"]["reason"].startswith("the file gives alpha, beta, cache_capacity")
+
+
+def test_bounds_of_different_models_agree_where_they_say_the_same() -> None:
+    for warps in (1.0, 8.0, 24.0, 48.0):
+        said = answers(ADAPTED, example(warps_per_sm=warps))
+        volkov = said["volkov_2016"]["time_s"]
+        assert said["transit_2015"]["time_s"] == pytest.approx(volkov, rel=0.2)
+        assert said["x_model_2016"]["time_s"] == pytest.approx(volkov, rel=0.05)
+        assert said["zhang_owens_2011"]["time_s"] <= volkov * (1 + 1e-9)
+    assert answers(("x_model_2016",), example(warps_per_sm=1.0))["x_model_2016"]["time_s"] == pytest.approx(
+        answers(("volkov_2016",), example(warps_per_sm=1.0))["volkov_2016"]["time_s"]
+    )
+
+
+@pytest.mark.parametrize("name", ADAPTED)
+def test_a_model_that_lacks_something_says_what(name: str) -> None:
+    x = example(
+        work=dataclasses.replace(EMPTY, warps=None), warps_per_sm=None, blocks=None, blocks_per_sm=None,
+        threads_per_block=None, dram_cycles=None,
+    )  # fmt: skip
+    said = answers((name,), x)[name]
+    assert said["time_s"] is None
+    assert said["rate"] is None
+    assert said["reason"].startswith(("needs ", "no flop and no DRAM"))
+    assert "inputs." not in said["reason"] or name == "valley_2009"
+
+
+def test_nothing_known_and_no_adapter() -> None:
+    assert answers(("volkov_2016",), None)["volkov_2016"]["reason"] == NO_COUNTS
+    assert "has no adapter" in answers(("astrology_1600",), example())["astrology_1600"]["reason"]
+
+
+def test_symbols_of_the_file_come_first() -> None:
+    x = example(given={"volkov_2016": {"latency": 1e9}})
+    said = answers(("volkov_2016",), x)["volkov_2016"]
+    assert (said["bottleneck"], said["reason"]) == ("latency", "the file gives latency")
+    assert said["rate"] == pytest.approx(x.warps_per_sm / 1e9)
+
+
+def test_every_adapter_is_a_model_and_states_its_assumptions() -> None:
+    assert set(ADAPTED) <= set(MODELS)
+    for name in ADAPTED:
+        adapter = import_module(f"warpbound.adapt.{name}")
+        assert "Assumes" in (adapter.__doc__ or "")
+        symbols = {entry.name for entry in dataclasses.fields(import_module(MODELS[name]).Inputs)}
+        assert set(adapter.WANTED) <= symbols
+
+
+def test_hong_kim_takes_the_constants_that_were_fitted_together() -> None:
+    def inputs(board: str) -> Any:
+        return inputs_of("hong_kim_2009", launched(written("hong-kim-svm", "64 threads"), gpu(board)))
+
+    old, new = inputs("gtx280"), inputs("h200")
+    assert (old.mem_latency, old.departure_uncoal, old.issue_cycles) == (450, 40, 4)
+    assert gpu("gtx280").value("dram_latency") != old.mem_latency
+    assert new.departure_coal == pytest.approx(128 * new.freq * gpu("h200").value("sm_count") / new.mem_bandwidth)
+    assert new.issue_cycles == 0.25
+
+
+def test_loads_in_flight_together_are_independent() -> None:
+    def mwp(phases: tuple[int, ...]) -> float:
+        x = launched(written("hong-kim-svm", "64 threads"), gpu("h200"))
+        work = dataclasses.replace(x.work, phases=phases)
+        return float(inputs_of("hong_kim_2009", dataclasses.replace(x, work=work)).ind_mem_req)
+
+    assert mwp(()) == mwp((1, 1)) == 0
+    assert mwp((4, 4)) == pytest.approx(0.75 * 819)
+
+
+def test_work_on_few_blocks_leaves_sms_idle() -> None:
+    few, many = example(active_sms=10.0), example()
+    for name in ("volkov_2016", "sim_2012", "transit_2015"):
+        slow, fast = (answers((name,), x)[name]["time_s"] for x in (few, many))
+        assert slow == pytest.approx(fast * 10.8)
