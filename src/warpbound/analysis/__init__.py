@@ -8,7 +8,6 @@ from warpbound import machine
 from warpbound.adapt.answers import Launched, answers
 from warpbound.analysis import entries
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
-from warpbound.analysis.dynamic import dynamic_work
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Piece, Work, static_work
 from warpbound.analysis.timing import NOTE as TIME_NOTE
@@ -46,6 +45,8 @@ def work_of(case: Case) -> Work:
     launch = case.launch
     if launch is None or not (launch.args or not case.program.parameters):
         return static_work(case)
+    from warpbound.analysis.dynamic import dynamic_work  # the emulator is a fifth of a static answer's time to load
+
     found, reason = dynamic_work(case, launch)
     if found is not None:
         return found
