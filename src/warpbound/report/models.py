@@ -65,7 +65,7 @@ def _subline(entry: Entry) -> str:
 def _verdict(entry: Entry) -> RenderableType:
     lines = []
     if entry["time_s"] is not None:
-        lines.append(Text(f"Time {seconds(entry['time_s'])}.", "bold"))
+        lines.append(Text(f"Time {seconds(entry['time_s'])}{_between(entry)}.", "bold"))
     if entry["bottleneck"] is None:
         return Text("No counts are given: the bounds have nothing to say.")
     name = RESOURCE_WORDS[entry["bottleneck"]]
@@ -76,6 +76,13 @@ def _verdict(entry: Entry) -> RenderableType:
     if entry["warps_needed"] is not None:
         lines.append(Text(f"{amount(entry['warps_needed'])} warps per SM would hide the latency."))
     return Group(*lines)
+
+
+def _between(entry: Entry) -> str:
+    if entry["time_interval_s"] is None:
+        return ""
+    low, high = entry["time_interval_s"]
+    return f" (between {seconds(low)} and {seconds(high)})"
 
 
 def _latency(entry: Entry) -> RenderableType:
