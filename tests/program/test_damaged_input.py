@@ -52,7 +52,7 @@ def test_damaged_cubins(cubin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(8):
         only_refused(damaged(cubin, source))
     text = disassemble(cubin, "saxpy")
-    monkeypatch.setattr("warpbound.program.reading.disassemble", lambda *_: text)
+    monkeypatch.setattr("warpbound.program.machine_code.disassemble", lambda *_: text)
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         only_refused(damaged(cubin, source))

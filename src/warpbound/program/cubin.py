@@ -16,6 +16,8 @@ from warpbound.errors import InputError, MissingTool
 
 RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler from sm_90 on, for the driver
 
+_MACHINE_AT, _EM_CUDA = 18, 190  # place and value of e_machine
+
 _PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x17
 _MAX_THREADS, _REQUIRED_THREADS, _REGCOUNT, _NUM_BARRIERS = 0x05, 0x10, 0x2F, 0x4C
 
@@ -56,6 +58,11 @@ class Cubin:
     fixups: tuple[tuple[int, int, str, int], ...] = ()  # constant bank, offset, symbol whose address goes there, addend
 
 
+def is_cubin(raw: bytes) -> bool:
+    """Whether bytes begin like an ELF file for a GPU."""
+    return raw[:4] == b"\x7fELF" and raw[_MACHINE_AT : _MACHINE_AT + 2] in (_EM_CUDA.to_bytes(2, "little"), b"")
+
+
 def read_cubin(image: bytes, source: str) -> Cubin:
     """Read an ELF image; `source` names it in errors.
 
@@ -68,7 +75,7 @@ def read_cubin(image: bytes, source: str) -> Cubin:
         raise MissingTool("Reading a cubin needs pyelftools.", "Install warpbound[cuda].") from missing
     try:
         elf = ELFFile(io.BytesIO(image))
-        if elf["e_machine"] not in ("EM_CUDA", 190):
+        if elf["e_machine"] not in ("EM_CUDA", _EM_CUDA):
             raise InputError(f"{source} is an ELF file, but not for an NVIDIA GPU.", "Give a cubin.")
         sections = {s.name: s for s in elf.iter_sections()}
         cubin = _assemble(elf, sections)

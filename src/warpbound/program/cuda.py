@@ -9,6 +9,7 @@ import msgspec
 from warpbound.errors import InputError
 from warpbound.program import nvrtc
 from warpbound.program.cache import cached, digest
+from warpbound.program.compiled import Compiled, spills
 from warpbound.program.headers import Headers, reachable
 from warpbound.program.host_code import Source, take_apart
 from warpbound.program.signatures import Signature, qualified
@@ -16,8 +17,6 @@ from warpbound.program.signatures import Signature, qualified
 FRONT_END = "5"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
-_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 _ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
 _ARCH_OPTION = re.compile(r"^(?:-arch|--gpu-architecture)(?:=(.*))?$")
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
@@ -33,16 +32,6 @@ class Options:
     include: tuple[Path, ...] = ()
     extra: tuple[str, ...] = ()
     instance: str | None = None
-
-
-class Compiled(msgspec.Struct, frozen=True):
-    """A cubin with what only the compiler and the source know of its kernels."""
-
-    cubin: bytes
-    titles: dict[str, str]  # mangled name -> name expression
-    parameters: dict[str, list[list[tuple[str, str]]]]  # plain name -> (name, type) in order, for every overload
-    spills: dict[str, tuple[int, int]]  # mangled name -> bytes stored, bytes loaded
-    notes: tuple[str, ...] = ()
 
 
 def compile_cuda(text: str, name: str, arch: int, options: Options) -> Compiled:
@@ -90,7 +79,7 @@ class _Job:
             ]  # fmt: skip
             made, notes = self._best(source, target, flags)
         self._require_kernel(source, made)
-        return Compiled(made.cubin, made.titles, _overloads(source.kernels), _spills(made.log), notes)
+        return Compiled(made.cubin, made.titles, _overloads(source.kernels), spills(made.log), notes)
 
     def _target(self) -> tuple[str, list[str]]:
         """The architecture by the user's own -arch, else the GPU's; the other options."""
@@ -188,17 +177,6 @@ def _overloads(kernels: tuple[Signature, ...]) -> dict[str, list[list[tuple[str,
     found: dict[str, list[list[tuple[str, str]]]] = {}
     for kernel in kernels:
         found.setdefault(kernel.name, []).append(list(kernel.parameters))
-    return found
-
-
-def _spills(log: str) -> dict[str, tuple[int, int]]:
-    found, entry = {}, ""
-    for line in log.splitlines():
-        if match := _ENTRY.search(line):
-            entry = match[1]
-        elif (match := _SPILLS.search(line)) and entry:
-            found[entry] = (int(match[1]), int(match[2]))
-            entry = ""
     return found
 
 

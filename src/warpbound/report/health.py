@@ -27,9 +27,11 @@ PARTS = (
     Part("nvidia-cuda-nvrtc", "nvidia", "compiling CUDA C++", "pip install 'warpbound[cuda]'"),
     Part("cuda-bindings", "cuda", "calling the compiler", "pip install 'warpbound[cuda]'"),
     Part("nvidia-cuda-nvdisasm", "nvidia", "reading machine code", "pip install 'warpbound[cuda]'"),
+    Part("nvidia-nvjitlink", "nvidia", "reading PTX and device code that is not linked yet",
+         "pip install 'warpbound[ptx]'"),
     Part("pyelftools", "elftools", "registers, shared memory, parameters from cubins", "pip install 'warpbound[cuda]'"),
     Part("tree-sitter-cuda", "tree_sitter_cuda", "whole .cu files with host code", "pip install 'warpbound[cuda]'"),
-)
+)  # fmt: skip
 
 
 def health() -> list[Entry]:

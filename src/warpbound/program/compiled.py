@@ -1,0 +1,30 @@
+"""What a compiler hands over: the cubin, and what only the compiler and the source know of its kernels."""
+
+import re
+
+import msgspec
+
+_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """A cubin with what only the compiler and the source know of its kernels."""
+
+    cubin: bytes
+    titles: dict[str, str]  # mangled name -> name expression
+    parameters: dict[str, list[list[tuple[str, str]]]]  # by mangled or plain name: (name, type), every overload
+    spills: dict[str, tuple[int, int]]  # mangled name -> bytes stored, bytes loaded
+    notes: tuple[str, ...] = ()
+
+
+def spills(log: str) -> dict[str, tuple[int, int]]:
+    """Mangled name -> (bytes stored, bytes loaded) of every kernel in the words of ptxas."""
+    found, entry = {}, ""
+    for line in log.splitlines():
+        if match := _ENTRY.search(line):
+            entry = match[1]
+        elif (match := _SPILLS.search(line)) and entry:
+            found[entry] = (int(match[1]), int(match[2]))
+            entry = ""
+    return found

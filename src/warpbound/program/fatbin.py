@@ -1,0 +1,96 @@
+"""Fat binaries: containers of machine code and PTX for several architectures, alone or inside another file.
+
+Source   The layout was read off what nvcc 13.0 writes for one kernel with each of its compression modes and
+         with suffixes a and f: a header of 16 bytes, then images, each with a header that gives kind, sizes,
+         architecture and flags.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from warpbound.errors import InputError
+from warpbound.program import lz4, zstd
+
+LARGEST_IMAGE_B = 128 << 20
+
+_MAGIC = b"\x50\xed\x55\xba"
+_HEADER = struct.Struct("<4sHHQ")  # magic, version, size of this header, bytes that follow it
+_IMAGE = struct.Struct("<HHIQI4xHHIIIQQQ")  # kind, version, header size, payload with filling, payload if packed,
+# minor and major version, architecture, name at, length of name, flags, 0, size when unpacked
+_KINDS = {1: "PTX", 2: "cubin"}
+_LZ4, _ZSTD, _TIED, _FAMILY = 0x2000, 0x8000, 0x100000, 0x200000  # bits of the flags
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+@dataclass(frozen=True)
+class Image:
+    """One image of a container, still packed: PTX or a cubin for sm_`arch``features`."""
+
+    kind: str
+    arch: int
+    features: str
+    flags: int
+    packed: bytes
+    size: int  # when unpacked; 0 where it is not packed
+
+    def __str__(self) -> str:
+        name = f"{self.arch}{self.features}"
+        return f"PTX for compute_{name}" if self.kind == "PTX" else f"sm_{name}"
+
+    def contents(self, source: str) -> bytes:
+        """The PTX or the ELF file itself; `source` names the file in errors.
+
+        Raises InputError where the image is damaged or packed in a way that is not known.
+        """
+        if not self.size:
+            return self.packed
+        if self.size > LARGEST_IMAGE_B:
+            raise InputError(
+                f"{source}: its image {self} says it is {self.size >> 20} MB unpacked; the limit is "
+                f"{LARGEST_IMAGE_B >> 20} MB.",
+                "Give the cubin of the one kernel.",
+            )
+        try:
+            if self.flags & _ZSTD or self.packed.startswith(_ZSTD_MAGIC):
+                return zstd.unpacked(self.packed, self.size)
+            if self.flags & _LZ4:
+                return lz4.unpacked(self.packed, self.size)
+        except ValueError as damaged:
+            raise InputError(f"{source}: its image {self} is damaged ({damaged}).", "Build it again.") from damaged
+        raise InputError(
+            f"{source}: its image {self} is compressed in a way that is not known (flags {self.flags:#x}).",
+            "Take the cubin out with `cuobjdump -xelf all`, or build with --compress-mode=none.",
+        )
+
+
+def containers(raw: bytes, source: str) -> tuple[tuple[Image, ...], ...]:
+    """The images of every fat binary in a file, wherever it stands: alone, in a program, in an archive.
+
+    Raises InputError where one of them is cut off.
+    """
+    found, at = [], raw.find(_MAGIC)
+    while at >= 0:
+        end = at + len(_MAGIC)
+        if at + _HEADER.size <= len(raw):
+            _, version, header, size = _HEADER.unpack_from(raw, at)
+            if version == 1 and header == _HEADER.size:  # else the same four bytes by chance
+                end = at + header + size
+                if end > len(raw):
+                    raise InputError(f"{source}: its fat binary is cut off.", "Build it again.")
+                found.append(tuple(_images(raw[at + header : end], source)))
+        at = raw.find(_MAGIC, end)
+    return tuple(found)
+
+
+def _images(raw: bytes, source: str) -> Iterator[Image]:
+    at = 0
+    while at + _IMAGE.size <= len(raw):
+        kind, _, header, filled, packed, _, _, arch, _, _, flags, _, size = _IMAGE.unpack_from(raw, at)
+        if header < _IMAGE.size or at + header + filled > len(raw) or packed > filled:
+            raise InputError(f"{source}: an image of its fat binary is cut off.", "Build it again.")
+        payload = raw[at + header : at + header + (packed or filled)]
+        if kind in _KINDS:
+            features = "a" if flags & _TIED else "f" if flags & _FAMILY else ""
+            yield Image(_KINDS[kind], arch, features, flags, payload, size if packed else 0)
+        at += header + filled

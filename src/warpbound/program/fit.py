@@ -1,0 +1,53 @@
+"""Which code runs on which machine, and for which machine to compile."""
+
+from warpbound.errors import InputError
+from warpbound.machine import Gpu
+from warpbound.program.cuda import COMPILED_ARCHITECTURES
+from warpbound.program.kernel import Program
+
+_TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
+
+
+def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
+    """(architecture to compile for, `sm_75` where that is a stand-in) for a machine.
+
+    Raises InputError for machines older than 6.0: no compiler at hand makes code for anything like them.
+    """
+    arch = machine.arch
+    if arch in COMPILED_ARCHITECTURES:
+        return arch, None
+    if 60 <= arch < 75:
+        return 75, "sm_75"
+    raise InputError(
+        f"No compiler at hand makes code for compute capability {machine.compute_capability}.",
+        "Give a listing for it, or choose a GPU of compute capability 6.0 or later.",
+    )
+
+
+def runs_on(built: int, features: str, arch: int) -> bool:
+    """Whether sm_`arch` runs machine code built for sm_`built`: the same major architecture, no later minor one.
+
+    features : `a` ties code to one architecture; `f` to its family, which is the rule of all code.
+    """
+    if built == arch:
+        return True
+    tied = features == "a" or {built, arch} & _TEGRA
+    return not tied and built // 10 == arch // 10 and built < arch
+
+
+def assembles_for(target: int, features: str, arch: int) -> bool:
+    """Whether PTX of `.target sm_<target><features>` can become code for sm_`arch`: any later one, if not tied."""
+    if features == "a":
+        return target == arch
+    return target <= arch and (not features or target // 10 == arch // 10)
+
+
+def fits(program: Program, machine: Gpu) -> Program:
+    """The program, where the machine can run it. Raises InputError where it cannot: no code is silently moved."""
+    if program.proxy_isa or runs_on(program.arch, program.features, machine.arch):
+        return program
+    raise InputError(
+        f"{program.source_name} is code for sm_{program.arch}{program.features}; {machine.name} is sm_{machine.arch} "
+        "and cannot run it.",
+        f"Give the source, or choose a GPU of compute capability {program.arch // 10}.{program.arch % 10}.",
+    )

@@ -1,0 +1,54 @@
+"""A listing to Programs: registers are counted, and what is missing is said."""
+
+from warpbound.errors import InputError
+from warpbound.program.instruction import RZ, Instruction, Operand
+from warpbound.program.kernel import Program
+from warpbound.program.naming import plain_name
+from warpbound.program.sass import Listing, Section, kernels, read_listing
+
+
+def from_listing(text: str, name: str) -> tuple[Program, ...]:
+    """Every kernel of what nvdisasm printed. Raises InputError where it does not name its architecture."""
+    listing = read_listing(text, name)
+    if listing.arch is None:
+        raise InputError(f"{name} does not say which architecture it is for.", "Keep nvdisasm's `.target sm_NN` line.")
+    return tuple(_program_of_section(section, listing, listing.arch, name) for section in kernels(listing))
+
+
+def _program_of_section(section: Section, listing: Listing, arch: int, name: str) -> Program:
+    """A listing has no resources; registers are counted, and what is missing is said."""
+    highest = max((_last_register(one) for one in section.instructions), default=0)
+    assumed = ["shared memory and barriers are not in a listing: taken as none"]
+    if section.registers is None:
+        assumed.append(f"registers counted from the listing: at least {highest + 1}")
+    if any(one.control is None for one in section.instructions):
+        assumed.append(
+            "the listing has no encodings, so that nobody knows what waits for what: latencies are far too small "
+            "(print it with `nvdisasm -c -hex -gi`)"
+        )
+    return Program(
+        name=section.name,
+        title=plain_name(section.name),
+        arch=arch,
+        features=listing.variant,
+        instructions=tuple(section.instructions),
+        labels=frozenset(section.labels.values()),
+        functions=section.functions,
+        registers=section.registers or highest + 1,
+        source_name=name,
+        assumed=tuple(assumed),
+    )
+
+
+def _last_register(one: Instruction) -> int:
+    """The highest register an instruction touches; a wide result or store takes several from its number on."""
+    wide = {"64": 2, "96": 3, "128": 4, "WIDE": 2} if one.opcode != "LDSM" else {}
+    width = max((wide.get(word, 1) for word in one.modifiers), default=1)
+    if one.opcode in ("DADD", "DMUL", "DFMA"):
+        width = 2
+    used = [x.index + width - 1 for x in one.operands if _is_register(x)]
+    return max(used + [term.index for x in one.operands for term in x.terms if _is_register(term)], default=0)
+
+
+def _is_register(operand: Operand) -> bool:
+    return operand.kind == "register" and operand.index < RZ

@@ -1,0 +1,91 @@
+"""A cubin to Programs: its code as disassembled, with what the ELF file and the compiler say beside it."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from warpbound.program.compiled import Compiled
+from warpbound.program.cubin import Cubin, read_cubin
+from warpbound.program.flow import CALLS
+from warpbound.program.instruction import Instruction, Place
+from warpbound.program.kernel import Fixup, Parameter, Program, Symbol
+from warpbound.program.naming import plain_name
+from warpbound.program.nvdisasm import disassemble
+from warpbound.program.sass import Listing, Section, kernels, read_listing
+
+
+def from_cubin(image: bytes, name: str, compiled: Compiled | None = None) -> tuple[Program, ...]:
+    """Every kernel of a cubin; `name` is the file's. Raises InputError where it cannot be read."""
+    cubin = read_cubin(image, name)
+    listing = read_listing(disassemble(image, name), name)
+    return tuple(
+        _program(section, listing, cubin, compiled, name)
+        for section in kernels(listing)
+        if section.name in cubin.kernels
+    )
+
+
+def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compiled | None, name: str) -> Program:
+    facts = cubin.kernels[section.name]
+    plain = plain_name(section.name)
+    said = compiled.parameters if compiled else {}
+    written = said.get(section.name) or said.get(plain.rpartition("::")[2], [])
+    known = _agreed([one for one in written if len(one) == len(facts.parameters)], len(facts.parameters))
+    return Program(
+        name=section.name,
+        title=(compiled.titles.get(section.name) if compiled else None) or plain,
+        arch=cubin.arch,
+        features=listing.variant,
+        instructions=_placed(section.instructions, name),
+        labels=frozenset(section.labels.values()),
+        functions=section.functions,
+        registers=facts.registers,
+        shared_bytes=facts.shared_bytes,
+        local_bytes=facts.local_bytes,
+        spills=compiled.spills.get(section.name, (0, 0)) if compiled else (0, 0),
+        barriers=facts.barriers,
+        max_threads=facts.max_threads,
+        parameter_base=facts.parameter_base,
+        parameters=tuple(
+            Parameter(word, kind, offset, size)
+            for (word, kind), (offset, size) in zip(known, facts.parameters, strict=True)
+        ),
+        constants=facts.constants,
+        symbols=tuple(Symbol(s.name, s.section, s.offset, s.size) for s in cubin.symbols),
+        data=cubin.sections,
+        fixups=tuple(Fixup(*one) for one in cubin.fixups),
+        source_name=name,
+        assumed=tuple(_calls_away(section.instructions)),
+    )
+
+
+def _calls_away(instructions: Iterable[Instruction]) -> Iterator[str]:
+    """What is said of calls to functions that stand in a section of their own, as separate compilation leaves them."""
+    names = dict.fromkeys(
+        x.text for one in instructions if one.opcode in CALLS for x in one.operands if x.kind == "label" and x.index
+    )
+    for name in names:
+        yield f"calls {plain_name(name.strip('`() '))}, compiled apart: its instructions are not counted"
+
+
+def _agreed(written: Sequence[Sequence[tuple[str, str]]], count: int) -> list[tuple[str, str]]:
+    """Names and types of parameters as far as all overloads of the name agree on them."""
+    known = []
+    for choices in zip(*written, strict=True) if written else [()] * count:
+        names, types = {word for word, _ in choices}, {kind for _, kind in choices}
+        known.append((names.pop() if len(names) == 1 else "", types.pop() if len(types) == 1 else ""))
+    return known
+
+
+def _placed(instructions: Iterable[Instruction], name: str) -> tuple[Instruction, ...]:
+    """The line tables hold the folder of the compilation before the name; the user knows the file by its name."""
+    whole = os.path.normpath(os.path.join(os.getcwd(), name))
+    renamed: dict[Place, Place] = {}
+
+    def known_as(place: Place) -> Place:
+        if place not in renamed:
+            file = name if os.path.normpath(place.file) == whole else place.file
+            renamed[place] = Place(file, place.line, known_as(place.outer) if place.outer else None)
+        return renamed[place]
+
+    return tuple(replace(one, place=known_as(one.place)) if one.place else one for one in instructions)
