@@ -15,7 +15,7 @@ from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
 from warpbound.errors import InputError, WarpboundError
-from warpbound.kernel_launch import Launch
+from warpbound.kernel_launch import Launch, check
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
@@ -71,6 +71,7 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
 
     plain : what builds the handlers, by opcode.
     """
+    check(launch)
     memory = prepare(program, launch)
     handlers = tuple(_handler(one, memory, program.arch, plain) for one in program.instructions)
     used = [
@@ -190,12 +191,17 @@ class Chunk:
             with np.errstate(all="ignore"):
                 while (chosen := groups.pick()) is not None:
                     self.at, lanes = chosen
+                    if not 0 <= self.at < len(self.handlers):
+                        raise self._astray()
                     self.x.select(lanes)
                     self._advance(step or self._step, limit)
                     if self.polled and self.steps > self.until:
                         return False
         except BadAccess as bad:
             raise self._fault(bad) from None
+        except (ValueError, IndexError, KeyError, TypeError, AttributeError) as broken:
+            one = self.kernel.program.instructions[self.at]
+            raise unsupported(one, f" as it stands ({type(broken).__name__}: {broken})") from broken
         if groups.alive.any():
             raise self._deadlock()
         return True
@@ -272,6 +278,12 @@ class Chunk:
             "Every thread of a block must reach the same barriers.",
         )
 
+    def _astray(self) -> InputError:
+        return InputError(
+            f"{self.kernel.program.title}: a thread jumps to {16 * self.at:#x}, outside the kernel.",
+            "A return address or a branch table was overwritten, or a function is called by its address.",
+        )
+
     def _runaway(self, limit: int) -> InputError:
         return InputError(
             f"{self._line(self.at)}: still running after {limit} steps.",
@@ -313,7 +325,7 @@ def _special(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64
         "SR_SWINHI": np.uint32(SHARED_WINDOW), "SR_SWINLO": np.uint32(0), "SRZ": np.uint32(0),
         "SR_CgaCtaId": np.uint32(0), "SR_VIRTUALSMID": (per_lane % 128).astype(np.uint32),
         "SR_VIRTID": (thread // LANES).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
-        "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
+        "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem), "cluster": np.prod(kernel.launch.cluster or (1,)),
     }  # fmt: skip
     return found
 

@@ -84,8 +84,9 @@ def checked_window(x: State, space: str, addresses: NDArray[np.int64], size: int
         base = x.of_selected(base)
     if x.mask is not None:
         addresses = np.where(x.mask, addresses, 0)
-    bad = (addresses < 0) | (addresses + size > room) | (addresses & (min(size, 16) - 1) != 0)
-    if bad.any():
+    aligned = size == 1 or not np.bitwise_or.reduce(addresses) & (size - 1)
+    if not aligned or addresses.min() < 0 or addresses.max() + size > room:
+        bad = (addresses < 0) | (addresses + size > room) | (addresses & (size - 1) != 0)
         lane = int(np.flatnonzero(bad)[0])
         at = int(addresses[lane])
         why = f"is not a multiple of {size}" if at & (size - 1) else f"is outside its {room} bytes"

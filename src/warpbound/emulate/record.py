@@ -76,8 +76,16 @@ class Recording:
         """Count instruction `at` for the selected warps, before it runs."""
         x = chunk.x
         self.at, self.first_warp = at, chunk.first_warp
-        active = x.active()
         guard = self.guards[at]
+        if x.index is None and x.mask is None and guard is None:
+            every = slice(self.first_warp, self.first_warp + x.warp_count)
+            self.executed[at, every] += 1
+            self.threads[at, every] += LANES
+            for row, stream in self.streams.items():
+                if every.start <= row < every.stop:
+                    stream.append(at)
+            return
+        active = x.active()
         if guard is not None:
             active = active & guard(x)
         warps = x.selected_warps() + self.first_warp
@@ -91,17 +99,21 @@ class Recording:
     def access(self, x: State, space: str, addresses: NDArray[np.uint64]) -> None:
         """Keep the addresses of the executing group, one row per warp with an active lane."""
         rows = self.rows[space]
-        active = x.active().reshape(-1, LANES)
-        some = active.any(axis=1)
-        count = int(some.sum())
-        if rows.count + count > MOST_ACCESSES:
-            self.dropped += count
+        warps, lanes = x.selected_warps(), addresses.reshape(-1, LANES)
+        active: Mask = np.broadcast_to(np.bool_(1), lanes.shape)
+        if x.mask is not None:
+            active = x.mask.reshape(-1, LANES).copy()
+            some = active.any(axis=1)
+            if not some.all():
+                warps, lanes, active = warps[some], lanes[some], active[some]
+        if rows.count + len(warps) > MOST_ACCESSES:
+            self.dropped += len(warps)
             return
-        rows.count += count
-        rows.instruction.append(np.full(count, self.at, np.int32))
-        rows.warp.append((x.selected_warps()[some] + self.first_warp).astype(np.int32))
-        rows.addresses.append(addresses.reshape(-1, LANES)[some].astype(np.uint64))
-        rows.active.append(active[some].copy())
+        rows.count += len(warps)
+        rows.instruction.append(np.full(len(warps), self.at, np.int32))
+        rows.warp.append((warps + self.first_warp).astype(np.int32))
+        rows.addresses.append(lanes)
+        rows.active.append(active)
 
 
 def _guard(kernel: Kernel, at: int) -> Read | None:

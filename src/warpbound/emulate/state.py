@@ -19,7 +19,7 @@ Mask = NDArray[np.bool_]
 Words = NDArray[np.uint32]
 
 LANES = 32
-UNIFORM_REGISTERS = 256  # sm_100 and later have more than the 63 of older machines
+UNIFORM_REGISTERS = 272  # sm_100 and later have more than the 63 of older machines
 BARRIER_REGISTERS = 16
 
 _WITHIN = np.arange(LANES)

@@ -50,8 +50,8 @@ CONTROL: Mapping[str, control.Build] = {
 
 PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     **{name: nothing for name in (
-        "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "FENCE", "UCGABAR_ARV",
-        "PREEXIT", "ENDCOLLECTIVE", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG", "UCGABAR_WAIT",
+        "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "FENCE",
+        "PREEXIT", "ENDCOLLECTIVE", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG",
     )},
     **{name: integer.add for name in ("IADD3", "IADD", "VIADD", "UIADD3", "UIADD")},
     **{name: integer.multiply_add for name in ("IMAD", "UIMAD")},
@@ -103,7 +103,7 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "SHFL": warp_wide.shuffle, "VOTE": warp_wide.vote, "VOTEU": warp_wide.vote, "MATCH": warp_wide.match,
     "REDUX": warp_wide.reduce, "CREDUX": warp_wide.reduce,
     **{name: warp_wide.read_special for name in ("S2R", "S2UR", "CS2R", "CS2UR")},
-    "R2UR": warp_wide.to_uniform,
+    "R2UR": warp_wide.to_uniform, "UCGABAR_ARV": warp_wide.cluster_barrier, "UCGABAR_WAIT": warp_wide.cluster_barrier,
 }  # fmt: skip
 
 POLLING = frozenset({"ATOM", "ATOMG", "ATOMS"})  # what a loop that waits for others runs; and strong loads
