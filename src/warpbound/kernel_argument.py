@@ -350,6 +350,8 @@ def _number(word: str, where: Where) -> Scalar:
 def _filled(argument: Argument, index: int) -> NDArray[Any]:
     """What argument.fill says, in the type that holds it."""
     name, shape = str(argument.dtype), argument.shape
+    if argument.fill == "zeros":
+        return np.zeros(shape, DTYPES[name])  # untouched pages cost nothing
     random = np.random.Generator(np.random.PCG64([argument.seed, index]))
     numbers: NDArray[Any]
     if argument.fill == "iota":
@@ -366,7 +368,7 @@ def _filled(argument: Argument, index: int) -> NDArray[Any]:
         return numbers.astype(DTYPES[name], copy=False)
 
 
-def _uniform(random: np.random.Generator, name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def _uniform(random: "np.random.Generator", name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """Floats in [0, 1) that their own type holds exactly; integers over the whole type; bool 0 or 1."""
     if name in ("f32", "f64"):
         return random.random(shape, np.float64 if name == "f64" else np.float32)
