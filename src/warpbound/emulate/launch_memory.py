@@ -76,7 +76,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
     places: dict[int, int] = {}
     for i, argument in enumerate(arguments):
         if argument.kind == "array":
-            filling = contents(argument, i)
+            zeros = argument.fill == "zeros"  # which the image holds already
+            filling = np.zeros(0, np.uint8) if zeros else contents(argument, i)
             places[i] = len(plan)
             plan.append((names[i], argument.size_B, filling is not None))
             fillings.append(filling)
@@ -88,7 +89,7 @@ def prepare(program: Program, launch: Launch) -> Memory:
             fillings.append(np.frombuffer(program.data[section], np.uint8))
     image = Image(plan)
     for i, filling in enumerate(fillings):
-        if filling is not None:
+        if filling is not None and filling.size:
             image.contents(i)[:] = np.ascontiguousarray(filling).reshape(-1).view(np.uint8)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
