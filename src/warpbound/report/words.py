@@ -16,7 +16,7 @@ RESOURCE_WORDS = {
     "l1": "the L1 data path",
     "l2": "L2 bandwidth",
     "dram": "DRAM bandwidth",
-    "launch": "the launch cost",
+    "launch": "launching kernel and blocks",
 }
 CAUSE_WORDS = {
     "issue": "issuing its own instructions",
