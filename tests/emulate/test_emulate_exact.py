@@ -4,14 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from instruction_cases import rounded
+from sampled import sampled
 
 from warpbound.emulate import exact
-
-settings.register_profile("emulate", max_examples=300, deadline=None, derandomize=True)
-settings.load_profile("emulate")
 
 FINITE32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 FINITE64 = st.floats(allow_nan=False, allow_infinity=False)
@@ -23,7 +20,7 @@ def same(found, wanted):
     return found == wanted or (np.isinf(found) and abs(float(wanted)) > 3e38)
 
 
-@given(FINITE32, FINITE32, FINITE32)
+@sampled(FINITE32, FINITE32, FINITE32, examples=300)
 def test_fma32_of_anything(a, b, c):
     a, b, c = (np.array([v], np.float32) for v in (a, b, c))
     value = Fraction(float(a[0])) * Fraction(float(b[0])) + Fraction(float(c[0]))
@@ -33,7 +30,7 @@ def test_fma32_of_anything(a, b, c):
         assert found == rounded(value, np.float32, "n")
 
 
-@given(NEAR_ONE, NEAR_ONE, SCALES, st.sampled_from([-1, 1]), st.integers(20, 60))
+@sampled(NEAR_ONE, NEAR_ONE, SCALES, st.sampled_from([-1, 1]), st.integers(20, 60), examples=300)
 def test_fma32_next_to_a_tie(a, b, scale, sign, below):
     """The product's tail ends on a half of the last place, and c, far below, decides."""
     a, b = np.array([a * scale], np.float32), np.array([b], np.float32)
@@ -55,7 +52,7 @@ def test_fma32_the_textbook_double_rounding():
     assert found[0] == np.float32(1) + np.float32(2.0**-23), (twice, tie)
 
 
-@given(FINITE64, FINITE64, FINITE64)
+@sampled(FINITE64, FINITE64, FINITE64, examples=300)
 def test_fma64_of_anything(a, b, c):
     value = Fraction(a) * Fraction(b) + Fraction(c)
     found = float(exact.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
@@ -63,10 +60,13 @@ def test_fma64_of_anything(a, b, c):
 
 
 @pytest.mark.parametrize("way", ["RN", "RZ", "RM", "RP"])
-@given(
-    st.integers(2**52, 2**53 - 1), st.integers(2**52, 2**53 - 1), st.integers(-(2**53), 2**53), st.integers(-120, 60)
+@sampled(
+    st.integers(2**52, 2**53 - 1),
+    st.integers(2**52, 2**53 - 1),
+    st.integers(-(2**53), 2**53),
+    st.integers(-120, 60),
+    examples=200,
 )
-@settings(max_examples=200)
 def test_fma64_around_cancellation(way, a, b, c, shift):
     x, y, z = float(a), float(b), float(c) * 2.0**shift
     for addend in (z, -x * y, -x * y + z):

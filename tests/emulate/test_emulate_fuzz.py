@@ -5,8 +5,8 @@ import time
 from dataclasses import replace
 
 import pytest
-
 from case import EXAMPLES
+
 from warpbound import emulate
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import launch

@@ -4,13 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from instruction_cases import rounded
 from one_instruction import M32, M64, execute, flag, pair, word
-
-settings.register_profile("emulate", max_examples=60, deadline=None, derandomize=True)
-settings.load_profile("emulate")
+from sampled import sampled
 
 CORNERS = st.sampled_from([0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, M32])
 WORDS = CORNERS | st.integers(0, M32)
@@ -41,21 +38,21 @@ def float32(raw):
 # --- integers ---
 
 
-@given(WORDS, WORDS, WORDS, BYTES)
+@sampled(WORDS, WORDS, WORDS, BYTES)
 def test_lop3_is_its_truth_table(a, b, c, table):
     wanted = sum((table >> (4 * (a >> i & 1) + 2 * (b >> i & 1) + (c >> i & 1)) & 1) << i for i in range(32))
     x = execute(f"LOP3.LUT P0, R3, R0, R1, R2, {table:#x}, !PT", {0: a, 1: b, 2: c})
     assert (word(x, 3), flag(x, 0)) == (wanted, wanted != 0)
 
 
-@given(FLAGS, FLAGS, FLAGS, BYTES, BYTES)
+@sampled(FLAGS, FLAGS, FLAGS, BYTES, BYTES)
 def test_plop3_has_two_truth_tables(p, q, r, first, second):
     x = execute(f"PLOP3.LUT P3, P4, P0, P1, !P2, {first:#x}, {second:#x}", {}, {0: p, 1: q, 2: r})
     row = 4 * p + 2 * q + (not r)
     assert (flag(x, 3), flag(x, 4)) == (bool(first >> row & 1), bool(second >> row & 1))
 
 
-@given(WORDS, WORDS, WORDS)
+@sampled(WORDS, WORDS, WORDS)
 def test_prmt_picks_bytes_and_signs(a, b, selector):
     source = (b << 32 | a).to_bytes(8, "little")
     wanted = 0
@@ -71,8 +68,7 @@ def test_prmt_picks_bytes_and_signs(a, b, selector):
 @pytest.mark.parametrize("wraps", ["", ".W"])
 @pytest.mark.parametrize("high", ["", ".HI"])
 @pytest.mark.parametrize("way", ["L", "R"])
-@given(WORDS, SHIFTS, WORDS)
-@settings(max_examples=15)
+@sampled(WORDS, SHIFTS, WORDS, examples=15)
 def test_shf_shifts_the_pair(way, high, wraps, kind, a, shift, c):
     limit = 32 if kind.endswith("32") else 64
     amount = shift % limit if wraps else min(shift, limit)
@@ -86,7 +82,7 @@ def test_shf_shifts_the_pair(way, high, wraps, kind, a, shift, c):
     assert word(x, 3) == wanted
 
 
-@given(WORDS, WORDS, WORDS, FLAGS, FLAGS)
+@sampled(WORDS, WORDS, WORDS, FLAGS, FLAGS)
 def test_iadd3_carries(a, b, c, p, q):
     x = execute("IADD3 R3, P0, P1, R0, R1, R2", {0: a, 1: b, 2: c})
     total = a + b + c
@@ -96,14 +92,14 @@ def test_iadd3_carries(a, b, c, p, q):
     assert (word(x, 3), flag(x, 0) + flag(x, 1)) == (total & M32, total >> 32)
 
 
-@given(st.integers(0, M64), st.integers(0, M64))
+@sampled(st.integers(0, M64), st.integers(0, M64))
 def test_wide_subtraction_through_two_words(a, b):
     low = execute("IADD3 R4, P0, R0, -R1, RZ", {0: a & M32, 1: b & M32})
     high = execute("IADD3.X R5, R0, ~R1, RZ, P0, !PT", {0: a >> 32, 1: b >> 32}, {0: flag(low, 0)})
     assert word(low, 4) | word(high, 5) << 32 == (a - b) & M64
 
 
-@given(WORDS, WORDS, st.integers(0, M64), FLAGS)
+@sampled(WORDS, WORDS, st.integers(0, M64), FLAGS)
 def test_imad_wide(a, b, c, carry):
     start = {0: a, 1: b, 2: c & M32, 3: c >> 32}
     assert pair(execute("IMAD.WIDE R4, R0, R1, R2", start), 4) == (signed(a) * signed(b) + c) & M64
@@ -117,7 +113,7 @@ def test_imad_wide(a, b, c, carry):
     assert word(execute("IMAD.X R4, R0, R1, R2, P0", start, {0: carry}), 4) == (a * b + c + carry) & M32
 
 
-@given(WORDS, WORDS, WORDS, st.integers(0, 31), FLAGS)
+@sampled(WORDS, WORDS, WORDS, st.integers(0, 31), FLAGS)
 def test_lea(a, b, c, shift, carry):
     start = {0: a, 1: b, 2: c}
     x = execute(f"LEA R4, P0, R0, R1, {shift:#x}", start)
@@ -135,8 +131,7 @@ def test_lea(a, b, c, shift, carry):
     ("LT", int.__lt__), ("LE", int.__le__), ("EQ", int.__eq__), ("NE", int.__ne__),
     ("GE", int.__ge__), ("GT", int.__gt__),
 ])  # fmt: skip
-@given(st.integers(0, M64), st.integers(0, M64), FLAGS)
-@settings(max_examples=25)
+@sampled(st.integers(0, M64), st.integers(0, M64), FLAGS, examples=25)
 def test_isetp_in_one_and_two_words(name, test, a, b, given_flag):
     low = execute(f"ISETP.{name}.U32.AND P0, PT, R0, R1, PT", {0: a & M32, 1: b & M32})
     assert flag(low, 0) == test(a & M32, b & M32)
@@ -147,7 +142,7 @@ def test_isetp_in_one_and_two_words(name, test, a, b, given_flag):
     assert flag(x, 2) == (test(signed(a >> 32), signed(b >> 32)) or given_flag)
 
 
-@given(WORDS)
+@sampled(WORDS)
 def test_bit_counts(a):
     start = {0: a}
     assert word(execute("POPC R1, R0", start), 1) == a.bit_count()
@@ -158,7 +153,7 @@ def test_bit_counts(a):
     assert word(execute("FLO R1, R0", start), 1) == (folded.bit_length() - 1) & M32
 
 
-@given(WORDS, st.integers(0, 40), st.integers(0, 40))
+@sampled(WORDS, st.integers(0, 40), st.integers(0, 40))
 def test_fields(a, width, start):
     kept = a & ((1 << min(width, 32)) - 1)
     extended = kept if not 0 < width < 32 or not kept >> (width - 1) else kept - (1 << width) & M32
@@ -168,14 +163,14 @@ def test_fields(a, width, start):
     assert word(execute("BMSK R2, R0, R1", {0: start, 1: width}), 2) == mask
 
 
-@given(WORDS, WORDS, WORDS)
+@sampled(WORDS, WORDS, WORDS)
 def test_idp(a, b, c):
     parts = lambda v, t: np.array([v], np.uint32).view(t).astype(int)  # noqa: E731
     wanted = int((parts(a, np.int8) * parts(b, np.uint8)).sum()) + c
     assert word(execute("IDP.4A.S8.U8 R3, R0, R1, R2", {0: a, 1: b, 2: c}), 3) == wanted & M32
 
 
-@given(WORDS, st.lists(FLAGS, min_size=7, max_size=7))
+@sampled(WORDS, st.lists(FLAGS, min_size=7, max_size=7))
 def test_predicates_in_a_register(a, flags):
     x = execute("P2R R1, PR, R0, 0x7f", {0: a}, dict(enumerate(flags)))
     assert word(x, 1) == a & ~0x7F | sum(f << i for i, f in enumerate(flags))
@@ -189,8 +184,7 @@ WAYS = {"": "n", ".RM": "d", ".RP": "u", ".RZ": "z"}
 
 
 @pytest.mark.parametrize("way", WAYS)
-@given(FINITE64)
-@settings(max_examples=40)
+@sampled(FINITE64, examples=40)
 def test_f2f_narrows_in_every_direction(way, v):
     low, high = bits64(v)
     found = float32(word(execute(f"F2F.F32.F64{way} R2, R0", {0: low, 1: high}), 2))
@@ -203,8 +197,7 @@ def test_f2f_narrows_in_every_direction(way, v):
     ("", -(2**31), 2**31 - 1), (".U32", 0, M32), (".S64", -(2**63), 2**63 - 1), (".U64", 0, M64),
 ])  # fmt: skip
 @pytest.mark.parametrize(("way", "whole"), [("", round), (".TRUNC", int), (".FLOOR", np.floor), (".CEIL", np.ceil)])
-@given(FINITE64 | st.integers(-(2**65), 2**65).map(float))
-@settings(max_examples=20)
+@sampled(FINITE64 | st.integers(-(2**65), 2**65).map(float), examples=20)
 def test_f2i_rounds_and_saturates(way, whole, kind, low, high, v):
     a, b = bits64(v)
     x = execute(f"F2I{kind}.F64{way} R2, R0", {0: a, 1: b})
@@ -214,8 +207,7 @@ def test_f2i_rounds_and_saturates(way, whole, kind, low, high, v):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@given(st.integers(0, M64))
-@settings(max_examples=40)
+@sampled(st.integers(0, M64), examples=40)
 def test_i2f_rounds_in_every_direction(way, v):
     start = {0: v & M32, 1: v >> 32}
     found = float32(word(execute(f"I2F.U64{way} R2, R0", start), 2))
@@ -228,7 +220,7 @@ def test_i2f_rounds_in_every_direction(way, v):
     assert found == rounded(Fraction(signed(v & M32)), np.float32, WAYS[way])
 
 
-@given(FINITE32, FINITE32)
+@sampled(FINITE32, FINITE32)
 def test_comparisons_know_unordered(a, b):
     start = {0: bits32(a), 1: bits32(b), 2: 0x7FFFFFFF}
     for name, wanted in (("LT", a < b), ("GEU", a >= b), ("NEU", a != b), ("NUM", True), ("NAN", False)):
