@@ -23,7 +23,6 @@ class Cost:
 
 COSTS = {
     "barrier": Cost('asm volatile("bar.sync 0;" ::: "memory");', "BAR"),
-    "syncwarp": Cost('asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");', "WARPSYNC"),
     "vote": Cost('asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"'
                  ' : "+r"(x));', "VOTE"),
     "atomic_shared_one": Cost('asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(x) : "r"(base));', "ATOMS"),
@@ -51,7 +50,7 @@ def source() -> str:
 def _kernel(name: str, cost: Cost) -> str:
     return f"""KERNEL cost_{name}(u64 *stamps, u32 *out, u32 stay, int rounds) {{
     __shared__ u32 words[32];
-    u32 lane = threadIdx.x & 31, x = stay, base = (u32)__cvta_generic_to_shared(words);
+    u32 lane = threadIdx.x & 31, x = stay + lane, base = (u32)__cvta_generic_to_shared(words);
     u32 *mine = out + blockIdx.x * blockDim.x + threadIdx.x;
     if (threadIdx.x < 32) words[lane] = 0;
     __syncthreads();

@@ -15,27 +15,28 @@ WINDOW = 16 << 10   # bytes that all warps of an SM touch
 WARPS = 32
 ROUNDS = 16
 REPEATED = 16
+CHAINS = 2  # of one warp
+GET = """// All entries are 0: the next address waits for the entry and is the same.
+#define GET(how, at) asm volatile("ld.global." #how ".u32 %0, [%1];" : "=r"(x) : "l"(at)); at += x;
+"""
 
 
 def source() -> str:
     """CUDA C++, one kernel per level."""
-    return "\n".join(map(_kernel, LEVELS))
+    return GET + "\n".join(map(_kernel, LEVELS))
 
 
 def _kernel(level: str) -> str:
     return f"""KERNEL gather_{level}(u64 *stamps, const u32 *array, u32 stride, u32 offset, int rounds) {{
-    const u32 *at = array + offset + (threadIdx.x & 31) * stride;
-    u32 x, seen = 0;
+    const u32 *at = array + offset + (threadIdx.x & 31) * stride, *too = at;
+    u32 x;
     u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{
         #pragma unroll
-        for (int k = 0; k < {REPEATED}; k++) {{
-            asm volatile("ld.global.{LEVELS[level]}.u32 %0, [%1];" : "=r"(x) : "l"(at));
-            seen ^= x;
-        }}
+        for (int k = 0; k < {REPEATED // CHAINS}; k++) {{ GET({LEVELS[level]}, at) GET({LEVELS[level]}, too) }}
     }}
-    wait_for(seen);
+    wait_for((u32)(u64)at + (u32)(u64)too);
     stamp(stamps, start, cycle());
 }}
 """

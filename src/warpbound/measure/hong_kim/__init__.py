@@ -42,7 +42,7 @@ def _kernel(name: str, adds: int, loads: int) -> str:
     u64 warp = (blockIdx.x * (u64)blockDim.x + threadIdx.x) / 32;
     const float *at = data + warp * apart + (threadIdx.x & 31) * stride;
     u64 step = gridDim.x * (u64)blockDim.x / 32 * apart;
-    float x = zero;
+    float x = zero + threadIdx.x;
     u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{

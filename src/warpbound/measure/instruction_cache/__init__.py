@@ -7,7 +7,7 @@ import numpy as np
 from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
 
-LENGTHS = tuple(1 << k for k in range(7, 16))  # FFMA in the loop; 16 B each
+LENGTHS = tuple(1 << k for k in range(7, 15))  # FFMA in the loop; 16 B each
 INSTRUCTIONS = 1 << 17  # executed by every warp
 WARPS = (1, 4, 16)
 CHAINS = 4
@@ -23,7 +23,7 @@ def _kernel(length: int) -> str:
     thirty_two = f'asm volatile(X4(X4({once} {once})) : "+f"(x0), "+f"(x1), "+f"(x2), "+f"(x3) : "f"(one), "f"(zero));'
     per_asm = 32 * CHAINS
     return f"""KERNEL straight_{length}(u64 *stamps, int rounds, float zero, float one) {{
-    float x0 = one, x1 = one + 1, x2 = one + 2, x3 = one + 3;
+    float x0 = one + threadIdx.x, x1 = x0 + one, x2 = x1 + one, x3 = x2 + one;
     u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{

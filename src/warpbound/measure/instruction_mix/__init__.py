@@ -22,8 +22,11 @@ POOL = 8        # registers that the bank kernels read
 
 @dataclass(frozen=True)
 class Op:
-    """One instruction. opcode : as machine code calls it. constraint : the asm letter of what it changes.
-    ahead : C++ that makes chain {j}; text : the asm, %0 what is changed; inputs : its further operands."""
+    """One instruction; threads differ in its values, for what they share may run on the uniform pipe.
+
+    opcode : as machine code calls it. constraint : the asm letter of what it changes. ahead : C++ that makes chain
+    {j}; text : the asm, %0 what is changed; inputs : its further operands.
+    """
 
     opcode: str
     type: str
@@ -35,14 +38,15 @@ class Op:
 
 
 OPS = {
-    "fadd": Op("FADD", "float", "f", "__uint_as_float(one) + {j}", "add.rn.f32 %0, %0, %1;",
+    "fadd": Op("FADD", "float", "f", "__uint_as_float(one + threadIdx.x) + {j}", "add.rn.f32 %0, %0, %1;",
                '"f"(__uint_as_float(zero))'),
-    "ffma": Op("FFMA", "float", "f", "__uint_as_float(one) + {j}", "fma.rn.f32 %0, %0, %1, %2;",
+    "ffma": Op("FFMA", "float", "f", "__uint_as_float(one + threadIdx.x) + {j}", "fma.rn.f32 %0, %0, %1, %2;",
                '"f"(__uint_as_float(one)), "f"(__uint_as_float(zero))'),
-    "imad": Op("IMAD", "u32", "r", "one + {j}", "mad.lo.u32 %0, %0, %1, %2;", '"r"(one), "r"(zero)'),
-    "lop3": Op("LOP3", "u32", "r", "one + {j}", "lop3.b32 %0, %0, %1, %2, 0x96;", '"r"(one), "r"(zero)'),
-    "mufu": Op("MUFU", "float", "f", "__uint_as_float(one) + {j}", "rsqrt.approx.ftz.f32 %0, %0;", "", 256),
-    "dfma": Op("DFMA", "double", "d", "(double)(one + {j})", "fma.rn.f64 %0, %0, %1, %2;",
+    "imad": Op("IMAD", "u32", "r", "one + threadIdx.x + {j}", "mad.lo.u32 %0, %0, %1, %2;", '"r"(one), "r"(zero)'),
+    "lop3": Op("LOP3", "u32", "r", "one + threadIdx.x + {j}", "lop3.b32 %0, %0, %1, %2, 0x96;", '"r"(one), "r"(zero)'),
+    "mufu": Op("MUFU", "float", "f", "__uint_as_float(one + threadIdx.x) + {j}",
+               "rsqrt.approx.ftz.f32 %0, %0;", "", 256),
+    "dfma": Op("DFMA", "double", "d", "(double)(one + threadIdx.x + {j})", "fma.rn.f64 %0, %0, %1, %2;",
                '"d"((double)one), "d"((double)zero)', 256),
     "shfl": Op("SHFL", "u32", "r", "threadIdx.x + {j}", "shfl.sync.bfly.b32 %0, %0, 1, 0x1f, 0xffffffff;", "", 256),
     "lds": Op("LDS", "u32", "r", "base + 4 * ((threadIdx.x & 31) * stride)", "ld.volatile.shared.u32 %0, [%0];",
@@ -126,8 +130,8 @@ BANKS = {"banks_near": 1, "banks_apart": 2}  # kernel -> distance of the two fac
 
 def _banks(name: str, gap: int) -> str:
     """FFMA on three different registers; where they fall is the compiler's choice and is read from the code."""
-    ahead = "".join(f"    float r{i} = __uint_as_float(one + {i} * stride);\n" for i in range(POOL))
-    ahead += "".join(f"    float x{j} = {j};\n" for j in range(4))
+    ahead = "".join(f"    float r{i} = __uint_as_float(one + {i} * stride + threadIdx.x);\n" for i in range(POOL))
+    ahead += "".join(f"    float x{j} = {j} + threadIdx.x;\n" for j in range(4))
     once = "".join(
         f' asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(x{i % 4}) : "f"(r{i % POOL}), "f"(r{(i + gap) % POOL}));'
         for i in range(2 * POOL)

@@ -11,35 +11,54 @@ STRIDES = (0, 1, 2, 3, 4, 5, 8, 12, 16, 17, 24, 31, 32, 33)  # words between lan
 QUICK_STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)
 WIDTHS = {4: ("", "%0"), 8: (".v2", "{%0, %1}"), 16: (".v4", "{%0, %1, %2, %3}")}
 SHARED_B = 20 << 10
-WARPS = 16
+WARPS = 32
+CHAINS = 2  # of one warp
 ROUNDS = 16
 REPEATED = 64
 
 
 def source() -> str:
     """CUDA C++: loads and stores of three widths."""
-    return "\n".join(_kernel(kind, width) for kind in ("load", "store") for width in WIDTHS)
+    return "\n".join([*map(_load, WIDTHS), *map(_store, WIDTHS)])
 
 
-def _kernel(kind: str, width: int) -> str:
-    form, registers = WIDTHS[width]
+def _load(width: int) -> str:
+    """Every word holds its own address, so that a load gives the next one's: none can be left out."""
     words = width // 4
-    names = ", ".join(f'"+r"(x{i})' for i in range(words))
-    text = (f"ld.volatile.shared{form}.u32 {registers}, [%{words}];" if kind == "load"
-            else f"st.volatile.shared{form}.u32 [%{words}], {registers};")  # fmt: skip
-    return f"""KERNEL {kind}_{width}(u64 *stamps, u32 stride, int rounds) {{
+    form, registers = WIDTHS[width]
+    outputs = ", ".join(['"+r"(at{j})', *(f'"=r"(x{i})' for i in range(1, words))])
+    once = "".join(
+        f'asm volatile("ld.shared{form}.u32 {registers}, [%0];" : {outputs.format(j=j)}); ' for j in range(CHAINS)
+    )
+    ahead = "".join(f"    u32 at{j} = at;\n" for j in range(CHAINS))
+    ahead += "".join(f"    u32 x{i} = 0;\n" for i in range(1, words))
+    seen = " + ".join([f"at{j}" for j in range(CHAINS)] + [f"x{i}" for i in range(1, words)])
+    return _around(f"load_{width}", ahead, once, REPEATED // CHAINS, seen)
+
+
+def _store(width: int) -> str:
+    words = width // 4
+    form, registers = WIDTHS[width]
+    inputs = ", ".join(f'"r"(x{i})' for i in range(words))
+    once = f'asm volatile("st.volatile.shared{form}.u32 [%{words}], {registers};" :: {inputs}, "r"(at));'
+    ahead = "".join(f"    u32 x{i} = threadIdx.x + {i};\n" for i in range(words))
+    return _around(f"store_{width}", ahead, once, REPEATED, "at")
+
+
+def _around(name: str, ahead: str, once: str, times: int, seen: str) -> str:
+    return f"""KERNEL {name}(u64 *stamps, u32 stride, int rounds) {{
     __shared__ __align__(16) u32 words[{SHARED_B // 4}];
-    for (int i = threadIdx.x; i < {SHARED_B // 4}; i += blockDim.x) words[i] = i & 1;
+    u32 base = (u32)__cvta_generic_to_shared(words);
+    for (int i = threadIdx.x; i < {SHARED_B // 4}; i += blockDim.x) words[i] = base + 4 * i;
     __syncthreads();
-    u32 {", ".join(f"x{i} = {i}" for i in range(words))};
-    u32 at = (u32)__cvta_generic_to_shared(words) + (threadIdx.x & 31) * stride * 4;
-    u64 start = cycle();
+    u32 at = base + (threadIdx.x & 31) * stride * 4;
+{ahead}    u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{
         #pragma unroll
-        for (int k = 0; k < {REPEATED}; k++) asm volatile("{text}" : {names} : "r"(at));
+        for (int k = 0; k < {times}; k++) {{ {once} }}
     }}
-    wait_for({" ^ ".join(f"x{i}" for i in range(words))});
+    wait_for({seen});
     stamp(stamps, start, cycle());
 }}
 """

@@ -39,7 +39,7 @@ KERNEL supply(u64 *stamps, const u32 *array, u32 own, int rounds) {{
     stamp(stamps, start, cycle());
 }}
 KERNEL demand(u64 *stamps, int rounds, float zero) {{
-    u32 x = FIRST;
+    u32 x = FIRST + threadIdx.x;
     u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{ X16(X16(ADD)) }}

@@ -1,0 +1,175 @@
+"""What runs is what the protocol demands: the instructions, how many, and who waits for whom."""
+
+from collections import Counter
+
+import pytest
+from compiled import body, compiled, count, decoded, others
+
+from warpbound.measure import (
+    costs,
+    global_patterns,
+    hong_kim,
+    instruction_cache,
+    instruction_mix,
+    loaded_latency,
+    pointer_chase,
+    shared_patterns,
+    synthetic_family,
+    x_model,
+)
+from warpbound.measure.building import ARCHITECTURES
+from warpbound.measure.suite import MECHANISMS
+from warpbound.program.instruction import Instruction
+
+pytestmark = pytest.mark.cuda
+
+LOOP = 14  # instructions that a loop may need for itself
+UNAWAITED = {"watch_clock", "stamped", "when", "sweep_write", "store_4", "store_8", "store_16"}  # stores, and no work
+SLOW = ("instruction_cache",)  # long to decode
+DECODED = [pytest.param(arch, marks=() if arch in (75, 90, 120) else pytest.mark.full) for arch in ARCHITECTURES]
+decoded_archs = pytest.mark.parametrize("arch", DECODED)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_compiles_without_spills(mechanism: str, arch: int) -> None:
+    made = compiled(mechanism, arch)
+    assert {name: spill for name, spill in made.spills.items() if spill != (0, 0)} == {}
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", instruction_mix.names())
+@pytest.mark.parametrize("ilp", instruction_mix.ILPS)
+def test_one_kind_of_instruction_in_its_own_chains(arch: int, name: str, ilp: int) -> None:
+    program = decoded("instruction_mix", arch)[f"{name}_{ilp}"]
+    opcode = instruction_mix.OPS[name].opcode if name in instruction_mix.OPS else "HMMA"
+    loop = body(program, opcode)
+    wanted = instruction_mix.repeated(name)
+    assert count(loop, opcode) - wanted in range(3)  # moves of the loop counter may be of the same kind
+    assert sum(others(loop, opcode).values()) <= LOOP
+    steps = Counter(depths(loop, opcode))
+    assert [steps[depth] for depth in range(1, wanted // ilp + 1)] == pytest.approx([ilp] * (wanted // ilp), abs=2)
+    assert max(steps) in range(wanted // ilp, wanted // ilp + 3)
+    assert program.local_bytes == 0
+
+
+def depths(instructions: list[Instruction], opcode: str) -> list[int]:
+    """For every instruction of a kind: how many of the kind, itself included, come one after the other up to it."""
+    written: dict[int, int] = {}
+    found = []
+    for one in instructions:
+        target = next((op.index for op in one.operands if op.kind == "register"), -1)
+        read = [op.index for op in one.operands[1:] if op.kind == "register"]
+        read += [term.index for op in one.operands for term in op.terms]
+        depth = max((written.get(register, 0) for register in read), default=0) + (one.opcode == opcode)
+        if one.opcode == opcode:
+            found.append(depth)
+        if target >= 0 and not one.opcode.startswith("ST"):
+            written[target] = depth
+    return found
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", ["chase_l1", "chase_l2"])
+def test_a_chase_is_loads_that_wait_for_loads(arch: int, name: str) -> None:
+    loop = body(decoded("pointer_chase", arch)[name], "LDG")
+    assert count(loop, "LDG") == pointer_chase.LOADS_PER_ROUND
+    assert sum(others(loop, "LDG").values()) <= LOOP
+    assert depths(loop, "LDG") == list(range(1, pointer_chase.LOADS_PER_ROUND + 1))
+
+
+@decoded_archs
+def test_a_loaded_chase_adds_one_address_each(arch: int) -> None:
+    loop = body(decoded("loaded_latency", arch)["loaded"], "LDG")
+    assert count(loop, "LDG") == loaded_latency.LOADS_PER_ROUND
+    assert sum(others(loop, "LDG").values()) <= 3 * loaded_latency.LOADS_PER_ROUND + LOOP
+
+
+@decoded_archs
+@pytest.mark.parametrize("alpha", synthetic_family.ALPHAS)
+def test_alpha_additions_for_each_load(arch: int, alpha: int) -> None:
+    loop = body(decoded("synthetic_family", arch)[f"synthetic_{alpha}"], "LDG")
+    loads = synthetic_family.groups(alpha)
+    assert count(loop, "LDG") == loads
+    assert count(loop, "FADD") == alpha * loads
+    assert sorted(depths(loop, "FADD")) == list(range(1, alpha * loads + 1))
+    assert len(loop) <= (alpha + 4) * loads + LOOP
+
+
+@decoded_archs
+def test_the_x_models_curves(arch: int) -> None:
+    found = decoded("x_model", arch)
+    assert count(body(found["supply"], "LDG"), "LDG") == x_model.LOADS
+    assert count(body(found["demand"], "FADD"), "FADD") == x_model.ADDS
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", hong_kim.BENCHMARKS)
+def test_hong_and_kims_counts(arch: int, name: str) -> None:
+    adds, loads = hong_kim.BENCHMARKS[name]
+    loop = body(decoded("hong_kim", arch)[name], "FADD")
+    assert (count(loop, "FADD"), count(loop, "LDG")) == (adds, loads)
+
+
+@decoded_archs
+@pytest.mark.parametrize("width", shared_patterns.WIDTHS)
+def test_shared_accesses_stay_in_the_loop(arch: int, width: int) -> None:
+    found = decoded("shared_patterns", arch)
+    for kind, opcode in {"load": "LDS", "store": "STS"}.items():
+        loop = body(found[f"{kind}_{width}"], opcode)
+        assert count(loop, opcode) == shared_patterns.REPEATED
+        assert sum(others(loop, opcode).values()) <= LOOP
+
+
+@decoded_archs
+@pytest.mark.parametrize("level", global_patterns.LEVELS)
+def test_global_loads_stay_in_the_loop(arch: int, level: str) -> None:
+    loop = body(decoded("global_patterns", arch)[f"gather_{level}"], "LDG")
+    assert count(loop, "LDG") == global_patterns.REPEATED
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", costs.COSTS)
+def test_costs_are_of_what_they_say(arch: int, name: str) -> None:
+    cost = costs.COSTS[name]
+    loop = body(decoded("costs", arch)[f"cost_{name}"], cost.opcode)
+    assert count(loop, cost.opcode) >= cost.repeated
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", ["init", "read", "scale", "copy", "triad", "stencil3", "stencil5"])
+def test_a_one_shot_stream_has_no_loop_and_no_more_accesses(arch: int, name: str) -> None:
+    program = decoded("stream", arch)[name]
+    loads = {"init": 0, "read": 1, "scale": 1, "copy": 1, "triad": 2, "stencil3": 3, "stencil5": 5}[name]
+    all_of_it = list(program.instructions)
+    assert (count(all_of_it, "LDG"), count(all_of_it, "STG")) == (loads, 1)
+    assert len({loop.header for loop in program.flow.loops}) <= 1  # the endless one behind the end
+
+
+@decoded_archs
+def test_cache_sweeps_move_sixteen_bytes_at_once(arch: int) -> None:
+    found = decoded("cache_bandwidth", arch)
+    for name, opcode in {"sweep_l1": "LDG", "sweep_l2": "LDG", "sweep_write": "STG"}.items():
+        accesses = [one for one in found[name].instructions if one.opcode == opcode and "128" in one.modifiers]
+        assert len(accesses) % 4 == 0
+        assert accesses
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("length", instruction_cache.LENGTHS)
+def test_straight_code_is_as_long_as_it_says(length: int) -> None:
+    loop = body(decoded("instruction_cache", 90)[f"straight_{length}"], "FFMA")
+    assert count(loop, "FFMA") == length
+    assert sum(others(loop, "FFMA").values()) <= LOOP + length // 1000
+
+
+@decoded_archs
+@pytest.mark.parametrize("mechanism", [name for name in MECHANISMS if name not in SLOW])
+def test_the_last_clock_is_read_after_the_result_is_there(arch: int, mechanism: str) -> None:
+    """Behind the last loop of a stamped kernel comes a comparison, then an exit under it, then the clock."""
+    for program in decoded(mechanism, arch).values():
+        clocks = [i for i, one in enumerate(program.instructions)
+                  if one.opcode == "CS2R" and "SR_CLOCKLO" in one.text]  # fmt: skip
+        exits = [i for i, one in enumerate(program.instructions) if one.opcode == "EXIT" and one.guard is not None]
+        if len(clocks) == 2 and program.name not in UNAWAITED:
+            assert any(clocks[0] < at < clocks[1] for at in exits), program.name
