@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from test_golden_models import poisoned
 from warpbound.adapt import volkov_2016
 from warpbound.adapt.answers import ADAPTED, NO_COUNTS, answers, inputs_of
 from warpbound.adapt.launched import Launched
 from warpbound.analysis.written import launched, predicted
-from warpbound.machine import gpu
+from warpbound.machine import catalogue, gpu
 from warpbound.models import MODELS
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files import read, shipped
@@ -55,6 +58,15 @@ def golden(case: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: f"{case['model']}:{case['id']}")
 def test_shipped_workloads_give_the_papers_numbers(case: dict[str, Any]) -> None:
     np.testing.assert_allclose(golden(case), case["expected"], rtol=case["rtol"], atol=0)
+
+
+@pytest.mark.parametrize("case", GOLDEN, ids=lambda case: f"{case['model']}:{case['id']}")
+def test_case_notices_a_function_without_an_answer(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    module, name = import_module(MODELS[case["model"]]), case.get("function", "predict")
+    original = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda x: poisoned(original(x)))
+    with pytest.raises(AssertionError):
+        test_shipped_workloads_give_the_papers_numbers(case)
 
 
 def test_golden_cases_say_what_they_are() -> None:
@@ -181,3 +193,34 @@ def test_work_on_few_blocks_leaves_sms_idle() -> None:
     for name in ("volkov_2016", "sim_2012", "transit_2015"):
         slow, fast = (answers((name,), x)[name]["time_s"] for x in (few, many))
         assert slow == pytest.approx(fast * 10.8)
+
+
+AMOUNT = st.one_of(st.just(0.0), st.floats(0.01, 1e6))
+
+
+@given(
+    board=st.sampled_from(catalogue()),
+    counts=st.tuples(*[AMOUNT] * 6),
+    parts=st.fixed_dictionaries({}, optional={"dram": AMOUNT, "l2": AMOUNT, "fixed": AMOUNT, "start": AMOUNT}),
+    warps=st.one_of(st.none(), st.floats(1, 64)),
+    blocks=st.one_of(st.none(), st.integers(1, 10**6)),
+    phases=st.lists(st.integers(1, 8), max_size=3),
+)
+def test_answers_are_positive_or_say_why_not(board, counts, parts, warps, blocks, phases) -> None:
+    insts, loads, stores, sectors, dram, flop = counts
+    memory = Memory(
+        global_load_requests=loads, global_store_requests=stores, l1_sectors_load=loads * sectors,
+        l1_wavefronts=loads, l2_sectors_read=loads * sectors, dram_bytes_read=dram,
+    )  # fmt: skip
+    work = dataclasses.replace(
+        EMPTY, warp_instructions=insts + loads + stores, by_pipe={"fma": insts}, flop={"fp32": flop}, memory=memory,
+        latency=sum(parts.values()), parts=parts, phases=tuple(phases), warps=None if blocks is None else 4.0 * blocks,
+    )  # fmt: skip
+    x = dataclasses.replace(
+        example(), work=work, gpu=gpu(board), warps_per_sm=warps, blocks=blocks,
+        blocks_per_sm=None if warps is None else warps / 4, active_sms=1.0,
+    )  # fmt: skip
+    for name, said in answers(ADAPTED, x).items():
+        assert said["time_s"] is None or (np.isfinite(said["time_s"]) and said["time_s"] >= 0), name
+        assert said["rate"] is None or np.isfinite(said["rate"]), name
+        assert said["rate"] is not None or said["time_s"] is not None or said["reason"], name

@@ -368,8 +368,9 @@ def test_predict_says_nothing_of_time_without_latency_or_warps(tmp_path):
     assert (entry["time_s"], entry["latency"], entry["warps_needed"]) == (None, None, None)
     assert "latency" not in [bound["resource"] for bound in entry["bounds"]]
     assert "the latency of one warp is not given" in entry["assumed"][0]
-    (entry,) = predictions(str(written(tmp_path, HEAD + 'gpu = "h200"')))
-    assert (entry["bottleneck"], entry["bounds"]) == (None, [])
+    for text in ("", "[launch]\nwarps_per_sm = 4\n[latency]\nparts = { dram = 400 }"):
+        (entry,) = predictions(str(written(tmp_path, HEAD + 'gpu = "h200"\n' + text)))
+        assert (entry["bottleneck"], entry["bounds"]) == (None, [])
     assert invoke(str(tmp_path / "workload.toml")).exit_code == 0
 
 

@@ -178,11 +178,11 @@ def _how(ours: LaunchPrediction | None, time_s: float | None) -> list[str]:
 
 
 def _prediction(x: Launched) -> Prediction | None:
-    """Volkov's bounds; None where the file gives neither counts nor latency."""
+    """Volkov's bounds; None where the file gives nothing that a resource would be used for."""
     count = x.gpu.value("sm_count")
     sms = count if x.blocks is None else active_sms(x.blocks, count)
     resident = x.warps_per_sm if x.warps_per_sm is not None else math.inf
-    if not any(demand(x.work, x.gpu, x.clock_hz).values()) and (not x.work.latency or math.isinf(resident)):
+    if not any(demand(x.work, x.gpu, x.clock_hz).values()):
         return None
     work: Workload = x.work if x.warps_per_sm is not None and x.work.latency else replace(x.work, warps=None)
     found = predict(work, Place(x.gpu, x.clock_hz, resident, sms))
