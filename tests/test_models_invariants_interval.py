@@ -84,7 +84,9 @@ def test_load_compute_store_is_what_the_scoreboard_says(x: Kernel) -> None:
     code = [*map(load, columns), *(fma(r, c) for c in columns for r in rows), *map(store, rows)]
     assert scoreboard.latency(tuple(code), device(x)) == mxv.load_compute_store(x)
     published = float(mxv.load_compute_store_as_published(x))
-    if x.fma_cycles * x.rows >= max(x.fp_latency, x.load_cycles) and x.load_latency >= x.load_cycles * x.columns:
+    waits_for_loads_only = x.fma_cycles * x.rows >= x.load_cycles and x.load_latency >= x.load_cycles * x.columns
+    until_first_store, until_last_store = x.fma_cycles * x.rows, x.fma_cycles + (x.rows - 1) * x.store_cycles
+    if waits_for_loads_only and min(until_first_store, until_last_store) >= x.fp_latency:
         assert published == mxv.load_compute_store(x)
     assert published <= mxv.load_compute_store(x)
 

@@ -34,7 +34,9 @@ CACHE = {
     "beta": positive(32, 4096),
 }
 plain = st.builds(xm.Inputs, **PLAIN)
-cached = st.builds(xm.Inputs, **PLAIN, **CACHE)
+cached = st.builds(xm.Inputs, **PLAIN, **CACHE).filter(  # see test_machine_balance_is_an_interval for R = M/Z
+    lambda x: not np.isclose(x.lanes / x.intensity, x.ms_throughput, rtol=1e-9)
+)
 transits = st.builds(transit.Inputs, **{name: part for name, part in PLAIN.items() if name != "ilp"})
 
 

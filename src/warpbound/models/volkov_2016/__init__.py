@@ -11,8 +11,7 @@ Models   warps of one SM in steady state.  One warp alone has a least latency (l
          `mixes` is the family of sections 4.1 to 4.7 (alpha adds per other
          instruction), `contention` lets memory latency grow with traffic (6.4, 6.5),
          `one_warp` finds the latency and the resource cycles of a kernel (3.6, 3.7),
-         `schemes` restates the simpler estimates the thesis argues against (4.8 to 4.13),
-         `earlier` the models of others that it evaluates (7.1 to 7.8).
+         `schemes` holds the simpler estimates the thesis argues against (4.8 to 4.12).
 Omits    interference between warps other than at memory, caches that lose hits as
          occupancy grows, barriers beyond a fixed schedule, unequal SMs, launch and tail.
 """
@@ -21,13 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warpbound.bounds import Bounds, Real, bounds
-from warpbound.models.volkov_2016 import contention, earlier, little, mixes, one_warp, schemes
+from warpbound.models.volkov_2016 import contention, little, mixes, one_warp, schemes
 from warpbound.models.volkov_2016.little import concurrency, rate
 
 __all__ = [
     "Inputs",
     "contention",
-    "earlier",
     "little",
     "mixes",
     "needed_warps",

@@ -1,9 +1,9 @@
-"""Simpler estimates that the thesis restates on its own family of kernels, to argue against them.
+"""Simpler schemes that the thesis sets up on its own family of kernels, to argue against them.
 
-Source   V. Volkov, EECS-2016-143, sections 4.8 to 4.13; equation numbers are sections.
-Models   the CUDA programming guide's count of warps, its refinements, latency exposed by
-         other warps' work, arithmetic and memory in isolation, multithreading without
-         bandwidth.  The originals are other authors' and may differ.
+Source   V. Volkov, EECS-2016-143, sections 4.8 and 4.10 to 4.12; equation numbers are sections.
+Models   the programming guide's count of warps corrected for arithmetic latency, latency
+         exposed by other warps' work, arithmetic and memory in isolation.  Estimates that
+         have an author elsewhere are that author's module.
 Omits    everything the thesis adds to them.
 """
 
@@ -15,20 +15,10 @@ from warpbound.models.volkov_2016.little import cycles_of, rate
 from warpbound.models.volkov_2016.mixes import Mix
 
 
-def guide_warps(op_latency: Real, issue_time: Real, alu_per_op: Real) -> Real:
-    """Warps that fill a memory stall with arithmetic; issue_time in cycles per instruction per SM."""
-    return rate(op_latency, np.multiply(issue_time, alu_per_op))  # eq. 4.8
-
-
-def guide_warps_refined(op_latency: Real, issue_time: Real, alu_per_op: Real) -> Real:
-    """The same counting the access itself and the stalled warp."""
-    return guide_warps(op_latency, issue_time, np.add(alu_per_op, 1.0)) + 1.0  # eq. 4.8
-
-
 def guide_warps_corrected(x: Mix) -> Real:
-    """The same plus the warps that hide arithmetic latency."""
-    stalled = guide_warps(x.op_latency, rate(1.0, x.alu_throughput), x.alu_per_op)
-    return stalled + np.multiply(x.alu_latency, x.alu_throughput)  # eq. 4.8
+    """The programming guide's warps that fill a memory stall, plus those that hide arithmetic latency."""
+    stalled = rate(x.op_latency, np.multiply(rate(1.0, x.alu_throughput), x.alu_per_op))  # eq. 4.8
+    return stalled + np.multiply(x.alu_latency, x.alu_throughput)                         # eq. 4.8
 
 
 def arithmetic_time(x: Mix) -> Real:
@@ -72,20 +62,6 @@ def warps_leaving_nothing_exposed(x: Mix, at_most: int) -> Real:
 
 def _machine(x: Mix) -> tuple[Real, ...]:
     return (x.alu_per_op, x.op_latency, x.alu_latency, x.op_throughput, x.alu_throughput, x.issue_throughput)
-
-
-def warps_overlapping_latency(x: Mix, issue_time: Real) -> Real:
-    """Warps whose issue fills one op's latency, plus the one that waits; issue_time in cycles."""
-    return rate(x.op_latency, np.add(x.alu_per_op, 1.0) * issue_time) + 1.0  # eq. 4.9
-
-
-def multithreaded(alone: Real, threads: Real) -> dict[str, Real]:
-    """Instructions per cycle with `threads` threads that make `alone` each: three models by name."""
-    return {
-        "ignored": alone,                                           # eq. 4.13
-        "linear": np.multiply(alone, threads),                      # eq. 4.13
-        "probabilistic": 1.0 - (1.0 - alone) ** threads,            # eq. 4.13
-    }
 
 
 def overstatement(x: Mix) -> Real:
