@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -63,14 +64,16 @@ class Truth:
         "hmma": 0.5, "banks_near": 4.0, "banks_apart": 2.7,
     })  # fmt: skip
 
+    @cached_property
     def board(self) -> Gpu:
         """The catalogue's board with these latencies."""
         return override(gpu("h200"), {"dram_latency": self.dram, "l2_latency": self.near, "l1_latency": self.l1,
                                       "latency_clock": self.clock / 1e6, "l2_far_latency": self.far})  # fmt: skip
 
+    @cached_property
     def parameters(self) -> Parameters:
         """Of the headline prediction."""
-        values = known(self.board()).values
+        values = known(self.board).values
         return Parameters(**{**vars(values), **self.stream})
 
 
@@ -257,8 +260,8 @@ def _each(gpu_: FakeGpu, x: Launched) -> float:
 def _stream(gpu_: FakeGpu, x: Launched) -> float:
     name = x.kernel.removesuffix("_persistent").replace("copy", "scale")
     truth, stream = gpu_.truth, STREAMS[name]
-    setting = Setting(truth.board(), truth.clock, float(gpu_.resident(x.geometry)))
-    rate = float(stream_rate(name, setting, truth.parameters(), x.geometry.block / 32))
+    setting = Setting(truth.board, truth.clock, float(gpu_.resident(x.geometry)))
+    rate = float(stream_rate(name, setting, truth.parameters, x.geometry.block / 32))
     return 8.0 * float(x.args[4]) * (stream.reads + stream.writes) / rate
 
 
@@ -269,7 +272,7 @@ for _name in (*STREAMS, "copy"):
 @answers("mixed")
 def _mixed(gpu_: FakeGpu, x: Launched) -> float:
     writes = int(x.args[5]) / 8
-    return 8.0 * float(x.args[4]) / float(capacity(gpu_.truth.parameters().dram, writes))
+    return 8.0 * float(x.args[4]) / float(capacity(gpu_.truth.parameters.dram, writes))
 
 
 @answers("read_wide")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-FURTHEST = 1.6  # the rate at which latency would grow without end, in units of the largest seen
+FURTHEST = 3.0  # the rate at which latency would grow without end, in units of the largest seen
 STEPS = 400
 
 

@@ -47,7 +47,7 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
             for warps in warps_list:
                 blocks = -(-warps // 32)
                 yield _case(pattern, level, 32 * warps // blocks, blocks, facts)
-                if effort == "full" and pattern == "stream" and warps % 4 == 0:
+                if effort == "full" and pattern == "stream" and warps % 4 == 0 and warps > 4:
                     yield _case(pattern, level, 128, warps // 4, facts)
 
 

@@ -40,7 +40,8 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
                 if threads * blocks <= facts.threads_per_sm:
                     yield _one_shot(kernel, threads, blocks, facts)
         for blocks in resident:
-            yield _persistent(kernel, 512, blocks, facts)
+            if 512 * blocks <= facts.threads_per_sm:
+                yield _persistent(kernel, 512, blocks, facts)
     for written in range(9):
         yield _mixed(written, facts)
     n = np.uint64(ELEMENTS // 2)
@@ -68,7 +69,6 @@ def _one_shot(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
 
 
 def _persistent(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
-    blocks = min(blocks, facts.threads_per_sm // threads)
     moved = 8 * ELEMENTS * sum(STREAMS[kernel])
     step = Step(f"{kernel}_persistent", (facts.sm_count * blocks,), threads, _args(), facts.shared_for(blocks), 100)
     return Case({"kernel": f"{kernel}_persistent", "threads": threads, "blocks": blocks, "bytes": moved},
