@@ -1,10 +1,16 @@
 """A listing to Programs: registers are counted, and what is missing is said."""
 
 from warpbound.errors import InputError
+from warpbound.machine import Gpu
+from warpbound.program.cubin import RESERVED_SHARED_B
+from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.naming import plain_name
-from warpbound.program.sass import Listing, Section, kernels, read_listing
+from warpbound.program.sass import Section, kernels, read_listing
+from warpbound.program.targets import unknown_targets
+
+_WAYS = "print it with `nvdisasm -c -hex -gi`"
 
 
 def from_listing(text: str, name: str) -> tuple[Program, ...]:
@@ -12,29 +18,50 @@ def from_listing(text: str, name: str) -> tuple[Program, ...]:
     listing = read_listing(text, name)
     if listing.arch is None:
         raise InputError(f"{name} does not say which architecture it is for.", "Keep nvdisasm's `.target sm_NN` line.")
-    return tuple(_program_of_section(section, listing, listing.arch, name) for section in kernels(listing))
+    return tuple(_program(section, listing.arch, listing.variant, name) for section in kernels(listing))
 
 
-def _program_of_section(section: Section, listing: Listing, arch: int, name: str) -> Program:
-    """A listing has no resources; registers are counted, and what is missing is said."""
+def from_dump(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
+    """The kernels of what `cuobjdump -sass` printed, in the code that `machine` runs.
+
+    Raises InputError where there is none.
+    """
+    return tuple(
+        _program(section, listing.arch, listing.variant, name)
+        for listing in read_dump(text, name, machine)
+        for section in listing.sections
+        if listing.arch is not None
+    )
+
+
+def _program(section: Section, arch: int, variant: str, name: str) -> Program:
+    """A listing has few resources; registers are counted, and what is missing is said."""
     highest = max((_last_register(one) for one in section.instructions), default=0)
-    assumed = ["shared memory and barriers are not in a listing: taken as none"]
+    missing = ["shared memory"] if section.shared_bytes is None else []
+    assumed = [f"{' and '.join([*missing, 'barriers'])} are not in a listing: taken as none"]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
     if any(one.control is None for one in section.instructions):
         assumed.append(
             "the listing has no encodings, so that nobody knows what waits for what: latencies are far too small "
-            "(print it with `nvdisasm -c -hex -gi`)"
+            f"({_WAYS})"
         )
+    if any(unknown_targets(one) for one in section.instructions):
+        assumed.append(
+            "the targets of jumps through a table are not printed: taken as every place where a block begins"
+        )
+    reserved = RESERVED_SHARED_B if arch >= 90 else 0
     return Program(
         name=section.name,
         title=plain_name(section.name),
         arch=arch,
-        features=listing.variant,
+        features=variant,
         instructions=tuple(section.instructions),
         labels=frozenset(section.labels.values()),
         functions=section.functions,
         registers=section.registers or highest + 1,
+        shared_bytes=max(0, (section.shared_bytes or 0) - reserved),
+        local_bytes=section.local_bytes,
         source_name=name,
         assumed=tuple(assumed),
     )

@@ -25,12 +25,14 @@ _TARGET_NAME = re.compile(r"`\(([^)@\s]+)")
 
 @dataclass
 class Section:
-    """One `.text` section of a listing while it is read."""
+    """One `.text` section of a listing while it is read; resources are None where the listing does not say."""
 
     name: str
     line: int
     entry: bool = False
     registers: int | None = None
+    shared_bytes: int | None = None
+    local_bytes: int = 0
     labels: dict[str, int] = field(default_factory=dict)
     instructions: list[Instruction] = field(default_factory=list)
 
@@ -57,10 +59,10 @@ def read_listing(text: str, source: str) -> Listing:
     """
     arch, variant = None, ""
     sections: list[Section] = []
-    reading = _Reader(source)
+    reading = Reader(source)
     for number, line in enumerate(text.splitlines(), start=1):
         if found := _TARGET.match(line):
-            arch, variant = _understood(int(found[1]), source), found[2]
+            arch, variant = understood(int(found[1]), source), found[2]
         elif found := _SECTION.match(line):
             sections.append(Section(found[1].strip(), number))
             reading.section = sections[-1]
@@ -74,10 +76,11 @@ def read_listing(text: str, source: str) -> Listing:
             f"{source}: no instruction found.",
             "A listing must be what `nvdisasm -c -hex` prints, with its .section lines.",
         )
-    return Listing(arch, variant, tuple(_resolve(section) for section in sections))
+    return Listing(arch, variant, tuple(resolve(section) for section in sections))
 
 
-def _understood(arch: int, source: str) -> int:
+def understood(arch: int, source: str) -> int:
+    """The architecture, where its instructions can be read. Raises InputError for those before Volta."""
     if arch < FIRST_ARCH:
         raise InputError(
             f"{source} is a listing for sm_{arch}, whose instructions are of another form.",
@@ -86,7 +89,7 @@ def _understood(arch: int, source: str) -> int:
     return arch
 
 
-class _Reader:
+class Reader:
     """The state between two lines of a section: where we are in the source, the instruction still open."""
 
     def __init__(self, source: str) -> None:
@@ -97,6 +100,7 @@ class _Reader:
         self.low: int | None = None
 
     def line(self, number: int, line: str) -> None:
+        """Take in the next line of the listing."""
         if found := _INSTRUCTION.match(line):
             self._instruction(number, found)
         elif self.section is None:
@@ -157,7 +161,7 @@ def _wrap(inner: Place | None, outer: Place) -> Place:
     return outer if inner is None else Place(inner.file, inner.line, _wrap(inner.outer, outer))
 
 
-def _resolve(section: Section) -> Section:
+def resolve(section: Section) -> Section:
     """Give every label operand the address it stands for."""
     section.instructions = [
         replace(one, operands=tuple(_addressed(section, x) for x in one.operands))

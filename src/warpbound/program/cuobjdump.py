@@ -1,0 +1,105 @@
+"""What `cuobjdump -sass` prints, best with `-res-usage`: several architectures in one text, jumps to addresses."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from warpbound.errors import InputError
+from warpbound.machine import Gpu
+from warpbound.program.fit import runs_on
+from warpbound.program.sass import Listing, Reader, Section, resolve, understood
+from warpbound.program.targets import label_targets
+
+_CODE = re.compile(r"^\s*code for sm_(\d+)([af]?)\s*$")
+_FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)\s*$", re.M)
+_FLAGS = re.compile(r"EF_CUDA_SM(\d+)\b")
+_OTHER_CODE = re.compile(r"^\s*(?:\.nv\.\S+\s*:|Fatbin \w+ code:)\s*$")
+_RESOURCES_OF = re.compile(r"^\s*Function (\S+):\s*$")
+_RESOURCES = re.compile(r"^\s*REG:(\d+) STACK:(\d+) SHARED:(\d+) ")
+
+
+@dataclass
+class _Part:
+    """The lines of one image, with their numbers; resources (registers, stack, shared memory) by function."""
+
+    arch: int | None = None
+    variant: str = ""
+    lines: list[tuple[int, str]] = field(default_factory=list)
+    resources: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"sm_{self.arch}{self.variant}"
+
+
+def is_dump(text: str) -> bool:
+    """Whether a text names its functions as cuobjdump does."""
+    return _FUNCTION.search(text) is not None and "/*" in text
+
+
+def read_dump(text: str, source: str, machine: Gpu) -> tuple[Listing, ...]:
+    """The images in a dump that `machine` runs: of its own architecture, else of the closest one before.
+
+    Raises InputError where there is none, or where lines are lost.
+    """
+    parts = [part for part in _parts(text) if any(_FUNCTION.match(line) for _, line in part.lines)]
+    unnamed = next((part for part in parts if part.arch is None), None)
+    if unnamed:
+        raise InputError(
+            f"{source} does not say which architecture it is for.", "Keep cuobjdump's `code for sm_NN` line."
+        )
+    fitting = [one for one in parts if one.arch is not None and runs_on(one.arch, one.variant, machine.arch)]
+    if not fitting:
+        inside = ", ".join(dict.fromkeys(str(one) for one in parts))
+        raise InputError(
+            f"{source} is code for {inside}; {machine.name} is sm_{machine.arch} and cannot run it.",
+            "Choose another --gpu, or dump a program that was built for this one.",
+        )
+    best = max((one.arch or 0, one.variant) for one in fitting)
+    return tuple(_listing(one, source) for one in fitting if (one.arch, one.variant) == best)
+
+
+def _parts(text: str) -> Iterator[_Part]:
+    part, owner = _Part(), ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if found := _CODE.match(line):
+            resources = part.resources if part.arch is None else {}
+            yield part
+            part = _Part(int(found[1]), found[2], resources=resources)
+        elif line.startswith("Fatbin "):
+            yield part
+            part = _Part()
+        elif found := _RESOURCES_OF.match(line):
+            owner = found[1]
+        elif found := _RESOURCES.match(line):
+            part.resources[owner] = (int(found[1]), int(found[2]), int(found[3]))
+        else:
+            if part.arch is None and (found := _FLAGS.search(line)):
+                part.arch = int(found[1])
+            part.lines.append((number, line))
+    yield part
+
+
+def _listing(part: _Part, source: str) -> Listing:
+    arch = understood(part.arch or 0, source)
+    reader = Reader(source)
+    sections: list[Section] = []
+    for number, line in part.lines:
+        if found := _FUNCTION.match(line):
+            sections.append(_section(found[1], number, part))
+            reader.section = sections[-1]
+        elif _OTHER_CODE.match(line):
+            reader.section = Section("", number)  # read, and left out
+        else:
+            reader.line(number, line)
+    filled = [label_targets(resolve(section)) for section in sections if section.instructions]
+    if not filled:
+        raise InputError(f"{source}: no instruction found.", "Give what `cuobjdump -sass` prints.")
+    kernels = [section for section in filled if any(one.opcode == "EXIT" for one in section.instructions)]
+    return Listing(arch, part.variant, tuple(kernels or filled))
+
+
+def _section(name: str, number: int, part: _Part) -> Section:
+    if name not in part.resources:
+        return Section(name, number)
+    registers, stack, shared = part.resources[name]
+    return Section(name, number, registers=registers, shared_bytes=shared, local_bytes=stack)
