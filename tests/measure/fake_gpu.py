@@ -13,7 +13,7 @@ from warpbound.headline.dram import capacity
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.streams import STREAMS, Setting, stream_rate
 from warpbound.machine import Gpu, gpu, override
-from warpbound.measure import costs, global_patterns, hong_kim, shared_patterns, synthetic_family
+from warpbound.measure import corpus, costs, global_patterns, hong_kim, shared_patterns, synthetic_family
 from warpbound.measure.building import Cubins
 from warpbound.measure.case import Record
 from warpbound.measure.device import Facts, Geometry
@@ -449,3 +449,13 @@ def _hong_kim(gpu_: FakeGpu, x: Launched) -> float:
 
 
 ANSWERS.update(dict.fromkeys(hong_kim.BENCHMARKS, _hong_kim))
+
+
+# ---------------------------------------------------------------- corpus
+
+
+def _example(gpu_: FakeGpu, x: Launched) -> float:
+    return gpu_.truth.launch + x.blocks * 1e-9
+
+
+ANSWERS.update({(one.kernel or "").partition("<")[0]: _example for one in corpus.examples().values()})

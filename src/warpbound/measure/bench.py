@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.measure import corpus
 from warpbound.measure.building import Cubins
 from warpbound.measure.case import STAMP_WORDS, Buffer, Case, Record, Step
 from warpbound.measure.device import Device, Facts, Geometry
@@ -98,7 +99,7 @@ class Bench:
 
     def _launch(self, mechanism: str, step: Step, case: Case) -> None:
         args = [np.uint64(self._address(case, arg)) if isinstance(arg, str) else arg for arg in step.args]
-        geometry = Geometry(step.grid, step.block, step.smem, step.carveout)
+        geometry = Geometry(step.grid, step.block, step.smem, step.carveout, step.shape)
         self.device.launch(self._kernel(step.kernel, mechanism), geometry, args)
 
     def _kernel(self, kernel: str, mechanism: str) -> Any:
@@ -135,6 +136,8 @@ class Bench:
             block = random.random(min(NOISE_BLOCK, buffer.size // 4), dtype=np.float32)
             for begin in range(0, buffer.size, 4 * len(block)):
                 self.device.upload(address + begin, block[: (buffer.size - begin) // 4])
+        elif buffer.fill.startswith(corpus.FROM_ARGUMENT):
+            self.device.upload(address, corpus.array(buffer.fill))
         elif buffer.fill != "nothing":
             self.device.fill(address, buffer.size, {"zeros": 0, "ones": 0xFF}[buffer.fill])
 

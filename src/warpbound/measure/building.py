@@ -7,7 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from warpbound.errors import InputError
-from warpbound.measure.suite import MECHANISMS, Unit, units
+from warpbound.measure.case import Unit
+from warpbound.measure.suite import MECHANISMS, units
 from warpbound.measure.texts import prelude
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,8 +28,11 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Step:
-    """One launch. args : a buffer's name, or a NumPy scalar of the parameter's type. carveout : percent of the
-    SM's memory asked for as shared memory."""
+    """One launch.
+
+    args : a buffer's name, or a NumPy scalar of the parameter's type. carveout : percent of the SM's memory asked for
+    as shared memory. shape : of the block, where it is not a row of `block` threads.
+    """
 
     kernel: str
     grid: tuple[int, ...]
@@ -36,11 +40,23 @@ class Step:
     args: tuple[str | np.generic, ...]
     smem: int = 0
     carveout: int | None = None
+    shape: tuple[int, ...] | None = None
 
     @property
     def warps(self) -> int:
         """In the whole launch."""
         return prod(self.grid) * -(-self.block // WARP)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One source to compile."""
+
+    text: str
+    defines: tuple[tuple[str, str], ...] = ()
+    include: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
+    instance: str | None = None
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ class Geometry:
     block: int
     smem: int = 0
     carveout: int | None = None
+    shape: tuple[int, ...] | None = None
 
 
 class Device(Protocol):

@@ -87,9 +87,9 @@ class Driver:
         self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, carveout)
         held = [np.array([arg]) for arg in args]
         pointers = np.array([one.ctypes.data for one in held], dtype=np.uint64)
-        grid = (*geometry.grid, 1, 1)[:3]
+        grid, block = ((*sides, 1, 1)[:3] for sides in (geometry.grid, geometry.shape or (geometry.block,)))
         self._ask(
-            "cuLaunchKernel", kernel, *grid, geometry.block, 1, 1, geometry.smem, self._stream,
+            "cuLaunchKernel", kernel, *grid, *block, geometry.smem, self._stream,
             pointers.ctypes.data if held else 0, 0,
         )  # fmt: skip
 

@@ -1,12 +1,12 @@
 """The mechanisms of the suite, their sources, and the plan of a run."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from warpbound.errors import CommandError
 from warpbound.measure import (
     cache_bandwidth,
     camping,
+    corpus,
     costs,
     global_patterns,
     hong_kim,
@@ -20,7 +20,7 @@ from warpbound.measure import (
     synthetic_family,
     x_model,
 )
-from warpbound.measure.case import Case, Mechanism
+from warpbound.measure.case import Case, Mechanism, Unit
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import EFFORTS
 from warpbound.measure.texts import prelude
@@ -40,24 +40,15 @@ MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most
     "hong_kim": hong_kim,
     "x_model": x_model,
     "instruction_cache": instruction_cache,
+    "corpus": corpus,
 }
 PER_CASE_S = 4e-3  # the host's own part: buffers, launches, reading back
 
 
-@dataclass(frozen=True)
-class Unit:
-    """One source to compile."""
-
-    text: str
-    defines: tuple[tuple[str, str], ...] = ()
-    include: tuple[Path, ...] = ()
-    options: tuple[str, ...] = ()
-    instance: str | None = None
-
-
 def units(mechanism: str) -> dict[str, Unit]:
     """The sources of a mechanism, by unit name."""
-    return {mechanism: Unit(prelude() + MECHANISMS[mechanism].source())}
+    own = {mechanism: Unit(prelude() + MECHANISMS[mechanism].source())}
+    return own | corpus.units() if mechanism == "corpus" else own
 
 
 def select(only: str | None) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
                launches=QUEUE, seconds=QUEUE * 3e-6)  # fmt: skip
     yield Case({"kernel": "queue", "blocks": facts.sm_count}, Step("empty", (facts.sm_count,), 32, ("out",)), "time",
                (out,), launches=QUEUE, seconds=QUEUE * 3e-6)  # fmt: skip
+    yield Case({"kernel": "single"}, Step("empty", (1,), 32, ("out",)), "time", (out,), seconds=5e-6)
     for spin in (SPIN, 2 * SPIN):
         step = Step("when", (1,), 1, ("out", np.int32(0), np.int32(spin)))
         yield Case({"kernel": "spin", "cycles": spin}, step, "time", (out,), launches=50, seconds=50 * 2e-5)
@@ -67,6 +68,8 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     if many:
         interval = min(_seconds(r) / float(r.axes["blocks"]) for r in many)
         found["block_interval"] = Found(1e9 * interval, "ns", "empty blocks, as many resident as fit")
+    if single := chosen(records, kernel="single"):
+        figures["single empty launch between two events [us]"] = {1: 1e6 * _seconds(single[0])}
     small = [[r.axes["threads"], r.axes["elements"], round(1e6 * _seconds(r), 3)]
              for r in chosen(records, kernel="small_scale")]  # fmt: skip
     return Findings(found, {**figures, "small launches [threads, elements, us]": small})
