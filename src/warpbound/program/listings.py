@@ -1,7 +1,10 @@
 """A listing to Programs: registers are counted, and what is missing is said."""
 
+from dataclasses import replace
+
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
+from warpbound.program.bare import read_bare
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import RZ, Instruction, Operand
@@ -32,6 +35,14 @@ def from_dump(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
         for section in listing.sections
         if listing.arch is not None
     )
+
+
+def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
+    """The one kernel of a listing without any head, taken as code for `machine`."""
+    listing = read_bare(text, name, machine)
+    note = f"the listing does not say what it was built for: taken as sm_{machine.arch}"
+    found = (_program(section, machine.arch, "", name) for section in listing.sections)
+    return tuple(replace(one, assumed=(*one.assumed, note)) for one in found)
 
 
 def _program(section: Section, arch: int, variant: str, name: str) -> Program:

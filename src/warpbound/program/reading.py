@@ -8,13 +8,14 @@ from pathlib import Path
 from warpbound import machine as machines
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
+from warpbound.program.bare import is_bare
 from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import Options, compile_cuda, with_instance
 from warpbound.program.cuobjdump import is_dump
 from warpbound.program.embedded import from_binary, is_binary
 from warpbound.program.fit import compiled_arch, fits
 from warpbound.program.kernel import Program
-from warpbound.program.listings import from_dump, from_listing
+from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.naming import named, plain_name, spelled
 from warpbound.program.ptx import from_ptx, is_ptx
@@ -82,6 +83,8 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
             return from_ptx(text, name, machine)
         if is_dump(text):
             return from_dump(text, name, machine)
+        if is_bare(text, machine):
+            return from_bare(text, name, machine)
         if _LISTING.search(text):
             return from_listing(text, name)
     place = source.parent if isinstance(source, Path) else Path()

@@ -15,7 +15,7 @@ def label_targets(section: Section) -> Section:
 
     Where a table of targets is not printed, code behind an end of the flow counts as a target too.
     """
-    section.instructions = [_labelled(one, section) if _leads(one) else one for one in section.instructions]
+    section.instructions = [_labelled(one, section) if leads(one) else one for one in section.instructions]
     if any(unknown_targets(one) for one in section.instructions):
         for one, after in pairwise(section.instructions):
             if always(one) and (one.opcode in JUMPS or leaves(one)):  # what stands here is led to from elsewhere
@@ -28,7 +28,7 @@ def unknown_targets(one: Instruction) -> bool:
     return one.opcode in INDIRECT and not any(x.kind == "targets" for x in one.operands)
 
 
-def _leads(one: Instruction) -> bool:
+def leads(one: Instruction) -> bool:
     """Whether its last number is an address in the kernel. A call through registers adds one to the number."""
     if one.opcode in CALLS:
         return "REL" in one.modifiers and not any(x.kind in ("register", "uniform") for x in one.operands)
