@@ -64,6 +64,8 @@ class Truth:
         "hmma": 0.5, "banks_near": 4.0, "banks_apart": 2.7,
     })  # fmt: skip
 
+    rates: dict[tuple[str, int, int], float] = field(default_factory=dict)  # of streams, remembered
+
     @cached_property
     def board(self) -> Gpu:
         """The catalogue's board with these latencies."""
@@ -260,8 +262,11 @@ def _each(gpu_: FakeGpu, x: Launched) -> float:
 def _stream(gpu_: FakeGpu, x: Launched) -> float:
     name = x.kernel.removesuffix("_persistent").replace("copy", "scale")
     truth, stream = gpu_.truth, STREAMS[name]
-    setting = Setting(truth.board, truth.clock, float(gpu_.resident(x.geometry)))
-    rate = float(stream_rate(name, setting, truth.parameters, x.geometry.block / 32))
+    place = (name, x.geometry.block, gpu_.resident(x.geometry))
+    if place not in truth.rates:
+        setting = Setting(truth.board, truth.clock, float(place[2]))
+        truth.rates[place] = float(stream_rate(name, setting, truth.parameters, x.geometry.block / 32))
+    rate = truth.rates[place]
     return 8.0 * float(x.args[4]) * (stream.reads + stream.writes) / rate
 
 

@@ -44,7 +44,8 @@ class Driver:
         place = hash(cubin)
         if place not in self._modules:
             try:
-                self._modules[place] = self._ask("cuModuleLoadData", cubin)
+                image = np.frombuffer(cubin + b"\0", np.uint8)
+                self._modules[place] = self._ask("cuModuleLoadData", image.ctypes.data)
             except InputError as failed:
                 raise InputError(
                     f"{_NO_IMAGE} of {kernel}: {failed.reason}",
@@ -64,14 +65,14 @@ class Driver:
     def upload(self, address: int, contents: NDArray[Any]) -> None:
         """Copy to the device."""
         contents = np.ascontiguousarray(contents)
+        self._ask("cuMemcpyHtoDAsync", address, contents.ctypes.data, contents.nbytes, self._stream)
         self._ask("cuStreamSynchronize", self._stream)
-        self._ask("cuMemcpyHtoD", address, contents.ctypes.data, contents.nbytes)
 
     def download(self, address: int, count: int, dtype: DTypeLike) -> NDArray[Any]:
         """Copy from the device, after all that was launched."""
         contents = np.empty(count, dtype)
+        self._ask("cuMemcpyDtoHAsync", contents.ctypes.data, address, contents.nbytes, self._stream)
         self._ask("cuStreamSynchronize", self._stream)
-        self._ask("cuMemcpyDtoH", contents.ctypes.data, address, contents.nbytes)
         return contents
 
     def fill(self, address: int, size: int, byte: int) -> None:

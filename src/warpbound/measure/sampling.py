@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+STAMPS = 3  # of a warp: start, end, SM
 MAD_TO_SIGMA = 1.4826      # of a normal distribution
 MEDIAN_TO_MEAN = 1.2533    # standard error of the median, in units of that of the mean, for a normal distribution
 
@@ -49,27 +50,24 @@ def of_stamps(stamps: NDArray[np.uint64]) -> dict[str, float]:
     fastest : of the quickest warp; warps : most resident at once, on the SM with the fewest; mean_warps : average
     over time and SMs; sms : that had a warp. SM clocks are not synchronised: nothing is compared between SMs.
     """
-    start, end = stamps[:, 0].astype(np.float64), stamps[:, 1].astype(np.float64)
-    sm = stamps[:, 2]
-    durations, peaks, means = [], [], []
-    for one in np.unique(sm):
-        mine = sm == one
-        duration = end[mine].max() - start[mine].min()
-        durations.append(duration)
-        peaks.append(_peak(start[mine], end[mine]))
-        means.append((end[mine] - start[mine]).sum() / max(duration, 1.0))
-    lasted = end - start
+    order = np.argsort(stamps[:, 2], kind="stable")
+    start, end, sm = (stamps[order, at].astype(np.int64) for at in range(STAMPS))
+    first = np.flatnonzero(np.diff(sm, prepend=-1))
+    durations = np.maximum.reduceat(end, first) - np.minimum.reduceat(start, first)
+    busy = np.add.reduceat(end - start, first) / np.maximum(durations, 1)
     return {
-        "duration": float(max(durations)), "latency": float(lasted.mean()), "fastest": float(lasted.min()),
-        "warps": float(min(peaks)), "mean_warps": float(np.mean(means)), "sms": float(len(durations)),
+        "duration": float(durations.max()), "latency": float((end - start).mean()),
+        "fastest": float((end - start).min()), "warps": float(_peaks(start, end, sm).min()),
+        "mean_warps": float(busy.mean()), "sms": float(len(first)),
     }  # fmt: skip
 
 
-def _peak(start: Array, end: Array) -> int:
-    """Most intervals open at once; one that ends when another starts does not overlap it."""
-    times = np.concatenate([end, start])
-    steps = np.concatenate([np.full(len(end), -1), np.ones(len(start), int)])
-    return int(np.cumsum(steps[np.lexsort((steps, times))]).max())
+def _peaks(start: NDArray[np.int64], end: NDArray[np.int64], sm: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Most intervals open at once on every SM; one that ends when another starts does not overlap it."""
+    times, steps, where = np.concatenate([end, start]), np.repeat([-1, 1], len(start)), np.concatenate([sm, sm])
+    order = np.lexsort((steps, times, where))
+    # an SM's steps add up to nothing, so that one sum over all of them serves each
+    return np.asarray(np.maximum.reduceat(np.cumsum(steps[order]), np.flatnonzero(np.diff(where[order], prepend=-1))))
 
 
 def median_of(values: Sequence[dict[str, float]]) -> dict[str, float]:

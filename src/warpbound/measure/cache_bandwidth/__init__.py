@@ -24,7 +24,7 @@ def source() -> str:
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
     """Own working sets per SM through L1, shared ones through L2, read and written."""
     for size in L1_SIZES if effort == "full" else L1_SIZES[::2]:
-        for blocks in [b for b in (1, 2, 4) if size >= b * PASS * L1_THREADS]:
+        for blocks in [b for b in (1, 2, 4) if size % (b * PASS * L1_THREADS) == 0]:
             yield _case("sweep_l1", size // blocks // (PASS * L1_THREADS) * PASS * L1_THREADS, blocks, facts)
     per_octave = 1 if effort == "quick" else 3
     steps = int(per_octave * np.log2(4 * facts.l2_size / (1 << 20)))
