@@ -3,12 +3,14 @@
 A file names its module once; a case names a public function of it, the inputs, the field of the
 result, the expected value, where it stands in the paper and how far to trust it.  Inputs go to the
 parameters by name, or straight to the fields of the dataclass that is the only parameter.  A table
-with the key `call` stands for the result of another function of the same module.
+with the key `call` stands for the result of another function of the same module.  `covers` names the
+entries of reference_ids.toml that a case speaks of beside that of its own id.
 """
 
 import dataclasses
 import inspect
 import tomllib
+import types
 import typing
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -20,7 +22,7 @@ import numpy as np
 import pytest
 
 KINDS = {"printed", "digitised", "derived"}
-KEYS = {"id", "where", "kind", "function", "inputs", "field", "expected", "rtol", "bottleneck", "note"}
+KEYS = {"id", "where", "kind", "function", "inputs", "field", "expected", "rtol", "bottleneck", "note", "covers"}
 PAPERS = [
     "roofline_2009",
     "volkov_2016",
@@ -36,6 +38,9 @@ PAPERS = [
     "zhang_owens_2011",
     "sim_2012",
     "huang_2014",
+    "memory",
+    "residency",
+    "boards",
 ]
 FILES = [Path(__file__).parent / "golden" / f"{paper}.toml" for paper in PAPERS]
 BOOKS = {path.stem: tomllib.loads(path.read_text()) for path in FILES if path.exists()}
@@ -65,6 +70,14 @@ def locate(module: str, dotted: str) -> tuple[ModuleType, str]:
     return import_module(".".join([module, *inner])), name
 
 
+def array_type(hint: Any) -> Any:
+    """Type of the elements where the hint allows an array, else None."""
+    if typing.get_origin(hint) is np.ndarray:
+        return typing.get_args(typing.get_args(hint)[1])[0]
+    members = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else ()
+    return next((found for member in members if (found := array_type(member)) is not None), None)
+
+
 def build(module: str, value: Any, hint: Any) -> Any:
     """A TOML value as an argument of the hinted type."""
     if isinstance(value, dict) and "call" in value:
@@ -79,8 +92,8 @@ def build(module: str, value: Any, hint: Any) -> Any:
     inner = typing.get_args(hint)
     if dataclasses.is_dataclass(inner[0]) if inner else False:
         return tuple(build(module, part, inner[0]) for part in value)
-    if typing.get_origin(hint) is typing.Union or "ndarray" in str(hint) and "tuple" not in str(hint):
-        return np.array([build(module, part, float) for part in value], dtype=np.float64)
+    if (dtype := array_type(hint)) is not None:
+        return np.array(value if dtype is not np.float64 else [build(module, part, float) for part in value], dtype)
     return tuple(build(module, part, inner[0] if inner else float) for part in value)
 
 
