@@ -1,6 +1,7 @@
 """A whole run on a GPU whose parameters are known: what comes out is what was put in."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from warpbound.errors import CommandError, InputError
 from warpbound.machine import gpu
 from warpbound.measure import bench, building, command, suite
 from warpbound.measure.case import Found
+from warpbound.measure.device import Geometry
 from warpbound.measure.proposal import Summary, profile, summarise, verdict
 from warpbound.measure.runner import Order, Raw, load, read_folder, run, save
 from warpbound.measure.sampling import EFFORTS
@@ -180,6 +182,33 @@ def test_noise_is_repeated_and_said(tmp_path: Path) -> None:
     assert max(r.samples for r in good.records) == EFFORTS["quick"].fewest
     assert max(r.samples for r in bad.records) == EFFORTS["quick"].most
     assert not any(r.stable for r in bad.records if r.noise > 0.02)
+
+
+class Refusing(FakeGpu):
+    """Refuses the launches of some kernels; after too many, all of them."""
+
+    refused = ("store_one",)
+
+    def launch(self, kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
+        if kernel in self.refused:
+            raise InputError("the driver's cuLaunchKernel failed.", "Sorry.")
+        super().launch(kernel, geometry, args)
+
+
+def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:
+    told: list[str] = []
+    (raw,) = run(Refusing(), cubins(), Order(("launch",), "quick", tmp_path), told.append)
+    assert sum("store_one" in line and "cuLaunchKernel" in line for line in told) == 6
+    assert not [r for r in raw.records if r.axes["kernel"] == "store_one"]
+    assert [r for r in raw.records if r.axes["kernel"] == "small_scale"]
+
+
+def test_a_dead_device_ends_the_run_but_keeps_what_there_is(tmp_path: Path) -> None:
+    device = Refusing()
+    device.refused = ("small_scale",)
+    with pytest.raises(InputError, match="cuLaunchKernel"):
+        run(device, cubins(), Order(("launch",), "full", tmp_path), lambda _: None)
+    assert load(tmp_path / "launch.json").records
 
 
 def test_memory_is_given_back(fake_run: Run) -> None:

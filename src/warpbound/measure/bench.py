@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from warpbound.errors import WarpboundError
 from warpbound.measure import corpus
 from warpbound.measure.building import Cubins
 from warpbound.measure.case import STAMP_WORDS, Buffer, Case, Record, Step
@@ -60,7 +62,8 @@ class Bench:
     def close(self) -> None:
         """Give all memory back."""
         for address in (*self._buffers.values(), self._own):
-            self.device.free(address)
+            with suppress(WarpboundError):  # of a device that has failed
+                self.device.free(address)
         self._buffers.clear()
 
     # ------------------------------------------------------------ samples
@@ -118,6 +121,7 @@ class Bench:
         asked = (case.buffers, case.setup)
         if asked == self._ready:
             return
+        self._ready = ((), ())  # until all of it has worked
         for buffer in [b for b in self._buffers if b not in case.buffers]:
             self.device.free(self._buffers.pop(buffer))
         for buffer in case.buffers:

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from warpbound.errors import InputError
+from warpbound.errors import InputError, WarpboundError
 from warpbound.measure.bench import Bench
 from warpbound.measure.building import Cubins
-from warpbound.measure.case import Record, key
+from warpbound.measure.case import Case, Record, key
 from warpbound.measure.device import Device, Facts
 from warpbound.measure.sampling import EFFORTS
 from warpbound.measure.suite import Planned, expected, plan
@@ -20,6 +20,7 @@ from warpbound.measure.suite import Planned, expected, plan
 FORMAT = 1
 SAVE_EVERY_S = 10.0
 TELL_EVERY_S = 2.0
+HOPELESS = 8  # cases refused in a row: the device has failed for good
 Tell = Callable[[str], None]
 
 
@@ -63,10 +64,16 @@ def _mechanism(bench: Bench, part: Planned, order: Order, progress: "_Progress")
     done = {key(record.axes): record for record in (before.records if before else ())}
     begin = bench.device.sensors()
     raw = Raw(part.mechanism, bench.facts, effort, _today(), (begin,), tuple(done.values()))
-    saved = time.monotonic()
+    saved, failures = time.monotonic(), 0
     for case in part.cases:
         if case.key not in done:
-            done[case.key] = bench.measure(part.mechanism, case)
+            failed = _try(bench, part.mechanism, case, done)
+            failures = failures + 1 if failed else 0
+            if failed:
+                progress.tell(f"{part.mechanism}, {case.key}: {failed.reason}")
+            if failed and failures == HOPELESS:
+                save(raw, path)
+                raise failed
         progress.step(part.mechanism, expected(case, effort))
         raw = Raw(part.mechanism, bench.facts, effort, raw.date, (begin, bench.device.sensors()), tuple(done.values()))
         if time.monotonic() - saved > SAVE_EVERY_S:
@@ -74,6 +81,15 @@ def _mechanism(bench: Bench, part: Planned, order: Order, progress: "_Progress")
             saved = time.monotonic()
     save(raw, path)
     return raw
+
+
+def _try(bench: Bench, mechanism: str, case: Case, done: dict[str, Record]) -> WarpboundError | None:
+    """Measure one case; what went wrong, where the GPU refuses it: the others may still run."""
+    try:
+        done[case.key] = bench.measure(mechanism, case)
+    except WarpboundError as failed:
+        return failed
+    return None
 
 
 def _today() -> str:
