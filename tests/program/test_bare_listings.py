@@ -16,7 +16,7 @@ from warpbound.program.instruction import Control
 from warpbound.program.kernel import Program
 from warpbound.program.reading import Source, programs
 
-SECONDS = 3
+SECONDS = 1.5
 LABELS = """// the inner loop, unrolled by nothing
         S2R R0, SR_TID.X
         MOV R4, RZ

@@ -37,7 +37,7 @@ from warpbound.program.sass import read_listing
 
 pytestmark = pytest.mark.cuda
 
-SECONDS = 3
+SECONDS = 1.5
 SUMS = DATA / "sums.txt"
 SWITCH = """__global__ void turns(float* x, int n) {
   float v = x[threadIdx.x];
@@ -154,6 +154,13 @@ def test_device_functions_are_no_kernels() -> None:
     text = "\tcode for sm_80\n\t\tFunction : f\n/*0000*/ RET.ABS.NODEC R20 0x0 ;\n\t\tFunction : k\n/*0000*/ EXIT ;\n"
     assert [one.name for one in kernels(text, "sm_80")] == ["k"]
     assert [one.name for one in kernels(text.replace("EXIT", "NOP"), "sm_80")] == ["f", "k"]
+
+
+def test_an_encoding_that_lost_its_instruction() -> None:
+    high = "/* 0x000fea0003800000 */"
+    text = f"\tcode for sm_80\n\t\tFunction : k\n/*0000*/ EXIT ; /* 0x000000000000794d */\n\t\tFunction : f\n{high}\n"
+    (found,) = kernels(text, "sm_80")
+    assert found.instructions[0].control is None
 
 
 # ---------------------------------------------------------------- refusals

@@ -19,7 +19,7 @@ from warpbound.program.reading import Source, programs
 pytestmark = pytest.mark.cuda
 linked = pytest.mark.skipif(not nvjitlink.version(), reason="nvJitLink is not installed (the extra ptx)")
 
-SECONDS = 3
+SECONDS = 1.5
 ZSTD_FAT, LZ4_FAT, UNLINKED = DATA / "scale_zstd.fatbin", DATA / "scale_lz4.fatbin", DATA / "unlinked.o"
 TEXT = b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry scale() { ret; }\n"
 OTHER = "__global__ void other(int* x) { x[0] = 3; }\n"

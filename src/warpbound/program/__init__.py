@@ -1,4 +1,4 @@
-"""One kernel as compiled, and the ways to get one: CUDA C++, a cubin, a listing."""
+"""One kernel as compiled, and the ways to get one: CUDA C++, PTX, a cubin or what holds some, a listing."""
 
 from warpbound.program.kernel import Parameter, Program
 from warpbound.program.reading import compile_program, programs

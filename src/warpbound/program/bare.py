@@ -61,7 +61,7 @@ def read_bare(text: str, source: str, machine: Gpu) -> Listing:
     """
     arch = understood(machine.arch, source)
     reader, section = Reader(source), Section(KERNEL, 1)
-    reader.section = section
+    reader.enter(section)
     moved: dict[int, int] = {}  # address as printed -> address here
     last: int | None = None
     for line in _lines(text):

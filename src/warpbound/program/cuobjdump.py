@@ -86,9 +86,9 @@ def _listing(part: _Part, source: str) -> Listing:
     for number, line in part.lines:
         if found := _FUNCTION.match(line):
             sections.append(_section(found[1], number, part))
-            reader.section = sections[-1]
+            reader.enter(sections[-1])
         elif _OTHER_CODE.match(line):
-            reader.section = Section("", number)  # read, and left out
+            reader.enter(Section("", number))  # read, and left out
         else:
             reader.line(number, line)
     filled = [label_targets(resolve(section)) for section in sections if section.instructions]

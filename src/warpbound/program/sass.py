@@ -65,10 +65,9 @@ def read_listing(text: str, source: str) -> Listing:
             arch, variant = understood(int(found[1]), source), found[2]
         elif found := _SECTION.match(line):
             sections.append(Section(found[1].strip(), number))
-            reading.section = sections[-1]
-            reading.place = None
+            reading.enter(sections[-1])
         elif _OTHER_SECTION.match(line):
-            reading.section = None
+            reading.enter(None)
         else:
             reading.line(number, line)
     if not any(section.instructions for section in sections):
@@ -98,6 +97,10 @@ class Reader:
         self.place: Place | None = None
         self.place_open = False
         self.low: int | None = None
+
+    def enter(self, section: Section | None) -> None:
+        """What follows belongs to another section, or to none that matters."""
+        self.section, self.place, self.low = section, None, None
 
     def line(self, number: int, line: str) -> None:
         """Take in the next line of the listing."""
