@@ -103,11 +103,11 @@ def supply_slope(x: Inputs, k: Real) -> NDArray[np.float64]:
     """df/dk, from the right at delta."""
     t = terms(x, k)
     below = np.less(k, ms_transition(x))
-    grows = np.where(below, 0.0, np.divide(k, x.ms_throughput))                     # eq. 4
     span = np.subtract(memory_latency(x, k), x.cache_latency)
     with np.errstate(divide="ignore", invalid="ignore"):
         average = x.cache_latency + span * t.misses                                 # eq. 5
-        slope = (average - grows * t.misses - span * t.pollution) / average**2      # eq. 5
+        fixed = np.where(below, average, x.cache_latency * (1.0 - t.misses))        # eq. 4: L_k grows beyond delta
+        slope = (fixed - span * t.pollution) / average**2                           # eq. 5
     return np.asarray(slope)
 
 
