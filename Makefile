@@ -32,8 +32,8 @@ ci: ## what every commit must pass, from a fresh copy of HEAD
 	bash .ci/run
 
 full: lint types contracts ## the long checks too
-	$(BIN)/pytest -m ''
+	$(BIN)/pytest -m '' --hypothesis-profile=default
 
 bench: ## how long things take
-	$(BIN)/pytest tests/benchmarks -p no:xdist --benchmark-enable --benchmark-only --benchmark-sort=name \
+	$(BIN)/pytest tests/benchmarks -n 0 --benchmark-enable --benchmark-only --benchmark-sort=name \
 		--benchmark-columns=min,median,max,rounds

@@ -123,8 +123,8 @@ def test_text_that_is_no_cuda(write) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_ptx_and_fat_binaries(write) -> None:  # type: ignore[no-untyped-def]
-    ptx = ".version 8.5\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n"
-    assert_refused(ask("analyze", write("k.ptx", ptx), "--gpu", "h200"), FAILED, "k.ptx is PTX", "ptxas")
+    ptx = ".version 8.5\n.target sm_100\n.address_size 64\n.visible .entry k() { ret; }\n"
+    assert_refused(ask("analyze", write("k.ptx", ptx), "--gpu", "h200"), FAILED, "k.ptx is PTX for sm_100")
     fat = b"\x50\xed\x55\xba" + b"\0" * 100
     assert_refused(ask("analyze", write("k.fatbin", fat), "--gpu", "h200"), FAILED, "fat binary", "cuobjdump")
 
