@@ -52,6 +52,10 @@ def test_coverage_as_a_whole() -> None:
     found, computable, there = share(ALL)
     assert found >= 0.95 * computable
     assert found >= 0.90 * there
+    page = " ".join((HERE.parent / "docs" / "models.md").read_text().split())
+    rest = there - computable
+    for said in (f"have {there} numbers", f"{found} are covered", f"{computable} are such", f"the other {rest}"):
+        assert said in page
 
 
 def test_every_number_without_a_case_has_one_reason() -> None:

@@ -22,7 +22,19 @@ from warpbound.analysis.written import launched
 from warpbound.isa.limits import limits
 from warpbound.machine import gpu as board_of
 from warpbound.memory import banks, coalescing, partitions
-from warpbound.models import baghsorkhi_2010, hong_kim_2009, sim_2012, volkov_2016, zhang_owens_2011
+from warpbound.models import (
+    baghsorkhi_2010,
+    chen_aamodt_2009,
+    cuda_guide_2015,
+    hong_kim_2009,
+    huang_2014,
+    saavedra_barrera_1990,
+    sim_2012,
+    transit_2015,
+    volkov_2016,
+    x_model_2016,
+    zhang_owens_2011,
+)
 from warpbound.models.interval_analysis import scoreboard
 from warpbound.models.interval_analysis.mxv import Kernel
 from warpbound.models.volkov_2016.contention import Memory
@@ -80,6 +92,7 @@ def hong_kim(gpu: str, warps: Curve, alpha: Any) -> Curve:
         departure_uncoal=0.0, departure_coal=0.0, threads_per_block=LANES, blocks=warps * board["sm_count"],
         active_sms=board["sm_count"], active_blocks=warps, comp_insts=alpha * ENDLESS, uncoal_mem_insts=0.0,
         coal_mem_insts=ENDLESS, synch_insts=0.0, uncoal_per_mw=1.0, load_bytes=128.0,
+        issue_cycles=1 / BOOK["mix"][gpu]["alu_throughput"],
     )  # fmt: skip
     return np.asarray(ENDLESS * warps / hong_kim_2009.predict(inputs).total)
 
@@ -99,12 +112,73 @@ def zhang_owens(gpu: str, warps: Curve, alpha: Any) -> Curve:
     return zhang_owens_2011.predict(zhang_owens_2011.Inputs(alpha, 1.0, adds, accesses)).rate
 
 
-MODELS: dict[str, Callable[[str, Curve, Any], Curve]] = {
-    f.__name__: f for f in (basic, latency_alone, refined, baghsorkhi, hong_kim, sim, zhang_owens)
-}
+def huang(gpu: str, warps: Curve, alpha: Any, predict: str = "predict", requests: float = 0.0) -> Curve:
+    x, board = mix(gpu, warps, alpha), BOOK["board"][gpu]
+    intervals = (
+        huang_2014.Interval(1.0, x.op_latency, requests=requests),
+        huang_2014.Interval(1.0, x.alu_latency, executions=alpha),
+    )
+    service = huang_2014.service_time(board["clock_Hz"], BOOK["pins"][gpu], 128.0)
+    found = getattr(huang_2014, predict)(huang_2014.Inputs(warps, intervals, board["sm_count"], service))
+    return np.asarray(1 / (found.total * (1.0 + alpha)))
+
+
+def huang_greedy(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    return huang(gpu, warps, alpha, "predict_greedy")
+
+
+def huang_contended(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    return huang(gpu, warps, alpha, requests=1.0)
+
+
+def saavedra_barrera(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    x = mix(gpu, warps, alpha)
+    busy = saavedra_barrera_1990.Inputs(warps, (1.0 + alpha) / x.alu_throughput, x.op_latency, 0.0)
+    return saavedra_barrera_1990.predict(busy).rate * x.alu_throughput / (1.0 + alpha)
+
+
+def cuda_guide(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    x = mix(gpu, warps, alpha)
+    found = cuda_guide_2015.predict(cuda_guide_2015.Inputs(warps, alpha, x.op_latency, 1 / x.alu_throughput))
+    return found.rate / alpha
+
+
+def chen_aamodt(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    alone = latency_alone(gpu, np.ones(1), alpha) * (1.0 + alpha)
+    return chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(warps, alone)).rate / (1.0 + alpha)
+
+
+def transit(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    """Computation of one instruction per cycle and warp: arithmetic has no latency."""
+    x = mix(gpu, warps, alpha)
+    return transit_2015.predict(
+        transit_2015.Inputs(warps, alpha, x.alu_throughput, x.op_latency, x.op_throughput)
+    ).rate
+
+
+def x_model(gpu: str, warps: Curve, alpha: Any) -> Curve:
+    """The same with a warp's E = 1 / latency of arithmetic."""
+    x = mix(gpu, warps, alpha)
+    return x_model_2016.predict(
+        x_model_2016.Inputs(warps, 1 / x.alu_latency, alpha, x.alu_throughput, x.op_latency, x.op_throughput)
+    ).rate
+
+
+MODELS: dict[str, Callable[..., Curve]] = {
+    f.__name__: f
+    for f in (
+        basic, latency_alone, refined, baghsorkhi, hong_kim, sim, zhang_owens, huang, huang_greedy, huang_contended,
+        saavedra_barrera, cuda_guide, chen_aamodt, transit, x_model,
+    )
+}  # fmt: skip
 
 
 # ---------------------------------------------------------------- situations
+
+
+def adds(model: str, gpu: str, alpha: float, warps: list[float]) -> Curve:
+    """Adds per cycle per SM, lane by lane."""
+    return LANES * alpha * MODELS[model](gpu, np.array(warps), alpha)
 
 
 def worst_ratio(over: str, under: str, gpu: str, alpha: float, warps: list[int]) -> Curve:
@@ -254,7 +328,7 @@ def said(workload: str, case: str, gpu: str, field: str) -> Curve:
 SITUATIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f
     for f in (
-        worst_ratio, share_of_peak_over, warps_until_nothing_exposed, needed, alphas_over_the_cusp,
+        adds, worst_ratio, share_of_peak_over, warps_until_nothing_exposed, needed, alphas_over_the_cusp,
         reachable_warps, transpose_partitions, mxv_on_scoreboard, departure_over_bandwidth,
         algorithm_2_differs, scheduler_peak, add_latency, cores, warps_per_scheduler, traffic_ratio, said,
     )
@@ -295,3 +369,10 @@ def test_situations_say_what_they_are() -> None:
         assert case["where"]
         assert 0 < case["rtol"] < 0.1
         assert case["uses"].startswith("warpbound.")
+
+
+def test_the_page_on_models_shows_these_numbers() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "models.md").read_text()
+    for case in BOOK["case"]:
+        if case["id"].startswith("page."):
+            assert " | ".join(f"{value:.1f}" for value in case["expected"]) in page, case["id"]
