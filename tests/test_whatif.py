@@ -193,7 +193,7 @@ def planted(text: str, body: str, registers: int = 32) -> tuple[list[str], str]:
         (LOOP, DIVIDE, 32, "fp64", "FP64"),
         (STREAM, COPY, 32, "dram", "DRAM traffic"),
         (LOOP, CHASE, 32, "dram", "DRAM traffic"),
-        (LOOP, CHASE, 255, "latency", "128 registers per thread instead of 255"),
+        (LOOP, CHASE, 255, "latency", "no limit by registers"),
         (LOOP, ONE_SECTOR, 32, "latency", "ILP"),
     ],
     ids=["xu", "fp64", "copy", "chase-many-warps", "chase-few-warps", "chase-one-sector"],

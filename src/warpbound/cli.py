@@ -153,7 +153,7 @@ def _results(form: str, out: str | None, results: list[Any], pages: Callable[[li
 
 
 @main.command()
-@_gpu_option("")
+@click.option("--gpu", "gpus", metavar="NAME", help="Board, TOML file or sm_NN.")
 @click.option("--block", type=click.IntRange(1), required=True, metavar="T", help="Threads per block.")
 @click.option("--registers", type=click.IntRange(0), required=True, metavar="R", help="Registers per thread.")
 @click.option("--smem", type=click.IntRange(0), default=0, metavar="BYTES", help="Shared memory per block.")

@@ -52,6 +52,7 @@ def whatifs(
     found = (
         *_occupancy(place, work, residency, gain),
         *_more_blocks(work, place, residency, gain),
+        *_full_waves(work, place, residency, seconds),
         *_ilp(work, place, gain),
         *_no_conflicts(work, place, gain),
         *_coalesced(work, place, gain),
@@ -82,11 +83,37 @@ def _occupancy(place: Place, work: Workload, residency: Residency | None, gain: 
         more = replace(place, warps_per_sm=float(step.warps_per_sm))
         why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} resident warps hide more of the latency"
         yield WhatIf(step.sentence.rstrip("."), gain(work, more), why)
+    yield from _unlimited(place, work, residency, gain)
     fewer = residency.warps_per_sm - residency.warps_per_sm // residency.blocks_per_sm
     if fewer > 0:
         less = replace(place, warps_per_sm=float(fewer))
         why = f"{fewer} instead of {residency.warps_per_sm} resident warps compete less for what they share"
         yield WhatIf("one block fewer per SM (throttling)", gain(work, less), why)
+
+
+def _unlimited(place: Place, work: Workload, residency: Residency, gain: Gain) -> Iterator[WhatIf]:
+    """As many warps as an SM has slots for, where registers or shared memory keep them out."""
+    limits = [name for name in residency.limiters if name in ("registers", "shared", "barriers")]
+    if limits:
+        what = " and ".join("shared memory" if name == "shared" else name for name in limits)
+        full = replace(place, warps_per_sm=float(residency.max_warps_per_sm))
+        why = f"it keeps {residency.max_warps_per_sm - residency.warps_per_sm} of the SM's warp slots empty"
+        yield WhatIf(f"no limit by {what}", gain(work, full), why)
+
+
+def _full_waves(work: Workload, place: Place, residency: Residency | None, seconds: Seconds | None) -> Iterator[WhatIf]:
+    """A grid that gives every SM the same number of blocks, per block of it."""
+    if residency is None or seconds is None or work.warps is None or residency.blocks_per_sm == 0:
+        return
+    per_block = residency.warps_per_sm / residency.blocks_per_sm
+    sms, blocks = place.gpu.value("sm_count"), work.warps / per_block
+    even = blocks // sms * sms
+    if not 0 < even < blocks:
+        return
+    some = replace(work, warps=even * per_block)
+    speedup = seconds(work, place) / (seconds(some, place) * blocks / even)
+    why = f"{blocks:.0f} blocks on {sms:.0f} SMs leave SMs idle while the last blocks run"
+    yield WhatIf(f"a grid of a multiple of {sms:.0f} blocks", speedup, why)
 
 
 def _more_blocks(work: Workload, place: Place, residency: Residency | None, gain: Gain) -> Iterator[WhatIf]:

@@ -17,7 +17,7 @@ from warpbound.models import MODELS
 
 __all__ = ["Launched", "answers"]
 
-NO_COUNTS = "needs the counts of the whole launch: give --arg for each parameter"
+NO_COUNTS = "needs the counts of the whole launch, which are not known here"
 NOTHING_BINDS = "nothing of what it counts is there, so that nothing binds"
 ADAPTED = (
     "baghsorkhi_2010",

@@ -10,8 +10,8 @@ from warpbound.analysis import entries
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Piece, Work, static_work
+from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, launch_seconds
 from warpbound.analysis.timing import NOTE as TIME_NOTE
-from warpbound.analysis.timing import at_predicted_rate, launch_prediction, launch_seconds
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
@@ -22,6 +22,7 @@ from warpbound.workload import Workload
 
 __all__ = ["Settings", "analyze", "work_of"]
 
+UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
 
 
@@ -65,7 +66,7 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["loops"] = [_loop(case, piece) for piece in work.loops]
     entry["lines"] = entries.lines_entry(case.program, work.whole)
     entry["models"] = answers(_models(case), _launched(case, work))
-    entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_assumed_parameters(case)]
+    entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
     return entry
@@ -157,6 +158,11 @@ def _timing_notes(timed: LaunchPrediction | None) -> list[str]:
 
 def _seconds(case: Case, work: Work) -> Seconds | None:
     return partial(launch_seconds, case) if work.focus.warps is not None and case.blocks is not None else None
+
+
+def _uneven(work: Work) -> list[str]:
+    """Whether some sampled warps run much longer than others."""
+    return [LONGEST_NOTE.format(times=work.longest_warp)] if work.longest_warp > UNEVEN else []
 
 
 def _counts(work: Work) -> Entry:

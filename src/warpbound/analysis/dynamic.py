@@ -24,6 +24,7 @@ SECTOR_B = 32
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ between blocks
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
+ATOMICS = "lanes that update one address one after the other cost no extra time here"
 SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks"
 
 
@@ -80,6 +81,7 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         Piece(loop, replace(found, memory=_summed(each, loop.stream)), trips.get(loop.number))
         for loop, found in iterations(program, arch, timing)
     )
+    atomics = (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks)
     return Work(
         mode="dynamic",
@@ -88,7 +90,7 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         loops=loops,
         timed=timed,
         by_level={level: _latency_at(case, seen, level) for level in LEVELS},
-        notes=(sampled, *moved.notes, *seen.unknown, *seen.notes),
+        notes=(sampled, *atomics, *moved.notes, *seen.unknown, *seen.notes),
         sample={
             "blocks": len(seen.blocks),
             "warps": len(seen.warps),
@@ -97,6 +99,7 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         },
         launch_memory=whole,
         hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
+        longest_warp=float(seen.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
     )
 
 

@@ -106,9 +106,9 @@ def instructions_entry(work: Workload | None) -> Entry:
     if work is None or work.warps is None:
         return {"warp_instructions": None, "thread_instructions": None, "by_pipe": {}}
     return {
-        "warp_instructions": work.warp_instructions * work.warps,
-        "thread_instructions": work.thread_instructions * work.warps,
-        "by_pipe": {pipe: count * work.warps for pipe, count in work.by_pipe.items()},
+        "warp_instructions": round(work.warp_instructions * work.warps),
+        "thread_instructions": round(work.thread_instructions * work.warps),
+        "by_pipe": {pipe: round(count * work.warps) for pipe, count in work.by_pipe.items()},
     }
 
 
@@ -116,7 +116,7 @@ def memory_entry(memory: Memory | None, l1_hit_rate: float | None = None, l2_hit
     """Of the whole launch; nulls where it is not known."""
     if memory is None:
         return dict.fromkeys((*MEMORY, "sectors_per_request", *HIT_RATES))
-    known: Entry = {name: getattr(memory, name) for name in MEMORY}
+    known: Entry = {name: round(getattr(memory, name)) for name in MEMORY}
     known["sectors_per_request"] = memory.sectors_per_request
     return known | {"l1_hit_rate": l1_hit_rate, "l2_hit_rate": l2_hit_rate}
 
@@ -125,7 +125,7 @@ def flop_entry(work: Workload | None) -> Entry:
     """Of the whole launch, FMA = 2; nulls where it is not known."""
     if work is None or work.warps is None:
         return dict.fromkeys(FLOP)
-    return {kind: work.flop.get(kind, 0.0) * work.warps for kind in FLOP}
+    return {kind: round(work.flop.get(kind, 0.0) * work.warps) for kind in FLOP}
 
 
 def whatif_entry(whatifs: Sequence[WhatIf]) -> list[Entry]:

@@ -27,6 +27,7 @@ class Work:
 
     whole : one warp through the kernel. focus : what the verdict is about. by_level : latency of the whole with all
     global loads served by one level. launch_memory : traffic of the whole launch, None where it is not known.
+    longest_warp : instructions of the longest sampled warp over those of the typical one.
     not_executed : why the blocks could not be executed although the launch gives every argument.
     """
 
@@ -41,6 +42,7 @@ class Work:
     launch_memory: Memory | None = None
     hit_rates: tuple[float | None, float | None] = field(default=(None, None))
     not_executed: str | None = None
+    longest_warp: float = 1.0
 
 
 def static_work(case: Case) -> Work:

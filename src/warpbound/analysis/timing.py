@@ -12,6 +12,7 @@ NOTE = (
     "time by flow balance with parameters fitted on streams of V100 and A100-80, where it misses streams it was not "
     "fitted to by 1.6 and 2.9 % on average; pipes, shared memory, barriers and other boards are not judged yet"
 )
+LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
 _STARTING = "block start"  # the chip's rate of starting blocks: a cost of the launch
 
 
@@ -27,7 +28,23 @@ def launch_prediction(case: Case, work: Work, resident_blocks: float | None = No
     if case.blocks is None or work.whole.warps is None:
         return None
     held = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
-    return _renamed(_predicted(case, work.whole, held, case.blocks))
+    return _at_least(_renamed(_predicted(case, work.whole, held, case.blocks)), case, work)
+
+
+def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPrediction:
+    """No launch ends before its longest warp: the typical path, stretched to that warp's instructions."""
+    floor_s = work.timed.cycles * work.longest_warp / case.clock_hz
+    if floor_s <= found.time_s:
+        return found
+    low, high = found.interval
+    stretch = floor_s / found.time_s
+    return replace(
+        found,
+        time_s=floor_s,
+        interval=(low * stretch, high * stretch),
+        bottleneck="latency",
+        runner_up=found.bottleneck,
+    )
 
 
 def launch_seconds(case: Case, work: Workload, place: Place) -> float:

@@ -196,7 +196,7 @@ def _parameter_bytes(
             other = by_name[alias] if alias in by_name else int(str(alias))
             raw = (image.address(places[other]) + argument.offset).to_bytes(8, "little")
         else:
-            raw = pack(argument, parameter.size)
+            raw = pack(argument, parameter.size, parameter.type)
         if len(raw) != parameter.size:
             raise InputError(
                 f"argument '{argument.name}' is an array; its parameter of {parameter.size} bytes holds no pointer.",

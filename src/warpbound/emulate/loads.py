@@ -90,6 +90,8 @@ def checked_window(x: State, space: str, addresses: NDArray[np.int64], size: int
         lane = int(np.flatnonzero(bad)[0])
         at = int(addresses[lane])
         why = f"is not a multiple of {size}" if at & (size - 1) else f"is outside its {room} bytes"
+        if space == "shared":
+            why += " (the launch's smem gives dynamic shared memory)"
         raise BadAccess(lane, f"{space} address {at:#x} {why}")
     return base + addresses
 

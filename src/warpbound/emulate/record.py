@@ -1,5 +1,6 @@
 """Runs sampled blocks and writes down what they did: the Trace."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +20,7 @@ from warpbound.program.kernel import Program
 
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 4  # warps whose dynamic instructions are kept, spread over the sample
+PATIENCE_S = 20.0  # of the clock on the wall, after which a sample is given up
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept per space; 290 bytes each
 
@@ -58,6 +60,7 @@ class Recording:
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
         self.at = 0
+        self.deadline = time.monotonic() + PATIENCE_S
         self.first_warp = 0
         self.dropped = 0
 
@@ -66,7 +69,16 @@ class Recording:
         handlers, x = chunk.handlers, chunk.x
         x.recorder = self
 
+        steps = 0
+
         def step(at: int) -> int | None:
+            nonlocal steps
+            steps += 1
+            if not steps & 1023 and time.monotonic() > self.deadline:
+                raise InputError(
+                    f"The sampled blocks still run after {PATIENCE_S:.0f} s.",
+                    "They may wait for each other or for blocks outside the sample; or give a smaller problem.",
+                )
             self._count(chunk, at)
             return handlers[at](x)  # type: ignore[no-any-return]
 

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from warpbound.program.instruction import PT, RZ, Operand
 
+_ANNOTATION = re.compile(r"\s*\(\*(?!\"BRANCH_TARGETS).*?\*\)")  # remarks such as (*"SpillRefill"*); branch tables stay
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.I)
 _FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|INF|QNAN|SNAN)$", re.I)
 _REGISTER = re.compile(r"(UR|UP|R|P)(\d+|Z|T)((?:\.\w+)*)$")
@@ -28,7 +29,7 @@ class Signs(TypedDict, total=False):
 
 def split_instruction(text: str) -> tuple[Operand | None, str, tuple[str, ...], tuple[Operand, ...]]:
     """Guard, opcode, modifiers and operands of one printed instruction (without the final `;`)."""
-    text = text.strip()
+    text = _ANNOTATION.sub("", text).strip()
     guard = None
     if text.startswith("@"):
         head, _, text = text[1:].partition(" ")

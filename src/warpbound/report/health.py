@@ -60,5 +60,5 @@ def health_text(entries: list[Entry]) -> RenderableType:
         table.add_column(column, overflow="fold")
     for entry in entries:
         found = Text(entry["version"], "green") if entry["version"] else Text("missing", "red")
-        table.add_row(entry["part"], found, entry["enables"], "" if entry["version"] else entry["get"])
+        table.add_row(entry["part"], found, entry["enables"], Text("" if entry["version"] else entry["get"]))
     return table

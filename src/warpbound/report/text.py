@@ -13,7 +13,7 @@ from rich.text import Text
 from warpbound.analysis.entries import Entry
 from warpbound.report import details
 from warpbound.report.table import side_by_side
-from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, seconds
+from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, listed, seconds
 
 VERDICTS = 4  # of so many results at most the verdicts follow the table
 BAR = 24  # columns of a full bar
@@ -142,6 +142,9 @@ def _hiding(entry: Entry) -> Text:
         return Text(start + "more occupancy buys nothing.")
     if needed <= most:
         return Text(start + "more occupancy helps.")
+    if resident < most:
+        limits = listed(occupancy["limiters"])
+        return Text(start + f"more occupancy helps (limited by {limits}), and so does more at once per warp (ILP).")
     return Text(start + "more than an SM holds, so each warp must do more at once (ILP).")
 
 
