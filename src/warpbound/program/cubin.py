@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warpbound.errors import InputError, MissingTool
+from warpbound.program.kernel import Symbol
 
 RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler from sm_90 on, for the driver
 
@@ -35,16 +36,6 @@ class KernelFacts:
     parameter_base: int
     parameters: tuple[tuple[int, int], ...]  # (offset in the parameter area, size), in order
     constants: dict[int, bytes] = field(repr=False, default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """A `__device__` or `__constant__` variable: its section and place there, in bytes."""
-
-    name: str
-    section: str
-    offset: int
-    size: int
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from warpbound.program.compiled import Compiled
 from warpbound.program.cubin import Cubin, read_cubin
 from warpbound.program.flow import CALLS
 from warpbound.program.instruction import Instruction, Place
-from warpbound.program.kernel import Fixup, Parameter, Program, Symbol
+from warpbound.program.kernel import Fixup, Parameter, Program
 from warpbound.program.naming import plain_name
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.sass import Listing, Section, kernels, read_listing
@@ -51,7 +51,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
             for (word, kind), (offset, size) in zip(known, facts.parameters, strict=True)
         ),
         constants=facts.constants,
-        symbols=tuple(Symbol(s.name, s.section, s.offset, s.size) for s in cubin.symbols),
+        symbols=cubin.symbols,
         data=cubin.sections,
         fixups=tuple(Fixup(*one) for one in cubin.fixups),
         source_name=name,
