@@ -46,8 +46,13 @@ def _refused(results: Sequence[Entry]) -> list[Text]:
 
 
 def _name(entry: Entry, answered: Sequence[Entry]) -> str:
+    """The kernel, with its file where there are several: by name alone where that tells them apart."""
     files = {other["program"]["source"] for other in answered}
-    return entry["kernel"] if len(files) == 1 else f"{entry['kernel']} ({entry['program']['source']})"
+    if len(files) == 1:
+        return str(entry["kernel"])
+    short = {name.rpartition("/")[2] for name in files}
+    file = entry["program"]["source"]
+    return f"{entry['kernel']} ({file.rpartition('/')[2] if len(short) == len(files) else file})"
 
 
 def _marked(cell: str, first: str) -> Text:
