@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "warpbound"
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 VAGUE = {"util", "utils", "helper", "helpers", "common", "base", "manager", "misc"}
-PRINTS = {"cli.py"}  # the one place that prints and exits
+PRINTS = "cli/"  # the one place that prints and exits
 DEBTS: dict[str, str] = {}  # "module: equation" whose number in the paper is not known yet -> why
 NOT_MEASURED = {"columns", "rows"}  # keys of isa/ whose numbers name architectures
 
@@ -117,7 +117,7 @@ def outward(module: ast.Module) -> Iterator[str]:
             yield f"{ast.unparse(node)}, line {node.lineno}"
 
 
-@each([path for path in PYTHON if named(path).removeprefix("src/warpbound/") not in PRINTS])
+@each([path for path in PYTHON if not named(path).removeprefix("src/warpbound/").startswith(PRINTS)])
 def test_only_the_command_line_prints_and_exits(path: Path) -> None:
     assert list(outward(tree(path))) == []
 

@@ -1,0 +1,98 @@
+"""`analyze`, `curve` and `predict`: what bounds a kernel or a written workload."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+
+from warpbound.cli.output import announced, form_option, show_results
+
+EXAMPLES = """
+\b
+Examples:
+  warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+  warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
+  warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
+  warpbound analyze kernel.cubin --gpu rtx-4090 --format json
+  warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
+"""
+
+
+def _gpu_option(required: str) -> Callable[[Any], Any]:
+    return click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help=f"Board, TOML file or sm_NN{required}.")
+
+
+def _asks(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that `analyze` and `curve` share."""
+    shared = (
+        click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True),
+        _gpu_option("; default: the launch file's"),
+        click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>')."),
+        click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch."),
+        click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block."),
+        click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
+        click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
+        click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
+        click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
+        click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments from a file."),
+        click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition."),
+        click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
+        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler."),
+        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value."),
+        click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at the start."),
+        click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
+        form_option("text", "json"),
+        click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal."),
+    )
+    for option in reversed(shared):
+        command = option(command)
+    return command
+
+
+@click.command(epilog=EXAMPLES)
+@_asks
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@click.option("--views", default="", metavar="all|NAME,...", help="Parts of the report to show, such as verdict,sass.")
+def analyze(form: str, out: str | None, **asked: Any) -> None:
+    """What bounds the kernels of FILE (.cu .cuh .cubin .sass .txt or -), and what to do about it."""
+    from warpbound.analysis import analyze as ask
+    from warpbound.asking import answer, question
+    from warpbound.report.text import pages
+
+    asking = question(**asked)
+    results = answer(asking, ask, announced)
+    show_results(form, out, results, partial(pages, views=asking.settings.views))
+
+
+@click.command()
+@_asks
+@click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
+def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
+    """Throughput of the kernels of FILE against occupancy."""
+    from warpbound.analysis.curve import curve as ask
+    from warpbound.asking import answer, first_last, question
+    from warpbound.report.curve import pages
+
+    bound = partial(ask, warps=first_last(warps))
+    results = answer(question(**asked, models="", views=""), bound, announced)
+    show_results(form, out, results, pages)
+
+
+@click.command()
+@click.argument("file", metavar="WORKLOAD.toml")
+@_gpu_option("; default: the file's")
+@click.option("--case", "cases", metavar="NAME", multiple=True, help="One of the file's cases; default: all.")
+@click.option("--clock", metavar="base|boost|MHZ", help="SM clock; default: the file's, else boost.")
+@click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Papers' models to show.")
+@form_option("text", "json")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def predict(
+    file: str, gpus: str | None, cases: tuple[str, ...], clock: str | None, models: str, form: str, out: str | None
+) -> None:
+    """Every model's answer for a hand-written workload, or for a paper's own."""
+    from warpbound.analysis.written import model_names, predictions
+    from warpbound.report.models import pages
+
+    results = predictions(file, gpus, cases, clock, model_names(models))
+    show_results(form, out, results, pages)

@@ -1,0 +1,43 @@
+"""`measure`: the microbenchmarks, on the GPU of this machine."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from warpbound.errors import CommandError
+
+
+@click.command()
+@click.option("--only", metavar="NAME,...", help="Mechanisms to measure; all of them otherwise.")
+@click.option("--quick", "effort", flag_value="quick", help="Fewer points, under eight minutes of GPU time.")
+@click.option("--full", "effort", flag_value="full", default="full", help="All points (the default).")
+@click.option("--plan", "task", flag_value="plan", help="Only say what would be measured and how long it takes.")
+@click.option("--extract", "task", flag_value="extract", help="Only draw conclusions from the files in DIR.")
+@click.option("--build", type=click.Path(path_type=Path), metavar="DIR", help="Only write machine code, for --cubins.")
+@click.option("--arch", metavar="NN,...", help="Architectures to build for; seven usual ones otherwise.")
+@click.option("--cubins", type=click.Path(path_type=Path), metavar="DIR", help="Machine code from --build.")
+@click.option("--device", default=0, show_default=True, help="Which GPU of this machine.")
+@click.option("--gpu", metavar="NAME", help="The board to compare with; found by its name otherwise.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where raw files and profile go.")
+def measure(
+    only: str | None, effort: str, task: str | None, build: Path | None, arch: str | None, cubins: Path | None,
+    device: int, gpu: str | None, out: Path | None,
+) -> None:  # fmt: skip
+    """Measure the GPU of this machine: raw files, a profile for the catalogue, a verdict on the one it has."""
+    from warpbound.measure import command, runner, suite
+
+    names = suite.select(only)
+    if build is not None:
+        click.echo(command.build(build, names, command.architectures(arch)))
+    elif task == "plan":
+        click.echo("\n".join(command.plan_text(names, effort, device)))
+    elif out is None:
+        raise CommandError("measuring needs a folder for its files.", "Give -o DIR.")
+    else:
+        if task == "extract":
+            raws = runner.read_folder(out, names)
+        else:
+            order = runner.Order(names, effort, out)
+            raws = command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
+        click.echo("\n".join(command.conclude(raws, out, gpu)))
