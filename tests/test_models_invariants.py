@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpbound import models
+from warpbound.bounds import in_pieces
 from warpbound.models import roofline_2009 as roofline
 from warpbound.models import volkov_2016 as volkov
 from warpbound.models.volkov_2016.contention import Memory
@@ -308,3 +309,10 @@ def test_roofline_is_what_double_buffering_approaches(x: roofline.Inputs, blocks
     simulated = blocks * 1e3 * x.intensity / worked
     rate = float(roofline.predict(x).rate)
     assert rate * (1 - 1.1 / blocks) <= simulated <= rate * (1 + 1e-9)
+
+
+@given(st.integers(1, 7), st.lists(st.floats(1, 64), min_size=1, max_size=20), st.floats(0, 512))
+def test_pieces_give_the_same_numbers_as_the_whole(points: int, warps: list[float], alpha: float) -> None:
+    x = Mix(np.array(warps)[:, None], np.array([alpha, 0.0]), 368.0, 6.0, 0.0814, 4.0, 4.0)
+    found = in_pieces(lambda piece: volkov.mixes.predict(piece).rate, x, points)
+    assert np.array_equal(found, volkov.mixes.predict(x).rate)

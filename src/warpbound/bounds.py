@@ -1,6 +1,9 @@
 """What a model returns: named upper bounds on one rate, or named parts of one time."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +24,7 @@ class Bounds:
     @property
     def rate(self) -> NDArray[np.float64]:
         """The tightest bound, shape (...,), in `unit`."""
-        return np.asarray(np.stack(list(self.limits.values())).min(axis=0))
+        return np.asarray(reduce(np.minimum, self.limits.values()))
 
     @property
     def bottleneck(self) -> NDArray[np.str_]:
@@ -43,7 +46,7 @@ class Stack:
     @property
     def total(self) -> NDArray[np.float64]:
         """Sum of the parts, shape (...,), in `unit`."""
-        return np.asarray(np.stack(list(self.parts.values())).sum(axis=0))
+        return np.asarray(reduce(np.add, self.parts.values()))
 
     @property
     def bottleneck(self) -> NDArray[np.str_]:
@@ -63,5 +66,25 @@ def stack(unit: str, **parts: Real) -> Stack:
 
 
 def _one_shape(named: dict[str, Real]) -> dict[str, NDArray[np.float64]]:
-    shaped = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in named.values()))
-    return dict(zip(named, shaped, strict=True))
+    arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items()}
+    shape = np.broadcast(*arrays.values()).shape
+    return {name: a if a.shape == shape else np.broadcast_to(a, shape) for name, a in arrays.items()}
+
+
+def in_pieces(evaluate: Callable[[Any], Real], x: Any, points: int = 12288) -> NDArray[np.float64]:
+    """`evaluate(x)` for inputs too many for the processor's caches, a piece at a time: the same numbers sooner.
+
+    x      : a frozen dataclass whose fields are scalars or arrays that broadcast to one shape (...,).
+    points : of a piece; a dozen arrays of 12288 doubles fit a second-level cache, and none is so large that
+             the memory for it comes from the operating system anew each time.
+    Returns an array of shape (...,).
+    """
+    values = {field.name: getattr(x, field.name) for field in fields(x)}
+    many = {name: value for name, value in values.items() if np.ndim(value)}
+    shape = np.broadcast_shapes(*(np.shape(value) for value in many.values()))
+    flat = {name: np.broadcast_to(value, shape).reshape(-1) for name, value in many.items()}
+    answer = np.empty(int(np.prod(shape)))
+    for first in range(0, answer.size, points):
+        piece = slice(first, first + points)
+        answer[piece] = evaluate(replace(x, **{name: value[piece] for name, value in flat.items()}))
+    return answer.reshape(shape)

@@ -17,9 +17,11 @@ def concurrency(latency: Real, throughput: Real) -> Real:
 
 def rate(items: Real, cycles: Real) -> Real:
     """Items per cycle with `items` in flight; infinite, that is no bound, where cycles is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.divide(items, cycles)  # eq. 3.1
-    return np.where(np.equal(cycles, 0), np.inf, ratio)
+    if ratio.size and np.isnan(ratio.min()):  # no items in no time
+        return np.where(np.equal(cycles, 0), np.inf, ratio)
+    return ratio
 
 
 def cycles_of(count: Real, each: Real) -> Real:
