@@ -1,0 +1,1 @@
+"""Discrete-event simulators: the experiment that anyone can repeat where no GPU is at hand."""
