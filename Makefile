@@ -1,7 +1,7 @@
 # The commands of the workshop. They use the virtual environment .venv; `make venv` makes it.
 BIN ?= .venv/bin
 
-.PHONY: help venv demo test quick lint types contracts ci full bench
+.PHONY: help venv demo test quick lint types contracts ci full mutants bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -31,7 +31,10 @@ contracts: ## who may import whom
 ci: ## what every commit must pass, from a fresh copy of HEAD
 	bash .ci/run
 
-full: lint types contracts ## the long checks too
+mutants: ## faults planted in the models: how many the golden cases notice (five minutes on two cores)
+	$(BIN)/python tests/mutation 330
+
+full: lint types contracts mutants ## the long checks too
 	$(BIN)/pytest -m '' --hypothesis-profile=default
 
 bench: ## how long things take
