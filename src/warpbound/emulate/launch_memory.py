@@ -35,7 +35,7 @@ _BEFORE_100 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20)
 _FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8)
 
 
-def area(arch: int) -> Area:
+def launch_area(arch: int) -> Area:
     """Of code for sm `arch`."""
     return _FROM_100 if arch >= 100 else _BEFORE_100
 
@@ -213,7 +213,7 @@ def _parameter_bytes(
 
 def _bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
     """Constant bank 0: launch dimensions, stack pointer, windows, parameters."""
-    place = area(program.arch)
+    place = launch_area(program.arch)
     bank = bytearray(max(len(program.constants.get(0, b"")), program.parameter_base + len(area), 0x400))
     _put(bank, place.block, launch.block)
     _put(bank, place.grid, launch.grid)
