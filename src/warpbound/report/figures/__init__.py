@@ -1,0 +1,56 @@
+"""Figures: pure functions make a `Picture` of plain data; `figure` and `spec` draw it, the same everywhere."""
+
+from warpbound.report.figures.accesses import bank_map, sector_map
+from warpbound.report.figures.camping import camping_band, partition_map, partition_maps, queue_at_partitions
+from warpbound.report.figures.drawing import figure, spec
+from warpbound.report.figures.execution import Edge, Event, edges_of, execution_graph, latency_stack, timeline
+from warpbound.report.figures.occupancy import Block, occupancy_against_limits
+from warpbound.report.figures.parallelism import mwp_and_cwp
+from warpbound.report.figures.picture import Panels, Picture
+from warpbound.report.figures.recorded import recorded
+from warpbound.report.figures.roofline import Roofs, Spot, roofline
+from warpbound.report.figures.theme import DARK, LIGHT
+from warpbound.report.figures.throughput import (
+    Here,
+    latency_against_throughput,
+    throughput_against_occupancy,
+    warps_needed_against_intensity,
+)
+from warpbound.report.figures.x_graphs import Machine, architectures, nine_operations, operation, x_graph
+
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Block",
+    "Edge",
+    "Event",
+    "Here",
+    "Machine",
+    "Panels",
+    "Picture",
+    "Roofs",
+    "Spot",
+    "architectures",
+    "bank_map",
+    "camping_band",
+    "edges_of",
+    "execution_graph",
+    "figure",
+    "latency_against_throughput",
+    "latency_stack",
+    "mwp_and_cwp",
+    "nine_operations",
+    "occupancy_against_limits",
+    "operation",
+    "partition_map",
+    "partition_maps",
+    "queue_at_partitions",
+    "recorded",
+    "roofline",
+    "sector_map",
+    "spec",
+    "throughput_against_occupancy",
+    "timeline",
+    "warps_needed_against_intensity",
+    "x_graph",
+]

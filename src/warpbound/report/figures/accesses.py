@@ -1,0 +1,115 @@
+"""One warp's access: which sectors of global memory it touches, which banks of shared memory it meets in.
+
+Source   V. Volkov, EECS-2016-143, Figures 2.1 and 2.2; the rules are those of `memory`, compute capability 5.x
+         and later.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.memory import banks, coalescing
+from warpbound.report.figures.picture import Axis, Boxes, Layer, Look, Picture
+from warpbound.report.figures.theme import FILLS
+
+ARCH = 80
+SECTOR_B, LINE_B, WORD_B = 32, 128, 4
+MOST_LINES = 40  # rows of a sector map
+LANES_NAMED = 4  # lanes named in a box
+_MOVED, _STAYS = Look("blue"), Look("muted", fill=0.08)
+VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
+
+
+def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors of one access") -> Picture:
+    """Byte addresses of the active lanes, shape (lanes,), `width` bytes each: lines as rows, sectors in four columns.
+
+    A box that is moved carries the lanes it serves; one of a touched line that stays where it is carries none.
+    """
+    own = np.asarray(addresses, dtype=np.uint64)
+    lanes = _lanes_by_sector(own, width)
+    lines = sorted({line for line, _ in lanes})[:MOST_LINES]
+    places = [(line, sector) for line in lines for sector in range(LINE_B // SECTOR_B)]
+    moved = [place for place in places if place in lanes]
+    layers: list[Layer] = [
+        _boxes(f"moved: {len(lanes)} sectors", moved, lines, _MOVED, tuple(_span(lanes[place]) for place in moved))
+    ]
+    if len(moved) < len(places):
+        layers.append(_boxes("not asked for", [p for p in places if p not in lanes], lines, _STAYS))
+    useful, traffic = _bytes_asked(own, width), len(lanes) * SECTOR_B
+    return Picture(
+        title=title,
+        x=Axis("byte within the line", names=("0-31", "32-63", "64-95", "96-127"), span=(-0.5, 3.5)),
+        y=Axis("address of the line", names=tuple(f"{n * LINE_B:#x}" for n in lines), span=(len(lines) - 0.5, -0.5)),
+        layers=tuple(layers),
+        source=VOLKOV + ", section 2.5 and Figure 2.1, with sectors of 32 bytes",
+        caption=f"The numbers are lanes of the warp. {len(own)} lanes ask for {useful} different bytes; {traffic} are "
+        f"moved, of which {100 * useful / traffic:.0f} % are used.",
+        height=170 + 34 * len(lines),
+    )
+
+
+def _lanes_by_sector(addresses: NDArray[np.uint64], width: int) -> dict[tuple[int, int], list[int]]:
+    """(line, sector within it) -> lanes that touch it."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for lane, address in enumerate(addresses.tolist()):
+        for sector in range(address // SECTOR_B, (address + width - 1) // SECTOR_B + 1):
+            found.setdefault(divmod(sector, LINE_B // SECTOR_B), []).append(lane)
+    return found
+
+
+def _bytes_asked(addresses: NDArray[np.uint64], width: int) -> int:
+    return len({byte for address in addresses.tolist() for byte in range(address, address + width)})
+
+
+def _boxes(
+    name: str, places: list[tuple[int, int]], rows: list[int], look: Look, texts: tuple[str, ...] = ()
+) -> Boxes:
+    """Unit boxes, a little apart, at (row, column) places."""
+    x = np.array([column for _, column in places], dtype=np.float64)
+    y = np.array([rows.index(row) for row, _ in places], dtype=np.float64)
+    return Boxes(name, x - 0.47, x + 0.47, y - 0.43, y + 0.43, texts, look)
+
+
+def _span(lanes: list[int]) -> str:
+    """`0-7`, `3`, or `0, 5, 9`."""
+    if len(lanes) > 1 and lanes == list(range(lanes[0], lanes[-1] + 1)):
+        return f"{lanes[0]}-{lanes[-1]}"
+    said = ", ".join(map(str, lanes[:LANES_NAMED]))
+    return said if len(lanes) <= LANES_NAMED else f"{said} +{len(lanes) - LANES_NAMED}"
+
+
+def bank_map(addresses: NDArray[np.uint64], title: str = "Banks of one shared-memory access") -> Picture:
+    """Byte addresses of 4-byte words that the active lanes read, shape (lanes,): banks as columns.
+
+    One box per different word, stacked in its bank: as high as the fullest bank are the wavefronts.
+    """
+    words = (np.asarray(addresses, dtype=np.uint64) // np.uint64(WORD_B)).tolist()
+    in_bank: dict[int, dict[int, list[int]]] = {}
+    for lane, word in enumerate(words):
+        in_bank.setdefault(word % banks.BANKS, {}).setdefault(word, []).append(lane)
+    wavefronts = int(_wavefronts(np.asarray(addresses, dtype=np.uint64)))
+    layers = []
+    for height in range(wavefronts):
+        here = [(bank, list(own.values())[height]) for bank, own in sorted(in_bank.items()) if len(own) > height]
+        x = np.array([bank for bank, _ in here], dtype=np.float64)
+        y = np.full(len(here), float(height))
+        texts = tuple(str(lanes[0]) if len(lanes) == 1 else f"{lanes[0]}+" for _, lanes in here)
+        look = FILLS[height % len(FILLS)]
+        layers.append(Boxes(f"wavefront {height + 1}", x - 0.46, x + 0.46, y - 0.45, y + 0.45, texts, look))
+    return Picture(
+        title=title,
+        x=Axis("bank", span=(-0.6, banks.BANKS - 0.4)),
+        y=Axis("wavefront", names=tuple(map(str, range(1, wavefronts + 1))), span=(wavefronts - 0.4, -0.6)),
+        layers=tuple(layers),
+        source=VOLKOV + ", section 2.6 and Figure 2.2, with 32 banks of 4 bytes",
+        caption=f"The number in a box is the first lane that wants that word, + where others share it. The access "
+        f"takes {wavefronts} wavefront{'s' if wavefronts != 1 else ''}: the different words in the fullest bank.",
+        height=210 + 24 * wavefronts,
+    )
+
+
+def _wavefronts(addresses: NDArray[np.uint64]) -> int:
+    """By the rule that prices kernels; lanes that are absent are idle."""
+    lanes = np.zeros((1, coalescing.LANES), np.uint64)
+    lanes[0, : len(addresses)] = addresses
+    active = (np.arange(coalescing.LANES) < len(addresses))[None, :]
+    return int(banks.wavefronts(lanes, active, WORD_B, ARCH).actual[0])

@@ -1,0 +1,55 @@
+"""MWP, CWP and what limits them, over the warps of an SM.
+
+Source   S. Hong, H. Kim, ISCA 2009 and its extended version: Figures 21 to 23.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from warpbound.models import hong_kim_2009
+from warpbound.models.hong_kim_2009 import Inputs
+from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture, Rule, numbers
+
+SOURCE = "S. Hong, H. Kim, extended version of ISCA 2009, Figures 21 to 23"
+THREADS_PER_WARP = 32.0
+
+
+def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
+    """N, MWP and its two limits, CWP over `warps`, shape (n,), warps per SM; the rest of the launch as in `x`."""
+    n = numbers(warps)
+    t = hong_kim_2009.terms(replace(x, threads_per_block=THREADS_PER_WARP, active_blocks=n))
+    own = float(hong_kim_2009.terms(x).warps)
+    shapes = {name: np.broadcast_to(numbers(value), n.shape) for name, value in _lines(t, n).items()}
+    top = 1.15 * max(float(shapes["MWP"].max()), float(shapes["CWP"].max()), 4.0)
+    return Picture(
+        title="Memory and computation warp parallelism",
+        x=Axis("running warps, N", "warps per SM", span=(0.0, float(n.max()))),
+        y=Axis("warps", "warps per SM", span=(0.0, top)),
+        layers=(
+            *(Curve(name, n, np.where(y <= top, y, np.nan), _LOOKS[name]) for name, y in shapes.items()),
+            *((Rule(own, f"this launch: N = {own:g}"),) if own <= float(n.max()) else ()),
+        ),
+        source=source,
+        caption="MWP is the lowest of N and its two limits: once one of these binds, more warps overlap no more memory "
+        "requests. Where CWP lies above MWP, memory dominates the time; below, computation does.",
+    )
+
+
+def _lines(t: hong_kim_2009.Terms, n: Numbers) -> dict[str, Numbers]:
+    return {
+        "N": n,
+        "MWP without bandwidth limit": numbers(t.mwp_full),
+        "MWP at peak bandwidth": numbers(t.mwp_peak_bw),
+        "MWP": numbers(t.mwp),
+        "CWP": numbers(t.cwp),
+    }
+
+
+_LOOKS = {
+    "N": Look("muted", "dot", width=1.6),
+    "MWP without bandwidth limit": Look("blue", "dash"),
+    "MWP at peak bandwidth": Look("green", "dashdot"),
+    "MWP": Look("ink", "solid", width=3.2),
+    "CWP": Look("vermilion", "longdash", width=2.6),
+}

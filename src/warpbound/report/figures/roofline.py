@@ -1,0 +1,84 @@
+"""The roofline: flat roofs of arithmetic, slanted ones of each memory level, the kernel under them.
+
+Source   S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
+
+SOURCE = "S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009"
+DECADES_LEFT = 2.0  # below the lowest ridge
+POINTS = 200
+
+
+@dataclass(frozen=True)
+class Roofs:
+    """compute : name -> flop/s. bandwidth : name -> B/s, vendor's and achievable ones, DRAM, L2, L1.
+
+    achievable : names of those roofs of either kind that measurements reach; the others are the vendor's.
+    """
+
+    compute: Mapping[str, float]
+    bandwidth: Mapping[str, float]
+    achievable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A kernel: level of memory -> flop per byte moved there, and the flop/s it reaches."""
+
+    name: str
+    intensity: Mapping[str, float]
+    flops: float
+
+
+def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> Picture:
+    """Attainable flop/s over operational intensity, with one mark per kernel and memory level."""
+    low, high = _span(roofs, spots)
+    ridges = [flops / bandwidth for flops in roofs.compute.values() for bandwidth in roofs.bandwidth.values()]
+    x = np.unique(np.concatenate([np.logspace(np.log10(low), np.log10(high), POINTS), ridges]))
+    top = max(roofs.compute.values())
+    layers: list[Layer] = []
+    for i, (name, bandwidth) in enumerate(roofs.bandwidth.items()):
+        y = np.where(bandwidth * x <= top * 1.0001, bandwidth * x, np.nan)
+        layers.append(Curve(name, x, y, _look(name, roofs, _SLANTED[i % len(_SLANTED)])))
+    fastest = max(roofs.bandwidth.values())
+    for i, (name, flops) in enumerate(roofs.compute.items()):
+        y = np.where(x >= 0.999999 * flops / fastest, flops, np.nan)
+        layers.append(Curve(name, x, y, _look(name, roofs, _FLAT[i % len(_FLAT)])))
+    for spot, symbol in zip(spots, _SYMBOLS * len(spots), strict=False):
+        levels = list(spot.intensity)
+        texts = tuple(levels)
+        at = [spot.intensity[level] for level in levels]
+        layers.append(Points(spot.name, at, [spot.flops] * len(at), texts, Look("ink", symbol=symbol), "bottom center"))
+    lowest = min([low * min(roofs.bandwidth.values()), *(0.5 * spot.flops for spot in spots if spot.flops > 0)])
+    return Picture(
+        title="Roofline",
+        x=Axis("operational intensity", "flop per byte", "log", (low, high)),
+        y=Axis("performance", "flop/s", "log", (lowest, 2.0 * top)),
+        layers=tuple(layers),
+        source=source,
+        caption="A kernel lies below the slanted roof of the memory level its traffic is counted at and below the "
+        "flat roof of its arithmetic. Solid: the vendor's peak; broken: what measurements reach.",
+    )
+
+
+def _span(roofs: Roofs, spots: Sequence[Spot]) -> tuple[float, float]:
+    ridges = [f / b for f in roofs.compute.values() for b in roofs.bandwidth.values()]
+    at = [value for spot in spots for value in spot.intensity.values() if 0 < value < float("inf")]
+    low = min([min(ridges) / 10.0, *(value / 3.0 for value in at)])
+    high = max([max(ridges) * 10.0, *(value * 10.0 for value in at)])
+    return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))
+
+
+def _look(name: str, roofs: Roofs, colour: str) -> Look:
+    return Look(colour, "dash" if name in roofs.achievable else "solid", width=2.0)
+
+
+_SLANTED = ("blue", "sky", "green", "purple")
+_FLAT = ("vermilion", "orange", "muted", "purple")
+_SYMBOLS = ("star", "diamond", "square", "cross")

@@ -1,0 +1,52 @@
+"""Colours and line styles: told apart without colour sight, on paper and on a dark screen.
+
+Source   M. Okabe, K. Ito, "Color Universal Design", 2008: the eight colours. The first, black, is the ink of the
+         page; on dark paper it turns white, and blue takes a lighter shade of the same hue.
+"""
+
+from dataclasses import dataclass
+
+from warpbound.report.figures.picture import Look
+
+OKABE_ITO = {
+    "blue": "#0072b2",
+    "vermilion": "#d55e00",
+    "green": "#009e73",
+    "orange": "#e69f00",
+    "sky": "#56b4e9",
+    "purple": "#cc79a7",
+    "yellow": "#f0e442",
+}
+
+
+@dataclass(frozen=True)
+class Theme:
+    """paper: background; grid: lines behind the data; colours: name -> hexadecimal."""
+
+    name: str
+    paper: str
+    grid: str
+    colours: dict[str, str]
+
+
+LIGHT = Theme("light", "#ffffff", "#e3e6ea", OKABE_ITO | {"ink": "#1b1f24", "muted": "#5b6570"})
+DARK = Theme(
+    "dark", "#14181d", "#2f363e", OKABE_ITO | {"ink": "#e8ecf1", "muted": "#a3adb8", "blue": "#3d9fe0"}
+)
+
+# Curves without a look of their own take these in turn: colour, dash and marker all change.
+CYCLE = (
+    Look("blue", "solid", "circle"),
+    Look("vermilion", "dash", "square"),
+    Look("green", "dot", "diamond"),
+    Look("purple", "dashdot", "triangle-up"),
+    Look("orange", "longdash", "cross"),
+    Look("sky", "5px,2px,1px,2px,1px,2px", "x"),
+    Look("ink", "8px,3px", "star"),
+    Look("muted", "2px,2px", "pentagon"),
+)
+PREDICTION = Look("ink", "solid", "circle", 3.0)  # what the tool or the model says
+HERE = Look("vermilion", "solid", "star", 2.0)  # where the kernel at hand stands
+
+# Areas beside each other: told apart by hue and by the text in them.
+FILLS = tuple(Look(name) for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow", "muted"))

@@ -1,0 +1,150 @@
+"""Throughput against occupancy, occupancy needed against intensity, latency against throughput.
+
+Source   V. Volkov, EECS-2016-143: the pictures of chapters 4 and 6, from whatever numbers are given.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from warpbound.bounds import Bounds
+from warpbound.models.volkov_2016 import contention, mixes
+from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture, Points, Rule, numbers
+from warpbound.report.figures.theme import HERE, PREDICTION
+
+WARPS = Axis("resident warps", "warps per SM")
+VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
+
+
+@dataclass(frozen=True)
+class Here:
+    """The kernel at hand: its place in a figure and what to call it."""
+
+    x: float
+    y: float
+    name: str = "this launch"
+
+
+def throughput_against_occupancy(
+    warps: Numbers,
+    limits: Bounds,
+    predicted: Mapping[str, Numbers],
+    here: Here | None = None,
+    source: str = VOLKOV + ", sections 3.6, 3.7 and 4.1",
+) -> Picture:
+    """Every bound and what the chosen models predict, over resident warps, shape (n,) each.
+
+    limits : bounds over `warps`, in any unit of rate. predicted : model -> rate in that unit.
+    """
+    top = 1.25 * _highest(limits, predicted)
+    bounded = tuple(
+        Curve(BOUND_WORDS.get(name, name), warps, np.where(numbers(limit) <= top, limit, np.nan))
+        for name, limit in _shown(limits, top).items()
+    )
+    chosen = tuple(
+        Curve(name, warps, rate, replace(PREDICTION, dash=_DASHES[i % len(_DASHES)]))
+        for i, (name, rate) in enumerate(predicted.items())
+    )
+    mark = (Points(here.name, [here.x], [here.y], (), HERE),) if here else ()
+    return Picture(
+        title="Throughput against occupancy",
+        x=replace(WARPS, span=(0.0, 1.03 * float(numbers(warps).max()))),
+        y=Axis("throughput", limits.unit, span=(0.0, top)),
+        layers=(*bounded, *chosen, *mark),
+        source=source,
+        caption="Rising with the warps: what the latency of one warp allows. Flat: what each resource allows. "
+        "The lowest line bounds; where the rising one crosses it, latency is hidden.",
+    )
+
+
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+BOUND_WORDS = {
+    "latency": "bound: latency",
+    "issue": "bound: instruction issue",
+    "alu": "bound: ALU pipe",
+    "fma": "bound: FMA pipe",
+    "fp64": "bound: FP64 pipe",
+    "xu": "bound: XU pipe",
+    "tensor": "bound: tensor pipe",
+    "uniform": "bound: uniform pipe",
+    "lsu": "bound: load/store unit",
+    "shared": "bound: shared memory",
+    "l1": "bound: L1 data path",
+    "l2": "bound: L2 bandwidth",
+    "dram": "bound: DRAM bandwidth",
+    "memory": "bound: memory",
+    "arithmetic": "bound: arithmetic",
+}
+
+
+def _highest(limits: Bounds, predicted: Mapping[str, Numbers]) -> float:
+    """The most that is reached: bounds are drawn up to a little above it, however loose they are."""
+    reached = [float(np.nanmax(numbers(rate))) for rate in (limits.rate, *predicted.values())]
+    second = np.sort([float(numbers(limit).min()) for name, limit in limits.limits.items() if name != "latency"])
+    near = [float(value) for value in second[:3] if np.isfinite(value) and value <= 3.0 * max(reached)]
+    return max(*reached, *near) if near else max(reached)
+
+
+def _shown(limits: Bounds, top: float) -> Mapping[str, Numbers]:
+    return {name: limit for name, limit in limits.limits.items() if float(numbers(limit).min()) <= top}
+
+
+def warps_needed_against_intensity(kinds: Mapping[str, mixes.Mix], intensity: Numbers, most: float = 64.0) -> Picture:
+    """Occupancy that hides latency over arithmetic per memory instruction: the cusp, for machines or kinds of op.
+
+    kinds : name -> its latencies and throughputs, alpha aside. most : warps an SM holds.
+    """
+    alpha = numbers(intensity)
+    needed = {name: numbers(mixes.warps_needed(replace(mix, alu_per_op=alpha)).total) for name, mix in kinds.items()}
+    curves = tuple(Curve(name, alpha, warps) for name, warps in needed.items())
+    tops = [(float(alpha[warps.argmax()]), float(warps.max())) for warps in needed.values()]
+    cusps = Points(
+        "cusp", [x for x, _ in tops], [y for _, y in tops],
+        tuple(f"{y:.0f} warps at {x:.3g}" for x, y in tops), Look("ink", symbol="circle-open"),
+    )  # fmt: skip
+    highest = max(y for _, y in tops)
+    fits = (Rule(most, f"{most:g} warps fit an SM", along="x"),) if most <= 2 * highest else ()
+    return Picture(
+        title="Warps needed against arithmetic intensity",
+        x=Axis("arithmetic intensity", "instructions per memory access", "log", (alpha.min(), alpha.max())),
+        y=Axis("occupancy needed", "warps per SM", span=(0.0, 1.18 * max(highest, min(most, 2 * highest)))),
+        layers=(*curves, cusps, *fits),
+        source=VOLKOV + ", sections 4.4 and 4.5",
+        caption="Most warps are needed where memory and arithmetic saturate together, not where memory alone binds: "
+        "the cusp.",
+    )
+
+
+def latency_against_throughput(
+    memories: Mapping[str, contention.Memory],
+    measured: Mapping[str, tuple[Numbers, Numbers]],
+    unit: str = "B/cycle/SM",
+    source: str = VOLKOV + ", section 6.4",
+) -> Picture:
+    """Memory latency over throughput: fitted curves up to their ceilings, and measured (throughput, latency)."""
+    curves, rules, highest, unloaded = [], [], 0.0, 1.0
+    for name, memory in memories.items():
+        ceiling = float(np.min(numbers(list(memory.ceiling)))) if memory.ceiling else 1.0  # type: ignore[arg-type]
+        x = ceiling * np.linspace(0.0, 0.985, 200)
+        y = contention.loaded_latency(memory, x)
+        curves.append(Curve(name, x, y))
+        rules.append(Rule(ceiling, f"ceiling of {name}"))
+        highest, unloaded = max(highest, ceiling), max(unloaded, float(numbers(y)[0]))
+    dots = [
+        Points(f"{name}, measured", x, y, (), Look(_MEASURED[i % len(_MEASURED)], symbol="circle-open"))
+        for i, (name, (x, y)) in enumerate(measured.items())
+    ]
+    reached = [float(np.nanmax(numbers(x))) for x, _ in measured.values()]
+    slowest = [float(np.nanmax(numbers(y))) for _, y in measured.values()]
+    return Picture(
+        title="Memory latency against throughput",
+        x=Axis("throughput", unit, span=(0.0, 1.06 * max([highest, *reached]))),
+        y=Axis("mean latency", "cycles", span=(0.0, max([4.0 * unloaded, *(1.1 * y for y in slowest)]))),
+        layers=(*curves, *dots, *rules),
+        source=source,
+        caption="Latency is flat at low load and grows without limit as throughput nears what memory sustains.",
+    )
+
+
+_MEASURED = ("blue", "vermilion", "green", "purple")

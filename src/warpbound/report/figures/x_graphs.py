@@ -1,0 +1,188 @@
+"""X-graphs: supply of memory against demand of computation, over the threads in each.
+
+Source   A. Li et al., "X", 2016: Figures 1 to 8 for the graph and its operations, Figure 10 for machines.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, operations, reached, shape
+from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
+
+SOURCE = "A. Li et al., X: A Comprehensive Analytic Model for Parallel Machines, 2016"
+POINTS = 400
+OPERATION_WORDS = {
+    "4A": "A  memory throughput R",
+    "4B": "B  memory latency L",
+    "4C": "C  lanes M",
+    "4D": "D  intensity Z",
+    "4E": "E  ILP E",
+    "4F": "F  threads n",
+    "8A": "A  locality alpha",
+    "8B": "B  cache capacity S",
+    "8C": "C  cache latency",
+}
+_SUPPLY = Look("blue", "solid", width=2.6)
+_DEMAND = Look("vermilion", "dash", width=2.6)
+_OLD_SUPPLY = Look("sky", "solid", width=1.4)
+_OLD_DEMAND = Look("orange", "dash", width=1.4)
+
+
+def x_graph(x: Inputs, source: str = SOURCE) -> Picture:
+    """f(k) and g(n-k)/Z with every intersection, delta, pi, psi, valley and plateau. Inputs are scalars.
+
+    Below: threads in MS, above: threads in CS, reversed. Left: MS throughput, right: CS throughput, Z times that.
+    """
+    n, intensity = float(x.threads), float(x.intensity)
+    top = _top(x)
+    layers: list[Layer] = [*_curves(x, n), *_intersections(x)]
+    layers += [rule for rule in _marks(x, n, top)]
+    return Picture(
+        title="X-graph",
+        x=Axis("threads in the memory system, k", "threads", span=(0.0, n)),
+        y=Axis("MS throughput", "requests/cycle", span=(0.0, top)),
+        layers=tuple(layers),
+        source=source,
+        caption="Where supply f(k) and demand g(x)/Z cross, as many threads enter memory as leave it. A full mark is "
+        "stable, an open one is not; a launch starts at the left and reaches the first stable one.",
+        right=Axis("CS throughput", "instructions/cycle", span=(0.0, top * intensity)),
+        top=Axis("threads in computation, x = n - k", "threads", span=(n, 0.0)),
+    )
+
+
+def _curves(x: Inputs, most: float) -> tuple[Curve, Curve]:
+    k = _threads(x, most)
+    inside = np.where(k <= float(x.threads), k, np.nan)
+    return (
+        Curve("supply f(k)", k, numbers(curves.supply(x, k)), _SUPPLY),
+        Curve("demand g(x)/Z", k, numbers(curves.demand(x, np.subtract(x.threads, inside))), _DEMAND),
+    )
+
+
+def _threads(x: Inputs, most: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Even steps, and the corners of both curves exactly."""
+    corners = [float(curves.ms_transition(x)), float(x.threads) - float(curves.cs_transition(x)), float(x.threads)]
+    corners += [float(value) for value in (shape.peak(x), shape.valley(x)) if np.isfinite(value)]
+    even = np.linspace(0.0, most, POINTS)
+    return np.unique(np.concatenate([even, [c for c in corners if 0 <= c <= most]]))
+
+
+def _intersections(x: Inputs) -> list[Layer]:
+    found = equilibrium.intersections(x)
+    k, rate = numbers(found.fewest_ms_threads), numbers(found.ms_throughput)
+    words = np.asarray(found.stability).reshape(-1)
+    first = float(np.nanmin(k)) if np.isfinite(k).any() else np.nan
+    layers: list[Layer] = []
+    for kind, symbol in (("stable", "circle"), ("unstable", "circle-open"), ("neutral", "diamond")):
+        here = (words == kind) & np.isfinite(k)
+        if not here.any():
+            continue
+        texts = tuple(f"k = {value:.3g}{', reached' if value == first else ''}" for value in k[here])
+        sides = tuple("top left" if value > 0.8 * float(x.threads) else "top right" for value in k[here])
+        layers.append(Points(f"{kind} intersection", k[here], rate[here], texts, Look("ink", symbol=symbol), sides))
+    return layers
+
+
+def _marks(x: Inputs, n: float, top: float) -> list[Rule]:
+    marks = [
+        ("delta = R L", float(curves.ms_transition(x)), "y"),
+        ("pi = M/E", n - float(curves.cs_transition(x)), "y"),
+        ("psi, cache peak", float(shape.peak(x)), "y"),
+        ("valley", float(shape.valley(x)), "y"),
+        ("plateau R", float(shape.plateau(x)), "x"),
+    ]
+    ends = {"y": n, "x": top}
+    return [Rule(at, text, along) for text, at, along in marks if np.isfinite(at) and 0 < at < ends[along]]
+
+
+def _top(*states: Inputs) -> float:
+    most = 0.0
+    for x in states:
+        k = np.linspace(0.0, float(x.threads), POINTS)
+        supply, demand = numbers(curves.supply(x, k)), numbers(curves.demand(x, np.subtract(x.threads, k)))
+        most = max(most, min(float(supply.max()), 2.0 * float(demand.max())), float(demand.max()))
+    return 1.2 * most
+
+
+def operation(before: Inputs, name: str, factor: float) -> Picture:
+    """One of the nine operations: both curves before (thin) and after (thick), with the state reached in each."""
+    after = operations.operate(before, name, factor)
+    most = max(float(before.threads), float(after.threads))
+    old, new = _curves(before, most), _curves(after, most)
+    thin = tuple(replace(curve, name=f"{curve.name} before", look=look) for curve, look in zip(old, _OLD, strict=True))
+    thick = tuple(replace(curve, name=f"{curve.name} after") for curve in new)
+    dots = (_reached(before, "before", "circle-open"), _reached(after, "after", "circle"))
+    return Picture(
+        title=f"{OPERATION_WORDS[name]} x{factor:.3g}",
+        x=Axis("k", "threads", span=(0.0, most)),
+        y=Axis("MS throughput", "requests/cycle", span=(0.0, _top(before, after))),
+        layers=(*thin, *thick, *dots),
+        source=f"{SOURCE}, Figure {name}",
+        caption="Thin: before; thick: after; marks: the state that a launch reaches.",
+    )
+
+
+_OLD = (_OLD_SUPPLY, _OLD_DEMAND)
+
+
+def _reached(x: Inputs, word: str, symbol: str) -> Points:
+    found = reached(x)
+    return Points(f"reached {word}", [float(found)], [float(curves.supply(x, found))], (), Look("ink", symbol=symbol))
+
+
+def nine_operations(before: Inputs, factor: float = 1.5) -> Panels:
+    """All nine ways to move the curves, by one factor each (latencies by its inverse: an improvement)."""
+    inverse = ("4B", "8C")
+    return Panels(
+        title="Nine ways to move the curves",
+        pictures=tuple(
+            operation(before, name, 1.0 / factor if name in inverse else factor) for name in OPERATION_WORDS
+        ),
+        source=f"{SOURCE}, Figures 4 and 8",
+        caption="Thin: before; thick: after; marks: the state that a launch reaches.",
+    )
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine's half of the inputs for one type of operand, per SM: M, R and L."""
+
+    name: str
+    lanes: float          # M  [inst/cycle]
+    ms_throughput: float  # R  [request/cycle]
+    latency: float        # L  [cycle]
+
+
+def architectures(machines: Sequence[Machine], columns: int = 2) -> Panels:
+    """Architectural X-graphs: f(k) from the left and g(x) from the right, each with its own axis, per machine."""
+    return Panels(
+        title="Architectural X-graphs",
+        pictures=tuple(_architecture(one) for one in machines),
+        source=f"{SOURCE}, Table II and Figure 10; E = 1",
+        caption="Supply of memory (left axis) and computation (right axis) of one SM; delta and pi are the warps that "
+        "saturate each.",
+        columns=columns,
+    )
+
+
+def _architecture(one: Machine) -> Picture:
+    delta, pi = one.ms_throughput * one.latency, one.lanes
+    most = float(np.ceil(1.5 * (delta + pi)))
+    plain = Inputs(most, 1.0, 1.0, one.lanes, one.latency, one.ms_throughput)
+    k = _threads(plain, most)
+    scale = one.ms_throughput / one.lanes  # both plateaus at one height, so that two units share the plot
+    return Picture(
+        title=one.name,
+        x=Axis("k", "warps", span=(0.0, most)),
+        y=Axis("f(k)", "requests/cycle", span=(0.0, 1.35 * one.ms_throughput)),
+        layers=(
+            Curve("memory f(k)", k, numbers(curves.supply(plain, k)), _SUPPLY),
+            Curve("computation g(x)", k, scale * numbers(curves.computation(plain, most - k)), _DEMAND),
+            Rule(delta, f"delta {delta:.3g}"),
+            Rule(most - pi, f"pi {pi:.3g}"),
+        ),
+        source=SOURCE,
+        right=Axis("g(x)", "inst/cycle", span=(0.0, 1.35 * one.lanes)),
+    )
