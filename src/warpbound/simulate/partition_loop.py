@@ -1,0 +1,231 @@
+"""The event loop behind `partitions`: plain functions over whole numbers, compiled where Numba is there.
+
+Times are whole femtoseconds: the order of events never depends on rounding. Events of one moment happen in the order
+in which they were announced. Everything lies in one column of numbers, `m`; `Parts` says where each part begins, so
+that `m[at.sm + warp]` is the SM of a warp. (Many columns would cost more in counting references than in work.)
+"""
+
+from typing import Any, NamedTuple
+
+from warpbound.simulate.compiled import compiled
+
+READY, ARRIVED, REPLIED = 0, 1, 2  # kinds of event: a warp may go on; a transaction is at its partition; or replied to
+MOST_EVENTS = 1 << 34  # 3 x number + kind stays below; 2 to the 29 of them can be announced
+
+
+class Sizes(NamedTuple):
+    """How many there are, and the machine's times in femtoseconds."""
+
+    sms: int
+    blocks: int
+    block_warps: int
+    resident: int     # blocks of an SM
+    in_flight: int    # most transactions of an SM that are not replied to
+    period: int       # of an SM's clock
+    port: int         # between two transactions of an SM
+    outward: int      # from the SM to a partition
+    back: int         # from a partition to the SM
+    block_start: int  # between a block's end and the first instruction of the next
+
+
+class Parts(NamedTuple):
+    """Where each part of the column begins. First what the warps do, then what changes, then what is recorded.
+
+    Warps of a block follow each other; so do the requests of a warp, and the transactions of a request.
+    """
+
+    warp_first: int           # first request of each warp, and the end
+    request_first: int        # first transaction of each request, and the end
+    request_cycles: int       # SM cycles of arithmetic before it
+    request_waits: int        # 1 where the warp waits for the replies
+    request_barrier: int      # 1 where the block meets first
+    transaction_warp: int
+    transaction_request: int
+    transaction_home: int     # partition
+    transaction_service: int  # at its partition [fs]
+
+    phase: int                # by SM: an edge of its clock
+    issue_free: int           # by SM
+    port_free: int            # by SM
+    sm_in_flight: int         # by SM
+    head: int                 # by SM: first warp that waits for room in flight, or -1
+    tail: int                 # by SM
+    behind: int               # by warp: the one after it in that row
+    sm: int                   # by warp
+    request: int              # by warp: its next one
+    pending: int              # by warp: replies awaited
+    passed: int               # by warp: 1 once the barrier before its next request is passed
+    left: int                 # by block: warps that have not ended
+    met: int                  # by block: warps at the barrier
+    free: int                 # by partition: when it has served what has arrived
+    when: int                 # by entry of the queue, a binary heap
+    what: int                 # order of announcement x MOST_EVENTS + event
+    queued: int               # entries of the queue
+    announced: int            # events so far
+    next_block: int
+    all_in_flight: int
+    last: int                 # time of the last event
+    area: int                 # transactions in flight, added up over time
+
+    issued: int               # by transaction: the SM took up its request
+    sent: int                 # it left the SM
+    arrived: int
+    started: int
+    served: int
+    replied: int
+    ended: int                # by warp
+
+
+@compiled
+def play(m: Any, at: Parts, of: Sizes) -> None:
+    """Run all blocks to their end."""
+    for _ in range(of.resident):
+        for sm in range(of.sms):
+            begin_block(m, at, of, sm, 0)
+    while m[at.queued] > 0:
+        time, event = earliest(m, at)
+        m[at.area] += m[at.all_in_flight] * (time - m[at.last])
+        m[at.last] = time
+        kind, number = event % 3, event // 3
+        if kind == READY:
+            go_on(m, at, of, number, time)
+        elif kind == ARRIVED:
+            serve(m, at, of, number, time)
+        else:
+            reply(m, at, of, number, time)
+
+
+@compiled
+def announce(m: Any, at: Parts, time: int, event: int) -> None:
+    """Put an event into the queue."""
+    when, what, place = at.when, at.what, m[at.queued]
+    while place > 0 and m[when + (place - 1) // 2] > time:
+        above = (place - 1) // 2
+        m[when + place], m[what + place] = m[when + above], m[what + above]
+        place = above
+    m[when + place], m[what + place] = time, m[at.announced] * MOST_EVENTS + event
+    m[at.queued] += 1
+    m[at.announced] += 1
+
+
+@compiled
+def earliest(m: Any, at: Parts) -> tuple[int, int]:
+    """Take the earliest event out of the queue, of several the one announced first: its time and what it is."""
+    when, what = at.when, at.what
+    m[at.queued] -= 1
+    last = m[at.queued]
+    time, event = m[when], m[what] % MOST_EVENTS
+    moved, key, place, below = m[when + last], m[what + last], 0, 1
+    while below < last:
+        other = below + 1
+        if other < last and (
+            m[when + other] < m[when + below]
+            or (m[when + other] == m[when + below] and m[what + other] < m[what + below])
+        ):
+            below = other
+        if moved < m[when + below] or (moved == m[when + below] and key < m[what + below]):
+            break
+        m[when + place], m[what + place] = m[when + below], m[what + below]
+        place, below = below, 2 * below + 1
+    m[when + place], m[what + place] = moved, key
+    return time, event
+
+
+@compiled
+def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
+    """The next block of the grid, if there is one, on this SM."""
+    block = m[at.next_block]
+    if block < of.blocks:
+        m[at.next_block] += 1
+        for warp in range(block * of.block_warps, (block + 1) * of.block_warps):
+            m[at.sm + warp] = sm
+            announce(m, at, time, 3 * warp + READY)
+
+
+@compiled
+def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
+    """A warp comes to its next request, to a barrier, or to its end."""
+    block, sm, request = warp // of.block_warps, m[at.sm + warp], m[at.request + warp]
+    if request == m[at.warp_first + warp + 1]:
+        m[at.ended + warp] = time
+        m[at.left + block] -= 1
+        if m[at.left + block] == 0:
+            begin_block(m, at, of, sm, time + of.block_start)
+    elif m[at.request_barrier + request] == 1 and m[at.passed + warp] == 0:
+        m[at.met + block] += 1
+        if m[at.met + block] == of.block_warps:
+            m[at.met + block] = 0
+            for other in range(block * of.block_warps, (block + 1) * of.block_warps):
+                m[at.passed + other] = 1
+                announce(m, at, time, 3 * other + READY)
+    elif m[at.head + sm] < 0 and has_room(m, at, of, warp):
+        issue(m, at, of, warp, time)
+    else:
+        if m[at.head + sm] < 0:
+            m[at.head + sm] = warp
+        else:
+            m[at.behind + m[at.tail + sm]] = warp
+        m[at.tail + sm] = warp
+        m[at.behind + warp] = -1
+
+
+@compiled
+def has_room(m: Any, at: Parts, of: Sizes, warp: int) -> bool:
+    """Whether the SM may have the next request's transactions in flight too; a large one may go alone."""
+    request, there = m[at.request + warp], m[at.sm_in_flight + m[at.sm + warp]]
+    more = m[at.request_first + request + 1] - m[at.request_first + request]
+    return bool(there == 0 or there + more <= of.in_flight)
+
+
+@compiled
+def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
+    """Arithmetic from an edge of the SM's clock on, then the transactions one after the other."""
+    sm, request = m[at.sm + warp], m[at.request + warp]
+    begin, edge = max(time, m[at.issue_free + sm]), m[at.phase + sm]
+    begin = edge - (edge - begin) // of.period * of.period
+    done = begin + m[at.request_cycles + request] * of.period
+    port = max(done, m[at.port_free + sm])
+    first, last = m[at.request_first + request], m[at.request_first + request + 1]
+    for number in range(first, last):
+        m[at.issued + number], m[at.sent + number] = time, port
+        announce(m, at, port + of.outward, 3 * number + ARRIVED)
+        port += of.port
+    m[at.issue_free + sm], m[at.port_free + sm] = done, port
+    m[at.sm_in_flight + sm] += last - first
+    m[at.all_in_flight] += last - first
+    m[at.request + warp], m[at.passed + warp] = request + 1, 0
+    if first == last:
+        announce(m, at, done, 3 * warp + READY)
+    elif m[at.request_waits + request] == 1:
+        m[at.pending + warp] = last - first
+    else:
+        announce(m, at, port, 3 * warp + READY)
+
+
+@compiled
+def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
+    """A transaction comes to the end of its partition's queue."""
+    home = m[at.transaction_home + number]
+    start = max(time, m[at.free + home])
+    done = start + m[at.transaction_service + number]
+    m[at.free + home] = done
+    m[at.arrived + number], m[at.started + number], m[at.served + number] = time, start, done
+    announce(m, at, done + of.back, 3 * number + REPLIED)
+
+
+@compiled
+def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
+    """A reply is back: its warp may be free to go on, and others of the SM have room."""
+    warp = m[at.transaction_warp + number]
+    sm = m[at.sm + warp]
+    m[at.replied + number] = time
+    m[at.sm_in_flight + sm] -= 1
+    m[at.all_in_flight] -= 1
+    if m[at.request_waits + m[at.transaction_request + number]] == 1:
+        m[at.pending + warp] -= 1
+        if m[at.pending + warp] == 0:
+            announce(m, at, time, 3 * warp + READY)
+    while m[at.head + sm] >= 0 and has_room(m, at, of, m[at.head + sm]):
+        following = m[at.head + sm]
+        m[at.head + sm] = m[at.behind + following]
+        issue(m, at, of, following, time)
