@@ -15,7 +15,7 @@ from warpbound.report.words import CAUSE_WORDS
 
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 SMALLEST_TEXT = 0.06  # share of the longest bar below which a part carries no number
-FEWEST_FOR_NO_TEXT = 150  # boxes from which on none carries a text
+_PARTS = (*CYCLE, Look("yellow"))
 
 
 def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the schedule of one warp alone") -> Picture:
@@ -44,7 +44,7 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
 
 def _look(cause: str) -> Look:
     order = list(CAUSE_WORDS)
-    return CYCLE[order.index(cause) % len(CYCLE)] if cause in order else CYCLE[0]
+    return _PARTS[order.index(cause) % len(_PARTS)] if cause in order else _PARTS[0]
 
 
 class Edge(NamedTuple):
