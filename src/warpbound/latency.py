@@ -1,6 +1,7 @@
 """How long each instruction of a program keeps its scoreboards up on one GPU, and what such a wait is called.
 
-Source   latencies by architecture from isa/latencies.toml, those of the memory system from the Gpu.
+Source   latencies by architecture from isa/latencies.toml, those of the memory system from the Gpu; without control
+         words the distances between instructions from isa/timings.toml.
 Models   unloaded latencies: a load served by L1, L2 or DRAM, or by shares of them.
 Omits    waiting behind other requests; misses of the constant and instruction caches.
 """
@@ -9,16 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from warpbound.isa.opcodes import OpcodeFacts, latency, opcode_facts
+from warpbound.isa.timings import Timing, timing
 from warpbound.machine import PARAMETERS, Gpu
+from warpbound.program.flow import ENDS, jumps
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.schedule import Wait
+from warpbound.schedule.dependences import greedy_pairs
 
 Shares = Mapping[str, float]  # l1, l2, dram -> share of a load's sectors served there; shares add up to 1
 LEVELS = ("l1", "l2", "dram")
 DRAM: Shares = {"dram": 1.0}
 TENSOR = ("fp16", "bf16", "tf32", "fp8", "fp4", "int8", "int4", "int1", "fp64")
 
-_STORES = frozenset({"ST", "STG", "STL", "STS", "STSM", "STAS", "RED", "REDG", "REDS", "REDAS", "SUST", "SURED"})
+_STORES = frozenset(
+    {"ST", "STG", "STL", "STS", "STSM", "STAS", "RED", "REDG", "REDS", "REDAS", "SUST", "SURED", "GST", "LST", "GRED"}
+)
 _NO_DATA = frozenset({"CCTL", "CCTLL", "CCTLT", "QSPC"})
 _ATOMICS = frozenset({"ATOM", "ATOMG", "SUATOM"})
 _WIDER = {"int4": "int8", "int1": "int8", "fp4": "fp8"}
@@ -30,7 +36,10 @@ _COPIES = "async"  # queue of the copies from global to shared memory (LDGSTS) a
 
 @dataclass(frozen=True)
 class MemoryLatency:
-    """Unloaded latencies in cycles at the chosen clock, on an architecture (90 for sm_90)."""
+    """Unloaded latencies in cycles at the chosen clock, on an architecture (90 for sm_90).
+
+    core : of arithmetic, where the board states one of its own. timing : how a warp issues without control words.
+    """
 
     arch: int
     l1: float
@@ -38,6 +47,8 @@ class MemoryLatency:
     dram: float
     shared: float
     tensor: Mapping[str, float] = field(default_factory=dict)  # operand type -> multiply-adds per cycle and SM
+    core: float | None = None
+    timing: Timing | None = None
 
     def of(self, shares: Shares) -> float:
         """Mean over the levels that serve a load."""
@@ -50,15 +61,18 @@ class MemoryLatency:
 
 def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
     """L1, L2 and shared memory keep their cycles; DRAM's share beyond L2 keeps its time."""
-    l2 = gpu.value("l2_latency")
+    l2 = gpu.get("l2_latency") or 0.0  # 0: a machine without caches, all of whose way to DRAM keeps its time
     beyond_s = (gpu.value("dram_latency") - l2) / gpu.value("latency_clock")
+    dram = l2 + beyond_s * clock_hz
     return MemoryLatency(
         arch=gpu.arch,
-        l1=gpu.value("l1_latency"),
-        l2=l2,
-        dram=l2 + beyond_s * clock_hz,
+        l1=gpu.get("l1_latency") or dram,
+        l2=l2 or dram,
+        dram=dram,
         shared=gpu.value("shared_latency"),
         tensor={kind: tensor_rate(gpu, kind) for kind in TENSOR} if gpu.get("tensor_fp16") else {},
+        core=gpu.get("alu_latency"),
+        timing=timing(gpu.arch, gpu.key),
     )
 
 
@@ -73,8 +87,44 @@ def waits(
     instructions: Sequence[Instruction], memory: MemoryLatency, served: Callable[[int], Shares] = lambda _: DRAM
 ) -> tuple[Wait, ...]:
     """One Wait per instruction; `served(index)` says which levels serve the load at that index."""
-    found = (_wait(one, memory, served(index)) for index, one in enumerate(instructions))
-    return tuple(_visible(one, wait, memory.arch) for one, wait in zip(instructions, found, strict=True))
+    found = tuple(_wait(one, memory, served(index)) for index, one in enumerate(instructions))
+    if any(one.control is not None for one in instructions):
+        return tuple(_visible(one, wait, memory.arch) for one, wait in zip(instructions, found, strict=True))
+    return _paced(instructions, found, memory)
+
+
+def _paced(
+    instructions: Sequence[Instruction], found: Sequence[Wait], memory: MemoryLatency
+) -> tuple[Wait, ...]:
+    """With what tables say of the distances between instructions, where no control word does."""
+    table = memory.timing
+    if table is None:
+        ended = [one.opcode in ENDS for one in instructions]
+        return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, found, strict=True))
+    marked = frozenset(index for index, one in enumerate(instructions) if one.pairs)
+    pair = table.get("pair")
+    pairs = marked or (greedy_pairs(instructions) if pair is not None else frozenset())
+    return tuple(
+        replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(one, wait, memory, table)
+        for index, (one, wait) in enumerate(zip(instructions, found, strict=True))
+    )
+
+
+def _apart(one: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -> Wait:
+    """The gap behind an instruction that issues alone. What ends a warp is followed by nothing."""
+    if one.opcode in ENDS:
+        return replace(wait, gaps=(0.0,))
+    if one.opcode == "BAR":
+        barrier = table.get("barrier")
+        hold = wait.hold if barrier is None else barrier
+        return replace(wait, hold=hold, write=hold, gaps=table.gaps())
+    if jumps(one):
+        return replace(wait, gaps=table.gaps("branch_not_taken"), taken=table.get("branch_taken"))
+    if wait.loads:
+        return replace(wait, gaps=table.gaps("loads", "memory"))
+    if one.opcode in _STORES:
+        return replace(wait, gaps=table.gaps("stores", "memory"))
+    return replace(wait, gaps=table.gaps(*(["memory"] if wait.queue in ("shared", "global") else [])))
 
 
 def _visible(one: Instruction, wait: Wait, arch: int) -> Wait:
@@ -110,7 +160,7 @@ def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
             holds = one.opcode in _HOLDS and _HOLDS[one.opcode] not in one.modifiers
             return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=cycles if holds else 0.0)
         case "fixed" | "branch":
-            return Wait(facts.latency or 0.0, read)
+            return Wait(memory.core if memory.core and memory.timing else facts.latency or 0.0, read)
         case _:
             busy = _product_cycles(facts, memory) if one.opcode.endswith("GMMA") else 0.0
             return Wait(max(facts.latency or 0.0, busy), read, queue=facts.pipe, busy=busy)

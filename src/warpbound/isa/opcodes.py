@@ -1,8 +1,9 @@
 """Where an opcode executes, for how long it holds its units, and when its result is there.
 
 The facts stand in opcodes.toml (opcode -> family), families.toml (family -> pipe, demand, latency)
-and latencies.toml (what belongs to no opcode alone), each with its source. An unknown opcode is
-never an error: it has `known` False and demands nothing, and callers count it.
+and latencies.toml (what belongs to no opcode alone), each with its source; before 7.0 in early_opcodes.toml and
+early_families.toml, and only what is not there in the others. An unknown opcode is never an error: it has `known`
+False and demands nothing, and callers count it.
 """
 
 import re
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (
@@ -25,15 +26,15 @@ _TRUST = ("vendor", "measured", "published", "assumed")  # from the best to the 
 class OpcodeFacts:
     """What one opcode with its modifiers costs one warp on one architecture."""
 
-    family: str                         # table of families.toml; "unknown" when not in the data
-    pipe: str                           # one of PIPES
-    demand: Mapping[str, float]         # unit of one sub-core -> cycle/inst; shared units: SM-wide x 4
-    latency: float | None               # issue to use, cycle; None: the machine's memory parameters say
-    latency_class: str                  # what a wait for it is booked on; see LATENCY_CLASSES
-    source: str                         # keys of `sources()`: demand's, then latency's where it is another
-    how: str                            # vendor | measured | published | assumed: the weaker of the two
-    known: bool                         # False: not in the data
-    tensor: tuple[str, float] | None    # (operand type, FMA/inst); the board gives the rate, hence no demand
+    family: str  # table of families.toml; "unknown" when not in the data
+    pipe: str  # one of PIPES
+    demand: Mapping[str, float]  # unit of one sub-core -> cycle/inst; shared units: SM-wide x 4
+    latency: float | None  # issue to use, cycle; None: the machine's memory parameters say
+    latency_class: str  # what a wait for it is booked on; see LATENCY_CLASSES
+    source: str  # keys of `sources()`: demand's, then latency's where it is another
+    how: str  # vendor | measured | published | assumed: the weaker of the two
+    known: bool  # False: not in the data
+    tensor: tuple[str, float] | None  # (operand type, FMA/inst); the board gives the rate, hence no demand
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,12 @@ class Latency:
     """One latency of an architecture and where it comes from."""
 
     value: float  # cycle
-    source: str   # key of `sources()`
-    how: str      # vendor | measured | published | assumed
+    source: str  # key of `sources()`
+    how: str  # vendor | measured | published | assumed
 
+
+FIRST = 70  # the first architecture with a column in families.toml
+_LATER, _EARLY = "", "early_"  # what the names of the two pairs of files begin with
 
 _UNKNOWN = OpcodeFacts(
     family="unknown",
@@ -59,13 +63,22 @@ _UNKNOWN = OpcodeFacts(
 
 
 def architectures() -> tuple[int, ...]:
-    """Architectures with a data row, ascending: 70 for compute capability 7.0."""
-    return tuple(sorted(_rows()))
+    """Architectures with a data row from 7.0 on, ascending: 70 for compute capability 7.0."""
+    return tuple(sorted(_rows(_LATER)))
+
+
+def early_architectures() -> tuple[int, ...]:
+    """Those with a data row before 7.0, ascending: 10 for compute capability 1.0."""
+    return tuple(sorted(_rows(_EARLY)))
 
 
 def data_row(arch: int) -> int:
-    """The architecture whose numbers answer for `arch`: itself, or the nearest relative with data."""
-    rows = _rows()
+    """The architecture whose numbers answer for `arch` from 7.0 on: itself, or the nearest relative with data."""
+    return _row(_LATER, arch)
+
+
+def _row(book: str, arch: int) -> int:
+    rows = _rows(book)
     if arch in rows:
         return rows[arch]
     older = [row for row in rows if row <= arch]
@@ -75,11 +88,16 @@ def data_row(arch: int) -> int:
 @cache
 def opcode_facts(opcode: str, modifiers: tuple[str, ...], arch: int) -> OpcodeFacts:
     """Facts of ("IMAD", ("WIDE", "U32"), 90); `known` False where the opcode is not in the data."""
-    family = _family_of(opcode, modifiers)
-    if family is None:
-        return _UNKNOWN
-    row = _load("families")[family]
-    column = data_row(arch)
+    for book in (_EARLY, _LATER) if arch < FIRST else (_LATER,):
+        family = _family_of(book, opcode, modifiers)
+        if family is not None:
+            return _facts(book, family, _tensor_work(opcode, modifiers), arch)
+    return _UNKNOWN
+
+
+def _facts(book: str, family: str, tensor: tuple[str, float] | None, arch: int) -> OpcodeFacts:
+    row = _load(book + "families")[family]
+    column = _column(book, arch)
     cost_source = str(_pick(row["source"], column))
     latency_source = str(_pick(row.get("latency_source", cost_source), column))
     sources = dict.fromkeys((cost_source, latency_source))
@@ -92,9 +110,9 @@ def opcode_facts(opcode: str, modifiers: tuple[str, ...], arch: int) -> OpcodeFa
         latency=None if latency is None else float(latency),
         latency_class=str(_pick(row["class"], column)),
         source=" ".join(sources),
-        how=max((_how(source, arch) for source in sources), key=_TRUST.index),
+        how=max((_how(book, source, arch) for source in sources), key=_TRUST.index),
         known=True,
-        tensor=_tensor_work(opcode, modifiers),
+        tensor=tensor,
     )
 
 
@@ -102,9 +120,9 @@ def opcode_facts(opcode: str, modifiers: tuple[str, ...], arch: int) -> OpcodeFa
 def latency(name: str, arch: int) -> Latency:
     """A latency of latencies.toml, such as "predicate" or "war_stg_64"; KeyError for another name."""
     row = _load("latencies")[name]
-    column = data_row(arch)
+    column = _column(_LATER, arch)
     source = str(_pick(row["source"], column))
-    return Latency(float(_pick(row["value"], column)), source, _how(source, arch))
+    return Latency(float(_pick(row["value"], column)), source, _how(_LATER, source, arch))
 
 
 def latency_names() -> tuple[str, ...]:
@@ -114,7 +132,8 @@ def latency_names() -> tuple[str, ...]:
 
 def sources() -> Mapping[str, str]:
     """Source key -> what it stands for."""
-    return {key: source["text"] for key, source in _load("families")["sources"].items()}
+    books = (_load(_EARLY + "families"), _load(_LATER + "families"))
+    return {key: source["text"] for book in books for key, source in book["sources"].items()}
 
 
 @cache
@@ -123,31 +142,43 @@ def _load(name: str) -> dict[str, Any]:
 
 
 @cache
-def _rows() -> dict[int, int]:
-    return {int(arch): row for arch, row in _load("opcodes")["rows"].items()}
+def _rows(book: str) -> dict[int, int]:
+    return {int(arch): row for arch, row in _load(book + "opcodes")["rows"].items()}
 
 
-def _pick(value: Any, column: int) -> Any:
+class _Column(NamedTuple):
+    """A data row and its place in the lists."""
+
+    row: int
+    place: int
+
+
+def _column(book: str, arch: int) -> _Column:
+    row = _row(book, arch)
+    return _Column(row, _load(book + "families")["columns"].index(row))
+
+
+def _pick(value: Any, column: _Column) -> Any:
     """A value that holds for all columns, or the one of this column from a list or a table."""
     if isinstance(value, list):
-        return value[_load("families")["columns"].index(column)]
+        return value[column.place]
     if isinstance(value, dict):
-        return value.get(str(column), value["rest"])
+        return value.get(str(column.row), value["rest"])
     return value
 
 
-def _how(source: str, arch: int) -> str:
+def _how(book: str, source: str, arch: int) -> str:
     """How far to trust a number from `source` when said of `arch`."""
-    if data_row(arch) != arch:
+    if _row(book, arch) != arch:
         return "assumed"
-    return str(_load("families")["sources"][source]["how"])
+    return str(_load(book + "families")["sources"][source]["how"])
 
 
 @cache
-def _entries() -> dict[str, list[tuple[frozenset[str], str]]]:
+def _entries(book: str) -> dict[str, list[tuple[frozenset[str], str]]]:
     """Opcode -> (modifiers that must be there, family), the most demanding first."""
     entries: dict[str, list[tuple[frozenset[str], str]]] = {}
-    for family, text in _load("opcodes")["opcodes"].items():
+    for family, text in _load(book + "opcodes")["opcodes"].items():
         for entry in text.split():
             opcode, *modifiers = entry.split(".")
             entries.setdefault(opcode, []).append((frozenset(modifiers), family))
@@ -156,9 +187,9 @@ def _entries() -> dict[str, list[tuple[frozenset[str], str]]]:
     return entries
 
 
-def _family_of(opcode: str, modifiers: tuple[str, ...]) -> str | None:
+def _family_of(book: str, opcode: str, modifiers: tuple[str, ...]) -> str | None:
     present = set(modifiers)
-    for required, family in _entries().get(opcode, ()):
+    for required, family in _entries(book).get(opcode, ()):
         if required <= present:
             return family
     return None

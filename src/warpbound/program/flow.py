@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 from warpbound.program.instruction import PT, Instruction
 
-JUMPS = frozenset({"BRA", "JMP", "BRX", "JMX", "BRXU", "JMXU"})
+JUMPS = frozenset({"BRA", "JMP", "BRX", "JMX", "BRXU", "JMXU", "BRK", "CONT", "SYNC"})
 INDIRECT = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
 ENDS = frozenset({"EXIT", "RET", "KILL"})
-CALLS = frozenset({"CALL"})
+CALLS = frozenset({"CALL", "CAL", "JCAL"})
+_REJOINS = "S"  # before Maxwell: a modifier of any instruction that ends a divergent stretch
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,18 @@ class Flow:
 
 def always(instruction: Instruction) -> bool:
     """Whether a branch, exit or call is taken by every thread that reaches it."""
+    if instruction.guard is not None and "predicate" not in instruction.guard.kind:
+        return False  # a condition register of 1.x
     conditions = [x for x in (instruction.guard, *instruction.operands) if x is not None and "predicate" in x.kind]
     plain = all(x.index == PT and not x.invert for x in conditions)
     return plain and not {"DIV", "CONV"} & set(instruction.modifiers)
+
+
+def jumps(instruction: Instruction) -> bool:
+    """Whether it leads elsewhere in the kernel: a branch, or what rejoins at the end of a divergent stretch."""
+    if instruction.opcode in JUMPS:
+        return True
+    return _REJOINS in instruction.modifiers and any(x.kind == "label" and x.index == 0 for x in instruction.operands)
 
 
 def leaves(instruction: Instruction) -> bool:
@@ -87,7 +97,7 @@ def _target(instruction: Instruction, at: dict[int, int]) -> int | None:
 def _starts(instructions: Sequence[Instruction], at: dict[int, int], labels: Iterable[int]) -> list[int]:
     starts = {0} | {at[a] for a in labels if a in at}
     for i, one in enumerate(instructions):
-        if one.opcode in JUMPS or one.opcode in CALLS or leaves(one):
+        if jumps(one) or one.opcode in CALLS or leaves(one):
             starts.add(i + 1)
             target = _target(one, at)
             if target is not None:
@@ -99,7 +109,7 @@ def _follows(
     last: Instruction, after: int, at: dict[int, int], number: dict[int, int], label_blocks: set[int]
 ) -> tuple[int, ...]:
     through = (number[after],) if after in number else ()
-    if last.opcode in JUMPS:
+    if jumps(last):
         target = _target(last, at)
         targets: tuple[int, ...] = (number[target],) if target is not None else ()
         if last.opcode in INDIRECT:

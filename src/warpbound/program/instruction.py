@@ -79,6 +79,7 @@ class Instruction:
     guard : the predicate it runs under; None when it always runs.
     control : None in a listing printed without encodings.
     encoding : the low and high 64 bits, when known.
+    pairs : marked to issue together with the next one (the braces of Kepler and Maxwell listings).
     """
 
     address: int
@@ -90,6 +91,7 @@ class Instruction:
     control: Control | None = None
     encoding: tuple[int, int] | None = None
     place: Place | None = field(default=None, compare=False)
+    pairs: bool = False
 
     @property
     def mnemonic(self) -> str:

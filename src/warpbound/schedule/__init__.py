@@ -1,0 +1,125 @@
+"""When one warp, alone on its SM, issues each instruction of a stream, and what it waits for.
+
+Models   One warp: in-order issue; a wait for every raise of a scoreboard in the mask, or for all but the
+         youngest n (`DEPBAR.LE`, `WARPGROUP.DEPBAR.LE`); results without a scoreboard of their own covered by
+         the next raise of the same queue; queues whose unit takes one instruction at a time. Where a program has
+         control words they say what is waited for (`control_words`), else its registers do (`dependences`).
+Omits    Other warps (they are the bounds' business), instruction-cache misses, register-bank conflicts,
+         copies that end at an mbarrier (TMA, tcgen05), the scoreboards' limit of 63 raises.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from warpbound.program.instruction import Instruction
+from warpbound.schedule import control_words, dependences
+from warpbound.schedule.records import CAUSES, Phase, Place, Schedule, Wait
+from warpbound.schedule.warp import Warp
+
+__all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "schedule", "steady", "together"]
+
+_MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
+
+
+def _warp(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:
+    told = any(one.control is not None for one in instructions)
+    return Warp(instructions, waits, control_words.step if told else dependences.step)
+
+
+def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
+    """Issue times of `stream` (indices into `instructions`); `waits` has one entry per instruction.
+
+    Where no instruction has a control word, each waits for the registers that it reads.
+    """
+    warp = _warp(instructions, waits)
+    warp.run(stream)
+    return _told(warp, stream)
+
+
+def together(
+    streams: Sequence[Sequence[int]], instructions: Sequence[Instruction], waits: Sequence[Wait]
+) -> tuple[Schedule, ...]:
+    """The warps of one block, each alone but for the barriers (BAR), which none passes before all have arrived.
+
+    A warp whose stream has ended is waited for no more.
+    """
+    warps = [_warp(instructions, waits) for _ in streams]
+    parts = [_between_barriers(stream, instructions) for stream in streams]
+    for turn in range(max(map(len, parts), default=0)):
+        arrived = []
+        for warp, own in zip(warps, parts, strict=True):
+            if turn < len(own):
+                warp.run(own[turn])
+            if turn + 1 < len(own):
+                arrived.append(warp)
+        released = max((warp.free for warp in arrived), default=0.0)
+        for warp in arrived:
+            warp.hold_until(released)
+    return tuple(_told(warp, stream) for warp, stream in zip(warps, streams, strict=True))
+
+
+def _between_barriers(stream: Sequence[int], instructions: Sequence[Instruction]) -> list[Sequence[int]]:
+    ends = [place + 1 for place, index in enumerate(stream) if instructions[index].opcode == "BAR"]
+    return [stream[first:last] for first, last in pairwise([0, *ends, len(stream)])]
+
+
+def _told(warp: Warp, stream: Sequence[int]) -> Schedule:
+    parts, lines = warp.booked(0, len(stream) - 1, 1.0)
+    return Schedule(
+        stream=tuple(stream),
+        issue=tuple(warp.issue),
+        cycles=warp.end,
+        parts=parts,
+        lines=lines,
+        critical=_critical(warp.producer),
+        waited=tuple(warp.waited),
+        producer=tuple(warp.producer),
+        phases=tuple(warp.phases),
+    )
+
+
+def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
+    """One iteration of a loop in its steady state, from one first issue slot to the next.
+
+    The loop runs until the warp stands as it stood one iteration ago, or several. Times, waits and the critical
+    path are those of the last iteration, its first issue slot at 0; cycles, parts and lines are means over the
+    iterations that repeat; phases are all of theirs. Positions are places in the body, of whichever iteration.
+    """
+    warp = _warp(instructions, waits)
+    period = _settle(warp, body)
+    size, end = len(body), len(warp.issue)
+    last = end - size
+    parts, lines = warp.booked(end - period * size, end, 1.0 / period)
+    return Schedule(
+        stream=tuple(body),
+        issue=tuple(t - warp.starts[-1] for t in warp.issue[last:]),
+        cycles=(warp.free - warp.starts[-period]) / period,
+        parts=parts,
+        lines=lines,
+        critical=tuple(p - last for p in _critical(warp.producer) if p >= last),
+        waited=tuple(warp.waited[last:]),
+        producer=tuple(p % size if p >= 0 else -1 for p in warp.producer[last:]),
+        phases=tuple(
+            Phase(tuple(p % size for p in phase.loads), phase.waited) for phase in warp.phases[warp.closed[-period] :]
+        ),
+    )
+
+
+def _settle(warp: Warp, body: Sequence[int]) -> int:
+    """Run the loop until its state repeats; how many iterations make one period."""
+    seen: dict[object, int] = {}
+    for iteration in range(_MOST_ITERATIONS):
+        state = warp.state()
+        if state in seen:
+            return iteration - seen[state]
+        seen[state] = iteration
+        warp.run(body, body[0] if body else None)
+    return _MOST_ITERATIONS // 2
+
+
+def _critical(producer: Sequence[int]) -> tuple[int, ...]:
+    path, at = [], len(producer) - 1
+    while at >= 0:
+        path.append(at)
+        at = producer[at] if producer[at] >= 0 else at - 1
+    return tuple(reversed(path))

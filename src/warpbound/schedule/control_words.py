@@ -1,0 +1,64 @@
+"""What a control word makes an instruction do to its warp.
+
+Source   Control words as the hardware of Volta and later obeys them: stall counts, yield, scoreboards,
+         wait masks (Huerta et al., MICRO 2025, sections 4 and 5, and what ptxas emits for sm_75 to sm_120).
+         Those of Maxwell and Pascal have the same fields (S. Gray, maxas, "Control Codes").
+"""
+
+import re
+
+from warpbound.program.instruction import Instruction, Operand
+from warpbound.schedule.records import Wait
+from warpbound.schedule.warp import Step
+
+_GROUPS = 6  # after SB0 to SB5: gsb0
+
+
+def step(one: Instruction, wait: Wait) -> Step:
+    """Read once from control word and operands."""
+    control = one.control
+    asynchronous = one.opcode.endswith("GMMA") and any(_is_group(x) for x in one.operands)
+    write = _GROUPS if asynchronous else control.write if control else None
+    stall = _stall(one)
+    return Step(
+        gaps=(max(stall, wait.hold),),
+        issuing=min(stall, 1.0),
+        held=max(0.0, wait.hold - stall),
+        end=1.0,
+        awaited=_awaited(one),
+        writes=() if write is None else (write,),
+        read=control.read if control else None,
+    )
+
+
+def _is_group(operand: Operand) -> bool:
+    """gsb0, the scoreboard of a warpgroup's matrix products."""
+    return operand.kind == "scoreboard" and operand.text.startswith("gsb")
+
+
+def _counts(one: Instruction) -> bool:
+    """Whether it waits until no more than so many raises of a scoreboard are left."""
+    return one.opcode == "DEPBAR" or "DEPBAR" in one.modifiers
+
+
+def _awaited(one: Instruction) -> tuple[tuple[int, int], ...]:
+    """(scoreboard, raises that may stay) this instruction waits for, from its mask and as a DEPBAR."""
+    awaited = dict.fromkeys(one.control.wait, 0) if one.control and one.control.wait else {}
+    if _counts(one):
+        counts = [int(x.value) for x in one.operands if x.kind == "immediate"]
+        for operand in one.operands:
+            if operand.kind == "scoreboard":
+                board = _GROUPS if _is_group(operand) else operand.index
+                awaited.setdefault(board, counts[0] if counts else 0)
+            elif operand.kind == "set":
+                awaited |= dict.fromkeys(map(int, re.findall(r"\d+", operand.text)), 0)
+    return tuple(awaited.items())
+
+
+def _stall(one: Instruction) -> float:
+    """Cycles before the same warp may issue again, by the control word alone."""
+    if one.control is None:
+        return 1.0
+    if one.pairs and one.control.stall == 0:
+        return 0.0
+    return 2.0 if one.control.yields and one.control.stall <= 1 else float(max(1, one.control.stall))

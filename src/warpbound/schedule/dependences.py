@@ -1,0 +1,55 @@
+"""What an instruction does to its warp where no control word says it: every register is a scoreboard of its own.
+
+Source   V. Volkov, EECS-2016-143, section 3.7: an instruction issues when the ILP latency of the one before has passed
+         and the registers that it reads are ready, a register dependency latency after the issue of what wrote them;
+         pairs go together. The interval notes' tables follow from the same rules.
+Omits    registers that are still being read or written (WAR, WAW).
+"""
+
+from collections.abc import Sequence
+
+from warpbound.program.instruction import Instruction
+from warpbound.program.registers import reads, writes
+from warpbound.schedule.records import Wait
+from warpbound.schedule.warp import Step
+
+_ISSUE = (("issue", 1.0),)
+_LOADS = frozenset({"LD", "LDG", "LDU", "LDL", "LDS", "LDC", "TEX", "TLD", "TLD4"})
+_ALONE = frozenset({"BRA", "BRX", "JMP", "JMX", "CAL", "RET", "EXIT", "BRK", "CONT", "SYNC", "BAR", "SSY", "PBK"})
+
+
+def step(one: Instruction, wait: Wait) -> Step:
+    """Read once from operands and tables."""
+    written = () if one.skipped else writes(one)
+    return Step(
+        gaps=tuple(max(gap, wait.hold) for gap in wait.gaps),
+        issuing=wait.gaps[0],
+        held=max(0.0, wait.hold - wait.gaps[0]),
+        end=max(wait.gaps[0], wait.hold),
+        awaited=tuple((register, 0) for register in (() if one.skipped else reads(one))),
+        writes=written,
+        forgets=written,
+        taken=wait.taken,
+        idle=wait.causes if wait.loads or wait.hold else _ISSUE,
+    )
+
+
+def greedy_pairs(instructions: Sequence[Instruction]) -> frozenset[int]:
+    """Instructions that issue together with the next one, paired in program order: no dependence, no two loads.
+
+    The rule that section 3.8 of the thesis assumes for Kepler.
+    """
+    pairs: set[int] = set()
+    index = 0
+    while index + 1 < len(instructions):
+        if _pair(instructions[index], instructions[index + 1]):
+            pairs.add(index)
+            index += 1
+        index += 1
+    return frozenset(pairs)
+
+
+def _pair(first: Instruction, second: Instruction) -> bool:
+    if first.opcode in _ALONE or (first.opcode in _LOADS and second.opcode in _LOADS):
+        return False
+    return not set(writes(first)) & set(reads(second))

@@ -1,0 +1,67 @@
+"""What is asked of a schedule and what it answers."""
+
+from dataclasses import dataclass
+
+CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")
+
+Place = tuple[str, int]  # file and line in the kernel; ("", 0) where unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """How long an instruction keeps its scoreboards up, and what such a wait is booked on.
+
+    write, read : cycles from issue until a waiter for the result, for the sources, may issue.
+    causes : (cause, fraction) pairs, fractions adding up to 1.
+    queue : a result without a scoreboard is covered by the next one of its queue; empty: by none.
+    busy : cycles the queue's unit is taken, before which the next one of the queue does not start.
+    hold : cycles the warp itself cannot go on (a barrier).
+    loads : a load from global memory, which opens or joins a load phase.
+
+    For machines and listings without control words:
+    gaps : cycles until the warp may issue its next instruction (ILP latency); of a load several, behind the first,
+    second, ... of those under way at once, the last one for all further ones. 0: the next one goes with it.
+    taken : the same where the next instruction is not the one behind it, as after a branch; None: no other.
+    """
+
+    write: float = 0.0
+    read: float = 0.0
+    causes: tuple[tuple[str, float], ...] = (("fixed", 1.0),)
+    queue: str = ""
+    busy: float = 0.0
+    hold: float = 0.0
+    loads: bool = False
+    gaps: tuple[float, ...] = (1.0,)
+    taken: float | None = None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Loads issued before the first wait on any of them: positions in the stream, cycles then waited."""
+
+    loads: tuple[int, ...]
+    waited: float
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A stream with its issue times.
+
+    stream : instruction indices in issue order. issue : cycle of each. cycles : from the first issue to where the
+    next instruction could issue; with control words last issue + 1.
+    parts : cause -> cycles; they add up to `cycles`.
+    lines : (file, line) in the kernel -> cause -> cycles; empty name where the place is unknown.
+    critical : positions on the chain of waits that ends at the last instruction, in order.
+    waited : cycles each position waited for a scoreboard; producer : the position that held it, -1 for none.
+    phases : load phases in order.
+    """
+
+    stream: tuple[int, ...]
+    issue: tuple[float, ...]
+    cycles: float
+    parts: dict[str, float]
+    lines: dict[Place, dict[str, float]]
+    critical: tuple[int, ...]
+    waited: tuple[float, ...]
+    producer: tuple[int, ...]
+    phases: tuple[Phase, ...]

@@ -1,0 +1,213 @@
+"""The state of one warp and its books: when it issues what, and which scoreboard it waits for.
+
+Models   in-order issue; a wait for every raise of an awaited scoreboard, or for all but the youngest n; results
+         without a scoreboard of their own covered by the next raise of the same queue; queues whose unit takes
+         one instruction at a time. Scoreboards are whatever a Step names: numbers of control words, or registers.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from warpbound.program.instruction import Instruction
+from warpbound.schedule.records import CAUSES, Phase, Place, Wait
+
+Board = int | str
+_FIXED = (("fixed", 1.0),)
+
+
+class _Up(NamedTuple):
+    """One raise of a scoreboard: until when, for which position, and the load positions it stands for."""
+
+    until: float
+    position: int
+    loads: tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """What one instruction does to its warp.
+
+    gaps : cycles until the next one may issue; several where it depends on the loads under way (see Wait).
+    issuing, held : of these, booked as issue and on the causes of the Wait; idle : what the others are booked on.
+    end : cycles that count where nothing follows. awaited : (scoreboard, raises that may stay).
+    writes, read : scoreboards raised until the result is there, until the sources are read; forgets : those whose
+    earlier raises nobody waits for any more. taken : the gap where the next instruction is not the one behind.
+    """
+
+    gaps: tuple[float, ...]
+    issuing: float
+    held: float
+    end: float
+    awaited: tuple[tuple[Board, int], ...]
+    writes: tuple[Board, ...]
+    read: Board | None = None
+    forgets: tuple[Board, ...] = ()
+    taken: float | None = None
+    idle: tuple[tuple[str, float], ...] = _FIXED
+
+
+class Warp:
+    """The warp's state and its books: next free issue cycle, scoreboards, queues; one entry per position."""
+
+    def __init__(
+        self, instructions: Sequence[Instruction], waits: Sequence[Wait], step: Callable[[Instruction, Wait], Step]
+    ) -> None:
+        self.instructions, self.waits, self.read_step = instructions, waits, step
+        self.steps: dict[int, Step] = {}
+        self.free = 0.0
+        self.up: dict[Board, list[_Up]] = {}
+        self.uncovered: dict[str, _Up] = {}  # queue -> its results without a scoreboard
+        self.taken: dict[str, float] = {}  # queue -> cycle from which its unit is free
+        self.open_loads: list[int] = []
+        self.closed_before = 0  # position from which loads are in no phase yet
+        self.stream: list[int] = []
+        self.issue: list[float] = []
+        self.gaps: list[float] = []
+        self.waited: list[float] = []
+        self.producer: list[int] = []
+        self.phases: list[Phase] = []
+        self.starts: list[float] = []  # per run: the cycle from which its first instruction may issue
+        self.closed: list[int] = []  # per run: phases closed before it
+
+    def run(self, stream: Sequence[int], following: int | None = None) -> None:
+        """Issue `stream` after all that has been issued; `following` is the index of what comes behind it."""
+        self.starts.append(self.free)
+        self.closed.append(len(self.phases))
+        last = len(stream) - 1
+        for place, index in enumerate(stream):
+            step = self.step(index)
+            position, issue, holder = len(self.issue), self.free, -1
+            if step.awaited:
+                issue, holder = self._blocked(step.awaited)
+            self.stream.append(index)
+            self.issue.append(issue)
+            self.waited.append(issue - self.free)
+            self.producer.append(holder)
+            gap = step.gaps[0] if len(step.gaps) == 1 else step.gaps[min(len(self.open_loads), len(step.gaps) - 1)]
+            if step.taken is not None:
+                after = stream[place + 1] if place < last else following
+                gap = gap if after is None or after == index + 1 else step.taken
+            self.gaps.append(gap)
+            self.free = issue + gap
+            wait = self.waits[index]
+            if wait.queue or wait.loads or step.writes:
+                self._produce(step, wait, position)
+            if step.read is not None:
+                self.up.setdefault(step.read, []).append(_Up(issue + wait.read, position, ()))
+
+    def hold_until(self, cycle: float) -> None:
+        """Keep the warp where it stands until others have come as far."""
+        self.gaps[-1] += cycle - self.free
+        self.free = cycle
+
+    def step(self, index: int) -> Step:
+        """What the instruction at this index does; read once."""
+        found = self.steps.get(index)
+        if found is None:
+            found = self.steps[index] = self.read_step(self.instructions[index], self.waits[index])
+        return found
+
+    @property
+    def end(self) -> float:
+        """Cycle at which the stream has ended."""
+        return self.issue[-1] + self.step(self.stream[-1]).end if self.issue else 0.0
+
+    def _blocked(self, awaited: tuple[tuple[Board, int], ...]) -> tuple[float, int]:
+        """Cycle at which these scoreboards let the next instruction issue, position that holds it (-1: none)."""
+        until, holder, loaded = self.free, -1, self.free
+        met = False
+        for board, allowed in awaited:
+            raised = self.up.get(board)
+            if not raised:
+                continue
+            cut = len(raised) - allowed
+            if cut <= 0:
+                continue
+            for up in raised[:cut]:
+                if up.until > until:
+                    until, holder = up.until, up.position
+                if up.loads:
+                    loaded = max(loaded, up.until)
+                    met = met or up.loads[-1] >= self.closed_before
+            del raised[:cut]
+        if met:
+            self.phases.append(Phase(tuple(self.open_loads), loaded - self.free))
+            self.open_loads = []
+            self.closed_before = len(self.issue)
+        return until, holder
+
+    def _produce(self, step: Step, wait: Wait, position: int) -> None:
+        """A result on its way: on a scoreboard, with those it covers, or waiting to be covered."""
+        begun = max(self.issue[position], self.taken.get(wait.queue, 0.0))
+        if wait.busy:
+            self.taken[wait.queue] = begun + wait.busy
+        up = _Up(begun + wait.write, position, (position,) if wait.loads else ())
+        if wait.loads:
+            self.open_loads.append(position)
+        covered = self.uncovered.pop(wait.queue, None) if wait.queue else None
+        if covered is not None:
+            later = up if up.until >= covered.until else covered
+            up = later._replace(loads=covered.loads + up.loads)
+        for board in step.forgets:
+            self.up.pop(board, None)
+        for board in step.writes:
+            self.up.setdefault(board, []).append(up)
+        if wait.queue and not step.writes:
+            self.uncovered[wait.queue] = up
+
+    def state(self) -> object:
+        """All that decides what comes next, relative to the next free cycle: equal states, equal futures."""
+        awaited = {board for step in self.steps.values() for board, _ in step.awaited}
+        row = max((len(step.gaps) for step in self.steps.values()), default=1)
+        pending = ((str(board), [up for up in raised if up.until > self.free]) for board, raised in self.up.items())
+        return (
+            tuple(sorted((board, tuple(map(self._ahead, raised))) for board, raised in pending if raised)),
+            min(len(self.open_loads), row - 1),
+            tuple(sorted((queue, self._ahead(up)) for queue, up in self.uncovered.items() if up.until > self.free)),
+            tuple(sorted((queue, round(t - self.free, 6)) for queue, t in self.taken.items() if t > self.free)),
+            tuple(self._oldest_open(self.up.get(board, ())) for board in sorted(awaited, key=str)),
+        )
+
+    def _ahead(self, up: _Up) -> tuple[float, int]:
+        return round(up.until - self.free, 6), len(self.issue) - up.position
+
+    def _oldest_open(self, raised: Sequence[_Up]) -> int:
+        """How far back the oldest load is that this scoreboard holds and that is in no phase yet; 0: none."""
+        loads = (load for up in raised for load in up.loads if load >= self.closed_before)
+        return len(self.issue) - min(loads, default=len(self.issue))
+
+    def booked(self, first: int, end: int, scale: float) -> tuple[dict[str, float], dict[Place, dict[str, float]]]:
+        """Cycles times `scale`, by cause, and by place and cause: of the issues and waits from position `first` on,
+        and of the gaps behind those before `end`."""
+        parts = dict.fromkeys(CAUSES, 0.0)
+        lines: dict[Place, dict[str, float]] = {}
+
+        def book(index: int, causes: Iterable[tuple[str, float]], cycles: float) -> None:
+            place = _line(self.instructions[index])
+            line = lines.get(place) or lines.setdefault(place, dict.fromkeys(CAUSES, 0.0))
+            for cause, fraction in causes:
+                line[cause] += cycles * fraction
+                parts[cause] += cycles * fraction
+
+        followed = Counter(self.stream[first:end])
+        gaps: defaultdict[int, float] = defaultdict(float)
+        for position in range(first, end):
+            gaps[self.stream[position]] += self.gaps[position]
+        for index, times in Counter(self.stream[first:]).items():
+            step, before = self.steps[index], followed[index]
+            issuing = before * step.issuing + (times - before) * step.end
+            idle = gaps[index] - before * (step.issuing + step.held)
+            book(index, (("issue", issuing),), scale)
+            book(index, step.idle, idle * scale)
+            if step.held:
+                book(index, self.waits[index].causes, before * step.held * scale)
+        for position in range(first, len(self.stream)):
+            if self.waited[position]:
+                holder = self.stream[self.producer[position]]
+                book(holder, self.waits[holder].causes, self.waited[position] * scale)
+        return parts, lines
+
+
+def _line(one: Instruction) -> Place:
+    place = one.place
+    return ("", 0) if place is None else (place.outermost.file, place.outermost.line)
