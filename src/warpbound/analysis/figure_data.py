@@ -1,0 +1,87 @@
+"""The numbers behind the figures of one answer, as plain values; drawing them is the report's business."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from warpbound.adapt.answers import Launched, inputs_of
+from warpbound.adapt.roofline_2009 import peak
+from warpbound.analysis.case import Case
+from warpbound.analysis.entries import Entry
+from warpbound.analysis.static import Work
+from warpbound.analysis.timing import launch_prediction, warps_per_block
+from warpbound.predict import throughput
+
+SECTOR_B = 32.0
+MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
+
+
+def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
+    """block, curve, roofline and the inputs of the models that have figures of their own; None where not known."""
+    return {
+        "block": {
+            "threads": case.threads_per_block,
+            "registers": case.program.registers,
+            "shared_bytes": case.program.shared_bytes + (case.launch.smem if case.launch else 0),
+        },
+        "curve": _curve(case, work),
+        "roofline": _roofline(case, work),
+        "inputs": {name: _inputs(name, launched) for name in MODELS},
+    }
+
+
+def _curve(case: Case, work: Work) -> Entry | None:
+    """Bounds and predictions in units of work per cycle and SM, at every number of resident blocks that fits."""
+    per_block = warps_per_block(case)
+    blocks = range(1, case.residency.fitting_blocks_per_sm + 1)
+    warps = np.array([n * per_block for n in blocks], dtype=np.float64)
+    if not warps.size:
+        return None
+    found = throughput(work.focus, case.place, warps)
+    timed = [launch_prediction(case, work, n) for n in blocks]
+    ours = [t.rate * per_block / case.clock_hz for t in timed if t is not None]
+    used = {name: limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
+    return {
+        "unit": "warps/cycle/SM" if work.focus is work.whole else "iterations/cycle/SM",
+        "warps_per_sm": warps.tolist(),
+        "limits": {name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
+        "predicted": ({"warpbound": ours} if ours else {}) | {"volkov_2016": np.asarray(found.rate).tolist()},
+        "here": float(case.residency.warps_per_sm),
+    }
+
+
+def _roofline(case: Case, work: Work) -> Entry | None:
+    """Roofs of the types that the kernel computes in, its flop per byte at each level and the flop/s predicted."""
+    flop = {kind: count for kind, count in work.whole.flop.items() if count}
+    timed = launch_prediction(case, work)
+    memory = work.whole.memory
+    if not flop or timed is None or work.whole.warps is None:
+        return None
+    gpu, sms = case.gpu, case.gpu.value("sm_count")
+    moved = {
+        "DRAM": memory.dram_bytes_read + memory.dram_bytes_written,
+        "L2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written),
+        "L1": SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store),
+    }
+    total = sum(flop.values())
+    bandwidth = {
+        "L1": gpu.value("l1_bandwidth") * case.clock_hz * sms,
+        "L2": gpu.value("l2_bandwidth"),
+        "DRAM, vendor": gpu.value("dram_bandwidth"),
+        "DRAM, achievable": gpu.value("dram_achievable_bandwidth"),
+    }
+    return {
+        "compute": {f"{kind} peak": peak(gpu, kind, case.clock_hz, work.whole) for kind in flop},
+        "bandwidth": bandwidth,
+        "achievable": ["DRAM, achievable", "L2"],
+        "intensity": {level: total / size for level, size in moved.items() if size > 0},
+        "flops": total * work.whole.warps / timed.time_s,
+    }
+
+
+def _inputs(name: str, launched: Launched | None) -> dict[str, float] | None:
+    found: Any = inputs_of(name, launched) if launched is not None else ""
+    if isinstance(found, str):
+        return None
+    return {field.name: float(getattr(found, field.name)) for field in dataclasses.fields(found)}
