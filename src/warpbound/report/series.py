@@ -1,0 +1,42 @@
+"""A figure as data: what a picture would show, before anything is drawn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What an axis measures."""
+
+    label: str
+    unit: str             # "1" where there is none
+    scale: str = "linear"  # linear | log
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or set of points; x and y have one shape (points,), NaN where there is no value."""
+
+    name: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    kind: str = "curve"  # curve | points | both
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Series on common axes, and where their values are from."""
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    source: str
+
+
+def series(name: str, x: ArrayLike, y: ArrayLike, kind: str = "curve") -> Series:
+    """A series from anything that broadcasts to points."""
+    across, along = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+    return Series(name, across.ravel(), along.ravel(), kind)

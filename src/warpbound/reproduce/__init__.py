@@ -1,0 +1,26 @@
+"""The papers' tables and figures computed again: their value, ours, the difference, what it means.
+
+    from warpbound.reproduce import chosen, reproduced
+    for item in chosen("volkov_2016:fig-4.5"):
+        print(reproduced(item).rows)
+"""
+
+from warpbound.reproduce.item import PAPERS, Item, chosen, items
+from warpbound.reproduce.judging import Row, Verdict
+from warpbound.reproduce.recorded import Change, changes, recorded, write
+from warpbound.reproduce.running import Reproduction, reproduced
+
+__all__ = [
+    "PAPERS",
+    "Change",
+    "Item",
+    "Reproduction",
+    "Row",
+    "Verdict",
+    "changes",
+    "chosen",
+    "items",
+    "recorded",
+    "reproduced",
+    "write",
+]

@@ -1,0 +1,135 @@
+"""The tables and figures that can be reproduced: what the papers print of them, as data.
+
+An item is a TOML file in the folder of its paper beside a module of the same name.  The file has the paper's values
+as printed and the inputs; the module has `numbers(given)`, which returns ours under the same names, and, where there
+is a picture, `figures(given)`.  Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": ...}}.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from warpbound.errors import CommandError
+from warpbound.reproduce.judging import Printed
+
+PAPERS: dict[str, str] = {
+    "hong_kim_2009": "S. Hong, H. Kim, Memory-level and Thread-level Parallelism Aware GPU Architecture Performance "
+    "Analytical Model, extended version of ISCA 2009",
+    "volkov_2016": "V. Volkov, Understanding Latency Hiding on GPUs, PhD thesis, UC Berkeley, EECS-2016-143",
+    "interval_analysis": "Lecture notes, Interval Analysis",
+    "x_model_2016": "A. Li, S. L. Song, E. Brugel, D. Chavarria-Miranda, A. Kumar, H. Corporaal, X: A Comprehensive "
+    "Analytic Model for Parallel Machines, 2016, with Transit (A. Li, Y. C. Tay, A. Kumar, H. Corporaal, HPDC 2015)",
+}
+SHARED = "inputs.toml"  # of a paper's folder: what several of its items start from
+_KEYS = {"name", "title", "where", "stand_in", "note", "unit", "units", "inputs"}
+_TABLES = {"printed", "measured", "readings", "contradictions"}
+
+Given = Mapping[str, Any]    # inputs of an item
+Numbers = Mapping[str, Any]  # name -> number, word, or more names
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, figure or section of a paper."""
+
+    paper: str
+    name: str                     # "fig-4.6"
+    module: str                   # of the package that computes ours
+    title: str
+    where: str                    # in the paper
+    stand_in: str                 # what takes the place of an experiment that is not at hand
+    note: str
+    given: Given                  # inputs, the paper's shared ones among them
+    printed: dict[str, Printed]   # by name; nested names joined with ": "
+    unit: str                     # of what `units` does not name
+    units: dict[str, str]         # by name, or by the last part of one
+
+    @property
+    def key(self) -> str:
+        """As the command line has it."""
+        return f"{self.paper}:{self.name}"
+
+    def unit_of(self, what: str) -> str:
+        """Unit of one number."""
+        return self.units.get(what, self.units.get(what.rpartition(": ")[2], self.unit))
+
+
+@cache
+def items() -> tuple[Item, ...]:
+    """All of them, paper by paper, in the order that the paper's folder names."""
+    return tuple(item for paper in PAPERS for item in _of(paper))
+
+
+def chosen(word: str) -> tuple[Item, ...]:
+    """The items of `all`, of a paper, or the one called PAPER:ITEM. Raises CommandError where there are none."""
+    paper, _, name = word.partition(":")
+    if word == "all":
+        return items()
+    if paper not in PAPERS:
+        raise CommandError(f"No paper is called {paper!r}.", f"There are {', '.join(PAPERS)} and all.")
+    own = tuple(item for item in items() if item.paper == paper)
+    found = tuple(item for item in own if name in ("", item.name))
+    if not found:
+        names = ", ".join(item.name for item in own)
+        raise CommandError(f"{paper} has no item {name!r}.", f"There are {names}.")
+    return found
+
+
+def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """A nested table with its names joined."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{above}{name}: ")
+        else:
+            found[f"{above}{name}"] = value
+    return found
+
+
+def _of(paper: str) -> Iterator[Item]:
+    folder = files("warpbound.reproduce") / paper
+    shared = _table(folder / SHARED) if (folder / SHARED).is_file() else {}
+    for stem in import_module(f"warpbound.reproduce.{paper}").ITEMS:
+        yield _item(paper, folder / f"{stem}.toml", shared)
+
+
+def _item(paper: str, file: Traversable, shared: Given) -> Item:
+    table = _table(file)
+    unknown = set(table) - _KEYS - _TABLES
+    if unknown:
+        raise ValueError(f"{paper}/{file.name}: unknown {', '.join(sorted(unknown))}")
+    return Item(
+        paper=paper,
+        name=table["name"],
+        module=f"warpbound.reproduce.{paper}.{file.name.removesuffix('.toml')}",
+        title=table["title"],
+        where=table["where"],
+        stand_in=table.get("stand_in", ""),
+        note=table.get("note", ""),
+        given={**shared, **table.get("inputs", {})},
+        printed=_printed(table),
+        unit=table.get("unit", "1"),
+        units=table.get("units", {}),
+    )
+
+
+def _printed(table: Mapping[str, Any]) -> dict[str, Printed]:
+    said = {name: flat(table.get(name, {})) for name in _TABLES}
+    return {
+        what: Printed(
+            value=said["printed"].get(what, said["measured"].get(what)),
+            measured=what in said["measured"],
+            reading=said["readings"].get(what, ""),
+            contradiction=said["contradictions"].get(what, ""),
+        )
+        for what in dict.fromkeys(name for names in said.values() for name in names)
+    }
+
+
+def _table(file: Traversable) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))

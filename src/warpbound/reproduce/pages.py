@@ -1,0 +1,184 @@
+"""Reproductions as text, as plain entries for JSON, and their figures as CSV."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.errors import InputError
+from warpbound.report.series import Axis, Figure
+from warpbound.reproduce.item import PAPERS, Item
+from warpbound.reproduce.judging import Row, Verdict
+from warpbound.reproduce.recorded import Change, Record
+from warpbound.reproduce.running import Reproduction
+
+STYLES = {
+    Verdict.AGREES: "green",
+    Verdict.DIGITS: "green",
+    Verdict.ROUGHLY: "green",
+    Verdict.DIFFERS: "yellow",
+    Verdict.CONTRADICTS: "yellow",
+    Verdict.STANDS_IN: "cyan",
+    Verdict.UNPRINTED: "dim",
+}
+SHORT = {
+    Verdict.AGREES: "agrees",
+    Verdict.DIGITS: "agrees, printed digits",
+    Verdict.ROUGHLY: "agrees, roughly",
+    Verdict.DIFFERS: "differs",
+    Verdict.CONTRADICTS: "paper contradicts itself",
+    Verdict.STANDS_IN: "model for experiment",
+    Verdict.UNPRINTED: "not printed",
+}
+
+
+def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableType]:
+    """Every item with the verdicts that are recorded."""
+    for paper, citation in PAPERS.items():
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_column(style="dim", overflow="fold")
+        for item in all_items:
+            if item.paper == paper:
+                table.add_row(item.key, item.title, tally(record.get(item.key, {})))
+        yield Group(Text(citation, "bold cyan"), Padding(table, (0, 0, 1, 2)))
+    yield Text("`warpbound reproduce all` computes them; `warpbound reproduce PAPER:ITEM` shows one.", "dim")
+
+
+def tally(rows: dict[str, list[str | float]]) -> str:
+    """How many numbers have each verdict, as recorded."""
+    count = Counter(Verdict(str(row[0])) for row in rows.values())
+    return ", ".join(f"{count[verdict]} {SHORT[verdict]}" for verdict in Verdict if count[verdict])
+
+
+def page(one: Reproduction) -> RenderableType:
+    """The rows of one item, what is behind them, and what its figures hold."""
+    item = one.item
+    lines = [item.title, f"{item.where} of {PAPERS[item.paper]}"]
+    if item.stand_in:
+        lines.append(f"Experiment not available; in its place: {item.stand_in}.")
+    if item.note:
+        lines.append(item.note)
+    shown = [Text(f"{figure.title}: {_extent(figure)}", "dim") for figure in one.figures]
+    body: list[RenderableType] = [*map(Text, lines), _table(one.rows), *shown, Text()]
+    return Group(Text(item.key, "bold cyan"), *(Padding(part, (0, 0, 0, 2)) for part in body))
+
+
+def ending(found: Sequence[Reproduction], changed: Sequence[Change]) -> RenderableType:
+    """How it went in all."""
+    count = Counter(row.verdict for one in found for row in one.rows)
+    said = ", ".join(f"{count[verdict]} {SHORT[verdict]}" for verdict in Verdict if count[verdict])
+    lines = [Text(f"{sum(count.values())} numbers of {len(found)} items: {said}.")]
+    lines += [Text(f"Changed: {change}", "red") for change in changed]
+    return Group(*lines)
+
+
+def entry(one: Reproduction, changed: Sequence[Change]) -> dict[str, Any]:
+    """One item as plain values."""
+    item = one.item
+    return {
+        "item": item.key,
+        "paper": PAPERS[item.paper],
+        "title": item.title,
+        "where": item.where,
+        "stand_in": item.stand_in or None,
+        "note": item.note or None,
+        "rows": [_row_entry(row) for row in one.rows],
+        "figures": [figure_entry(figure) for figure in one.figures],
+        "changes": [str(change) for change in changed if change.item == item.key],
+    }
+
+
+def figure_entry(figure: Figure) -> dict[str, Any]:
+    """A figure as plain values."""
+    return {
+        "title": figure.title,
+        "x": _axis_entry(figure.x),
+        "y": _axis_entry(figure.y),
+        "series": [{"name": one.name, "x": one.x.tolist(), "y": one.y.tolist()} for one in figure.series],
+        "source": figure.source,
+    }
+
+
+def item_entry(item: Item, record: Record) -> dict[str, Any]:
+    """One line of the list as plain values."""
+    counted = Counter(str(row[0]) for row in record.get(item.key, {}).values())
+    return {"item": item.key, "title": item.title, "where": item.where, "verdicts": dict(counted)}
+
+
+def as_csv(found: Iterable[Reproduction]) -> str:
+    """Points of all figures, one a line. Raises InputError where there is no figure."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["item", "figure", "series", "x", "x_unit", "y", "y_unit"])
+    points = 0
+    for one in found:
+        for figure in one.figures:
+            for series in figure.series:
+                for x, y in zip(series.x.tolist(), series.y.tolist(), strict=True):
+                    lines.writerow([one.item.key, figure.title, series.name, x, figure.x.unit, y, figure.y.unit])
+                    points += 1
+    if not points:
+        raise InputError("None of these items is a figure: there are no series.", "Ask for --format json.")
+    return text.getvalue()
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table.add_column("what", overflow="fold")
+    for column in ("paper", "ours", "off"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    for row in rows:
+        verdict = Text(SHORT[row.verdict], STYLES[row.verdict])
+        if row.reading:
+            verdict.append(f": {row.reading}", "dim")
+        name = Text(row.what)
+        if row.unit != "1":
+            name.append(f" [{row.unit}]", "dim")
+        table.add_row(name, row.printed or "-", _ours(row.ours), _off(row.difference), verdict)
+    return table
+
+
+def _ours(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    size = abs(value)
+    if size >= 1e6 or 0 < size < 1e-3:
+        return f"{value:.4g}"
+    return f"{value:.6g}" if size < 1e5 else f"{value:.0f}"
+
+
+def _off(difference: float | None) -> str:
+    if difference is None:
+        return ""
+    return "0" if abs(difference) < 1e-9 else f"{100 * difference:+.2g} %"
+
+
+def _extent(figure: Figure) -> str:
+    points = sum(len(one.x) for one in figure.series)
+    return f"{figure.y.label} against {figure.x.label}, {len(figure.series)} series, {points} points (--format csv)"
+
+
+def _row_entry(row: Row) -> dict[str, Any]:
+    return {
+        "what": row.what,
+        "unit": row.unit,
+        "printed": row.printed,
+        "ours": row.ours,
+        "difference": row.difference,
+        "verdict": row.verdict.value,
+        "reading": row.reading or None,
+    }
+
+
+def _axis_entry(axis: Axis) -> dict[str, str]:
+    return {"label": axis.label, "unit": axis.unit, "scale": axis.scale}

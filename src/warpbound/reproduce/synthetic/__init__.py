@@ -1,0 +1,1 @@
+"""Volkov's synthetic family, and every model on it: what sections 4, 6 and 7 of the thesis compare."""
