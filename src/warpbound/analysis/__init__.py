@@ -65,7 +65,7 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["straight"] = _piece(case, work.whole)
     entry["loops"] = [_loop(case, piece) for piece in work.loops]
     entry["lines"] = entries.lines_entry(case.program, work.whole)
-    entry["models"] = answers(_models(case), _launched(case, work))
+    entry["models"] = answers(_models(case), launched(case, work))
     entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
@@ -179,7 +179,7 @@ def _models(case: Case) -> tuple[str, ...]:
     return tuple(dict.fromkeys(("roofline_2009", "volkov_2016", *case.settings.models)))
 
 
-def _launched(case: Case, work: Work) -> Launched | None:
+def launched(case: Case, work: Work) -> Launched | None:
     if case.launch is None or case.blocks is None or work.whole.warps is None:
         return None
     return Launched(

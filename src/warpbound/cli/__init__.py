@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import analysing, machines, measuring
+from warpbound.cli import analysing, machines, measuring, validating
 from warpbound.errors import CommandError, WarpboundError
 
 
@@ -55,5 +55,6 @@ for _command in (
     machines.models,
     machines.doctor,
     measuring.measure,
+    validating.validate,
 ):
     main.add_command(_command)

@@ -3,7 +3,8 @@
 Source   our own; the joins are the extreme value of exponential tails, found in streaming kernels whose blocks
          are replaced only when their last warp ends.
 Models   start and end of the block; the store's way out; the path of one warp; the last of n independent lines, or of
-         B warps, ln n or ln B spreads later; a pipe that serves the block's warps one after another.
+         B warps, ln n or ln B spreads later; a pipe that serves the block's warps one after another, and where it
+         is the tighter one, its whole work after one wait for memory.
 Omits    tails that are not exponential; warps of a block that do different work; divergence within a phase.
 """
 
@@ -37,7 +38,8 @@ def residence(x: Block) -> NDArray[np.float64]:
     crowd = np.maximum(0.0, np.subtract(x.busy, x.compute)) / x.segments
     last_warp = np.multiply(x.spread, np.log(x.warps))
     joined = x.load_joins * np.maximum(last_warp, crowd) + np.subtract(x.joins, x.load_joins) * crowd
-    return np.asarray(x.start + x.store + x.memory + x.compute + np.multiply(x.spread, x.own_lines) + joined)
+    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + joined
+    return np.asarray(x.start + x.store + np.maximum(path, x.busy + x.memory / x.segments))
 
 
 def lead(x: Block) -> NDArray[np.float64]:

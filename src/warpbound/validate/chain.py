@@ -1,0 +1,98 @@
+"""One row of a corpus through the whole chain: compile, execute, follow the addresses, predict; the papers beside."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from warpbound.adapt.answers import answers
+from warpbound.analysis import launched, work_of
+from warpbound.analysis.case import Case, Settings, case_of
+from warpbound.analysis.timing import launch_prediction
+from warpbound.errors import InputError, WarpboundError
+from warpbound.kernel_launch import Launch, launch, parse_argument, parse_dim
+from warpbound.machine import gpu
+from warpbound.program import Program, programs
+from warpbound.program.cuda import Options
+from warpbound.validate.corpus import Corpus, Row
+
+HEADLINE = "warpbound"
+BESIDE = ("roofline_2009", "hong_kim_2009", "volkov_2016")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Seconds by model (None: it cannot speak), the headline's 80 % interval and bottleneck; or why there is none."""
+
+    seconds: Mapping[str, float | None] = field(default_factory=dict)
+    interval: tuple[float, float] | None = None
+    bottleneck: str | None = None
+    proxy: bool = False
+    refused: str = ""
+
+
+def answer(found: Corpus, row: Row) -> Answer:
+    """The models' answers for one row; a refusal is kept, not raised."""
+    try:
+        between = found.shared.measured.between
+        if between is None:
+            return _single(found, row, ())
+        return _difference(*(_single(found, row, (one,)) for one in between))
+    except WarpboundError as error:
+        return Answer(refused=str(error))
+
+
+def _difference(less: Answer, more: Answer) -> Answer:
+    """What the second launch takes longer; the interval in the same proportion as its own."""
+    seconds = {name: _minus(more.seconds[name], less.seconds[name]) for name in more.seconds}
+    if more.interval is None or less.interval is None:
+        return Answer(seconds, None, more.bottleneck, more.proxy)
+    grown, whole = seconds[HEADLINE] or 0.0, more.seconds[HEADLINE] or 1.0
+    low, high = (edge / whole * grown for edge in more.interval)
+    return Answer(seconds, (low, high), more.bottleneck, more.proxy)
+
+
+def _minus(more: float | None, less: float | None) -> float | None:
+    return None if more is None or less is None else more - less
+
+
+def _single(found: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
+    shared, board = found.shared, gpu(row.gpu)
+    program = _program(found.folder / shared.source, row.kernel, row.gpu, tuple(_words(found, row, shared.defines)))
+    asked = _launch(found, row, program, extra)
+    clock = "boost" if row.clock_MHz is None else row.clock_MHz
+    case = case_of(program, board, asked, Settings(clock=clock, cache=shared.cache))
+    return _answered(case)
+
+
+def _answered(case: Case) -> Answer:
+    work = work_of(case)
+    timed = launch_prediction(case, work)
+    if timed is None:
+        raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
+    beside = answers(BESIDE, launched(case, work))
+    seconds = {HEADLINE: timed.time_s} | {name: beside[name]["time_s"] for name in BESIDE}
+    return Answer(seconds, timed.interval, timed.bottleneck, case.program.proxy_isa is not None)
+
+
+def _launch(found: Corpus, row: Row, program: Program, extra: tuple[str, ...]) -> Launch:
+    shared = found.shared
+    words = {word.partition("=")[0]: word for word in (*_words(found, row, shared.args), *extra)}
+    wanted = {parameter.name for parameter in program.parameters}
+    return launch(
+        grid=parse_dim(found.filled(shared.grid, row)),
+        block=parse_dim(found.filled(shared.block, row)),
+        smem=shared.smem,
+        carveout=shared.carveout,
+        args=[parse_argument(word) for name, word in words.items() if name in wanted],
+    )
+
+
+def _words(found: Corpus, row: Row, templates: list[str]) -> list[str]:
+    return [found.filled(template, row) for template in templates]
+
+
+@cache
+def _program(source: Path, kernel: str, board: str, defines: tuple[str, ...]) -> Program:
+    macros = tuple((name, value or "1") for name, _, value in (word.partition("=") for word in defines))
+    return programs(source, gpu(board), kernel or None, Options(defines=macros))[0]

@@ -1,0 +1,156 @@
+"""The scores as a table to read and as docs/accuracy.md, both from the validation data alone."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.accuracy import FEWEST
+from warpbound.validate.chain import HEADLINE
+from warpbound.validate.results import ALL, Line, Result, Validation, worst
+
+KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
+EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would settle it
+    ("caches", "reread"): "Between 128 and 240 kB the data slightly exceed L1. The model's L1 evicts the least "
+    "recently used line, so a cyclic walk over a little too much data never hits; the machine still hits for a part. "
+    "A pointer chase and a strided walk around the edge, with hit counters, would give the policy.",
+    ("launches", "scale"): "From 42 to 60 MB the two buffers slightly exceed L2. The model still finds a part of them "
+    "there; the machine found next to nothing, as if its two L2 partitions held copies of the same lines. "
+    "Hit counters of a copy between 20 and 80 MB would give the capacity that a reader sees.",
+    ("strides", "stride_double"): "Tag look-ups are counted by a rule that was found on the counters of these strides; "
+    "it misses a few of them by a tenth.",
+    ("strides", "stride_float"): "The same rule for the tags, in single words.",
+    ("strides", "block_float"): "Lanes of one warp in 32 rows: nine tag look-ups, where the rule finds more.",
+    ("strides", "block_double"): "The same for double words.",
+    ("streams", "stencil5"): "The lines that a stencil's neighbouring loads wait for are spread evenly over its loads; "
+    "its own lines are fewer but arrive in one burst. A sweep of loads per line would settle it.",
+    ("streams", "stencil3"): "As for five points.",
+    ("streams", "triad"): "Small blocks: with two or three warps a block, the fixed cost of replacing a block counts "
+    "most, and it was fitted to kernels with one load at most.",
+}
+
+
+def text(found: Validation) -> Iterator[RenderableType]:
+    """One table per corpus, board and kind of rows, judged rows first; then what was refused."""
+    for about in found.corpora:
+        yield Text(f"{about.name}: {about.about}", "bold cyan")
+        for kind, said in KINDS.items():
+            mine = [x for x in found.lines if (x.corpus, x.kind, x.kernel) == (about.name, kind, ALL)]
+            for gpu in dict.fromkeys(line.gpu for line in mine):
+                yield _board(gpu, said, [line for line in mine if line.gpu == gpu])
+    for result in (r for r in found.results if r.refused):
+        yield Text(f"{result.corpus} {result.kernel} on {result.gpu} ({result.label}): {result.refused}", "red")
+    yield Text(NOTE, "dim")
+
+
+def _board(gpu: str, said: str, lines: Sequence[Line]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
+    table.add_column("  model", no_wrap=True)
+    for name in HEADS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(f"  {line.model}", *_cells(line), style="bold" if line.model == HEADLINE else "")
+    proxy = ", proxy code" if any(line.proxy for line in lines) else ""
+    return Group(Text(f"  {gpu}, {said}, {lines[0].score.n} launches{proxy}"), table, Text())
+
+
+NOTE = (
+    "Errors of times in per cent of what was measured. in 20 %: share of launches with no larger error; tau: pairs in "
+    "the right order less those in the wrong one; regret: of the predicted best; covered: by the 80 % interval."
+)
+HEADS = ("MAPE", "median", "P90", "P95", "worst", "in 20 %", "tau", "regret", "covered")
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    s = line.score
+    shares = (s.mape, s.median, s.p90, s.p95, s.worst, s.within)
+    return (*map(_cent, shares), "-" if s.ranked is None else f"{s.ranked:.2f}", _cent(s.regret_1), _cent(s.coverage))
+
+
+def _cent(share: float | None) -> str:
+    if share is None:
+        return "-"
+    return f"{100 * share:.1f}" if share < 0.995 else f"{100 * share:.0f}"
+
+
+def _mark(line: Line) -> str:
+    return " p" if line.proxy else ""
+
+
+# ---------------------------------------------------------------- docs/accuracy.md
+
+INTRODUCTION = """# How accurate are the predictions?
+
+This page is written by `warpbound validate --write`; a test compares it with the data it is made from. Every row of a
+corpus is a launch that somebody measured: the kernel is compiled, executed in part, its addresses followed through the
+caches, and its time predicted, with parameters of the GPU alone. The models of the papers stand beside, from the same
+counts. They are what they are: the roofline and Volkov's bounds leave the launch itself out, so they are far off for
+short launches; Hong & Kim's model wants departure delays that nobody measured on these boards.
+
+Errors are per cent of the measured time. `tau` is the share of pairs, measured more than 10 % apart, that a model
+puts in the right order, less the share in the wrong one. `regret` is how much slower the predicted best way is than the
+best one.
+`covered` is the share of measured times inside the 80 % interval. `p` marks proxy code: there is no compiler for sm_70,
+so the V100 is answered from sm_75 code.
+"""
+
+
+def page(found: Validation) -> str:
+    """docs/accuracy.md."""
+    return "\n".join([INTRODUCTION, *_corpora(found), *_kinds(found), *_misses(found), *_silence()]) + "\n"
+
+
+def _corpora(found: Validation) -> Iterator[str]:
+    for about in found.corpora:
+        yield f"## {about.name}\n\n{about.about}. Source: {about.origin}. {about.note}".rstrip() + "\n"
+        for kind, said in KINDS.items():
+            lines = [line for line in found.lines if (line.corpus, line.kind) == (about.name, kind)]
+            if lines:
+                yield f"Rows: {said}.\n"
+                yield "\n".join(_table(lines)) + "\n"
+
+
+def _table(lines: Sequence[Line]) -> Iterator[str]:
+    heads = ("GPU", "kernel", "n", "model", *HEADS)
+    yield "| " + " | ".join(heads) + " |"
+    yield "|" + "---|" * len(heads)
+    for line in lines:
+        if line.model == HEADLINE or line.kernel == ALL:
+            model = f"**{line.model}**" if line.model == HEADLINE else line.model
+            yield f"| {line.gpu}{_mark(line)} | {line.kernel} | {line.score.n} | {model} | {' | '.join(_cells(line))} |"
+
+
+def _kinds(found: Validation) -> Iterator[str]:
+    yield "## What reports claim\n"
+    yield f"""A report states an expected error where at least {FEWEST} launches were judged on the same board with the
+same predicted bottleneck, and nothing elsewhere.
+
+| GPU | bottleneck | launches | mean error, % | inside the 80 % interval, % |
+|---|---|---|---|---|"""
+    for kind in found.kinds:
+        claimed = "" if kind.n >= FEWEST else " (too few)"
+        yield f"| {kind.gpu} | {kind.bottleneck} | {kind.n}{claimed} | {_cent(kind.mape)} | {_cent(kind.coverage)} |"
+    yield ""
+
+
+def _misses(found: Validation) -> Iterator[str]:
+    yield "## The worst misses\n\nThe worst judged launch of each kernel and board, the largest first.\n"
+    for result in worst(found.results):
+        yield f"* **{result.corpus}, {result.kernel} on {result.gpu}** ({result.label}): {_said(result)}"
+    yield ""
+
+
+def _said(result: Result) -> str:
+    error = 100 * (result.error(HEADLINE) or 0.0)
+    why = EXPLAINED.get((result.corpus, result.kernel), "Not explained yet.")
+    measured, predicted = 1e6 * result.measured, 1e6 * (result.seconds[HEADLINE] or 0.0)
+    return f"{measured:.3g} us measured, {predicted:.3g} us predicted ({error:+.0f} %). {why}"
+
+
+def _silence() -> Iterator[str]:
+    yield """## What is not judged
+
+Shared memory, tensor cores, special functions, barriers, atomics and divergent code have no measured rows here, and
+neither has any board but the V100 PCIe and the A100 SXM 80 GB. For these the report claims no expected error. On boards
+without measurements of their own the parameters are taken from relatives, and the interval is wider."""

@@ -1,0 +1,161 @@
+"""All rows of corpora answered, and what follows: scores by corpus, GPU, kernel and model, and their data file."""
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+
+from warpbound.validate.chain import BESIDE, HEADLINE, Answer, answer
+from warpbound.validate.corpus import FILE, ROWS, Corpus, Row
+from warpbound.validate.scores import Score, score
+
+MODELS = (HEADLINE, *BESIDE)
+ALL = "all"
+WORST = 5
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One row and its answer. seconds : by model, None where it cannot speak. group : rows that do the same work."""
+
+    corpus: str
+    kernel: str
+    gpu: str
+    label: str
+    kind: str
+    measured: float
+    seconds: dict[str, float | None]
+    group: int = 0
+    interval: tuple[float, float] | None = None
+    bottleneck: str | None = None
+    proxy: bool = False
+    refused: str = ""
+
+    def error(self, model: str) -> float | None:
+        """Relative to the measured time."""
+        found = self.seconds.get(model)
+        return None if found is None else found / self.measured - 1.0
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measured time lies in the headline's interval."""
+        return self.interval is not None and self.interval[0] <= self.measured <= self.interval[1]
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The score of one model on one kernel (or all) of one corpus on one GPU, for one kind of rows."""
+
+    corpus: str
+    gpu: str
+    kernel: str
+    kind: str
+    model: str
+    score: Score
+    proxy: bool = False
+
+
+class About(msgspec.Struct, frozen=True):
+    """A corpus as it was when it was scored."""
+
+    name: str
+    about: str
+    origin: str
+    note: str
+    digest: str
+    rows: int
+
+
+class Validation(msgspec.Struct, frozen=True):
+    """The data file: what was run, scores, kinds for reports, every row."""
+
+    corpora: tuple[About, ...]
+    lines: tuple[Line, ...]
+    kinds: tuple["KindFound", ...]
+    results: tuple[Result, ...]
+
+
+class KindFound(msgspec.Struct, frozen=True):
+    """Judged rows of one board and predicted bottleneck."""
+
+    gpu: str
+    bottleneck: str
+    n: int
+    mape: float
+    coverage: float
+
+
+def validate(
+    corpora: Sequence[Corpus], gpus: Sequence[str], progress: Callable[[Iterable[Row]], Iterable[Row]] = iter
+) -> Validation:
+    """Every row of the corpora on these GPUs (all where none is named), answered and scored."""
+    groups: dict[object, int] = {}
+    results = [
+        _result(found, row, answer(found, row), groups)
+        for found in corpora
+        for row in progress([row for row in found.rows if not gpus or row.gpu in gpus])
+    ]
+    return Validation(tuple(map(_about, corpora)), tuple(lines(results)), tuple(kinds(results)), tuple(results))
+
+
+def _result(found: Corpus, row: Row, said: Answer, groups: dict[object, int]) -> Result:
+    same = (found.name, *row.choice_of)
+    group = groups.setdefault(same, len(groups) + 1) if row.choice_of else 0
+    return Result(
+        found.name, row.kernel, row.gpu, row.label(found.shared), row.kind, row.seconds, dict(said.seconds), group,
+        said.interval, said.bottleneck, said.proxy, said.refused,
+    )  # fmt: skip
+
+
+def _about(found: Corpus) -> About:
+    shared = found.shared
+    return About(found.name, shared.about, shared.origin, shared.note, digest(found), len(found.rows))
+
+
+def digest(found: Corpus) -> str:
+    """Of the corpus' own files and its source, so that scores of another state are noticed."""
+    places = [found.folder / FILE, found.folder / ROWS, *([found.folder / s] if (s := found.shared.source) else [])]
+    return hashlib.sha256(b"".join(place.read_bytes() for place in places)).hexdigest()[:16]
+
+
+def lines(results: Sequence[Result]) -> Iterator[Line]:
+    """Scores by corpus, GPU, kind of rows, kernel and model; `all` kernels first."""
+    for corpus, gpu, kind in _distinct((r.corpus, r.gpu, r.kind) for r in results):
+        mine = [r for r in results if (r.corpus, r.gpu, r.kind) == (corpus, gpu, kind)]
+        kernels = [kernel for (kernel,) in _distinct((r.kernel,) for r in mine)]
+        for kernel in (ALL, *(kernels if len(kernels) > 1 else ())):
+            rows = [r for r in mine if kernel in (ALL, r.kernel)]
+            for model in MODELS:
+                if found := _score(rows, model):
+                    yield Line(corpus, gpu, kernel, kind, model, found, any(r.proxy for r in rows))
+
+
+def _score(rows: Sequence[Result], model: str) -> Score | None:
+    said = [(r, seconds) for r in rows if (seconds := r.seconds.get(model)) is not None and seconds > 0]
+    if not said:
+        return None
+    inside = [r.inside for r, _ in said] if model == HEADLINE else None
+    times, measured = np.array([seconds for _, seconds in said]), np.array([r.measured for r, _ in said])
+    return score(times, measured, [r.group for r, _ in said], inside)
+
+
+def kinds(results: Sequence[Result]) -> Iterator[KindFound]:
+    """Mean error and coverage by board and the bottleneck that was predicted, over all judged rows."""
+    judged = [r for r in results if r.kind == "judged" and r.bottleneck]
+    for gpu, bottleneck in _distinct((r.gpu, r.bottleneck or "") for r in judged):
+        found = _score([r for r in judged if (r.gpu, r.bottleneck) == (gpu, bottleneck)], HEADLINE)
+        if found is not None:
+            yield KindFound(gpu, bottleneck, found.n, round(found.mape, 4), round(found.coverage or 0.0, 4))
+
+
+def worst(results: Sequence[Result]) -> list[Result]:
+    """The judged rows that the headline misses most, the worst of each kernel and GPU only."""
+    judged = [r for r in results if r.kind == "judged" and r.error(HEADLINE) is not None]
+    order = sorted(judged, key=lambda r: -abs(r.error(HEADLINE) or 0.0))
+    first = {(r.corpus, r.gpu, r.kernel): r for r in reversed(order)}
+    return sorted(first.values(), key=lambda r: -abs(r.error(HEADLINE) or 0.0))[:WORST]
+
+
+def _distinct(values: Iterable[Key]) -> list[Key]:
+    return list(dict.fromkeys(values))

@@ -1,0 +1,77 @@
+"""How far predictions are from measurements: errors, ranking, choice and coverage. Arrays in, numbers out."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+NEAR = 0.2    # relative error that counts as near
+APART = 0.1   # pairs whose measured times differ by more than this are ranked
+
+
+@dataclass(frozen=True)
+class Score:
+    """Of n launches; errors are relative to the measured time. None where there is nothing to say it of.
+
+    mape : mean of |error|; bias : median of the signed error. within : share with |error| up to NEAR. ranked : share
+    of pairs in the right order less the share in the wrong one. regret_1, regret_5 : how much slower the best of the
+    1 or 5 predicted best is than the best, mean over groups of choices. coverage : share inside the interval.
+    """
+
+    n: int
+    mape: float
+    bias: float
+    median: float
+    p90: float
+    p95: float
+    worst: float
+    within: float
+    ranked: float | None
+    regret_1: float | None
+    regret_5: float | None
+    coverage: float | None
+
+
+def score(
+    predicted: Array, measured: Array, groups: Sequence[object] = (), inside: Sequence[bool] | None = None
+) -> Score:
+    """Scores of times, both of shape (n,), n at least 1; rows of one group, None aside, are ways to do one work."""
+    signed = predicted / measured - 1.0
+    errors = np.abs(signed)
+    return Score(
+        n=len(errors),
+        mape=float(errors.mean()),
+        bias=float(np.median(signed)),
+        median=float(np.median(errors)),
+        p90=float(np.percentile(errors, 90)),
+        p95=float(np.percentile(errors, 95)),
+        worst=float(errors.max()),
+        within=float(np.mean(errors <= NEAR)),
+        ranked=ranked(predicted, measured),
+        regret_1=regret(predicted, measured, groups, 1),
+        regret_5=regret(predicted, measured, groups, 5),
+        coverage=None if inside is None else float(np.mean(np.asarray(inside))),
+    )
+
+
+def ranked(predicted: Array, measured: Array) -> float | None:
+    """Kendall's tau over the pairs whose measured times lie more than APART from each other; None without any."""
+    slower = np.log(measured[:, None] / measured[None, :])
+    apart = slower > math.log(1.0 + APART)
+    if not apart.any():
+        return None
+    return float(np.sign(np.log(predicted[:, None] / predicted[None, :]))[apart].mean())
+
+
+def regret(predicted: Array, measured: Array, groups: Sequence[object], k: int) -> float | None:
+    """Mean over groups of more than k choices: the best of the k predicted best over the best, less one."""
+    lost = []
+    for group in {group: None for group in groups if group}:
+        mine = np.array([g == group for g in groups])
+        if mine.sum() > k:
+            tried = np.argsort(predicted[mine], kind="stable")[:k]
+            lost.append(measured[mine][tried].min() / measured[mine].min() - 1.0)
+    return float(np.mean(lost)) if lost else None

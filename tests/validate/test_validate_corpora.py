@@ -1,0 +1,120 @@
+"""Corpora are data: what they say becomes seconds, launches and kinds of rows; what is wrong in them is said."""
+
+from pathlib import Path
+
+import pytest
+
+from warpbound.errors import CommandError, InputError
+from warpbound.validate.chain import answer
+from warpbound.validate.corpus import corpus, seconds_of, shipped
+
+SOURCE = """
+extern "C" __global__ void add(float* to, const float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = x[i] + 1.0f;
+}
+"""
+TABLE = """
+about = "additions"
+origin = "invented for this test"
+source = "add.cu"
+kernel = "add"
+grid = "{blocks}"
+block = "256"
+args = ["to=f32[{n}]", "x=f32[{n}]", "n={n}"]
+choices = ["blocks"]
+
+[measured]
+column = "us"
+unit = "us"
+
+[calibration]
+n = [1024]
+"""
+ROWS = "gpu,n,blocks,us\n# a remark\na100-sxm-80gb,1024,4,3.0\na100-sxm-80gb,1048576,4096,7.5\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in {"corpus.toml": TABLE, "rows.csv": ROWS, "add.cu": SOURCE}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_folder_is_a_corpus(folder):
+    found = corpus(folder)
+    first, second = found.rows
+    assert (first.gpu, first.kernel, first.kind, second.kind) == ("a100-sxm-80gb", "add", "calibration", "judged")
+    assert second.seconds == pytest.approx(7.5e-6)
+    assert first.choice_of != second.choice_of  # other work
+    assert found.filled("n={n}", second) == "n=1048576"
+
+
+def test_a_row_goes_through_the_whole_chain(folder):
+    found = corpus(folder)
+    said = answer(found, found.rows[1])
+    assert said.refused == ""
+    assert not said.proxy
+    assert set(said.seconds) == {"warpbound", "roofline_2009", "hong_kim_2009", "volkov_2016"}
+    assert said.interval[0] < said.seconds["warpbound"] < said.interval[1]
+    assert 2e-6 < said.seconds["warpbound"] < 2e-5
+
+
+def test_a_difference_of_launches_has_no_launch_in_it(folder):
+    table = TABLE.replace('"n={n}"]', "]").replace('column = "us"', 'column = "us"\nbetween = ["n=1", "n=1048576"]')
+    (folder / "corpus.toml").write_text(table)
+    both = answer(corpus(folder), corpus(folder).rows[1])
+    (folder / "corpus.toml").write_text(TABLE)
+    whole = answer(corpus(folder), corpus(folder).rows[1])
+    assert 0 < both.seconds["warpbound"] < whole.seconds["warpbound"] - 1e-6
+
+
+def test_a_refusal_is_kept(folder):
+    (folder / "rows.csv").write_text("gpu,n,blocks,us\na100-sxm-80gb,1024,8000000000,3.0\n")
+    said = answer(corpus(folder), corpus(folder).rows[0])
+    assert said.refused
+    assert said.seconds == {}
+
+
+def test_units():
+    assert seconds_of(2.0, "ms", 1, None) == pytest.approx(2e-3)
+    assert seconds_of(500.0, "GB/s", 1e9, None) == pytest.approx(2e-3)
+    assert seconds_of(3.0, "cycle", 100, 1500.0) == pytest.approx(200e-9)
+    for unit, clock in (("furlong", None), ("cycle", None)):
+        with pytest.raises(ValueError, match="unit"):
+            seconds_of(1.0, unit, 1, clock)
+
+
+@pytest.mark.parametrize(
+    "name, text, said",
+    [
+        ("corpus.toml", "about = 3", "cannot be read"),
+        ("corpus.toml", TABLE + "\n[launch]\nx = 1\n", "cannot be read"),
+        ("rows.csv", "gpu,n\na100-sxm-80gb,3\n", "row 2"),
+        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,fast\n", "row 2"),
+    ],
+)
+def test_what_is_wrong_in_a_corpus_is_said(folder, name, text, said):
+    (folder / name).write_text(text)
+    with pytest.raises(InputError, match=said):
+        corpus(folder)
+
+
+def test_an_unknown_corpus():
+    with pytest.raises(CommandError, match="is no corpus"):
+        corpus("nonsense")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_corpora_say_where_they_are_from(name):
+    found = corpus(name)
+    assert "@" in found.shared.origin  # a commit
+    assert found.rows
+    assert all(row.seconds > 0 and row.clock_MHz for row in found.rows)
+    assert (found.folder / found.shared.source).is_file()
+
+
+def test_judged_streams_are_not_calibrated():
+    kinds = {row.kernel: row.kind for row in corpus("streams").rows if row.words["threads"] != "32"}
+    assert kinds == {"init": "calibration", "read": "calibration", "scale": "calibration", "triad": "judged",
+                     "stencil3": "judged", "stencil5": "judged"}  # fmt: skip
