@@ -11,15 +11,17 @@ from warpbound.errors import InputError
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Control, Instruction, Operand
-from warpbound.program.sass import Listing, Reader, Section, resolve, understood
+from warpbound.program.layout import follows, instruction_bytes
+from warpbound.program.reader import Section
+from warpbound.program.sass import Listing, finished, reader_of
 from warpbound.program.targets import label_targets, leads
 
 KERNEL = "listing"
 
 _TOLD = re.compile(r"^\s*(?:\.target\s|\.section\s|Function\s*:)|__global__|^\s*#\s*include", re.M)
 _ADDRESS = re.compile(r"(?:/\*\s*(?:0x)?([0-9a-f]{2,16})\s*\*/|(0x[0-9a-f]+|\d[0-9a-f]{3,15}):?(?=\s))\s*", re.I)
-_LABEL = re.compile(r"([.$A-Za-z_][.$\w]*):\s*")
-_CODE = re.compile(r"(?:@!?U?P[T\d]\s+)?([A-Z][A-Z0-9_]*)((?:\.\w+)*)(?=\s|$)[^;{}]*$")
+_LABEL = re.compile(r"([.$A-Za-z_][.$\w]*)\s?:\s*")
+_CODE = re.compile(r"(?:@!?(?:U?P[T\d]|C\d\.\w+)\s+)?([A-Z][A-Z0-9_]*)((?:\.\w+)*)(?=\s|$)[^;{}]*$")
 _ENCODING = re.compile(r"/\*\s*(0x[0-9a-f]{16})\s*\*/", re.I)
 _REMARK = re.compile(r"//.*|#.*|/\*(?!\s*(?:0x)?[0-9a-f]+\s*\*/).*?\*/", re.I)
 _CONTROL = re.compile(r"\[?B([0-5-]{6}):R([0-5-]):W([0-5-]):([Y-]):S(\d\d)\]?\s*")
@@ -36,6 +38,8 @@ class _Line:
     label: str
     code: str
     encoding: str
+    opens: bool  # with the brace that begins a pair
+    closes: bool
 
     @property
     def mnemonic(self) -> tuple[str, tuple[str, ...]] | None:
@@ -59,33 +63,34 @@ def read_bare(text: str, source: str, machine: Gpu) -> Listing:
 
     Raises InputError where a line is no instruction, lines are lost or a jump leads nowhere.
     """
-    arch = understood(machine.arch, source)
-    reader, section = Reader(source), Section(KERNEL, 1)
+    arch, size = machine.arch, instruction_bytes(machine.arch)
+    reader, section = reader_of(arch, source), Section(KERNEL, 1)
     reader.enter(section)
     moved: dict[int, int] = {}  # address as printed -> address here
     last: int | None = None
     for line in _lines(text):
-        here = 16 * len(section.instructions)
+        here = size * len(section.instructions)
         if line.label:
             section.labels[line.label] = here
         if line.code:
             if line.mnemonic is None:
                 raise _no_instruction(line, source)
             if line.address is not None:
-                if last is not None and line.address != last + 16:
+                if last is not None and not follows(arch, last, line.address):
                     raise InputError(
-                        f"{source}, line {line.number}: address {line.address:#x} where {last + 16:#x} was due.",
+                        f"{source}, line {line.number}: address {line.address:#x} where {last + size:#x} was due.",
                         "The listing has lost or repeated lines; give all of it.",
                     )
                 last = line.address
                 moved[line.address] = here
-            reader.line(line.number, f"/*{here:04x}*/ {line.code} ; {line.encoding}")
+            brace, unbrace = "{ " * line.opens, " }" * line.closes
+            reader.line(line.number, f"/*{here:04x}*/ {brace}{line.code} ;{unbrace} {line.encoding}")
             if line.control:
                 section.instructions[-1] = replace(section.instructions[-1], control=_control(line.control))
         elif line.encoding:
             reader.line(line.number, line.encoding)
     section.instructions = [_led(one, section, moved, source) for one in section.instructions]
-    return Listing(arch, "", (label_targets(resolve(section)),))
+    return Listing(arch, "", (label_targets(finished(section, arch)),))
 
 
 def _no_instruction(line: _Line, source: str) -> InputError:
@@ -105,9 +110,19 @@ def _lines(text: str) -> Iterator[_Line]:
         address = _ADDRESS.match(line)
         line = line[address.end() :] if address else line
         label = _LABEL.match(line)
-        code = (line[label.end() :] if label else line).rstrip("; \t")
+        braced = (line[label.end() :] if label else line).strip("; \t")
+        code = braced.removeprefix("{").removesuffix("}").strip("; \t")
         place = int(address[1] or address[2], 16) if address else None
-        yield _Line(number, control, place, label[1] if label else "", code, f"/* {encoding[1]} */" if encoding else "")
+        yield _Line(
+            number,
+            control,
+            place,
+            label[1] if label else "",
+            code,
+            f"/* {encoding[1]} */" if encoding else "",
+            opens=braced.startswith("{"),
+            closes=braced.endswith("}") and not re.search(r"\{[\d,]*\}$", braced),
+        )
 
 
 def _control(found: re.Match[str]) -> Control:
@@ -123,17 +138,24 @@ def _control(found: re.Match[str]) -> Control:
     )
 
 
+def _place_of(address: int, moved: dict[int, int], section: Section) -> int | None:
+    """Where a printed address stands now; that of a control word is the instruction's behind it."""
+    early = len(section.instructions) > 1 and section.instructions[1].address == 8
+    return moved.get(address, moved.get(address + 8) if early else None)
+
+
 def _led(one: Instruction, section: Section, moved: dict[int, int], source: str) -> Instruction:
     """Jumps to labels by their bare names, and to addresses as they were printed."""
     if not leads(one) or one.opcode == "RET":
         return one
     operands = list(one.operands)
     for i, operand in enumerate(operands):
-        if operand.kind == "other" and operand.text.strip("`()") in section.labels:
-            operands[i] = Operand("label", operand.text, index=0, value=section.labels[operand.text.strip("`()")])
+        if operand.kind == "other" and operand.text.strip("`'()") in section.labels:
+            operands[i] = Operand("label", operand.text, index=0, value=section.labels[operand.text.strip("`'()")])
         elif operand.kind == "immediate" and i == len(operands) - 1:
-            target = moved.get(int(operand.value)) if moved else int(operand.value)
-            if target is None or not 0 <= target < 16 * len(section.instructions) or target % 16:
+            target = _place_of(int(operand.value), moved, section) if moved else int(operand.value)
+            size = section.instructions[1].address if len(section.instructions) > 1 else 16
+            if target is None or not 0 <= target < size * len(section.instructions) or target % size:
                 raise InputError(
                     f"{source}: `{one.text}` leads to {operand.text}, where no instruction is.",
                     "Give the whole listing, with its addresses or with labels.",

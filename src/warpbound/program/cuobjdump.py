@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.program.fit import runs_on
-from warpbound.program.sass import Listing, Reader, Section, resolve, understood
+from warpbound.program.reader import Section
+from warpbound.program.sass import Listing, finished, reader_of
 from warpbound.program.targets import label_targets
 
 _CODE = re.compile(r"^\s*code for sm_(\d+)([af]?)\s*$")
@@ -80,8 +81,8 @@ def _parts(text: str) -> Iterator[_Part]:
 
 
 def _listing(part: _Part, source: str) -> Listing:
-    arch = understood(part.arch or 0, source)
-    reader = Reader(source)
+    arch = part.arch or 0
+    reader = reader_of(arch, source)
     sections: list[Section] = []
     for number, line in part.lines:
         if found := _FUNCTION.match(line):
@@ -91,7 +92,7 @@ def _listing(part: _Part, source: str) -> Listing:
             reader.enter(Section("", number))  # read, and left out
         else:
             reader.line(number, line)
-    filled = [label_targets(resolve(section)) for section in sections if section.instructions]
+    filled = [label_targets(finished(section, arch)) for section in sections if section.instructions]
     if not filled:
         raise InputError(f"{source}: no instruction found.", "Give what `cuobjdump -sass` prints.")
     kernels = [section for section in filled if any(one.opcode == "EXIT" for one in section.instructions)]

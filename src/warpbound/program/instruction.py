@@ -106,7 +106,11 @@ class Instruction:
 
 def control_word(high: int) -> Control:
     """Decode the control bits from the high 64 bits of an instruction."""
-    bits = high >> 41 & 0x1FFFFF
+    return decoded_control(high >> 41 & 0x1FFFFF)
+
+
+def decoded_control(bits: int) -> Control:
+    """The 21 control bits of an instruction; Maxwell's have the same fields as Volta's."""
     write, read = bits >> 5 & 7, bits >> 8 & 7
     wait = bits >> 11 & 0x3F
     return Control(

@@ -9,8 +9,10 @@ from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.kernel import Program
+from warpbound.program.layout import MAXWELL
 from warpbound.program.naming import plain_name
-from warpbound.program.sass import Section, kernels, read_listing
+from warpbound.program.reader import Section
+from warpbound.program.sass import kernels, read_listing
 from warpbound.program.targets import unknown_targets
 
 _WAYS = "print it with `nvdisasm -c -hex -gi`"
@@ -52,11 +54,8 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     assumed = [f"{' and '.join([*missing, 'barriers'])} are not in a listing: taken as none"]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
-    if any(one.control is None for one in section.instructions):
-        assumed.append(
-            "the listing has no encodings, so that nobody knows what waits for what: latencies are far too small "
-            f"({_WAYS})"
-        )
+    if all(one.control is None for one in section.instructions):
+        assumed.append(_untold(arch))
     if any(unknown_targets(one) for one in section.instructions):
         assumed.append(
             "the targets of jumps through a table are not printed: taken as every place where a block begins"
@@ -76,6 +75,12 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
         source_name=name,
         assumed=tuple(assumed),
     )
+
+
+def _untold(arch: int) -> str:
+    """What stands in for control words, which this listing does not have."""
+    taken = "each instruction is taken to wait for the registers that it reads"
+    return f"the listing has no control words: {taken}" + (f" ({_WAYS})" if arch >= MAXWELL else "")
 
 
 def _last_register(one: Instruction) -> int:

@@ -11,7 +11,8 @@ from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program
 from warpbound.program.naming import plain_name
 from warpbound.program.nvdisasm import disassemble
-from warpbound.program.sass import Listing, Section, kernels, read_listing
+from warpbound.program.reader import Section
+from warpbound.program.sass import Listing, kernels, read_listing
 
 
 def from_cubin(image: bytes, name: str, compiled: Compiled | None = None) -> tuple[Program, ...]:

@@ -18,6 +18,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.naming import named, plain_name, spelled
+from warpbound.program.pacing import paced
 from warpbound.program.ptx import from_ptx, is_ptx
 
 __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled"]
@@ -71,7 +72,7 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
         found = from_binary(raw, name, machine, kernel)
     else:
         found = _from_text(_text(raw, name), name, source, machine, kernel, options)
-    return tuple(fits(one, machine) for one in named(found, kernel, name))
+    return tuple(paced(fits(one, machine), machine) for one in named(found, kernel, name))
 
 
 def _from_text(  # noqa: PLR0913  (what a compilation needs)

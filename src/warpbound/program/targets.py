@@ -5,9 +5,9 @@ from itertools import pairwise
 
 from warpbound.program.flow import CALLS, INDIRECT, JUMPS, always, leaves
 from warpbound.program.instruction import Instruction, Operand
-from warpbound.program.sass import Section
+from warpbound.program.reader import Section
 
-_LEADING = frozenset({"BRA", "JMP", "BSSY", "RET"})
+_LEADING = frozenset({"BRA", "JMP", "BSSY", "RET", "SSY", "PBK", "PCNT"})
 
 
 def label_targets(section: Section) -> Section:
@@ -31,7 +31,8 @@ def unknown_targets(one: Instruction) -> bool:
 def leads(one: Instruction) -> bool:
     """Whether its last number is an address in the kernel. A call through registers adds one to the number."""
     if one.opcode in CALLS:
-        return "REL" in one.modifiers and not any(x.kind in ("register", "uniform") for x in one.operands)
+        plain = "REL" in one.modifiers or one.opcode != "CALL"
+        return plain and not any(x.kind in ("register", "uniform") for x in one.operands)
     return one.opcode in _LEADING or (one.opcode == "WARPSYNC" and "COLLECTIVE" in one.modifiers)
 
 

@@ -1,0 +1,29 @@
+"""What is said of code without control words: which table tells how it issues, and what that table does not know."""
+
+from dataclasses import replace
+
+from warpbound.isa.timings import Timing, timing
+from warpbound.machine import Gpu
+from warpbound.program.kernel import Program
+
+
+def paced(program: Program, machine: Gpu) -> Program:
+    """The program with a note on its timing, where control words do not give it and a table does."""
+    table = timing(machine.arch, machine.key)
+    if table is None or any(one.control is not None for one in program.instructions):
+        return program
+    return replace(program, assumed=(*program.assumed, *_notes(table, program)))
+
+
+def _notes(table: Timing, program: Program) -> list[str]:
+    said = ", ".join(f"{key.replace('_', ' ')} {_written(value)}" for key, value in table.cycles.items())
+    notes = [f"cycles between instructions by the table of {table.name}: {said}"]
+    if table.get("pair") is not None and not any(one.pairs for one in program.instructions):
+        notes.append("pairs are not marked: taken greedily in program order, never two loads")
+    if table.assumed:
+        notes.append(f"of that table, taken from a relative: {', '.join(table.assumed)}")
+    return notes
+
+
+def _written(cycles: tuple[float, ...]) -> str:
+    return "/".join(f"{one:g}" for one in cycles)

@@ -1,0 +1,118 @@
+"""The lines of a listing as nvdisasm prints them (`-c`, best with `-hex -gi`) into the instructions of a section."""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from warpbound.errors import InputError
+from warpbound.program.instruction import Instruction, Place, control_word
+from warpbound.program.operands import split_instruction
+
+_LABEL = re.compile(r"^([.$\w]+):")
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*(?:/\*\s*0x([0-9a-f]{16})\s*\*/)?\s*$")
+_HIGH_WORD = re.compile(r"^\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
+_PLACE = re.compile(r'File "([^"]*)", line (\d+)')
+_REGISTERS = re.compile(r"SHI_REGISTERS=(\d+)")
+_ENTRY = re.compile(r'^\s*\.other\s+([^,]+),@"[^"]*STO_CUDA_ENTRY')
+
+
+@dataclass
+class Section:
+    """One `.text` section of a listing while it is read; resources are None where the listing does not say."""
+
+    name: str
+    line: int
+    entry: bool = False
+    registers: int | None = None
+    shared_bytes: int | None = None
+    local_bytes: int = 0
+    labels: dict[str, int] = field(default_factory=dict)
+    instructions: list[Instruction] = field(default_factory=list)
+
+    @property
+    def functions(self) -> frozenset[int]:
+        """Addresses of the device functions that stand behind the kernel in its section."""
+        return frozenset(at for name, at in self.labels.items() if not name.startswith(".") and at)
+
+
+class Reader:
+    """The state between two lines of a section: where we are in the source, the instruction still open."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.section: Section | None = None
+        self.place_of_source: Place | None = None
+        self.place_open = False
+        self.low: int | None = None
+
+    def enter(self, section: Section | None) -> None:
+        """What follows belongs to another section, or to none that matters."""
+        self.section, self.place_of_source, self.low = section, None, None
+
+    def line(self, number: int, line: str) -> None:
+        """Take in the next line of the listing."""
+        if found := _INSTRUCTION.match(line):
+            self._instruction(number, found)
+        elif self.section is None:
+            return
+        elif (found := _HIGH_WORD.match(line)) and self.low is not None:
+            self._high_word(int(found[1], 16))
+        elif "//##" in line:
+            self._source_line(line)
+        elif found := _LABEL.match(line):
+            self.section.labels[found[1]] = self._next_address()
+        elif found := _REGISTERS.search(line):
+            self.section.registers = int(found[1])
+        elif (found := _ENTRY.match(line)) and found[1].strip() == self.section.name:
+            self.section.entry = True
+
+    def outside(self, number: int) -> InputError:
+        """What to say of an instruction that belongs to no kernel."""
+        return InputError(
+            f"{self.source}, line {number}: an instruction outside any .text section.",
+            "Keep the .section lines that nvdisasm prints, so that kernels can be told apart.",
+        )
+
+    def lost(self, number: int, address: int, due: int) -> InputError:
+        """What to say of an address that is not the next one."""
+        return InputError(
+            f"{self.source}, line {number}: address {address:#x} where {due:#x} was due.",
+            "The listing has lost or repeated lines; print it again.",
+        )
+
+    def _next_address(self) -> int:
+        assert self.section is not None
+        done = self.section.instructions
+        return done[-1].address + 16 if done else 0
+
+    def _instruction(self, number: int, found: re.Match[str]) -> None:
+        if self.section is None:
+            raise self.outside(number)
+        address, expected = int(found[1], 16), self._next_address()
+        if address != expected:
+            raise self.lost(number, address, expected)
+        guard, opcode, modifiers, operands = split_instruction(found[2])
+        self.low = int(found[3], 16) if found[3] else None
+        self.place_open = False
+        self.section.instructions.append(
+            Instruction(address, opcode, modifiers, operands, found[2], guard=guard, place=self.place_of_source)
+        )
+
+    def _high_word(self, high: int) -> None:
+        assert self.section is not None
+        assert self.low is not None
+        last = self.section.instructions[-1]
+        self.section.instructions[-1] = replace(last, control=control_word(high), encoding=(self.low, high))
+        self.low = None
+
+    def _source_line(self, line: str) -> None:
+        """One `//##` line per level of inlining, the innermost first; each says where it was inlined itself."""
+        found = _PLACE.search(line)
+        if found:
+            place = Place(found[1], int(found[2]))
+            self.place_of_source = _wrap(self.place_of_source, place) if self.place_open else place
+            self.place_open = True
+
+
+def _wrap(inner: Place | None, outer: Place) -> Place:
+    """`inner` with `outer` put around its outermost level."""
+    return outer if inner is None else Place(inner.file, inner.line, _wrap(inner.outer, outer))
