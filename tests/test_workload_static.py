@@ -14,7 +14,7 @@ from warpbound.program.flow import Block, Flow, flow
 from warpbound.workload import Memory, Workload
 from warpbound.workload.counting import count, flop_of
 from warpbound.workload.paths import loops, whole
-from warpbound.workload.static import access_bytes, coalesced_memory, iterations, straight
+from warpbound.workload.static import access_bytes, static_memory, iterations, straight
 from warpbound.workload.ways import Ways
 
 ARCH = 86
@@ -280,7 +280,7 @@ def test_counts_of_a_small_kernel() -> None:
     assert found.flop["fp32"] == 64
     assert found.memory == Memory(
         global_load_requests=1, l1_sectors_load=16, l1_wavefronts=4 + 1, l2_sectors_read=16, dram_bytes_read=512,
-        global_store_requests=1, l1_sectors_store=4, l2_sectors_written=4, dram_bytes_written=128,
+        global_store_requests=1, l1_sectors_store=4, l2_sectors_written=4, dram_bytes_written=128, ideal_sectors=20,
     )  # fmt: skip
     assert found.units["lsu"] == 2 * opcode_facts("LDG", (), ARCH).demand["lsu"]
     assert found.units["xu"] == 8
@@ -311,11 +311,11 @@ def test_counts_of_a_small_kernel() -> None:
     ],
 )
 def test_traffic_of_one_coalesced_access(text: str, expected: dict[str, float]) -> None:
-    found = coalesced_memory(listing(text).instructions, [1.0])
+    found = static_memory(listing(text).instructions, [1.0])
     assert {name: getattr(found, name) for name in expected} == expected
     if not expected:
         assert found == Memory()
-    twice = coalesced_memory(listing(text).instructions, [2.0])
+    twice = static_memory(listing(text).instructions, [2.0])
     assert twice == found.scaled(2)
 
 

@@ -65,6 +65,7 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["straight"] = _piece(case, work.whole)
     entry["loops"] = [_loop(case, piece) for piece in work.loops]
     entry["lines"] = entries.lines_entry(case.program, work.whole)
+    entry["accesses"] = entries.accesses_entry(case.program, work.accesses)
     entry["models"] = answers(_models(case), launched(case, work))
     entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
     if "sass" in case.settings.views:

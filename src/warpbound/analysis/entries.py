@@ -6,6 +6,8 @@ from typing import Any
 
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.machine import Gpu
+from warpbound.memory.predicted import Predicted
+from warpbound.memory.requests import width
 from warpbound.predict import Prediction
 from warpbound.program import Program
 from warpbound.program.instruction import Instruction
@@ -147,6 +149,30 @@ def lines_entry(program: Program, work: Workload) -> list[Entry]:
 
 def _same_file(program: Program, file: str) -> bool:
     return file.rpartition("/")[2] == program.source_name.rpartition("/")[2]
+
+
+def accesses_entry(program: Program, known: Predicted) -> list[Entry]:
+    """Every memory access of the code, per execution by a full warp; counts are null where the code does not tell."""
+    rows: list[Entry] = []
+    for (index, space), access in sorted(known.items()):
+        one, told = program.instructions[index], not access.depends_on
+        in_global = told and space == "global"
+        rows.append(
+            {
+                "address": one.address,
+                "text": one.text,
+                "line": one.place.outermost.line if one.place else None,
+                "space": space,
+                "bytes_per_lane": width(one),
+                "stride_bytes": access.stride,
+                "sectors": access.sectors if in_global else None,
+                "ideal_sectors": access.ideal_sectors if in_global else None,
+                "wavefronts": access.wavefronts if told else None,
+                "ideal_wavefronts": access.ideal_wavefronts if told else None,
+                "depends_on": access.depends_on or None,
+            }
+        )
+    return rows
 
 
 def sass_entry(program: Program, timed: Schedule, facts: Sequence[OpcodeFacts]) -> list[Entry]:

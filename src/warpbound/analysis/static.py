@@ -1,15 +1,20 @@
-"""Work from the code alone: loops and straight parts; nothing that needs trip counts or addresses."""
+"""Work from the code alone: loops and straight parts; nothing that needs trip counts or the contents of arrays."""
 
 from dataclasses import dataclass, field, replace
 
-from warpbound.analysis.case import Case
+from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.entries import Entry
 from warpbound.latency import LEVELS, waits
+from warpbound.memory.predicted import NOTE as ADDRESS_NOTE
+from warpbound.memory.predicted import Predicted, predicted, threads_of
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload import Memory, Workload
 from warpbound.workload.paths import NOTE, LoopPath
+from warpbound.workload.paths import loops as loop_paths
 from warpbound.workload.paths import whole as whole_path
-from warpbound.workload.static import COALESCED, NO_REUSE, iterations, straight
+from warpbound.workload.static import NO_REUSE, assumed_coalesced, iterations, straight
+
+NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Work:
     global loads served by one level. launch_memory : traffic of the whole launch, None where it is not known.
     longest_warp : instructions of the longest sampled warp over those of the typical one.
     not_executed : why the blocks could not be executed although the launch gives every argument.
+    accesses : what each access costs as far as the code alone tells.
     """
 
     mode: str
@@ -43,14 +49,17 @@ class Work:
     hit_rates: tuple[float | None, float | None] = field(default=(None, None))
     not_executed: str | None = None
     longest_warp: float = 1.0
+    accesses: Predicted = field(default_factory=dict)
 
 
 def static_work(case: Case) -> Work:
-    """Every access taken as coalesced and served by DRAM, and said so."""
+    """Every access served by DRAM, and coalesced where the code does not tell its addresses; both are said."""
     instructions, arch = case.program.instructions, case.gpu.arch
     timing = waits(instructions, case.latency)
-    whole = with_start(straight(case.program, arch, timing), case)
-    loops = tuple(Piece(loop, work) for loop, work in iterations(case.program, arch, timing))
+    known = addresses_known(case)
+    whole = with_start(straight(case.program, arch, timing, known), case)
+    loops = tuple(Piece(loop, work) for loop, work in iterations(case.program, arch, timing, known))
+    told = (_address_note(case),) if any(not access.depends_on for access in known.values()) else ()
     return Work(
         mode="static",
         whole=whole,
@@ -60,8 +69,42 @@ def static_work(case: Case) -> Work:
         by_level={
             level: with_start(straight(case.program, arch, _served(case, level)), case).latency for level in LEVELS
         },
-        notes=(NOTE, COALESCED, NO_REUSE),
+        notes=(NOTE, *told, *assumed_coalesced(instructions, known), NO_REUSE),
+        accesses=known,
     )
+
+
+def addresses_known(case: Case) -> Predicted:
+    """What accesses cost by the address arithmetic of the code, for the launch or for the block size assumed."""
+    program, launch = case.program, case.launch
+    threads = threads_of(program, _block(case), launch.grid if launch else None, _scalars(case))
+    streams = [whole_path(program), *(loop.stream for loop in loop_paths(program))]
+    return predicted(program, case.gpu.arch, threads, streams)
+
+
+def _block(case: Case) -> tuple[int, int, int]:
+    """The launch's; without one, rows of 32 threads where the code reads threadIdx.y, else one row."""
+    if case.launch:
+        return case.launch.block
+    size = case.threads_per_block
+    rows = any("SR_TID.Y" in one.text for one in case.program.instructions) and size % WARP == 0
+    return (WARP, size // WARP, 1) if rows else (size, 1, 1)
+
+
+def _address_note(case: Case) -> str:
+    x, y, z = _block(case)
+    return ADDRESS_NOTE.format(block=" x ".join(str(n) for n in (x, y, z)[: 3 if z > 1 else 2 if y > 1 else 1]))
+
+
+def _scalars(case: Case) -> dict[int, int]:
+    """Offset of each 4-byte parameter whose integer value the launch gives."""
+    given = {one.name: one.value for one in case.launch.args if one.kind == "scalar"} if case.launch else {}
+    found = {}
+    for number, parameter in enumerate(case.program.parameters):
+        value = given.get(parameter.name or number, given.get(number))
+        if parameter.size == 4 and isinstance(value, int) and parameter.type not in ("float", "f32"):
+            found[parameter.offset] = value
+    return found
 
 
 def _served(case: Case, level: str) -> tuple[Wait, ...]:
@@ -75,6 +118,15 @@ def with_start(work: Workload, case: Case) -> Workload:
 
 
 def _focus(whole: Workload, loops: tuple[Piece, ...]) -> Workload:
-    """What the verdict is about: the innermost loop with most instructions, since trip counts are unknown."""
-    inner = [piece.work for piece in loops if piece.loop.innermost]
-    return max(inner, key=lambda work: work.warp_instructions, default=whole)
+    """What the verdict is about: the loop whose own instructions weigh most, since trip counts are unknown.
+
+    A loop inside another one counts NESTING times as much per level.
+    """
+    own = [NESTING**piece.loop.depth * len(_own(piece.loop, loops)) for piece in loops]
+    return loops[max(range(len(loops)), key=lambda n: own[n])].work if loops else whole
+
+
+def _own(loop: LoopPath, loops: tuple[Piece, ...]) -> list[int]:
+    """Instructions of an iteration that no inner loop repeats."""
+    inner = {i for other in loops if other.loop.parent == loop.number for i in other.loop.stream}
+    return [i for i in loop.stream if i not in inner]

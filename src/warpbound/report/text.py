@@ -12,6 +12,7 @@ from rich.text import Text
 
 from warpbound.analysis.entries import Entry
 from warpbound.report import details
+from warpbound.report.accesses import accesses
 from warpbound.report.table import side_by_side
 from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, listed, seconds
 
@@ -246,6 +247,7 @@ VIEWS: dict[str, View] = {
     "occupancy": View("Occupancy", details.occupancy),
     "kernel": View("Kernel", details.kernel),
     "loops": View("Loops, per iteration and warp", details.loops, lambda entry: entry["loops"]),
+    "accesses": View("Memory accesses, from the code alone", accesses, lambda entry: entry.get("accesses")),
     "memory": View(
         "Memory traffic, whole launch",
         details.memory,

@@ -1,8 +1,10 @@
-"""Workload from the code alone: no launch values, so nothing is said of addresses but what is assumed, and named."""
+"""Workload from the code alone: addresses as far as its arithmetic tells, else assumed, and named."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 
+from warpbound.memory.predicted import Access, Predicted
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.schedule import Schedule, Wait, schedule, steady
@@ -13,6 +15,8 @@ from warpbound.workload.records import Memory, Workload
 SECTOR_B = 32
 LINE_B = 128
 COALESCED = "global accesses coalesced, shared accesses free of bank conflicts: addresses are not known"
+SOME_COALESCED = "{count} of {all} accesses coalesced and free of bank conflicts; their addresses depend on {what}"
+_NAMED = 3  # reasons that are written out
 NO_REUSE = "every global access goes to DRAM: reuse is not known"
 
 _GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS"})
@@ -21,27 +25,35 @@ _ATOMICS = frozenset({"RED", "ATOM", "ATOMG", "REDG"})
 _SHARED_LOADS = frozenset({"LDS", "LDSM", "ATOMS"})
 _SHARED_STORES = frozenset({"STS", "STSM"})
 _LOCAL = frozenset({"LDL", "STL"})
+_NOTHING: Predicted = MappingProxyType({})
 
 
-def straight(program: Program, arch: int, waits: Sequence[Wait]) -> Workload:
-    """The whole kernel on an architecture (90), every loop taken once; `waits` per instruction."""
+def straight(program: Program, arch: int, waits: Sequence[Wait], known: Predicted = _NOTHING) -> Workload:
+    """The whole kernel on an architecture (90), every loop taken once; `waits` per instruction.
+
+    known : what accesses cost whose addresses follow from the code; all others are taken as coalesced.
+    """
     stream = whole(program)
     timed = schedule(stream, program.instructions, waits)
-    return _workload(program, arch, timed, "warp", "whole kernel, loops once")
+    return _workload(program, arch, timed, "warp", "whole kernel, loops once", known)
 
 
-def iterations(program: Program, arch: int, waits: Sequence[Wait]) -> tuple[tuple[LoopPath, Workload], ...]:
+def iterations(
+    program: Program, arch: int, waits: Sequence[Wait], known: Predicted = _NOTHING
+) -> tuple[tuple[LoopPath, Workload], ...]:
     """One iteration of every loop in its steady state, outermost loops first."""
-    return tuple((loop, _iteration(program, arch, loop, waits)) for loop in loops(program) if loop.stream)
+    return tuple((loop, _iteration(program, arch, loop, waits, known)) for loop in loops(program) if loop.stream)
 
 
-def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait]) -> Workload:
+def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], known: Predicted) -> Workload:
     first, last = loop.lines
     title = f"loop, lines {first}-{last}" if first else f"loop {loop.number}"
-    return _workload(program, arch, steady(loop.stream, program.instructions, waits), "iteration", title)
+    return _workload(program, arch, steady(loop.stream, program.instructions, waits), "iteration", title, known)
 
 
-def _workload(program: Program, arch: int, timed: Schedule, unit: str, title: str) -> Workload:
+def _workload(  # noqa: PLR0913  (each is one fact of the stream)
+    program: Program, arch: int, timed: Schedule, unit: str, title: str, known: Predicted
+) -> Workload:
     times = Counter(timed.stream)
     issued = [float(times[i]) for i in range(len(program.instructions))]
     counts = count(program.instructions, facts_of(program.instructions, arch), issued, [WARP * n for n in issued])
@@ -55,7 +67,7 @@ def _workload(program: Program, arch: int, timed: Schedule, unit: str, title: st
         units=dict(counts.units),
         tensor=dict(counts.tensor),
         flop=dict(counts.flop),
-        memory=coalesced_memory(program.instructions, issued),
+        memory=static_memory(program.instructions, issued, known),
         barriers=counts.barriers,
         latency=timed.cycles,
         parts=timed.parts,
@@ -64,76 +76,99 @@ def _workload(program: Program, arch: int, timed: Schedule, unit: str, title: st
     )
 
 
-def coalesced_memory(instructions: Sequence[Instruction], issued: Sequence[float]) -> Memory:
-    """Traffic where every access is coalesced and conflict-free and nothing is found in a cache."""
+def static_memory(
+    instructions: Sequence[Instruction], issued: Sequence[float], known: Predicted = _NOTHING
+) -> Memory:
+    """Traffic where nothing is found in a cache; accesses that are not `known` are coalesced and conflict-free."""
     sums: dict[str, float] = {}
-
-    def add(name: str, amount: float) -> None:
-        sums[name] = sums.get(name, 0.0) + amount
-
-    for one, times in zip(instructions, issued, strict=True):
+    for index, (one, times) in enumerate(zip(instructions, issued, strict=True)):
         if times and not one.skipped:
-            for name, amount in _demand(one).items():
-                add(name, amount * times)
+            for name, amount in _demand(index, one, known).items():
+                sums[name] = sums.get(name, 0.0) + amount * times
     return Memory(**sums)
 
 
-def _demand(one: Instruction) -> dict[str, float]:
+def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> tuple[str, ...]:
+    """What is said of accesses whose addresses the code alone does not tell; nothing where it tells all."""
+    places = [index for index, one in enumerate(instructions) if one.opcode in _ADDRESSED and not one.skipped]
+    untold = [index for index in places if not any(key[0] == index and not known[key].depends_on for key in known)]
+    if not untold or len(untold) == len(places):
+        return (COALESCED,) if untold else ()
+    reasons = tuple(dict.fromkeys(access.depends_on for access in known.values() if access.depends_on))
+    what = ", ".join((*reasons[:_NAMED], *(["..."] if len(reasons) > _NAMED else []))) or "code off the analysed way"
+    return (SOME_COALESCED.format(count=len(untold), all=len(places), what=what),)
+
+
+def _demand(index: int, one: Instruction, known: Predicted) -> dict[str, float]:
     """Memory counts of one execution by a full warp."""
-    size = access_bytes(one)
     for opcodes, make in _RULES:
         if one.opcode in opcodes:
-            return make(one, size)
+            return make(one, _found(index, one, "global", known), _found(index, one, "shared", known))
     return {}
 
 
-def _global_load(one: Instruction, size: int) -> dict[str, float]:
-    sectors = _sectors(one, size)
+def _found(index: int, one: Instruction, space: str, known: Predicted) -> Access:
+    """What one execution costs in a space: as the addresses say, or as if it were coalesced."""
+    access = known.get((index, space))
+    if access is not None and not access.depends_on:
+        return access
+    size = access_bytes(one)
+    sectors, wavefronts = _sectors(one, size), max(1.0, WARP * size / LINE_B)
+    if space == "global":
+        return Access(sectors, sectors, max(1.0, sectors * SECTOR_B / LINE_B), 1.0)
+    if one.opcode in ("LDSM", "STSM"):
+        wavefronts = float(next((m for m in one.modifiers if m in ("2", "4")), "1"))
+    return Access(0.0, 0.0, wavefronts, wavefronts)
+
+
+def _global_load(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
     found = {
         "global_load_requests": 1.0,
-        "l1_sectors_load": sectors,
-        "l1_wavefronts": max(1.0, sectors * SECTOR_B / LINE_B),
-        "l2_sectors_read": sectors,
-        "dram_bytes_read": sectors * SECTOR_B,
+        "l1_sectors_load": access.sectors,
+        "l1_wavefronts": access.wavefronts,
+        "l2_sectors_read": access.sectors,
+        "dram_bytes_read": access.sectors * SECTOR_B,
+        "ideal_sectors": access.ideal_sectors,
     }
-    if one.opcode == "LDGSTS":
-        found["shared_wavefronts_store"] = _wavefronts(size)
-    return found
+    return found | _shared("shared_wavefronts_store", shared) if one.opcode == "LDGSTS" else found
 
 
-def _global_store(one: Instruction, size: int) -> dict[str, float]:
-    sectors = _sectors(one, size)
+def _global_store(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
     return {
         "global_store_requests": 1.0,
-        "l1_sectors_store": sectors,
-        "l1_wavefronts": max(1.0, sectors * SECTOR_B / LINE_B),
-        "l2_sectors_written": sectors,
-        "dram_bytes_written": sectors * SECTOR_B,
+        "l1_sectors_store": access.sectors,
+        "l1_wavefronts": access.wavefronts,
+        "l2_sectors_written": access.sectors,
+        "dram_bytes_written": access.sectors * SECTOR_B,
+        "ideal_sectors": access.ideal_sectors,
     }
 
 
-def _atomic(one: Instruction, size: int) -> dict[str, float]:
+def _atomic(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
     """Performed at L2, which fetches the old value and keeps the new one."""
-    return _global_store(one, size) | {"dram_bytes_read": _sectors(one, size) * SECTOR_B}
+    return _global_store(one, access, shared) | {"dram_bytes_read": access.sectors * SECTOR_B}
 
 
-def _local(one: Instruction, size: int) -> dict[str, float]:
+def _local(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
     """Stack and spills: interleaved by lane, found in L1."""
+    size = access_bytes(one)
     kind = "l1_sectors_load" if one.opcode == "LDL" else "l1_sectors_store"
-    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": _wavefronts(size)}
+    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": max(1.0, WARP * size / LINE_B)}
 
 
-def _shared_load(one: Instruction, size: int) -> dict[str, float]:
-    if one.opcode == "LDSM":
-        return {"shared_wavefronts_load": float(next((m for m in one.modifiers if m in ("2", "4")), "1"))}
-    return {"shared_wavefronts_load": _wavefronts(size)}
+def _shared_load(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+    return _shared("shared_wavefronts_load", shared)
 
 
-def _shared_store(one: Instruction, size: int) -> dict[str, float]:
-    return {"shared_wavefronts_store": _wavefronts(size)}
+def _shared_store(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+    return _shared("shared_wavefronts_store", shared)
 
 
-_RULES: tuple[tuple[frozenset[str], Callable[[Instruction, int], dict[str, float]]], ...] = (
+def _shared(name: str, access: Access) -> dict[str, float]:
+    return {name: access.wavefronts, "shared_conflict_wavefronts": access.wavefronts - access.ideal_wavefronts}
+
+
+_RULES: tuple[tuple[frozenset[str], Callable[[Instruction, Access, Access], dict[str, float]]], ...] = (
     (_GLOBAL_LOADS, _global_load),
     (_GLOBAL_STORES, _global_store),
     (_ATOMICS, _atomic),
@@ -141,6 +176,7 @@ _RULES: tuple[tuple[frozenset[str], Callable[[Instruction, int], dict[str, float
     (_SHARED_LOADS, _shared_load),
     (_SHARED_STORES, _shared_store),
 )
+_ADDRESSED = _GLOBAL_LOADS | _GLOBAL_STORES | _ATOMICS | _SHARED_LOADS | _SHARED_STORES
 
 
 def access_bytes(one: Instruction) -> int:
@@ -161,6 +197,3 @@ def _sectors(one: Instruction, size: int) -> float:
     varying = address is None or any(x.kind == "register" and x.index != RZ for x in address.terms)
     return max(1.0, WARP * size / SECTOR_B) if varying else max(1.0, size / SECTOR_B)
 
-
-def _wavefronts(size: int) -> float:
-    return max(1.0, WARP * size / LINE_B)

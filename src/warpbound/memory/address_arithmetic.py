@@ -1,0 +1,135 @@
+"""Addresses of a kernel's memory accesses as forms, from the machine code's own arithmetic, without executing it.
+
+Source   As `affine` and `address_opcodes`.
+Models   The way through the code that is given, and every loop twice: what then changes by as much for all lanes of a
+         warp is a step of the loop.
+Omits    Which lanes take part; values that come back from memory, unless all lanes load the same one.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+import numpy as np
+
+from warpbound.emulate.operand_access import Constants, Site, site
+from warpbound.memory import affine
+from warpbound.memory.address_opcodes import results
+from warpbound.memory.address_registers import Guard, Registers, Threads, Value, at_place, registers_written
+from warpbound.memory.affine import Form
+from warpbound.program.instruction import RZ, Instruction, Operand
+
+PERIOD_B = 128  # a line, and all banks of shared memory once: sectors and conflicts repeat after that many bytes
+
+_SPACES: dict[str, tuple[str, ...]] = (
+    dict.fromkeys(("LDG", "LD", "STG", "ST", "RED", "REDG", "ATOM", "ATOMG"), ("global",))
+    | dict.fromkeys(("LDS", "STS", "LDSM", "STSM", "ATOMS"), ("shared",))
+    | {"LDL": ("local",), "STL": ("local",), "LDGSTS": ("shared", "global")}
+)
+_FLOATING = re.compile(r"F|D(ADD|MUL|FMA|SET|MMA|MNMX)|H|MUFU|[IQO]MMA|UF|I2F")
+_TEXTURES = frozenset({"TEX", "TLD", "TLD4", "SULD", "LDTM", "LDT"})
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where one instruction reaches: the form of its first execution, and by which step (B) others differ from it.
+
+    form : or what the address depends on where no form tells. step : 128 where nothing else changes it.
+    """
+
+    form: Value
+    step: int = PERIOD_B
+
+
+def addresses(
+    instructions: Sequence[Instruction], arch: int, threads: Threads, streams: Iterable[Sequence[int]]
+) -> dict[tuple[int, str], Address]:
+    """(instruction, space) -> its address; space is global, shared or local.
+
+    streams : the way through the kernel first, then an iteration of each loop. A loop starts with what the registers
+    held when the way first came to its first instruction.
+    """
+    way, *loops = streams
+    heads = {loop[0] for loop in loops if loop}
+    reader = _Reader(instructions, arch, Registers(threads))
+    saved: dict[int, Registers] = {}
+    for index in way:
+        if index in heads and index not in saved:
+            saved[index] = reader.registers.copy()
+        reader.step(index)
+    for loop in loops:
+        if loop:
+            reader.registers = saved.get(loop[0], reader.registers).copy()
+            for index in (*loop, *loop):
+                reader.step(index)
+    return reader.found
+
+
+class _Reader:
+    """Steps through instructions and notes the addresses met on the way."""
+
+    def __init__(self, instructions: Sequence[Instruction], arch: int, registers: Registers) -> None:
+        self.instructions, self.arch, self.registers = instructions, arch, registers
+        self.found: dict[tuple[int, str], Address] = {}
+        self.sites: dict[int, Site] = {}
+
+    def step(self, index: int) -> None:
+        one = self.instructions[index]
+        if one.skipped:
+            return
+        if index not in self.sites:
+            self.sites[index] = site(one, Constants({}), self.arch)
+        here, guard = self.sites[index], self.registers.guard(one)
+        address = self._reach(index, one, guard)
+        written = self._results(here, guard, address)
+        for predicate in here.predicates_out:
+            self.registers.condition(predicate)
+        if here.output is not None and here.output.index != RZ:
+            for part in range(registers_written(one)):
+                value = written[min(part, len(written) - 1)]
+                self.registers.write((here.output.kind, here.output.index + part), value, guard)
+
+    def _results(self, here: Site, guard: Guard, address: Value | None) -> tuple[Value, ...]:
+        one = here.instruction
+        if here.output is None:
+            return ()
+        if address is not None:
+            same = isinstance(address, Form) and address.uniform and one.opcode != "LDL"
+            return (self.registers.any_value() if same else f"data loaded{at_place(one)}",)
+        if one.opcode in _TEXTURES or (_FLOATING.match(one.opcode) and one.opcode != "HFMA2"):
+            return (f"`{one.opcode}`{at_place(one)}",)
+        values = [self.registers.value(x, guard) for x in here.sources if x.kind != "special"]
+        return results(self.registers, here, values)
+
+    def _reach(self, index: int, one: Instruction, guard: Guard) -> Value | None:
+        """The address of a memory instruction, noted; LDGSTS writes shared memory and reads global memory."""
+        found = None
+        places = [x for x in one.operands if x.kind == "memory"]
+        for space, operand in zip(_SPACES.get(one.opcode, ()), places, strict=False):
+            found = self._sum(operand, guard)
+            self.found[index, space] = _joined(self.found.get((index, space)), found)
+        return found
+
+    def _sum(self, operand: Operand, guard: Guard) -> Value:
+        total = affine.constant(int(operand.value))
+        for term in operand.terms:
+            value = self.registers.value(term, guard)
+            if isinstance(value, str):
+                return value
+            scale = next((int(s[1:]) for s in term.suffixes if re.fullmatch(r"X\d+", s)), 1)
+            total = affine.add(total, affine.scale(value, scale))
+        return total
+
+
+def _joined(before: Address | None, now: Value) -> Address:
+    """What two executions of one access have in common."""
+    if before is None or isinstance(before.form, str):
+        return before or Address(now)
+    if isinstance(now, str):
+        return Address(now)
+    change = affine.subtract(now, before.form)
+    if not change.uniform:
+        return Address("a step that differs from lane to lane")
+    step = gcd(before.step, affine.steps(change, PERIOD_B), *(int(c) for c in np.unique(change.known)))
+    return Address(before.form, step)

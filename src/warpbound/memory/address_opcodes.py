@@ -1,0 +1,263 @@
+"""What integer opcodes do to forms.
+
+Source   The meaning of each opcode as in `emulate`, whose results the forms are tested against.
+Models   Lower words only: addresses within one array do not differ by 2^32 bytes. Indices are not negative. A clamp to
+         the edge of an array (minimum or maximum with a value of the whole warp) is taken not to act.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from warpbound.emulate.operand_access import Site
+from warpbound.memory import affine
+from warpbound.memory.address_registers import Registers, Value, at_place, has_register, registers_written
+from warpbound.memory.affine import Form
+from warpbound.program.instruction import PT, RZ, Instruction
+
+Handler = Callable[[Registers, Site, list[Value]], tuple[Value, ...]]
+_UPPER = ("the upper word of a 64-bit value",)
+
+
+def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """What an instruction writes, register by register; the last holds for all further ones."""
+    one = here.instruction
+    handler = _HANDLERS.get(_KIN.get(one.opcode, one.opcode))
+    if handler is not None:
+        return handler(registers, here, values)
+    return (unfollowed(registers, one, values),)
+
+
+def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) -> Value:
+    """An operation that forms do not follow: of values of the whole warp it makes one, of others none."""
+    for value in values:
+        if isinstance(value, str):
+            return value
+    if all(value.uniform for value in values if isinstance(value, Form)) and one.opcode not in _BY_LANE:
+        return registers.any_value()
+    return f"`{one.opcode}`{at_place(one)}"
+
+
+def _forms(values: Iterable[Value]) -> list[Form] | None:
+    """The values where all are known."""
+    listed = list(values)
+    found = [value for value in listed if isinstance(value, Form)]
+    return found if len(found) == len(listed) else None
+
+
+def _first_reason(values: Iterable[Value]) -> Value:
+    return next(value for value in values if isinstance(value, str))
+
+
+def _add(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    if here.has("X"):
+        return _UPPER
+    forms = _forms(values)
+    if forms is None:
+        return (_first_reason(values), *_UPPER)
+    total = affine.constant(0)
+    for form in forms:
+        total = affine.add(total, form)
+    return (total, *_UPPER) if here.has("64") else (total,)
+
+
+def _multiply_add(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    if here.has("X"):
+        return _UPPER
+    forms = _forms(values)
+    if forms is None:
+        return (_first_reason(values), *_UPPER)
+    a, b, *c = forms
+    if here.has("HI"):
+        exact = a.exact and b.exact and all(form.exact for form in c)
+        return (_high_product(a, b) if exact and here.has("U32") else unfollowed(registers, here.instruction, values),)
+    product = affine.multiply(a, b)
+    if product is None:
+        return ("a product of sums",)
+    total = affine.add(product, c[0]) if c else product
+    return (total, *_UPPER) if here.has("WIDE") else (total,)
+
+
+def _high_product(a: Form, b: Form) -> Form:
+    """Upper word of the product of two unsigned words; what is added reaches it only by a carry."""
+    first, second = (np.asarray(form.known).astype(np.uint32).astype(np.uint64) for form in (a, b))
+    return affine.constant((first * second >> np.uint64(32)).astype(np.int64))
+
+
+def _move(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    return (values[0], *_UPPER) if here.has("64") else (values[0],)
+
+
+def _half_constant(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """HFMA2 R, -RZ, RZ, high, low: two halves moved into a register."""
+    factors, rest = here.sources[:2], here.sources[2:]
+    if len(rest) == 2 and all(x.index == RZ for x in factors):
+        high, low = (int(np.float16(float(x.value)).view(np.uint16)) for x in rest)
+        return (affine.constant(high << 16 | low),)
+    return ("half-precision arithmetic",)
+
+
+def _shifted_add(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """LEA: (a << s) + b; .HI: b + the upper word of {c, a} << s."""
+    if here.has("X"):
+        return _UPPER
+    sources = list(here.sources)
+    amount = int(sources[-1].value) & 31 if sources[-1].kind == "immediate" and len(sources) > 2 else 0
+    forms = _forms(values)
+    if forms is None:
+        return (_first_reason(values),)
+    if not here.has("HI"):
+        return (affine.add(affine.scale(forms[0], 1 << amount), forms[1]),)
+    if not amount:
+        return _UPPER
+    kind = "signed" if here.has("SX32") else "unsigned"
+    upper = affine.scale(forms[2], 1 << amount) if len(sources) > 3 else affine.constant(0)
+    low = _right(registers, here.instruction, forms[0], (32 - amount, kind))
+    return (low,) if isinstance(low, str) else (affine.add(affine.add(low, upper), forms[1]),)
+
+
+def _shift(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """SHF: left of the first source, right of the third where .HI, else of the first with the third above it."""
+    forms = _forms(values)
+    if here.has("U64", "S64") and here.has("L"):
+        return _UPPER
+    if forms is None:
+        reasons = [value for value in (values[1], values[0 if here.has("L") else -1]) if isinstance(value, str)]
+        return (reasons[0] if reasons else _UPPER[0],)
+    amount = forms[1]
+    if not amount.exact or np.ndim(amount.known):
+        return (unfollowed(registers, here.instruction, values),)
+    by = int(amount.known) & 31
+    if here.has("L"):
+        plain = here.sources[2].index == RZ
+        return (affine.scale(forms[0], 1 << by) if plain else unfollowed(registers, here.instruction, values),)
+    shifted = forms[2] if here.has("HI") else forms[0]
+    return (_right(registers, here.instruction, shifted, (by, "signed" if here.has("S32", "S64") else "unsigned")),)
+
+
+def _right(registers: Registers, one: Instruction, form: Form, how: tuple[int, str]) -> Value:
+    """form >> amount; the sign of an index is 0."""
+    amount, kind = how
+    if form.exact:
+        known = form.known if kind == "signed" else form.known & np.int64(0xFFFF_FFFF)
+        return affine.constant(known >> np.int64(amount))
+    if amount == 31:
+        return affine.constant(0)
+    return affine.shift_right(form, amount) or unfollowed(registers, one, [form])
+
+
+_ONE_OPERAND = {  # table of LOP3 -> the operand it hands on, and whether its bits are inverted
+    0xF0: (0, False), 0xCC: (1, False), 0xAA: (2, False), 0x0F: (0, True), 0x33: (1, True), 0x55: (2, True),
+}  # fmt: skip
+
+
+def _logic(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """LOP3.LUT: three words and the table of the function as an immediate; masks of low bits are followed."""
+    forms = _forms(values)
+    if forms is None or len(forms) < 4:
+        return (unfollowed(registers, here.instruction, values),)
+    table = int(forms[3].known)
+    if all(form.exact for form in forms[:3]):
+        return (affine.constant(_looked_up([form.known for form in forms[:3]], table)),)
+    if table & 0xFF in _ONE_OPERAND:
+        number, negated = _ONE_OPERAND[table & 0xFF]
+        return (affine.subtract(affine.constant(-1), forms[number]) if negated else forms[number],)
+    if table & 0xFF == 0xC0:
+        for form, mask in ((forms[0], forms[1]), (forms[1], forms[0])):
+            kept = _masked(form, mask)
+            if kept is not None:
+                return (kept,)
+    return (unfollowed(registers, here.instruction, values[:3]),)
+
+
+def _looked_up(words: Sequence[affine.Words], table: int) -> affine.Words:
+    result: affine.Words = np.int64(0)
+    for row in range(8):
+        if table >> row & 1:
+            parts = [word if row >> (2 - bit) & 1 else ~word for bit, word in enumerate(words)]
+            result = result | (parts[0] & parts[1] & parts[2])
+    return result
+
+
+def _masked(form: Form, mask: Form) -> Form | None:
+    if not mask.exact or np.ndim(mask.known):
+        return None
+    word = int(mask.known)
+    if word > 0 and word & (word + 1) == 0:
+        return affine.low_bits(form, word.bit_length())
+    if word < 0 and ~word & (~word + 1) == 0:
+        low = affine.low_bits(form, (~word).bit_length())
+        return None if low is None else affine.subtract(form, low)
+    return None
+
+
+def _special(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """S2R and its kin."""
+    name = next((x.text for x in here.sources if x.kind == "special"), "SRZ")
+    kind, _, axis = name.removeprefix("SR_").partition(".")
+    threads = registers.threads
+    if kind == "TID" and axis:
+        return (threads.index(axis),)
+    if kind == "NTID" and axis:
+        return (affine.constant(threads.block["XYZ".index(axis)]),)
+    if kind in ("CTAID", "NCTAID") and axis:
+        known = threads.grid.get(axis) if kind == "NCTAID" else None
+        return (affine.unknown(f"{kind}.{axis}") if known is None else affine.constant(known),)
+    if kind == "LANEID":
+        return (affine.constant(np.tile(np.arange(32), (threads.warps, 1))),)
+    if name in ("SRZ", "SR_CgaCtaId"):  # the rank in the cluster moves shared addresses by 2^24
+        return (affine.constant(0),)
+    return (name,) if kind.startswith(("LANEMASK", "TID")) else (registers.any_value(),)
+
+
+def _load_constant(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    source = here.sources[0]
+    if source.kind != "constant" or not isinstance(source.bank, int):
+        return (registers.any_value(),)
+    bank, offset = source.bank, int(source.value)
+    if not has_register(source):
+        return tuple(registers.word(bank, offset + 4 * part) for part in range(registers_written(here.instruction)))
+    index = [registers.value(term, None) for term in source.terms]
+    same = all(isinstance(value, Form) and value.uniform for value in index)
+    return (registers.any_value() if same else f"a table in constant memory{at_place(here.instruction)}",)
+
+
+def _extreme(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """A minimum or maximum: of exact values exactly; against a value of the whole warp it is taken not to act."""
+    forms = _forms(values[:3] if here.instruction.opcode == "VIADDMNMX" else values[:2])
+    if forms is None:
+        return (_first_reason(values),)
+    a, b = (affine.add(*forms[:2]), forms[2]) if len(forms) == 3 else (forms[0], forms[1])
+    choice = here.predicates_in[-1] if here.predicates_in else None
+    if a.exact and b.exact and choice is not None and choice.index == PT:
+        pick = np.maximum if choice.invert else np.minimum
+        return (affine.constant(pick(a.known, b.known)),)
+    if a.uniform != b.uniform:
+        return (b if a.uniform else a,)
+    return (unfollowed(registers, here.instruction, [a, b]),)
+
+
+def _select(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    return (registers.either(values[0], values[1]),)
+
+
+def _to_uniform(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """R2UR: the value of the first lane."""
+    if isinstance(values[0], str) or values[0].uniform:
+        return (values[0],)
+    first = {name: np.asarray(c)[:, :1] if np.ndim(c) else c for name, c in values[0].terms.items()}
+    return (Form({name: np.broadcast_to(c, (registers.threads.warps, 32)) if np.ndim(c) else c
+                  for name, c in first.items()}),)  # fmt: skip
+
+
+_KIN = {
+    "UIADD3": "IADD3", "IADD": "IADD3", "VIADD": "IADD3", "UIADD": "IADD3", "UVIADD": "IADD3", "UIMAD": "IMAD",
+    "UMOV": "MOV", "MOV32I": "MOV", "ULEA": "LEA", "USHF": "SHF", "ULOP3": "LOP3", "S2UR": "S2R", "CS2R": "S2R",
+    "ULDC": "LDC", "LDCU": "LDC", "VIMNMX": "IMNMX", "UIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "UVIMNMX": "IMNMX",
+    "USEL": "SEL", "CS2UR": "S2R", "UR2UR": "R2UR",
+}  # fmt: skip
+_HANDLERS: dict[str, Handler] = {
+    "IADD3": _add, "IMAD": _multiply_add, "MOV": _move, "HFMA2": _half_constant, "LEA": _shifted_add, "SHF": _shift,
+    "LOP3": _logic, "S2R": _special, "LDC": _load_constant, "IMNMX": _extreme, "SEL": _select, "R2UR": _to_uniform,
+}  # fmt: skip
+_BY_LANE = frozenset({"SHFL", "MATCH", "P2R", "I2IP"})  # lanes differ although the sources do not

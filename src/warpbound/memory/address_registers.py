@@ -1,0 +1,155 @@
+"""Registers as forms: what the reader of address arithmetic knows at one place of the code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from warpbound.memory import affine
+from warpbound.memory.affine import ALIGNED, Form
+from warpbound.program.instruction import PT, RZ, Instruction, Operand
+
+Value = Form | str  # what a register holds, or what its value depends on where no form tells
+Key = tuple[str, int]  # register or uniform, number
+Guard = tuple[str, int, bool, int] | None  # predicate: kind, number, inverted, how often it was written before
+
+
+@dataclass(frozen=True)
+class Threads:
+    """One block and what of the launch is known.
+
+    block : threads in x, y and z. words : constant bank 0, byte offset -> value. grid : axis -> blocks along it.
+    """
+
+    block: tuple[int, int, int]
+    words: Mapping[int, int] = field(default_factory=dict)
+    grid: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        return int(np.prod(self.block))
+
+    @property
+    def warps(self) -> int:
+        return -(-self.count // 32)
+
+    def index(self, axis: str) -> Form:
+        """threadIdx.X, .Y or .Z of every lane; those beyond the block count on."""
+        linear = np.arange(32 * self.warps).reshape(self.warps, 32)
+        x, y, _ = self.block
+        return affine.constant({"X": linear % x, "Y": linear // x % y, "Z": linear // (x * y)}[axis])
+
+
+@dataclass(frozen=True)
+class _Held:
+    value: Value
+    guard: Guard = None
+    before: "_Held | None" = None
+
+
+class Registers:
+    """What each register holds, by the guard it was written under."""
+
+    def __init__(self, threads: Threads) -> None:
+        self.threads = threads
+        self.held: dict[Key, _Held] = {}
+        self.writes: dict[Key, int] = {}  # predicate -> times written
+        self.names = [0]  # unknowns named so far
+
+    def copy(self) -> "Registers":
+        """The same state; names of unknowns stay distinct."""
+        twin = Registers(self.threads)
+        twin.held, twin.writes, twin.names = dict(self.held), dict(self.writes), self.names
+        return twin
+
+    def any_value(self) -> Form:
+        """A value of the whole warp of which nothing is known."""
+        self.names[0] += 1
+        return affine.unknown(f"value{self.names[0]}")
+
+    def word(self, bank: int, offset: int) -> Form:
+        """A word of a constant bank."""
+        if bank == 0 and offset in self.threads.words:
+            return affine.constant(self.threads.words[offset])
+        return affine.unknown(f"{ALIGNED}c[{bank:#x}][{offset:#x}]")
+
+    def guard(self, one: Instruction) -> Guard:
+        """The condition under which an instruction is executed."""
+        by = one.guard
+        if by is None or by.index == PT:
+            return None
+        return by.kind, by.index, by.invert, self.writes.get((by.kind, by.index), 0)
+
+    def condition(self, predicate: Operand) -> None:
+        """Note that a predicate is written."""
+        key = (predicate.kind, predicate.index)
+        self.writes[key] = self.writes.get(key, 0) + 1
+
+    def value(self, operand: Operand, guard: Guard) -> Value:
+        """An operand's lower word."""
+        plain = self._plain(operand, guard)
+        if isinstance(plain, str):
+            return plain
+        if operand.negate:
+            plain = affine.scale(plain, -1)
+        return affine.subtract(affine.constant(-1), plain) if operand.invert else plain
+
+    def write(self, key: Key, value: Value, guard: Guard) -> None:
+        before = self.held.get(key) if guard else None
+        if before is not None and before.guard == guard:
+            before = before.before
+        self.held[key] = _Held(value, guard if before else None, before)
+
+    def either(self, one: Value, other: Value) -> Value:
+        """One of two values, no one knows which."""
+        if isinstance(one, str) or isinstance(other, str):
+            return one if isinstance(one, str) else other
+        if affine.equal(one, other):
+            return one
+        return self.any_value() if one.uniform and other.uniform else "a choice between two values"
+
+    def _plain(self, operand: Operand, guard: Guard) -> Value:
+        match operand.kind:
+            case "register" | "uniform":
+                return affine.constant(0) if operand.index == RZ else self._read((operand.kind, operand.index), guard)
+            case "immediate":
+                return affine.constant(int(operand.value))
+            case "float":
+                return affine.constant(int(np.float32(operand.value).view(np.int32)))
+            case "constant" if isinstance(operand.bank, int) and not has_register(operand):
+                return self.word(operand.bank, int(operand.value))
+        return f"`{operand.text}`"
+
+    def _read(self, key: Key, guard: Guard) -> Value:
+        held = self.held.get(key)
+        return "a register that is not set on the way through the code" if held is None else self._seen(held, guard)
+
+    def _seen(self, held: _Held, guard: Guard) -> Value:
+        """What an instruction under `guard` reads of a register that may have been written under another one."""
+        if held.guard is None or held.guard == guard or held.before is None:
+            return held.value
+        kind, number, inverted, version = held.guard
+        old = self._seen(held.before, guard)
+        return old if guard == (kind, number, not inverted, version) else self.either(held.value, old)
+
+
+def has_register(operand: Operand) -> bool:
+    """Whether a register takes part in an address."""
+    return any(term.index != RZ for term in operand.terms)
+
+
+def at_place(one: Instruction) -> str:
+    """Where an instruction stands, in words."""
+    return f" at line {one.place.outermost.line}" if one.place else f" at {one.address:#x}"
+
+
+def registers_written(one: Instruction) -> int:
+    """How many, at least."""
+    for bits in ("256", "128", "64"):
+        if bits in one.modifiers:
+            return int(bits) // 32
+    if "MMA" in one.opcode:
+        return 4
+    if one.opcode == "CS2R":
+        return 1 if "32" in one.modifiers else 2
+    return 2 if one.opcode in ("DADD", "DMUL", "DFMA") or "WIDE" in one.modifiers else 1

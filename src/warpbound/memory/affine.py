@@ -1,0 +1,138 @@
+"""Integers that are known per thread but for unknowns that are the same for a whole warp.
+
+A form is a polynomial in named unknowns (block index, kernel parameters, loop counters) whose coefficients are plain
+integers per thread. Whatever is affine in the block index and free in the thread index is such a form.
+
+Source   Hong and Kim, extended version of ISCA 2009, section 3.4.5: coalescing follows from the derivative of the
+         index with respect to the thread; here the coefficients of all threads take its place.
+Models   32-bit words: coefficients are kept modulo 2^32, as the hardware adds and multiplies.
+Omits    Overflow of a shifted or divided index: indices are taken to lie between 0 and 2^31.
+"""
+
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Monomial = tuple[str, ...]  # names of unknowns, sorted; () stands for the constant part
+Words = np.int64 | NDArray[np.int64]  # a coefficient: one for all threads, or (warps, 32)
+
+ALIGNED = "="  # first letter of unknowns taken to be multiples of what matters: bases of arrays, row lengths
+ONE: Monomial = ()
+MOST_TERMS = 16
+_WORD = 1 << 32
+
+
+@dataclass(frozen=True)
+class Form:
+    """Sum over monomials of coefficient x product of the unknowns; no coefficient is zero everywhere."""
+
+    terms: dict[Monomial, Words]
+
+    @property
+    def exact(self) -> bool:
+        """Whether every thread's value is known."""
+        return not self.terms.keys() - {ONE}
+
+    @property
+    def known(self) -> Words:
+        """The constant part."""
+        return self.terms.get(ONE, np.int64(0))
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all lanes of a warp have the same value."""
+        return all(_same_in_warp(c) for c in self.terms.values())
+
+
+def constant(value: Any) -> Form:
+    """A number, or one per thread of shape (warps, 32)."""
+    return _form({ONE: np.asarray(value, np.int64)[()]})
+
+
+def unknown(name: str) -> Form:
+    """A value that is the same for a whole warp and not known."""
+    return Form({(name,): np.int64(1)})
+
+
+def add(one: Form, other: Form) -> Form:
+    sums = dict(one.terms)
+    for name, coefficient in other.terms.items():
+        sums[name] = sums[name] + coefficient if name in sums else coefficient
+    return _form(sums)
+
+
+def scale(form: Form, factor: Words | int) -> Form:
+    """Every coefficient times a factor, which may differ from thread to thread."""
+    return _form({name: coefficient * np.asarray(factor, np.int64)[()] for name, coefficient in form.terms.items()})
+
+
+def subtract(one: Form, other: Form) -> Form:
+    return add(one, scale(other, -1))
+
+
+def multiply(one: Form, other: Form) -> Form | None:
+    """The product; None where it would have too many terms."""
+    if len(one.terms) * len(other.terms) > MOST_TERMS:
+        return None
+    product = Form({})
+    for name, coefficient in one.terms.items():
+        for second, factor in other.terms.items():
+            product = add(product, _form({tuple(sorted(name + second)): coefficient * factor}))
+    return product
+
+
+def shift_right(form: Form, amount: int) -> Form | None:
+    """Floor of form / 2^amount; None where it does not follow from the coefficients.
+
+    It does where each unknown comes in multiples of 2^amount, so that it divides and leaves the rest alone.
+    """
+    if any(np.any(c % (1 << amount)) for name, c in form.terms.items() if name):
+        return None
+    return _form({name: c >> np.int64(amount) for name, c in form.terms.items()})
+
+
+def low_bits(form: Form, bits: int) -> Form | None:
+    """form modulo 2^bits; None where an unknown reaches those bits."""
+    if any(np.any(c % (1 << bits)) for name, c in form.terms.items() if name):
+        return None
+    return constant(form.known & np.int64((1 << bits) - 1))
+
+
+def equal(one: Form, other: Form) -> bool:
+    return not subtract(one, other).terms
+
+
+def steps(form: Form, period: int) -> int:
+    """Greatest common divisor of `period` and what the unknowns of a uniform form can add; `period` for none.
+
+    Unknowns that are taken to be aligned add nothing.
+    """
+    found = period
+    for name, coefficient in form.terms.items():
+        if name and not is_aligned(name):
+            found = gcd(found, *(int(c) for c in np.unique(coefficient)))
+    return found
+
+
+def is_aligned(name: Monomial) -> bool:
+    """Whether a product of unknowns is taken to be a multiple of what matters."""
+    return any(part.startswith(ALIGNED) for part in name)
+
+
+def _form(terms: dict[Monomial, Words]) -> Form:
+    words = {name: _wrapped(coefficient) for name, coefficient in terms.items()}
+    return Form({name: coefficient for name, coefficient in words.items() if np.any(coefficient)})
+
+
+def _wrapped(coefficient: Words) -> Words:
+    """As a signed 32-bit word."""
+    half = np.int64(_WORD // 2)
+    wrapped: Words = ((coefficient + half) & np.int64(_WORD - 1)) - half
+    return wrapped
+
+
+def _same_in_warp(coefficient: Words) -> bool:
+    return np.ndim(coefficient) == 0 or bool(np.all(coefficient == np.asarray(coefficient)[:, :1]))

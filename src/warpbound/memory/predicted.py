@@ -1,0 +1,141 @@
+"""What each access of a kernel asks of the memory system, from the code's address arithmetic alone.
+
+Source   The rules of `requests` on the addresses that `address_arithmetic` finds.
+Models   All threads of a block take part. Arrays begin at multiples of 256 bytes and rows of unknown length are
+         multiples of 128 bytes, so that lanes in different rows share no line. Whatever else is not known (block
+         index, loop counters, values of the whole warp) is averaged over the alignments it can give.
+Omits    Predicates and divergence.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.launch_memory import launch_area
+from warpbound.emulate.trace import Accesses
+from warpbound.memory import affine, requests
+from warpbound.memory.address_arithmetic import PERIOD_B, Address, addresses
+from warpbound.memory.address_registers import Threads
+from warpbound.memory.affine import Form
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+
+NOTE = (
+    "sectors and bank conflicts follow from the address arithmetic for blocks of {block} threads: every thread takes "
+    "part, arrays and rows of unknown length begin at multiples of 128 bytes, no index is clamped"
+)
+_FAR = np.int64(1) << 40  # between rows whose distance is not known
+_START = np.int64(1) << 39  # so that no address is negative
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memory instruction in one space, means over the warps of a block and over alignments, per execution.
+
+    depends_on : what the address depends on where it is not known; the counts are then 0.
+    stride : bytes from each lane to the next one where
+    that is the same for all lanes of all warps, else None.
+    """
+
+    sectors: float = 0.0
+    ideal_sectors: float = 0.0
+    wavefronts: float = 0.0
+    ideal_wavefronts: float = 0.0
+    stride: int | None = None
+    depends_on: str = ""
+
+
+Predicted = Mapping[tuple[int, str], Access]  # (instruction, global or shared)
+
+
+def threads_of(
+    program: Program, block: tuple[int, int, int], grid: tuple[int, int, int] | None, scalars: Mapping[int, int]
+) -> Threads:
+    """A block of the launch; scalars : offset of a parameter of 4 bytes -> its value, where that is known."""
+    place = launch_area(program.arch)
+    words = {place.block + 4 * i: size for i, size in enumerate(block)}
+    if grid is not None:
+        words |= {place.grid + 4 * i: size for i, size in enumerate(grid)}
+    words |= {program.parameter_base + offset: value for offset, value in scalars.items()}
+    return Threads(block, words, dict(zip("XYZ", grid, strict=True)) if grid else {})
+
+
+def predicted(
+    program: Program, arch: int, threads: Threads, streams: Sequence[Sequence[int]]
+) -> dict[tuple[int, str], Access]:
+    """(instruction, space) -> what one execution costs on sm `arch`.
+
+    streams : the way through the kernel, then an iteration of each loop.
+    """
+    instructions = program.instructions
+    found = addresses(instructions, program.arch, threads, streams)
+    known = {key: one for key, one in found.items() if key[1] != "local"}
+    return {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in known.items()}
+
+
+def rows(address: Address, threads: Threads) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """Byte addresses of the lanes of every warp at every alignment, and who takes part; (n, 32) each.
+
+    Raises ValueError where the address is not known.
+    """
+    form = address.form
+    if isinstance(form, str):
+        raise ValueError(form)
+    shape = (threads.warps, 32)
+    group, uniform = _rows_apart(form, shape)
+    step = affine.steps(uniform, address.step)
+    start = np.broadcast_to(form.known, shape) + group * _FAR + _START
+    offsets = np.arange(0, PERIOD_B, step, dtype=np.int64)
+    lanes = (start[None] + offsets[:, None, None]).reshape(-1, 32).astype(np.uint64)
+    exists = np.arange(threads.warps * 32).reshape(shape) < threads.count
+    return lanes, np.broadcast_to(exists, (len(offsets), *shape)).reshape(-1, 32)
+
+
+def _rows_apart(form: Form, shape: tuple[int, int]) -> tuple[NDArray[np.int64], Form]:
+    """Which lanes of a warp are in one row (a number per lane), and what is left of the unknowns for all lanes."""
+    names = [name for name in form.terms if name]
+    varying = [name for name in names if np.ndim(form.terms[name])]
+    group = np.zeros(shape, np.int64)
+    if varying:
+        table = np.stack([np.broadcast_to(form.terms[name], shape).reshape(-1) for name in varying], axis=1)
+        group = np.unique(table, axis=0, return_inverse=True)[1].reshape(shape).astype(np.int64)
+    return group, Form({name: form.terms[name] for name in names})
+
+
+def _access(one: Instruction, space: str, address: Address, where: tuple[Threads, int]) -> Access:
+    threads, arch = where
+    if isinstance(address.form, str):
+        return Access(depends_on=address.form)
+    lanes, active = rows(address, threads)
+    lanes, active = _distinct(lanes, active)
+    nothing = np.zeros(len(lanes), np.int32)
+    accesses = Accesses(nothing, nothing, lanes, active)
+    is_global = space == "global"
+    cost = requests.global_cost(accesses, (one,)) if is_global else requests.shared_cost(accesses, (one,), arch)
+    return Access(
+        sectors=float(cost.sectors.mean()),
+        ideal_sectors=float(cost.ideal_sectors.mean()),
+        wavefronts=float(cost.wavefronts.mean()),
+        ideal_wavefronts=float(cost.ideal_wavefronts.mean()),
+        stride=_stride(lanes, active),
+    )
+
+
+def _distinct(
+    lanes: NDArray[np.uint64], active: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """One row of each kind where all rows are equally often met: warps that differ by whole lines are alike."""
+    lowest = np.where(active, lanes, lanes.max()).min(axis=1, keepdims=True)
+    alike = np.where(active, lanes - lowest // PERIOD_B * PERIOD_B, np.uint64(0))
+    kinds, first, times = np.unique(alike, axis=0, return_index=True, return_counts=True)
+    if len(set(times.tolist())) == 1:
+        return lanes[first], active[first]
+    return lanes, active
+
+
+def _stride(lanes: NDArray[np.uint64], active: NDArray[np.bool_]) -> int | None:
+    both = active[:, 1:] & active[:, :-1]
+    change = (lanes[:, 1:].astype(np.int64) - lanes[:, :-1].astype(np.int64))[both]
+    return int(change[0]) if change.size and (change == change[0]).all() else None
