@@ -136,7 +136,7 @@ def test_without_encodings() -> None:
     (found,) = kernels(text, "a40")
     assert all(one.control is None for one in found.instructions)
     assert len(found.flow.loops) == 1
-    assert any("no encodings" in note for note in found.assumed)
+    assert any("no control words" in note for note in found.assumed)
 
 
 def test_a_pasted_function_without_its_head() -> None:
