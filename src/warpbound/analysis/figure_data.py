@@ -14,11 +14,13 @@ from warpbound.analysis.timing import launch_prediction, warps_per_block
 from warpbound.predict import throughput
 
 SECTOR_B = 32.0
+THOUSAND = 1000.0
+ISSUES_SHOWN = 150
 MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
 
 
 def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
-    """block, curve, roofline and the inputs of the models that have figures of their own; None where not known."""
+    """Numbers of each figure; None where they are not known."""
     return {
         "block": {
             "threads": case.threads_per_block,
@@ -27,28 +29,44 @@ def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
         },
         "curve": _curve(case, work),
         "roofline": _roofline(case, work),
+        "timeline": _timeline(case, work),
         "inputs": {name: _inputs(name, launched) for name in MODELS},
     }
 
 
 def _curve(case: Case, work: Work) -> Entry | None:
-    """Bounds and predictions in units of work per cycle and SM, at every number of resident blocks that fits."""
+    """Bounds over the warps of an SM, and predictions; ours at every number of resident blocks that fits."""
     per_block = warps_per_block(case)
     blocks = range(1, case.residency.fitting_blocks_per_sm + 1)
-    warps = np.array([n * per_block for n in blocks], dtype=np.float64)
-    if not warps.size:
+    if not blocks:
         return None
+    warps = np.arange(1.0, case.residency.max_warps_per_sm + 1.0)
     found = throughput(work.focus, case.place, warps)
     timed = [launch_prediction(case, work, n) for n in blocks]
-    ours = [t.rate * per_block / case.clock_hz for t in timed if t is not None]
-    used = {name: limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
+    ours = [THOUSAND * t.rate * per_block / case.clock_hz for t in timed if t is not None]
+    held = [float(n * per_block) for n in blocks]
+    used = {name: THOUSAND * limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
+    volkov = (warps.tolist(), (THOUSAND * np.asarray(found.rate)).tolist())
+    what = "warps" if work.focus is work.whole else "iterations"
     return {
-        "unit": "warps/cycle/SM" if work.focus is work.whole else "iterations/cycle/SM",
+        "unit": f"{what} per 1000 cycles and SM",
         "warps_per_sm": warps.tolist(),
         "limits": {name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
-        "predicted": ({"warpbound": ours} if ours else {}) | {"volkov_2016": np.asarray(found.rate).tolist()},
+        "predicted": ({"warpbound": (held, ours)} if ours else {}) | {"volkov_2016": volkov},
         "here": float(case.residency.warps_per_sm),
     }
+
+
+def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
+    """(start, end, kind) of what one warp does first: it issues, or waits for an instruction of some pipe."""
+    timed, found = work.timed, []
+    for position in range(min(ISSUES_SHOWN, len(timed.stream))):
+        at, waited, producer = timed.issue[position], timed.waited[position], timed.producer[position]
+        if waited:
+            pipe = case.facts[timed.stream[producer]].pipe if producer >= 0 else "a result"
+            found.append((at - waited, at, f"waits for {pipe}"))
+        found.append((at, at + 1.0, "issues"))
+    return found
 
 
 def _roofline(case: Case, work: Work) -> Entry | None:

@@ -1,12 +1,13 @@
 """`analyze`, `curve` and `predict`: what bounds a kernel or a written workload."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import click
 
-from warpbound.cli.output import announced, form_option, show_results
+from warpbound.cli.output import announced, command_line, form_option, show_results, write
 
 EXAMPLES = """
 \b
@@ -15,6 +16,7 @@ Examples:
   warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
   warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
   warpbound analyze kernel.cubin --gpu rtx-4090 --format json
+  warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
   warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
 """
 
@@ -42,7 +44,6 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value."),
         click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at the start."),
         click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
-        form_option("text", "json"),
         click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal."),
     )
     for option in reversed(shared):
@@ -52,6 +53,7 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command(epilog=EXAMPLES)
 @_asks
+@form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
 @click.option("--views", default="", metavar="all|NAME,...", help="Parts of the report to show, such as verdict,sass.")
 def analyze(form: str, out: str | None, **asked: Any) -> None:
@@ -61,12 +63,30 @@ def analyze(form: str, out: str | None, **asked: Any) -> None:
     from warpbound.report.text import pages
 
     asking = question(**asked)
+    if form == "html":
+        _write_page(asking, out)
+        return
     results = answer(asking, ask, announced)
     show_results(form, out, results, partial(pages, views=asking.settings.views))
 
 
+def _write_page(asking: Any, out: str | None) -> None:
+    """The HTML report: every model and view, unless some are named."""
+    from warpbound.analysis import analyze as ask
+    from warpbound.asking import answer
+    from warpbound.models import MODELS
+    from warpbound.report import html
+
+    html.refuse_many(len(asking.sources) * len(asking.gpus))
+    views, models = asking.settings.views, asking.settings.models or tuple(MODELS)
+    settings = replace(asking.settings, models=models, views=(*views, *html.VIEWS))
+    results = answer(replace(asking, settings=settings), ask, announced)
+    write(html.page(results, command_line(), views), out)
+
+
 @click.command()
 @_asks
+@form_option("text", "json")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
 def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""

@@ -21,9 +21,14 @@ def show_results(form: str, out: str | None, results: list[Any], pages: Callable
     from warpbound.report.document import as_json, document
 
     if form == "json":
-        write(as_json(document(" ".join(["warpbound", *sys.argv[1:]]), results)), out)
+        write(as_json(document(command_line(), results)), out)
     else:
         show(pages(results), out)
+
+
+def command_line() -> str:
+    """What was typed, for a reader of the file."""
+    return " ".join(["warpbound", *sys.argv[1:]])
 
 
 def answer(form: str, entry: Any, text: Any) -> None:

@@ -7,8 +7,8 @@ from warpbound.report.figures.execution import Edge, Event, edges_of, execution_
 from warpbound.report.figures.occupancy import Block, occupancy_against_limits
 from warpbound.report.figures.parallelism import mwp_and_cwp
 from warpbound.report.figures.picture import Panels, Picture
-from warpbound.report.figures.recorded import recorded
-from warpbound.report.figures.roofline import Roofs, Spot, roofline
+from warpbound.report.figures.records import recorded
+from warpbound.report.figures.rooflines import Roofs, Spot, roofline
 from warpbound.report.figures.theme import DARK, LIGHT
 from warpbound.report.figures.throughput import (
     Here,

@@ -65,6 +65,17 @@ def spec(picture: Drawable, theme: Theme = LIGHT) -> Spec:
     return {"data": data, "layout": layout}
 
 
+def colour_changes(one: Any, other: Any) -> dict[str, str]:
+    """Texts in which two drawings of one picture differ, as one has them and as the other has: their colours."""
+    if isinstance(one, dict):
+        pairs = [(inner, other[key]) for key, inner in one.items()]
+    elif isinstance(one, list):
+        pairs = list(zip(one, other, strict=True))
+    else:
+        return {one: other} if isinstance(one, str) and one != other else {}
+    return {light: dark for pair in pairs for light, dark in colour_changes(*pair).items()}
+
+
 def _base(theme: Theme) -> Spec:
     return {
         "font": {"family": FONT, "size": 13, "color": theme.colours["ink"]},
@@ -280,10 +291,11 @@ def _points(layer: Points, look: Look, theme: Theme) -> list[Spec]:
             "symbol": look.symbol, "size": size, "color": theme.colours[look.colour],
             "line": {"width": 1, "color": theme.paper},
         },
+        "cliponaxis": False,
     }  # fmt: skip
     if layer.texts:
         places = layer.place if isinstance(layer.place, str) else list(layer.place)
-        trace |= {"text": [markup(text) for text in layer.texts], "textposition": places, "cliponaxis": False}
+        trace |= {"text": [markup(text) for text in layer.texts], "textposition": places}
     if not layer.name:
         trace["showlegend"] = False
     if layer.hover:

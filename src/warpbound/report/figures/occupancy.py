@@ -48,7 +48,7 @@ def occupancy_against_limits(board: Gpu, block: Block) -> Panels:
         pictures=tuple(
             Picture(
                 title="",
-                x=Axis(axis.label, axis.unit, span=(0.0, float(x.max()))),
+                x=Axis(axis.label, axis.unit, span=(0.0, 1.02 * float(x.max()))),
                 y=Axis("resident warps", "warps per SM", span=(0.0, 1.08 * most)),
                 layers=(
                     Curve("resident warps", x, warps, _LINE),

@@ -3,7 +3,7 @@
 Source   V. Volkov, EECS-2016-143: the pictures of chapters 4 and 6, from whatever numbers are given.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture
 from warpbound.report.figures.theme import HERE, PREDICTION
 
 WARPS = Axis("resident warps", "warps per SM")
+FEW_POINTS = 32
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 
 
@@ -29,22 +30,22 @@ class Here:
 def throughput_against_occupancy(
     warps: Numbers,
     limits: Bounds,
-    predicted: Mapping[str, Numbers],
+    predicted: Mapping[str, tuple[Numbers, Numbers]],
     here: Here | None = None,
     source: str = VOLKOV + ", sections 3.6, 3.7 and 4.1",
 ) -> Picture:
-    """Every bound and what the chosen models predict, over resident warps, shape (n,) each.
+    """Every bound and what the chosen models predict, over resident warps.
 
-    limits : bounds over `warps`, in any unit of rate. predicted : model -> rate in that unit.
+    limits : bounds over `warps`, shape (n,), in any unit of rate. predicted : model -> warps and rate in that unit.
     """
-    top = 1.25 * _highest(limits, predicted)
+    top = 1.25 * _highest(limits, [rate for _, rate in predicted.values()])
     bounded = tuple(
         Curve(BOUND_WORDS.get(name, name), warps, np.where(numbers(limit) <= top, limit, np.nan))
         for name, limit in _shown(limits, top).items()
     )
     chosen = tuple(
-        Curve(name, warps, rate, replace(PREDICTION, dash=_DASHES[i % len(_DASHES)]))
-        for i, (name, rate) in enumerate(predicted.items())
+        Curve(name, at, rate, replace(PREDICTION, dash=_DASHES[i % len(_DASHES)]), _marks(at))
+        for i, (name, (at, rate)) in enumerate(predicted.items())
     )
     mark = (Points(here.name, [here.x], [here.y], (), HERE),) if here else ()
     return Picture(
@@ -78,9 +79,14 @@ BOUND_WORDS = {
 }
 
 
-def _highest(limits: Bounds, predicted: Mapping[str, Numbers]) -> float:
+def _marks(at: Numbers) -> str:
+    """Few points stand apart: an SM holds whole blocks."""
+    return "circle" if numbers(at).size <= FEW_POINTS else "none"
+
+
+def _highest(limits: Bounds, predicted: Sequence[Numbers]) -> float:
     """The most that is reached: bounds are drawn up to a little above it, however loose they are."""
-    reached = [float(np.nanmax(numbers(rate))) for rate in (limits.rate, *predicted.values())]
+    reached = [float(np.nanmax(numbers(rate))) for rate in (limits.rate, *predicted)]
     second = np.sort([float(numbers(limit).min()) for name, limit in limits.limits.items() if name != "latency"])
     near = [float(value) for value in second[:3] if np.isfinite(value) and value <= 3.0 * max(reached)]
     return max(*reached, *near) if near else max(reached)

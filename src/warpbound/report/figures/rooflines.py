@@ -11,8 +11,8 @@ import numpy as np
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
 
 SOURCE = "S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009"
-DECADES_LEFT = 2.0  # below the lowest ridge
 POINTS = 200
+APART = 1.6  # factor between intensities below which two marks would cover each other
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,7 @@ def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> 
         y = np.where(x >= 0.999999 * flops / fastest, flops, np.nan)
         layers.append(Curve(name, x, y, _look(name, roofs, _FLAT[i % len(_FLAT)])))
     for spot, symbol in zip(spots, _SYMBOLS * len(spots), strict=False):
-        levels = list(spot.intensity)
-        texts = tuple(levels)
-        at = [spot.intensity[level] for level in levels]
+        at, texts = _levels(spot.intensity)
         layers.append(Points(spot.name, at, [spot.flops] * len(at), texts, Look("ink", symbol=symbol), "bottom center"))
     lowest = min([low * min(roofs.bandwidth.values()), *(0.5 * spot.flops for spot in spots if spot.flops > 0)])
     return Picture(
@@ -65,6 +63,17 @@ def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> 
         caption="A kernel lies below the slanted roof of the memory level its traffic is counted at and below the "
         "flat roof of its arithmetic. Solid: the vendor's peak; broken: what measurements reach.",
     )
+
+
+def _levels(intensity: Mapping[str, float]) -> tuple[list[float], tuple[str, ...]]:
+    """Levels whose traffic is about the same share one mark."""
+    groups: list[tuple[float, list[str]]] = []
+    for level, value in sorted(intensity.items(), key=lambda pair: pair[1]):
+        if groups and value < APART * groups[-1][0]:
+            groups[-1][1].append(level)
+        else:
+            groups.append((value, [level]))
+    return [value for value, _ in groups], tuple(", ".join(names) for _, names in groups)
 
 
 def _span(roofs: Roofs, spots: Sequence[Spot]) -> tuple[float, float]:

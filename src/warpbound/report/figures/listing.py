@@ -1,0 +1,71 @@
+"""Annotated SASS as rows for a table: control word, pipe, wait and its cause, source line, critical path."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+
+class Row(NamedTuple):
+    """One instruction; empty texts where nothing is to be said.
+
+    cycle : of issue along the path of one warp. wait : scoreboards awaited. waits_for : cycles and the instruction.
+    """
+
+    address: str
+    text: str
+    pipe: str
+    cycle: str
+    stall: str
+    write: str
+    read: str
+    wait: str
+    waits_for: str
+    line: str
+    source: str
+    critical: bool
+    reached: bool
+
+
+def listing(rows: Sequence[Mapping[str, Any]], lines: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Rows of `sass` of an entry; `lines` has the texts of source lines. A line is named where it changes."""
+    texts = {line["line"]: line["text"].strip() for line in lines if line["text"]}
+    by_address = {row["address"]: row["text"] for row in rows}
+    found, last = [], None
+    for row in rows:
+        new = row["line"] != last
+        last = row["line"]
+        found.append(_row(row, by_address, texts.get(row["line"], "") if new else ""))
+    return found
+
+
+def _row(row: Mapping[str, Any], by_address: Mapping[int, str], source: str) -> Row:
+    word = row["control"] or {}
+    return Row(
+        address=f"{row['address']:04x}",
+        text=row["text"],
+        pipe=row["pipe"],
+        cycle="" if row["issue"] is None else str(math.floor(row["issue"])),
+        stall=_said(word.get("stall")),
+        write=_said(word.get("write_scoreboard")),
+        read=_said(word.get("read_scoreboard")),
+        wait=" ".join(str(board) for board in word.get("wait", ())),
+        waits_for=_waits_for(row, by_address),
+        line=_said(row["line"]),
+        source=source,
+        critical=bool(row["critical"]),
+        reached=row["issue"] is not None,
+    )
+
+
+def _waits_for(row: Mapping[str, Any], by_address: Mapping[int, str]) -> str:
+    if not row["waited"]:
+        return ""
+    if row["waits_for"] is None:
+        return f"{row['waited']:.0f} cycles"
+    opcode = by_address.get(row["waits_for"], "").split(" ")
+    name = next((part for part in opcode if part and not part.startswith("@")), "")
+    return f"{row['waited']:.0f} cycles for {name} at {row['waits_for']:04x}"
+
+
+def _said(value: int | None) -> str:
+    return "" if value is None else str(value)

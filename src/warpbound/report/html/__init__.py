@@ -1,0 +1,105 @@
+"""The report as one HTML file that opens without a network: the text report's words and tables, with figures.
+
+Plotly's script, the styles and the data are in the file; a policy in its head forbids it to fetch anything.
+"""
+
+import importlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from warpbound.analysis.entries import Entry
+from warpbound.errors import InputError, WarpboundError
+from warpbound.report.figures.drawing import Spec, colour_changes, spec
+from warpbound.report.figures.picture import Drawable
+from warpbound.report.figures.theme import DARK, LIGHT
+
+SIDE_BY_SIDE = 4
+VIEWS = ("sass", "figures")  # what the analysis has to add for this report
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing with its words; `number` names it in the page."""
+
+    number: int
+    title: str
+    caption: str
+    source: str
+    drawn: Spec
+
+    @property
+    def json(self) -> str:
+        """For a script element: nothing in it can end the element."""
+        text = json.dumps(self.drawn, separators=(",", ":"))
+        return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def refuse_many(count: int) -> None:
+    """Raises InputError for more answers than stand side by side."""
+    if count > SIDE_BY_SIDE:
+        raise InputError(
+            f"The HTML report shows up to {SIDE_BY_SIDE} answers side by side; there are {count}.",
+            "Name fewer GPUs or files, or one kernel with --kernel.",
+        )
+
+
+def page(results: Sequence[Entry], command: str, views: Sequence[str] = ()) -> str:
+    """The whole file, with every view or those named.
+
+    Raises InputError for more than four results, WarpboundError where the extra is missing.
+    """
+    refuse_many(len(results))
+    from warpbound.report.html.contents import contents
+
+    jinja = needed("jinja2")
+    loader = jinja.PackageLoader("warpbound.report.html", "")
+    template = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    figures = Figures()
+    whole: str = template.get_template("page.html.j2").render(
+        **contents(results, figures.add, views),
+        command=command,
+        figures=figures.drawn,
+        plotly=_plotly(),
+        style=_part("style.css"),
+        script=_part("page.js"),
+        dark=json.dumps(figures.dark),
+    )
+    return whole
+
+
+class Figures:
+    """Numbers the figures of a page as they come."""
+
+    def __init__(self) -> None:
+        self.drawn: list[Figure] = []
+        self.dark: dict[str, str] = {}  # colour on light paper -> its counterpart on dark paper
+
+    def add(self, picture: Drawable) -> Figure:
+        light = spec(picture, LIGHT)
+        figure = Figure(len(self.drawn) + 1, picture.title, picture.caption, picture.source, light)
+        self.drawn.append(figure)
+        self.dark |= colour_changes(light, spec(picture, DARK))
+        return figure
+
+
+def needed(module: str) -> Any:
+    """A module of the extra. Raises WarpboundError where it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as missing:
+        raise WarpboundError(
+            f"The HTML report needs {module}, which is not installed.",
+            "Install it with: pip install 'warpbound[figures]'",
+        ) from missing
+
+
+def _plotly() -> str:
+    needed("plotly")
+    return (resources.files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+
+
+def _part(name: str) -> str:
+    return (resources.files("warpbound.report.html") / name).read_text(encoding="utf-8")

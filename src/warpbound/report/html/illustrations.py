@@ -1,0 +1,94 @@
+"""Which figures stand beside which part of the report, made from an entry's own numbers."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from warpbound import machine
+from warpbound.analysis.entries import Entry
+from warpbound.bounds import Bounds
+from warpbound.errors import WarpboundError
+from warpbound.models import hong_kim_2009, x_model_2016
+from warpbound.report.figures import execution, occupancy, parallelism, rooflines, throughput, x_graphs
+from warpbound.report.figures.picture import Drawable
+
+Draw = Callable[[Entry], Drawable | None]
+OURS = "the analysis of this report"
+
+
+def latency_stack(entries: Sequence[Entry]) -> Drawable | None:
+    """One bar per answer that knows the latency of a warp."""
+    known = {_name(entry, entries): entry["latency"]["parts"] for entry in entries if entry.get("latency")}
+    return execution.latency_stack(known, f"{OURS}: one warp alone, unloaded latencies") if known else None
+
+
+def _name(entry: Entry, entries: Sequence[Entry]) -> str:
+    """What tells entries apart: GPU, kernel, file."""
+    words = [entry["kernel"], entry["gpu"]]
+    if len({other["program"]["source"] for other in entries if "program" in other}) > 1:
+        words.append(entry["program"]["source"].rpartition("/")[2])
+    return ", ".join(words)
+
+
+def _throughput(entry: Entry) -> Drawable | None:
+    curve = entry["figures"]["curve"]
+    if curve is None:
+        return None
+    limits = Bounds(curve["unit"], {name: np.array(limit) for name, limit in curve["limits"].items()})
+    at, rate = next(iter(curve["predicted"].values()))
+    here = throughput.Here(curve["here"], float(np.interp(curve["here"], at, rate)))
+    return throughput.throughput_against_occupancy(curve["warps_per_sm"], limits, curve["predicted"], here)
+
+
+def _occupancy(entry: Entry) -> Drawable | None:
+    block = occupancy.Block(**entry["figures"]["block"])
+    try:
+        return occupancy.occupancy_against_limits(machine.gpu(entry["gpu"]), block)
+    except WarpboundError:  # a board from a file that is not in the catalogue
+        return None
+
+
+def _roofline(entry: Entry) -> Drawable | None:
+    own = entry["figures"]["roofline"]
+    if own is None or not own["intensity"]:
+        return None
+    roofs = rooflines.Roofs(own["compute"], own["bandwidth"], frozenset(own["achievable"]))
+    return rooflines.roofline(roofs, [rooflines.Spot(entry["kernel"], own["intensity"], own["flops"])])
+
+
+def _x_graph(entry: Entry) -> Drawable | None:
+    given = entry["figures"]["inputs"]["x_model_2016"]
+    return x_graphs.x_graph(x_model_2016.Inputs(**given)) if given else None
+
+
+def _mwp(entry: Entry) -> Drawable | None:
+    given = entry["figures"]["inputs"]["hong_kim_2009"]
+    if not given:
+        return None
+    most = float(entry["occupancy"]["max_warps_per_sm"])
+    return parallelism.mwp_and_cwp(hong_kim_2009.Inputs(**given), np.arange(1.0, most + 1.0))
+
+
+def _timeline(entry: Entry) -> Drawable | None:
+    events = [execution.Event(0, *event) for event in entry["figures"]["timeline"]]
+    if not events:
+        return None
+    title = f"One warp in time: its first {events[-1].end:.0f} cycles"
+    return execution.timeline(events, title, f"{OURS}: control words and unloaded latencies")
+
+
+BESIDE: dict[str, tuple[Draw, ...]] = {
+    "latency": (lambda entry: latency_stack([entry]),),
+    "bounds": (_throughput,),
+    "occupancy": (_occupancy,),
+    "memory": (_roofline,),
+    "sass": (_timeline,),
+    "models": (_x_graph, _mwp),
+}
+
+
+def beside(view: str, entry: Entry) -> list[Drawable]:
+    """The figures that go with one view of an entry."""
+    if "figures" not in entry:
+        return []
+    return [picture for draw in BESIDE.get(view, ()) if (picture := draw(entry)) is not None]

@@ -1,0 +1,25 @@
+"use strict";
+// Draws every figure of the page in the colours of the reader's mode; paper is always light.
+(function () {
+  const dark = JSON.parse(document.getElementById("dark").textContent);
+  const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+
+  function drawn(place, mode) {
+    const text = document.getElementById("data-" + place.dataset.figure).textContent;
+    return JSON.parse(mode === "dark" ? text.replace(/#[0-9a-f]{6}/g, (colour) => dark[colour] || colour) : text);
+  }
+
+  function draw(mode) {
+    for (const place of document.querySelectorAll(".plot")) {
+      const figure = drawn(place, mode);
+      Plotly.react(place, figure.data, figure.layout, config);
+    }
+  }
+
+  const current = () => (prefersDark.matches ? "dark" : "light");
+  prefersDark.addEventListener("change", () => draw(current()));
+  window.addEventListener("beforeprint", () => draw("light"));
+  window.addEventListener("afterprint", () => draw(current()));
+  draw(current());
+})();
