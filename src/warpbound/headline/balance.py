@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 
 Array = NDArray[np.float64]
-HALVINGS = 100  # ends early: the bracket is down to neighbouring numbers before
+PIECES = 16     # that the bracket is cut into at a time: one evaluation on a longer array costs hardly more
+CUTS = 30       # ends early: the bracket is down to neighbouring numbers before
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,18 @@ class Balance:
 
 
 def balance(x: Flow) -> Balance:
-    """The largest rate that population, demands and spaces allow, by bisection."""
-    high = _ceiling(x)
-    low = np.zeros_like(high)
-    open_end = _allowed(x, high)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if np.all((middle == low) | (middle == high)):
+    """The largest rate that population, demands and spaces allow, by cutting the bracket into ever smaller pieces."""
+    ceiling = _ceiling(x)
+    low, high = np.zeros_like(ceiling), ceiling
+    share = np.arange(1, PIECES).reshape(-1, *(1,) * ceiling.ndim) / PIECES
+    for _ in range(CUTS):
+        inner = low + share * (high - low)
+        fits = _allowed(x, inner)
+        narrowed = np.max(np.where(fits, inner, low), axis=0), np.min(np.where(fits, high, inner), axis=0)
+        if np.array_equal(narrowed[0], low) and np.array_equal(narrowed[1], high):
             break
-        fits = _allowed(x, middle)
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    rate = np.where(open_end, _ceiling(x), low)
+        low, high = narrowed
+    rate = np.where(_allowed(x, ceiling), ceiling, low)
     return Balance(
         rate,
         {name: waiting(queue, rate) for name, queue in x.queues.items()},
