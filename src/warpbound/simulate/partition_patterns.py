@@ -5,7 +5,7 @@ Source   A. M. Aji, M. Daga, W. Feng, CF 2011, sections 3.2 and 5. The code of t
          Matrix Transpose in CUDA", 2009.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +75,9 @@ def regular(block_warps: int, address: Whole, size: int, cycles: int, *, waits: 
     )
 
 
-def gem(warps: int, pieces: int, size: int = 256) -> Pattern:
-    """All warps read the same components from the first to the last, `size` bytes at a time: GEM, Figure 7."""
-    address = size * np.broadcast_to(np.arange(pieces).reshape(1, pieces, 1), (warps, pieces, 1))
+def gem(warps: int, pieces: int, step: int = 256, size: int = 256) -> Pattern:
+    """All warps read the same components from the first to the last, one every `step` bytes: GEM, Figure 7."""
+    address = step * np.broadcast_to(np.arange(pieces).reshape(1, pieces, 1), (warps, pieces, 1))
     return regular(1, address, size, 0, waits=True)
 
 
@@ -111,12 +111,17 @@ def transpose(side: int, *, diagonal: bool, blocks: int | None = None) -> Patter
     )
 
 
+def camped_copy(warps: int, accesses: int, machine: Machine) -> Pattern:
+    """Warps that read and write 4-byte words of one partition only: known to camp as much as can be."""
+    stride = machine.width * machine.partitions
+    address = np.broadcast_to(stride * np.arange(2 * accesses).reshape(1, -1, 1), (warps, 2 * accesses, 2))
+    pattern = regular(1, address + 64 * np.arange(2), 64, LOOP_CYCLES, waits=True)
+    return replace(pattern, waits=np.tile([True, False], warps * accesses))
+
+
 def with_cycles(pattern: Pattern, cycles: int) -> Pattern:
     """The same accesses with so many SM cycles of arithmetic before each."""
-    return Pattern(
-        pattern.block_warps, pattern.requests, pattern.transactions, np.full_like(pattern.cycles, cycles),
-        pattern.waits, pattern.barrier, pattern.address, pattern.size,
-    )  # fmt: skip
+    return replace(pattern, cycles=np.full_like(pattern.cycles, cycles))
 
 
 def counters(pattern: Pattern) -> dict[str, int]:

@@ -1,0 +1,49 @@
+"""The twelve micro-benchmarks run by the simulator, as the table that the regressions are fitted to."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from warpbound.adapt.partition_benchmarks import COLUMNS
+from warpbound.isa.limits import limits
+from warpbound.machine import Gpu
+from warpbound.models.campprof_2011 import active_warps
+from warpbound.simulate.partition_patterns import ITERATIONS, LOOP_CYCLES, MICROS, Micro, micro
+from warpbound.simulate.partitions import Machine, machine_of, simulate
+
+LARGEST_BLOCK = 16  # warps, on 1.x
+Row = tuple[str, int, str, int, float, int]
+
+
+def axis(gpu: Gpu) -> tuple[int, ...]:
+    """Numbers of active warps per SM that the paper's runs have: 24 on 1.2 and 1.3."""
+    rules = limits(gpu.compute_capability)
+    return active_warps(rules.max_warps_per_sm, min(LARGEST_BLOCK, rules.max_threads_per_block // 32))
+
+
+def runs(machine: Machine, warps: Sequence[int], micros: Sequence[Micro] = MICROS) -> Iterator[tuple[str, Row]]:
+    """(What is run, its row) of every micro-benchmark at every number of warps."""
+    for kind in micros:
+        pattern = "camped" if kind.camped else "spread"
+        for count in warps:
+            accesses, per_sm = micro(kind, count, machine)
+            seconds = simulate(accesses, machine, per_sm).seconds
+            title = f"{kind.operation} {kind.transaction} B, {pattern}, {count} warps"
+            yield title, (kind.operation, kind.word, pattern, count, seconds, len(accesses.address))
+
+
+def table(gpu: Gpu, rows: Iterable[Row]) -> str:
+    """The file, with how it was made."""
+    machine = machine_of(gpu)
+    said = (
+        f"CampProf's micro-benchmarks on {gpu.name}: simulated, not measured.",
+        f"Made by `warpbound campprof simulate --gpu {gpu.key}`.",
+        f"{machine.partitions} partitions of {machine.width} B in turn, {machine.bandwidth / 1e9:.1f} GB/s in all, "
+        f"{machine.transit * 1e9:.1f} ns on the way without queueing,",
+        f"{machine.sm_count} SMs at {machine.clock / 1e6:.0f} MHz, {machine.port_cycles:.2f} cycles between two "
+        f"transactions of an SM, {machine.in_flight} of them in flight.",
+        f"{ITERATIONS} accesses of two half-warps by every warp, {LOOP_CYCLES} cycles of arithmetic before each.",
+        "transactions: of the whole chip. time_s: from the first block's start to the last reply.",
+    )
+    lines = [f"# {line}" for line in said] + [",".join(COLUMNS)]
+    for operation, word, pattern, warps, seconds, count in rows:
+        lines.append(f"{operation},{word},{pattern},{warps},{seconds:.9e},{count}")
+    return "\n".join(lines) + "\n"

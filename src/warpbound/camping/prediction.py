@@ -1,0 +1,144 @@
+"""A kernel's band at every number of active warps, from its counters under one configuration."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt.partition_benchmarks import Benchmarks, fits, shipped, shipped_boards
+from warpbound.camping.benchmarks import axis
+from warpbound.errors import CommandError, InputError
+from warpbound.isa.limits import limits
+from warpbound.machine import Gpu
+from warpbound.models.campprof_2011 import Inputs, application, best, degree_of_camping, worst
+
+SCHEMA_VERSION = "1"
+COUNTERS = ("gld_32", "gld_64", "gld_128", "gst_32", "gst_64", "gst_128")
+FREE, FULL = 0.1, 0.9  # degrees that are called free of camping and fully camped
+OUTSIDE = 0.15         # how far beyond the band a time is no longer the model's error
+REMEDY = "map the blocks to the data otherwise (diagonal blocks, rows padded by one partition)"
+
+Reals = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One configuration of a kernel: transactions of the whole launch by counter, its shape, its time if known."""
+
+    counters: Mapping[str, float]
+    grid: int   # blocks
+    block: int  # threads
+    warps: int  # active per SM
+    time: float | None = None  # [s]
+
+
+@dataclass(frozen=True)
+class Band:
+    """Bounds of the kernel's time at some numbers of active warps, (n,) each [s]."""
+
+    warps: Reals
+    best: Reals
+    worst: Reals
+
+
+def benchmarks_of(gpu: Gpu) -> Benchmarks:
+    """The shipped table of a board. InputError where there is none."""
+    table = shipped(gpu.key)
+    if table is None:
+        known = ", ".join(shipped_boards())
+        raise InputError(
+            f"{gpu.name}: there are no benchmark data of its memory partitions.",
+            f"Give --data FILE, or --gpu with one of {known}.",
+        )
+    return table
+
+
+def band(counters: Mapping[str, float], warps: Reals, table: Benchmarks, form: str = "by-size") -> Band:
+    """Best and worst case at each of `warps`; where the fits cross, the band is closed at the best one."""
+    symbols: dict[str, Any] = {name: one.equation for name, one in fits(table, form).items()}
+    symbols |= {name: counters.get(name, 0.0) for name in COUNTERS}
+    x = Inputs(**symbols, per_warp=table.per_warp, warps=warps)
+    low = np.asarray(best(x), dtype=np.float64)
+    return Band(warps, low, np.maximum(low, worst(x)))
+
+
+def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size") -> dict[str, Any]:
+    """The answer of `campprof predict`. CommandError where the configuration is impossible."""
+    _check(one, gpu)
+    warps = np.array(sorted({*axis(gpu), one.warps}), dtype=np.float64)
+    found = band(one.counters, warps, table, form)
+    here = int(np.flatnonzero(warps == one.warps)[0])
+    degree = None
+    if one.time is not None and found.worst[here] > found.best[here]:
+        degree = float(degree_of_camping(one.time, found.best[here], found.worst[here]))
+    line = None if degree is None else np.asarray(application(degree, found.best, found.worst))
+    if line is not None:
+        line[here] = one.time
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "gpu": gpu.key,
+        "warps_per_sm": warps.astype(int).tolist(),
+        "best_s": found.best.tolist(),
+        "worst_s": found.worst.tolist(),
+        "application_s": None if line is None else line.tolist(),
+        "degree": degree,
+        "advice": advice(degree, one.time, float(found.best[here]), float(found.worst[here])),
+        "configuration": {"grid": one.grid, "block": one.block, "warps_per_sm": one.warps, "time_s": one.time},
+        "counters": {name: float(one.counters.get(name, 0.0)) for name in COUNTERS},
+        "form": form,
+        "benchmarks": list(table.said),
+        "notes": _notes(one, gpu, found),
+    }
+
+
+def advice(degree: float | None, time: float | None, best_s: float, worst_s: float) -> str:
+    """One sentence: what the degree means and what to do."""
+    if best_s <= 0.0:
+        return "The equations give no time above zero here: use --form by-size, or benchmark data with more runs."
+    if degree is None and time is not None:
+        return "Best and worst case are one here: with so few warps camping costs nothing, take a time at more warps."
+    if degree is None:
+        most = worst_s / best_s
+        return f"Camping can cost this kernel up to {most:.1f} times its best time; --time tells how much it does."
+    if degree > 1.0 + OUTSIDE:
+        beyond = (time or 0.0) / worst_s
+        return (
+            f"The time is {beyond:.1f} times the worst case: something else than memory binds the kernel, "
+            "or the counters are those of a part of the launch."
+        )
+    if degree < -OUTSIDE:
+        return "The time is below the best case: the counters are of more than what was timed, or caches help."
+    if degree < FREE:
+        return "The kernel does not suffer from partition camping: leave its access pattern as it is."
+    gain = time / best_s if time else 1.0
+    if degree < FULL:
+        return f"Some of the accesses camp in few partitions, up to {gain:.1f} times faster without: {REMEDY}."
+    return f"Nearly all accesses camp in one partition, up to {gain:.1f} times faster without: {REMEDY}."
+
+
+def _check(one: Measured, gpu: Gpu) -> None:
+    most = limits(gpu.compute_capability).max_warps_per_sm
+    if not any(one.counters.get(name, 0.0) for name in COUNTERS):
+        raise CommandError("No transaction is counted.", "Give at least one of --gld32 ... --gst128.")
+    if any(not 0.0 <= one.counters.get(name, 0.0) < float("inf") for name in COUNTERS):
+        raise CommandError("A counter is negative or no number.", "Counters are 0 or more.")
+    if one.warps > most:
+        raise CommandError(f"--warps {one.warps}: an SM of {gpu.name} holds {most} at most.", f"Give 1 to {most}.")
+    if one.time is not None and not 0.0 < one.time < float("inf"):
+        raise CommandError(f"--time {one.time:g} is no time.", "Give seconds, more than 0.")
+
+
+def _notes(one: Measured, gpu: Gpu, found: Band) -> list[str]:
+    per_block = -(-one.block // 32)
+    held = one.grid * per_block
+    sms = int(gpu.value("sm_count"))
+    notes = ["counters are taken to be those of the whole launch"]
+    if one.warps % per_block:
+        notes.append(f"blocks of {one.block} threads come in steps of {per_block} warps: {one.warps} is none of them")
+    if held < one.warps * sms:
+        notes.append(f"the launch has {held} warps, too few for {one.warps} on each of {sms} SMs")
+    if low := int((found.best <= 0).sum()):
+        notes.append(f"the equations fall below zero at {low} numbers of warps: they have one slope for all sizes")
+    return notes
