@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import DTYPES
-from warpbound.kernel_launch import Argument, contents, launch, pack, parse_argument, parse_dim
+from warpbound.kernel_launch import Argument, contents, launch, pack, parse_argument, parse_dim, pieces
 
 
 @pytest.mark.parametrize(
@@ -209,3 +209,24 @@ def test_words_raise_nothing_but_our_own_errors(word):
     for parse in (parse_argument, parse_dim):
         with suppress(WarpboundError):
             parse(word)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("fill", ["ones", "iota", "rand", "randn"])
+def test_pieces_are_those_of_the_whole(dtype, fill):
+    if fill in ("iota", "randn") and (dtype == "bool" or (fill == "randn" and dtype[0] in "iu")):
+        return
+    argument = Argument("x", "array", dtype, (40, 1003), fill, seed=5)
+    whole, piece = contents(argument, 3).reshape(-1).view(np.uint8), pieces(argument, 3)
+    for start, end in ((128 * 64, 128 * 64 + 640), (0, 64), (320, len(whole)), (64, 64 + 64 * 99), (0, len(whole))):
+        assert np.array_equal(piece(start, end), whole[start:end])
+
+
+def test_pieces_of_given_arrays(tmp_path):
+    held = np.arange(3000, dtype=np.int16)
+    np.save(tmp_path / "x.npy", held)
+    argument = launch(grid=1, block=1, args={"x": held, "y": f"@{tmp_path / 'x.npy'}"}).args
+    for one in argument:
+        assert np.array_equal(pieces(one, 0)(640, 1280).view(np.int16), held[320:640])
+    assert pieces(parse_argument("x=f32[100]"), 0) is None
+    assert pieces(parse_argument("x=f32[100]:zeros"), 0) is None

@@ -39,7 +39,7 @@ _DECLARED = {
     "int": "i32", "unsigned": "u32", "unsigned int": "u32", "long long": "i64", "unsigned long long": "u64",
     "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
 }  # fmt: skip
-_UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
+UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
 
 
 @dataclass(frozen=True)
@@ -66,26 +66,6 @@ class Argument:
         return len(self.bytes or b"")
 
 
-def contents(argument: Argument, index: int) -> NDArray[Any] | None:
-    """A fresh array of the argument's shape; bf16 as its bits in uint16. None: no array, or contents unknown.
-
-    index : the argument's position, which with its seed fixes the random numbers. `rand` is uniform in
-    [0, 1) for floats and covers the whole type for integers; `iota` wraps in small integers.
-    """
-    if argument.kind != "array" or argument.dtype is None:
-        return None
-    dtype = DTYPES[argument.dtype]
-    try:
-        if argument.bytes is not None:
-            return np.frombuffer(argument.bytes, dtype).reshape(argument.shape).copy()
-        if argument.file is not None:
-            return _array_file(argument.file).astype(dtype, order="C").reshape(argument.shape)
-        return None if argument.fill is None else _filled(argument, index)
-    except _UNREADABLE as problem:
-        reason = f"argument '{argument.name}': its {argument.size_B} bytes cannot be had ({problem})."
-        raise InputError(reason, "Give a smaller shape, or check the file.") from problem
-
-
 def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
     """The scalar or struct as the `size_B` bytes of its parameter, little-endian.
 
@@ -101,7 +81,7 @@ def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
         dtype = {2: "f16", 4: "f32"}.get(size_B, "f64")
     packed = argument.bytes or b""
     if value is not None and dtype == "bf16":
-        packed = _bf16(np.array([value], np.float32)).tobytes()
+        packed = bfloat_bits(np.array([value], np.float32)).tobytes()
     elif value is not None and dtype is not None:
         with np.errstate(over="ignore"):  # as in C, what is too large is inf
             packed = np.array(value).astype(DTYPES[dtype]).tobytes()
@@ -290,8 +270,8 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
     try:
         if path.suffix != ".npy":
             return Argument(name, "bytes", file=path, bytes=path.read_bytes())
-        array = _array_file(path)
-    except _UNREADABLE as problem:
+        array = array_file(path)
+    except UNREADABLE as problem:
         reason = f"{where.text}, file '{path}' cannot be read: {problem}."
         raise InputError(reason, "Check its path and format.") from problem
     dtype = _dtype_name(array, where)
@@ -302,7 +282,8 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
     return Argument(name, "array", dtype, array.shape, file=path)
 
 
-def _array_file(path: Path) -> NDArray[Any]:
+def array_file(path: Path) -> NDArray[Any]:
+    """The array in an .npy file, mapped into memory. Raises one of UNREADABLE."""
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise ValueError("it is an archive of arrays")
@@ -344,44 +325,7 @@ def _number(word: str, where: Where) -> Scalar:
     raise where.refusal("", "has no value that is understood.", hint)
 
 
-# --- contents ---
-
-
-def _filled(argument: Argument, index: int) -> NDArray[Any]:
-    """What argument.fill says, in the type that holds it."""
-    name, shape = str(argument.dtype), argument.shape
-    if argument.fill == "zeros":
-        return np.zeros(shape, DTYPES[name])  # untouched pages cost nothing
-    random = np.random.Generator(np.random.PCG64([argument.seed, index]))
-    numbers: NDArray[Any]
-    if argument.fill == "iota":
-        numbers = np.arange(np.prod(shape, dtype=np.int64)).reshape(shape)
-    elif argument.fill == "randn":
-        numbers = random.standard_normal(shape, np.float64 if name == "f64" else np.float32)
-    elif argument.fill == "rand":
-        numbers = _uniform(random, name, shape)
-    else:
-        numbers = np.full(shape, int(argument.fill == "ones"), np.uint8)
-    if name == "bf16":
-        return _bf16(numbers.astype(np.float32))
-    with np.errstate(over="ignore"):  # iota in f16 ends in inf
-        return numbers.astype(DTYPES[name], copy=False)
-
-
-def _uniform(random: "np.random.Generator", name: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Floats in [0, 1) that their own type holds exactly; integers over the whole type; bool 0 or 1."""
-    if name in ("f32", "f64"):
-        return random.random(shape, np.float64 if name == "f64" else np.float32)
-    if name in ("f16", "bf16"):
-        steps = 2**11 if name == "f16" else 2**8
-        return random.integers(0, steps, shape, np.uint16) / np.float32(steps)
-    if name == "bool":
-        return random.integers(0, 2, shape, np.uint8)
-    limits = np.iinfo(DTYPES[name])
-    return random.integers(limits.min, limits.max, shape, DTYPES[name], endpoint=True)
-
-
-def _bf16(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:
+def bfloat_bits(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:
     """The upper 16 bits of each float, rounded to nearest even; a NaN stays one."""
     bits = numbers.view(np.uint32)
     rounded = (bits + (0x7FFF + (bits >> 16 & 1))) >> 16

@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypedDict, Unpack
 
 import msgspec
 
+from warpbound.argument_contents import contents, pieces
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import (
     Argument,
@@ -17,7 +18,6 @@ from warpbound.kernel_argument import (
     Scalar,
     Where,
     argument_of,
-    contents,
     converted,
     from_value,
     pack,
@@ -39,6 +39,7 @@ __all__ = [
     "pack",
     "parse_argument",
     "parse_dim",
+    "pieces",
 ]
 
 Dim = tuple[int, int, int]

@@ -25,7 +25,7 @@ def execute(
         x.put(index, np.asarray(value, np.uint32) if np.ndim(value) else np.uint32(value & M32))
     for index, value in (predicates or {}).items():
         x.put_predicate(index, np.asarray(value, bool) if np.ndim(value) else np.bool_(value))
-    with np.errstate(all="ignore"):
+    with x.arithmetic():
         PLAIN[opcode](site(instruction, Constants({}), arch))(x)
     return x
 

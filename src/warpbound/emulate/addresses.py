@@ -28,7 +28,8 @@ def global_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np
     def address(x: State) -> NDArray[np.uint64]:
         total: Value = offset
         for read in reads:
-            total = total + read(x)
+            value = read(x)
+            total = value if total is offset and not offset else total + value
         return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint64)
 
     return address
@@ -45,16 +46,17 @@ def _wide_term(term: Operand, here: Site) -> Read:
     return lambda x: join(low(x), high(x))
 
 
-def window_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.int64]]:
-    """32-bit addresses of shared or local memory, as signed 64-bit numbers."""
+def window_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.uint32]]:
+    """32-bit addresses of shared or local memory."""
     reads = [_narrow_term(term, here) for term in operand.terms if term.index != RZ]
     offset = np.uint32(int(operand.value) & 0xFFFF_FFFF)
 
-    def address(x: State) -> NDArray[np.int64]:
+    def address(x: State) -> NDArray[np.uint32]:
         total: Value = offset
         for read in reads:
-            total = total + read(x)
-        return np.array(np.broadcast_to(total, x.selected_lanes), np.int64)
+            value = read(x)
+            total = value if total is offset and not offset else total + value
+        return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint32)
 
     return address
 

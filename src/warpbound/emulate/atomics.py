@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.half import BFLOAT
-from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, window_view
+from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, note_fresh
 from warpbound.emulate.operand_access import (
     Read,
     Site,
@@ -24,6 +24,7 @@ from warpbound.emulate.operand_access import (
     write_words,
 )
 from warpbound.emulate.state import State, Value
+from warpbound.emulate.windows import SHIFTS
 from warpbound.program.instruction import RZ, Operand
 
 Handler = Callable[[State], None]
@@ -197,7 +198,7 @@ def atomic(space: str) -> Callable[[Site], Handler]:
 
         if space == "shared":
             narrow = window_address(memory_operand(here), here)
-            return lambda x: one(x, "shared", narrow(x).view(np.uint64))
+            return lambda x: one(x, "shared", narrow(x).astype(np.uint64))
         wide = global_address(memory_operand(here), here)
         return lambda x: by_space(x, wide(x), one)
 
@@ -226,21 +227,25 @@ def _target(
     x: State, what: Atomic, where: str, addresses: NDArray[np.uint64]
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if where == "global":
-        places = checked_global(x, addresses, what.size)
+        offsets = checked_global(x, addresses, what.size)
         memory = x.image.elements(what.size)
         if x.mask is not None:
-            places = places[x.mask]
-        x.image.load(places, what.size)
+            offsets = offsets[x.mask]
+        x.image.touch(offsets, what.size)
+        places = offsets >> SHIFTS[what.size]
     else:
-        places = checked_window(x, where, in_window(addresses), what.size)
-        memory = window_view(x, where, what.size)
+        window, places = x.windows[where], checked_window(x, where, in_window(addresses), what.size)
+        note_fresh(x, window, places, what.size)
+        memory = window.elements(what.size)
         if x.mask is not None:
             places = places[x.mask]
+        if window.unwritten is not None:
+            window.note_written(places, what.size)
     kind = what.kind if what.kind.subdtype is None else what.kind.subdtype[0]
     view = memory.view(kind)
     if what.kind.subdtype is not None:
         view = view.reshape(-1, 2)
-    return view, places // what.size
+    return view, places
 
 
 def _lane_values(x: State, read: Read, what: Atomic) -> NDArray[Any]:

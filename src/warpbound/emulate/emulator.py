@@ -14,6 +14,7 @@ from warpbound.emulate.modifiers import strange
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
+from warpbound.emulate.windows import Window
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Launch, check
 from warpbound.program.cubin import RESERVED_SHARED_B
@@ -149,11 +150,10 @@ class Chunk:
         x = State(len(self.blocks) * lanes // LANES, kernel.registers)
         self.x = x
         x.image = kernel.memory.image
-        x.shared_size, x.local_size = kernel.shared_size, stack_bytes(kernel.program)
-        x.shared = np.zeros(max(16, len(self.blocks) * x.shared_size), np.uint8)
-        x.shared_base = np.repeat(np.arange(len(self.blocks)) * x.shared_size, lanes)
-        x.local = np.zeros(max(16, x.lane_count * x.local_size), np.uint8)
-        x.local_base = np.arange(x.lane_count) * x.local_size
+        x.windows = {
+            "shared": Window("shared", kernel.shared_size, np.repeat(np.arange(len(self.blocks)), lanes)),
+            "local": Window("local", stack_bytes(kernel.program), np.arange(x.lane_count)),
+        }
         thread = np.tile(np.arange(lanes), len(self.blocks))
         x.special = _special(kernel, self.blocks, thread)
         self.flow = Flow(x, thread < kernel.threads, lanes)
@@ -188,7 +188,7 @@ class Chunk:
         self.until = self.steps + SLICE
         self.polled = False
         try:
-            with np.errstate(all="ignore"):
+            with self.x.arithmetic():
                 while (chosen := groups.pick()) is not None:
                     self.at, lanes = chosen
                     if not 0 <= self.at < len(self.handlers):

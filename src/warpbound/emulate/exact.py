@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.room import Room
+
 Value = Any
-_LOW_29 = np.uint64(0x1FFFFFFF)
-_TIE = np.uint64(0x10000000)
+_ABOVE_29 = np.int64(35)  # shifts the 29 bits that float32 does not hold to the top,
+_TIE_ABOVE = np.int64(-(2**63))  # where a tie is this
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 _SPLIT = np.float64(2.0**27 + 1)
 
@@ -40,27 +42,47 @@ def odd_sum(total: Value, error: Value) -> NDArray[np.float64]:
 
 
 def fma32(a: Value, b: Value, c: Value) -> Value:
-    """a b + c of float32 values, rounded once to nearest even.
+    """a b + c of float32 values, rounded once to nearest even."""
+    lanes = max(np.size(a), np.size(b), np.size(c))
+    room = Room(lanes)
+    with np.errstate(all="ignore", under="call", call=room.note):
+        return fused(a, b, c, room).reshape(np.broadcast_shapes(np.shape(a), np.shape(b), np.shape(c)))[()]
+
+
+def fused(a: Value, b: Value, c: Value, room: Room) -> NDArray[np.float32]:
+    """a b + c of float32 arrays (or scalars), rounded once to nearest even; a view of `room.floats`.
 
     The product is exact in float64. Rounding the sum twice goes wrong only where the first rounding
     ends on a tie of the second, or where the result underflows: those lanes are done again.
+    To be called under an errstate that tells `room` of underflow.
     """
-    total = np.asarray(a.astype(np.float64) * b.astype(np.float64))
-    if total.ndim and np.ndim(c) <= total.ndim:
-        total += c.astype(np.float64)
-    else:
-        total = np.asarray(total + c.astype(np.float64))
-    try:
-        with np.errstate(under="raise"):
-            result = np.asarray(total.astype(np.float32))
-        doubtful = (total.view(np.uint64) & _LOW_29) == _TIE
-    except FloatingPointError:
-        result = np.asarray(total.astype(np.float32))
-        doubtful = ((total.view(np.uint64) & _LOW_29) == _TIE) | (np.abs(result) <= _SMALLEST_NORMAL)
-    if doubtful.any():
+    lanes = max(np.size(a), np.size(b), np.size(c))
+    total, low, result = room.total[:lanes], room.low[:lanes], room.floats[:lanes]
+    if not np.ndim(a):
+        a, b = b, a
+    np.copyto(total, a)
+    np.multiply(total, _widened(b, room), out=total)
+    np.add(total, _widened(c, room), out=total)
+    room.underflowed = False
+    np.copyto(result, total, casting="same_kind")
+    np.left_shift(total.view(np.int64), _ABOVE_29, out=low)
+    tie = np.minimum.reduce(low) == _TIE_ABOVE
+    if tie or room.underflowed:
+        doubtful = low == _TIE_ABOVE
+        if room.underflowed:
+            doubtful |= np.abs(result) <= _SMALLEST_NORMAL
         a, b, c = (np.broadcast_to(v, total.shape)[doubtful].astype(np.float64) for v in (a, b, c))
         result[doubtful] = narrowed(a * b, c, np.float32)
-    return result[()]
+    return result
+
+
+def _widened(v: Value, room: Room) -> Value:
+    """A float32 operand as float64, in scratch."""
+    if not np.ndim(v):
+        return np.float64(v)
+    wide = room.addend[: len(v)]
+    np.copyto(wide, v)
+    return wide
 
 
 def narrowed(a: Value, b: Value, kind: type[np.float32] | type[np.float16]) -> Value:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpbound.emulate.exact import directed, fma32, odd_sum, rounded, two_sum
+from warpbound.emulate.exact import directed, fma32, fused, odd_sum, rounded, two_sum
 from warpbound.emulate.integer import COMBINE, COMPARE
 from warpbound.emulate.operand_access import (
     FALSE,
@@ -17,48 +17,68 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
+from warpbound.emulate.room import Room
 from warpbound.emulate.state import State, Value
-from warpbound.program.instruction import PT, Operand
+from warpbound.program.instruction import PT, RZ, Operand
 
 Handler = Callable[[State], None]
 
+_ONE, _LARGEST_SUBNORMAL = np.uint32(1), np.uint32(2 * 0x007FFFFF)  # doubled, as it is compared
 _EXPONENT, _SIGN = np.uint32(0x7F800000), np.uint32(0x80000000)
 
 
 def flush(v: Value) -> Value:
-    """Subnormal float32 values become zeros of their sign."""
-    bits = v.view(np.uint32)
-    small = (bits & _EXPONENT) == 0
-    if not small.any():
+    """Subnormal float32 values become zeros of their sign; `v` itself where there is none."""
+    bits = np.asarray(v).view(np.uint32)
+    magnitude = np.left_shift(bits, _ONE)
+    magnitude = np.subtract(magnitude, _ONE)  # a zero becomes the largest of all
+    if np.minimum.reduce(magnitude, axis=None) >= _LARGEST_SUBNORMAL:
         return v
-    return np.where(small, bits & _SIGN, bits).view(np.float32)
+    return np.where((bits & _EXPONENT) == 0, bits & _SIGN, bits).view(np.float32)
 
 
 def source(operand: Operand, here: Site) -> Read:
     """A float32 source, flushed where the instruction says so."""
     read = single(operand, here)
-    if here.has("FTZ"):
+    if not here.has("FTZ"):
+        return read
+    if operand.kind != "register" or operand.index == RZ:
         return lambda x: flush(read(x))
-    return read
+    index = operand.index
+
+    def flushed(x: State) -> Value:
+        value = read(x)
+        if x.normal[index]:
+            return value
+        result = flush(value)
+        if result is value and x.index is None:
+            x.normal[index] = True
+        return result
+
+    return flushed
 
 
 def finish(here: Site) -> Callable[[State, Value], None]:
     """The writer of a float32 result: flush, saturate, store."""
-    write = write_single(here.output)
-    steps: list[Callable[[Value], Value]] = []
-    if here.has("FTZ"):
-        steps.append(flush)
-    if here.has("SAT"):
-        steps.append(saturated)
+    write, steps = write_single(here.output), _steps(here)
     if not steps:
         return write
+    index = here.output.index if here.output is not None and here.output.kind == "register" else RZ
 
     def finished(x: State, value: Value) -> None:
         for step in steps:
             value = step(value)
         write(x, value)
+        if flushes and x.index is None and x.mask is None:
+            x.normal[index] = True
 
+    flushes = here.has("FTZ")
     return finished
+
+
+def _steps(here: Site) -> list[Callable[[Value], Value]]:
+    """What happens to a result before it is stored."""
+    return [step for name, step in (("FTZ", flush), ("SAT", saturated)) if here.has(name)]
 
 
 def saturated(v: Value) -> Value:
@@ -98,11 +118,34 @@ def multiply_add(here: Site) -> Handler:
     a, b, c = (source(one, here) for one in here.sources[:3])
     write, way = finish(here), direction(here)
     if way == "RN":
-        return lambda x: write(x, fma32(a(x), b(x), c(x)))
+        return _fused(here, (a, b, c))
 
     def handler(x: State) -> None:
         product = np.multiply(a(x), b(x), dtype=np.float64)
         write(x, directed(odd_sum(*two_sum(product, c(x).astype(np.float64))), way))
+
+    return handler
+
+
+def _fused(here: Site, sources: tuple[Read, Read, Read]) -> Handler:
+    """FFMA to nearest: the result is built in scratch, which changes places with the register's row."""
+    a, b, c = sources
+    output, steps, flushes = here.output, _steps(here), here.has("FTZ")
+    if output is None or output.kind == "uniform" or output.index == RZ:
+        write = finish(here)
+        return lambda x: write(x, fma32(a(x), b(x), c(x)))
+    index = output.index
+
+    def handler(x: State) -> None:
+        built = value = fused(a(x), b(x), c(x), x.room)
+        for step in steps:
+            value = step(value)
+        if value is built and len(value) == x.lane_count and x.mask is None:
+            x.put_room(index)
+        else:
+            x.put_float(index, value if len(value) == x.selected_lanes else value[0])
+        if flushes and x.index is None and x.mask is None:
+            x.normal[index] = True
 
     return handler
 
@@ -257,7 +300,7 @@ def packed(operation: str) -> Callable[[Site], Handler]:
             results = []
             for reads in halves:
                 values = [read(x) for read in reads]
-                result = _operate(operation, values)
+                result = _operate(operation, values, x.room)
                 for step in finishers:
                     result = step(result)
                 results.append(result)
@@ -269,12 +312,13 @@ def packed(operation: str) -> Callable[[Site], Handler]:
     return build
 
 
-def _operate(operation: str, values: list[Value]) -> Value:
+def _operate(operation: str, values: list[Value], room: Room) -> Value:
     if operation == "add":
         return values[0] + values[1]
     if operation == "multiply":
         return values[0] * values[1]
-    return fma32(*values)
+    a, b, c = values
+    return fused(a, b, c, room).copy()
 
 
 def _half_of_pair(operand: Operand, part: int, here: Site) -> Read:

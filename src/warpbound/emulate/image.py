@@ -1,15 +1,43 @@
-"""Global memory of a launch: allocations at made-up addresses with gaps between them, every access checked."""
+"""Global memory of a launch: arrays far apart, every access checked, contents made when they are first touched.
 
-from bisect import bisect_right
+Every array has a slot of 64 GB of addresses for itself, so that an index that is wrong by any 32-bit number
+is caught and never read from another array. The bytes themselves lie close together: an address is its slot
+and the place of its byte among all bytes, the *offset*.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-BASE = 0x7F40_0000_0000  # where a driver puts allocations on Linux; any value does
+BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
+SLOT_BITS = 36
+MOST_ARRAYS = 2000  # slots below the windows of shared and local memory
+TRACED_BASE = 0x7F40_0000_0000  # in a trace the arrays lie close together from here on
 ALIGNMENT = 512
 GAP = 4096
+PAGE_BITS = 16  # contents are made in pieces of 64 KB
+
+_SLOT = np.uint64(SLOT_BITS)
+_IN_SLOT = np.uint64((1 << SLOT_BITS) - 1)
+_SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+
+Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> these bytes of an array
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An array to be placed: fill makes its bytes piece by piece; None where it starts as zeros.
+
+    known : False for unknown contents; their bytes are zeros too.
+    """
+
+    name: str
+    size: int
+    fill: Fill | None = None
+    known: bool = True
 
 
 @dataclass(frozen=True)
@@ -31,24 +59,44 @@ class Fault:
     problem: str
 
 
+class Unfilled:
+    """Pages of one array whose contents have not been made yet."""
+
+    def __init__(self, fill: Fill, size: int) -> None:
+        self.fill = fill
+        self.size = size
+        self.missing = np.ones(-(-size >> PAGE_BITS), np.bool_)
+
+    def make(self, low: int, high: int, target: NDArray[np.uint8], which: NDArray[np.int64] | None = None) -> None:
+        """Fill the pages of bytes low to high (both included), or only those of the bytes `which`, in `target`."""
+        first, last = low >> PAGE_BITS, high >> PAGE_BITS
+        if not self.missing[first : last + 1].any():
+            return
+        wanted = np.arange(first, last + 1) if which is None else np.unique(which >> PAGE_BITS)
+        for page in wanted[self.missing[wanted]]:
+            start, end = int(page) << PAGE_BITS, min(self.size, int(page) + 1 << PAGE_BITS)
+            target[start:end] = self.fill(start, end)
+            self.missing[page] = False
+
+
 class Image:
     """The bytes, and what lies where."""
 
-    def __init__(self, sizes: list[tuple[str, int, bool]]) -> None:
+    def __init__(self, plans: list[Plan]) -> None:
         at = GAP
         allocations = []
-        for name, size, known in sizes:
-            allocations.append(Allocation(name, at, at + size, known))
-            at += -(-(size + GAP) // ALIGNMENT) * ALIGNMENT
+        for one in plans:
+            allocations.append(Allocation(one.name, at, at + one.size, one.known))
+            at += -(-(one.size + GAP) // ALIGNMENT) * ALIGNMENT
         self.allocations = tuple(allocations)
         self.bytes = np.zeros(at + GAP, np.uint8)
-        self._starts = [one.start for one in allocations]
-        self._start_array = np.array(self._starts, np.int64)
+        self._start_array = np.array([one.start for one in allocations], np.int64)
         self._end_array = np.array([one.end for one in allocations], np.int64)
+        self._unfilled = {i: Unfilled(one.fill, one.size) for i, one in enumerate(plans) if one.fill and one.size}
         self._unwritten = {
             i: np.ones(one.end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
         }
-        self.unknown_reads: dict[str, int] = {}
+        self.tell: Callable[[str, int], None] = _ignored  # of reads of unknown contents: array, bytes or more
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
 
     def _view(self, width: int) -> NDArray[Any]:
@@ -59,44 +107,87 @@ class Image:
 
     def address(self, number: int) -> int:
         """Where allocation `number` begins."""
-        return BASE + self.allocations[number].start
+        return BASE + (number << SLOT_BITS) + self.allocations[number].start
 
     def contents(self, number: int) -> NDArray[np.uint8]:
         """The bytes of allocation `number`, not a copy."""
         one = self.allocations[number]
-        return self.bytes[one.start : one.end]
+        whole = self.bytes[one.start : one.end]
+        if number in self._unfilled:
+            self._unfilled.pop(number).make(0, one.end - one.start - 1, whole)
+        return whole
 
-    def offsets(self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-        """Bytes from the base; lanes that do not take part point at the first allocation."""
-        offsets = (addresses - np.uint64(BASE)).view(np.int64)
+    # --- where an access goes ---
+
+    def offsets(
+        self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int
+    ) -> NDArray[np.int64] | Fault:
+        """Places of the bytes at `addresses`, or the first access of `width` bytes that is wrong.
+
+        Lanes that do not take part point where the first does that takes part.
+        """
         if active is not None:
             first = int(active.argmax())
-            offsets = np.where(active, offsets, offsets[first] if active[first] else 0)
-        return offsets
+            addresses = np.where(active, addresses, addresses[first])
+        low, high = int(np.minimum.reduce(addresses)), int(np.maximum.reduce(addresses))
+        number = low - BASE >> SLOT_BITS
+        if number != high - BASE >> SLOT_BITS or not 0 <= number < len(self.allocations):
+            return self._of_several(addresses, width)
+        one, slot = self.allocations[number], BASE + (number << SLOT_BITS)
+        if low - slot < one.start or high - slot + width > one.end or _misaligned(addresses, width):
+            return self._fault(addresses, width)
+        if number in self._unfilled:
+            self._make(number, addresses, (low - slot, high - slot + width - 1))
+        return np.subtract(addresses, np.uint64(slot)).view(np.int64)
 
-    def fault(self, offsets: NDArray[np.int64], width: int) -> Fault | None:
-        """The first access of `width` bytes that is misaligned or outside every allocation."""
-        if not len(offsets):
-            return None
-        if width > 1 and np.bitwise_or.reduce(offsets) & (width - 1):
-            lane = int(np.flatnonzero(offsets & (width - 1))[0])
-            return Fault(lane, BASE + int(offsets[lane]), f"is not a multiple of {width}")
-        low, high = int(offsets.min()), int(offsets.max())
-        which = bisect_right(self._starts, low) - 1
-        if which >= 0 and high + width <= self.allocations[which].end:
-            return None
-        number = np.searchsorted(self._start_array, offsets, side="right") - 1
-        good = (number >= 0) & (offsets + width <= self._end_array[np.maximum(number, 0)])
-        if good.all():
-            return None
-        lane = int(np.flatnonzero(~good)[0])
-        return Fault(lane, BASE + int(offsets[lane]), self._whereabouts(int(offsets[lane]), width))
+    def _of_several(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.int64] | Fault:
+        """The same for lanes that go to several arrays."""
+        if self._good(addresses, width).all() and not _misaligned(addresses, width):
+            numbers = (addresses - np.uint64(BASE)) >> _SLOT
+            for number in np.unique(numbers).tolist():
+                if number in self._unfilled:
+                    own = addresses[numbers == number]
+                    slot = BASE + (number << SLOT_BITS)
+                    self._make(number, own, (int(own.min()) - slot, int(own.max()) - slot + width - 1))
+            return ((addresses - np.uint64(BASE)) & _IN_SLOT).view(np.int64)
+        return self._fault(addresses, width)
 
-    def _whereabouts(self, offset: int, width: int) -> str:
+    def _make(self, number: int, addresses: NDArray[np.uint64], span: tuple[int, int]) -> None:
+        """Make the pages of array `number` that the addresses touch; span: first and last offset."""
+        one = self.allocations[number]
+        low, high = span[0] - one.start, span[1] - one.start
+        places = None
+        if high - low >> PAGE_BITS > 1:
+            slot = np.uint64(BASE + (number << SLOT_BITS) + one.start)
+            places = (addresses - slot).view(np.int64)  # an element lies in one page
+        self._unfilled[number].make(low, high, self.bytes[one.start : one.end], places)
+
+    def _good(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
+        inside = (addresses >= np.uint64(BASE)) & (addresses < np.uint64(BASE + (len(self.allocations) << SLOT_BITS)))
+        number = np.where(inside, (addresses - np.uint64(BASE)) >> _SLOT, np.uint64(0)).view(np.int64)
+        offset = ((addresses - np.uint64(BASE)) & _IN_SLOT).view(np.int64)
+        if not self.allocations:
+            return inside
+        return np.asarray(
+            inside & (offset >= self._start_array[number]) & (offset + width <= self._end_array[number])
+        )
+
+    def _fault(self, addresses: NDArray[np.uint64], width: int) -> Fault:
+        bad = ~self._good(addresses, width)
+        if bad.any():
+            lane = int(bad.argmax())
+            return Fault(lane, int(addresses[lane]), self._whereabouts(int(addresses[lane]), width))
+        lane = int(((addresses & np.uint64(width - 1)) != 0).argmax())
+        return Fault(lane, int(addresses[lane]), f"is not a multiple of {width}")
+
+    def _whereabouts(self, address: int, width: int) -> str:
         if not self.allocations:
             return "is outside: the launch has no array"
-        distance = [max(a.start - offset, offset + width - a.end) for a in self.allocations]
-        near = self.allocations[int(np.argmin(distance))]
+        number = (address - BASE + (1 << SLOT_BITS - 1)) >> SLOT_BITS  # a little before a slot is before its array
+        if not 0 <= number < len(self.allocations):
+            return "is a null pointer, or nearly" if address < 1 << 16 else "is far outside every array"
+        offset = address - BASE - (number << SLOT_BITS)
+        near = self.allocations[number]
         if offset < near.start:
             place = f"{near.start - offset} bytes before the start of"
         elif offset < near.end:
@@ -105,17 +196,25 @@ class Image:
             place = f"{offset - near.end} bytes behind the end of"
         return f"is {place} '{near.name}' ({near.end - near.start} bytes)"
 
+    # --- the access itself ---
+
     def load(self, offsets: NDArray[np.int64], width: int) -> NDArray[Any]:
         """Elements of `width` bytes at checked offsets; shape (n, 4) of words for 16 bytes."""
         if self._unwritten:
             self._note_unknown(offsets, width)
-        return np.take(self._views[width], offsets // width if width > 1 else offsets, axis=0)
+        return np.take(self._views[width], offsets >> _SHIFTS[width], axis=0)
 
     def store(self, offsets: NDArray[np.int64], width: int, values: Any) -> None:
         """Write at checked offsets; of lanes with one address the last wins."""
         if self._unwritten:
             self._note_written(offsets, width)
-        self._views[width][offsets // width] = values
+        self._views[width][offsets >> _SHIFTS[width]] = values
+
+    def touch(self, offsets: NDArray[np.int64], width: int) -> None:
+        """Read and write at checked offsets, by the caller."""
+        if self._unwritten:
+            self._note_unknown(offsets, width)
+            self._note_written(offsets, width)
 
     def elements(self, width: int) -> NDArray[Any]:
         """The whole image as elements of `width` bytes."""
@@ -128,7 +227,7 @@ class Image:
             if len(inside):
                 count = int(np.count_nonzero(fresh[inside]))
                 if count:
-                    self.unknown_reads[one.name] = self.unknown_reads.get(one.name, 0) + count
+                    self.tell(one.name, count)
 
     def _note_written(self, offsets: NDArray[np.int64], width: int) -> None:
         for number, fresh in self._unwritten.items():
@@ -136,3 +235,11 @@ class Image:
             inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
             for byte in range(width if len(inside) else 0):
                 fresh[inside + byte] = False
+
+
+def _ignored(name: str, count: int) -> None:
+    """Nobody asked."""
+
+
+def _misaligned(addresses: NDArray[np.uint64], width: int) -> bool:
+    return width > 1 and bool(int(np.bitwise_or.reduce(addresses)) & (width - 1))

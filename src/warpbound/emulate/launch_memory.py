@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
-from warpbound.emulate.image import Image
+from warpbound.emulate.image import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
 from warpbound.emulate.operand_access import Constants
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES
-from warpbound.kernel_launch import Argument, Launch, bind, contents, pack
+from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
 from warpbound.program.kernel import Parameter, Program, Symbol
 
 _GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
@@ -76,26 +76,18 @@ def prepare(program: Program, launch: Launch) -> Memory:
     parameters = program.parameters or _guessed(launch.args)
     arguments = bind(launch.args, [one.name for one in parameters])
     names = [parameter.name or str(argument.name) for parameter, argument in zip(parameters, arguments, strict=True)]
-    plan: list[tuple[str, int, bool]] = []
-    fillings: list[NDArray[Any] | None] = []
+    plan: list[Plan] = []
     places: dict[int, int] = {}
     for i, argument in enumerate(arguments):
         if argument.kind == "array":
-            zeros = argument.fill == "zeros"  # which the image holds already
-            filling = np.zeros(0, np.uint8) if zeros else contents(argument, i)
             places[i] = len(plan)
-            plan.append((names[i], argument.size_B, filling is not None))
-            fillings.append(filling)
+            plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
     sections = {}
     for section in _GLOBAL_SECTIONS:
         if program.data.get(section):
             sections[section] = len(plan)
-            plan.append((section, len(program.data[section]), True))
-            fillings.append(np.frombuffer(program.data[section], np.uint8))
-    image = Image(plan)
-    for i, filling in enumerate(fillings):
-        if filling is not None and filling.size:
-            image.contents(i)[:] = np.ascontiguousarray(filling).reshape(-1).view(np.uint8)
+            plan.append(Plan(section, len(program.data[section]), _bytes(program.data[section])))
+    image = _image(plan)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
     }
@@ -104,6 +96,27 @@ def prepare(program: Program, launch: Launch) -> Memory:
     area = _parameter_bytes(program, parameters, arguments, places, image)
     banks[0] = _bank_zero(program, launch, area)
     return Memory(image, Constants({n: _words(bank) for n, bank in banks.items()}), results)
+
+
+def _known(argument: Argument) -> bool:
+    return not (argument.fill is None and argument.file is None and argument.bytes is None)
+
+
+def _bytes(data: bytes) -> Fill:
+    given = np.frombuffer(data, np.uint8)
+    return lambda start, end: given[start:end]
+
+
+def _image(plan: list[Plan]) -> Image:
+    """The arrays of a launch in memory, or InputError where they do not fit."""
+    size = sum(one.size for one in plan)
+    if len(plan) > MOST_ARRAYS or size >= 1 << SLOT_BITS:
+        raise InputError(f"the launch has {len(plan)} arrays of {size} bytes.", "Give fewer or smaller arrays.")
+    try:
+        return Image(plan)
+    except (MemoryError, ValueError) as problem:
+        reason = f"the {size} bytes of the launch's arrays cannot be had ({problem})."
+        raise InputError(reason, "Give smaller shapes.") from problem
 
 
 def _guessed(arguments: tuple[Argument, ...]) -> tuple[Parameter, ...]:

@@ -16,12 +16,13 @@ from warpbound.emulate.addresses import (
     memory_operand,
     window_address,
 )
+from warpbound.emulate.image import Fault
 from warpbound.emulate.operand_access import Site, raw, unsupported, write_predicate
 from warpbound.emulate.state import BadAccess, Mask, State, Value
+from warpbound.emulate.windows import SHIFTS, Window
 from warpbound.program.instruction import RZ, Operand
 
 Handler = Callable[[State], None]
-Addresses = NDArray[np.int64] | NDArray[np.uint64]
 
 _WIDTHS = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 _SIGNED = {"S8": np.int8, "S16": np.int16}
@@ -48,12 +49,11 @@ def load_global_part(x: State, offsets: NDArray[np.int64]) -> list[Value]:
 
 def checked_global(x: State, addresses: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
     """Offsets into the image of every selected lane; BadAccess where an active one is wrong."""
+    offsets = x.image.offsets(addresses, x.mask, size)
+    if isinstance(offsets, Fault):
+        raise BadAccess(offsets.lane, f"address {offsets.address:#x} {offsets.problem}")
     if x.recorder is not None:
-        x.recorder.access(x, "global", addresses)
-    offsets = x.image.offsets(addresses, x.mask)
-    fault = x.image.fault(offsets, size)
-    if fault is not None:
-        raise BadAccess(fault.lane, f"address {fault.address:#x} {fault.problem}")
+        x.recorder.access(x, "global", offsets)
     return offsets
 
 
@@ -73,47 +73,54 @@ def active(word: Value, mask: Mask) -> Value:
     return word[mask] if np.ndim(word) else word
 
 
-def checked_window(x: State, space: str, addresses: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Byte offsets into the chunk's shared or local memory of every selected lane."""
-    if x.recorder is not None:
-        x.recorder.access(x, space, addresses.view(np.uint64))
-    base, room = (x.shared_base, x.shared_size) if space == "shared" else (x.local_base, x.local_size)
-    if space == "shared" and x.cluster_shared is not None:
-        base, addresses = x.cluster_shared(x, addresses)
-    else:
-        base = x.of_selected(base)
+def checked_window(x: State, space: str, addresses: NDArray[np.uint32], size: int) -> NDArray[np.int64]:
+    """Which element of `size` bytes of the chunk's shared or local memory every selected lane means."""
+    window = x.windows[space]
     if x.mask is not None:
-        addresses = np.where(x.mask, addresses, 0)
-    aligned = size == 1 or not np.bitwise_or.reduce(addresses) & (size - 1)
-    if not aligned or addresses.min() < 0 or addresses.max() + size > room:
-        bad = (addresses < 0) | (addresses + size > room) | (addresses & (size - 1) != 0)
-        lane = int(np.flatnonzero(bad)[0])
-        at = int(addresses[lane])
-        why = f"is not a multiple of {size}" if at & (size - 1) else f"is outside its {room} bytes"
-        if space == "shared":
-            why += " (the launch's smem gives dynamic shared memory)"
-        raise BadAccess(lane, f"{space} address {at:#x} {why}")
-    return base + addresses
+        addresses = np.where(x.mask, addresses, np.uint32(0))
+    if int(np.maximum.reduce(addresses)) > window.size - size or (
+        size > 1 and int(np.bitwise_or.reduce(addresses)) & (size - 1)
+    ):
+        raise _outside(window, addresses, size)
+    if x.recorder is not None:
+        x.recorder.access(x, space, addresses)
+    base = window.base(size)
+    return np.asarray(base if x.index is None else base.take(x.index)) + (addresses >> SHIFTS[size])
 
 
-def load_window(x: State, space: str, addresses: NDArray[np.int64], size: int) -> list[Value]:
-    places = checked_window(x, space, addresses, size)
-    return words_of(np.take(window_view(x, space, size), places // size, axis=0), size)
+def _outside(window: Window, addresses: NDArray[np.uint32], size: int) -> BadAccess:
+    lane = int(((addresses.astype(np.int64) + size > window.size) | (addresses & np.uint32(size - 1) != 0)).argmax())
+    at = int(addresses[lane])
+    why = f"is not a multiple of {size}" if at & (size - 1) else f"is outside its {window.size} bytes"
+    if window.name == "shared":
+        why += " (the launch's smem gives dynamic shared memory)"
+    return BadAccess(lane, f"{window.name} address {at:#x} {why}")
 
 
-def store_window(x: State, space: str, addresses: NDArray[np.int64], size: int, words: list[Value]) -> None:
-    places = checked_window(x, space, addresses, size)
+def load_window(x: State, space: str, addresses: NDArray[np.uint32], size: int) -> list[Value]:
+    window, places = x.windows[space], checked_window(x, space, addresses, size)
+    note_fresh(x, window, places, size)
+    return words_of(np.take(window.elements(size), places, axis=0), size)
+
+
+def note_fresh(x: State, window: Window, places: NDArray[np.int64], size: int) -> None:
+    """Tell the recorder of active lanes that read what was never written."""
+    if window.unwritten is None or x.recorder is None:
+        return
+    fresh = window.untouched(places, size)
+    count = int(np.count_nonzero(fresh if x.mask is None else fresh & x.mask))
+    if count:
+        x.recorder.fresh(window.name, count)
+
+
+def store_window(x: State, space: str, addresses: NDArray[np.uint32], size: int, words: list[Value]) -> None:
+    window, places = x.windows[space], checked_window(x, space, addresses, size)
     if x.mask is not None:
         places = places[x.mask]
         words = [active(word, x.mask) for word in words]
-    window_view(x, space, size)[places // size] = elements_of(words, size, len(places))
-
-
-def window_view(x: State, space: str, size: int) -> NDArray[np.generic]:
-    memory = x.shared if space == "shared" else x.local
-    if size == 16:
-        return memory.view(np.uint32).reshape(-1, 4)
-    return memory.view({1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[size])
+    if window.unwritten is not None:
+        window.note_written(places, size)
+    window.elements(size)[places] = elements_of(words, size, len(places))
 
 
 def words_of(values: NDArray[np.generic], size: int) -> list[Value]:
@@ -197,8 +204,8 @@ def store_generic(here: Site) -> Handler:
     return lambda x: by_space(x, address(x), one)
 
 
-def in_window(addresses: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return (addresses & np.uint64(0xFFFF_FFFF)).view(np.int64)
+def in_window(addresses: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    return addresses.astype(np.uint32)
 
 
 def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str, NDArray[np.uint64]], None]) -> None:
@@ -254,7 +261,7 @@ def load_constant(here: Site) -> Handler:
     def handler(x: State) -> None:
         offset = sum((read(x) for read in reads), np.uint32(int(operand.value) & 0xFFFFFFFF)).astype(np.int64)
         if x.recorder is not None and not here.uniform:
-            x.recorder.access(x, "constant", np.array(np.broadcast_to(offset, x.selected_lanes)).view(np.uint64))
+            x.recorder.access(x, "constant", np.array(np.broadcast_to(offset, x.selected_lanes)))
         place = offset // 4
         found = [bank[np.clip(place + i, 0, len(bank) - 1)] for i in range(count)]
         if size < 4:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.dependence import unknowns
 from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
+from warpbound.emulate.image import TRACED_BASE
 from warpbound.emulate.operand_access import Read, predicate, site
-from warpbound.emulate.state import LANES, Mask, State, Value
+from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.table import PLAIN
 from warpbound.emulate.texture import COUNTED
 from warpbound.emulate.trace import Accesses, Trace
@@ -22,54 +24,88 @@ SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 4  # warps whose dynamic instructions are kept, spread over the sample
 PATIENCE_S = 20.0  # of the clock on the wall, after which a sample is given up
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
-MOST_ACCESSES = 2_000_000  # warp-wide accesses kept per space; 290 bytes each
+MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
+LONGEST_LOG = 50_000  # steps of one group that are counted together
+WATCHED = {"shared": ("LDS", "LDSM", "LD", "ATOMS"), "local": ("LDL", "LD")}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one group did in one instruction: rows of the trace's warps, addresses, lanes (None: all)."""
+
+    instruction: int
+    warps: NDArray[np.int64]
+    addresses: NDArray[np.generic]  # of all lanes of the warps; global ones from the start of the image
+    active: Mask | None
 
 
 @dataclass
 class Rows:
-    """Accesses of one space as they come, in pieces."""
+    """Accesses of one space as they come."""
 
-    instruction: list[NDArray[np.int32]] = field(default_factory=list)
-    warp: list[NDArray[np.int32]] = field(default_factory=list)
-    addresses: list[NDArray[np.uint64]] = field(default_factory=list)
-    active: list[Mask] = field(default_factory=list)
-    count: int = 0
+    base: int
+    pieces: list[Piece] = field(default_factory=list)
 
     def joined(self) -> Accesses:
-        if not self.count:
-            empty = np.empty((0, LANES), np.uint64)
-            return Accesses(np.empty(0, np.int32), np.empty(0, np.int32), empty, empty.astype(bool))
-        return Accesses(
-            np.concatenate(self.instruction),
-            np.concatenate(self.warp),
-            np.concatenate(self.addresses),
-            np.concatenate(self.active),
-        )
+        """All of them; the pieces are given up on the way."""
+        count = sum(len(one.warps) for one in self.pieces)
+        rows = Accesses(
+            np.empty(count, np.int32), np.empty(count, np.int32),
+            np.empty((count, LANES), np.uint64), np.ones((count, LANES), np.bool_),
+        )  # fmt: skip
+        at = 0
+        self.pieces.reverse()
+        while self.pieces:
+            one = self.pieces.pop()
+            to = at + len(one.warps)
+            rows.instruction[at:to] = one.instruction
+            rows.warp[at:to] = one.warps
+            rows.addresses[at:to] = one.addresses.reshape(-1, LANES)
+            if one.active is not None:
+                rows.active[at:to] = one.active.reshape(-1, LANES)
+            at = to
+        rows.addresses[...] += np.uint64(self.base)
+        some = rows.active.any(axis=1)
+        if some.all():
+            return rows
+        return Accesses(rows.instruction[some], rows.warp[some], rows.addresses[some], rows.active[some])
 
 
 class Recording:
-    """What the warps of one trace did; warps are rows, first_warp the row of the chunk's first one."""
+    """What the warps of one trace did; warps are rows, first_warp the row of the chunk's first one.
+
+    While one group runs, only the instructions it executes are logged; they are counted for its warps when
+    another group takes over.
+    """
 
     def __init__(self, kernel: Kernel, warps: int) -> None:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
         self.threads = np.zeros((len(instructions), warps), np.int64)
-        self.rows = {space: Rows() for space in SPACES}
+        self.rows = {space: Rows(TRACED_BASE if space == "global" else 0) for space in SPACES}
         self.streams: dict[int, list[int]] = {
             int(row): [] for row in np.unique(np.linspace(0, warps - 1, STREAMS).astype(int))
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
+        opcodes = {one.opcode for one in instructions}
+        self.watched = [space for space, readers in WATCHED.items() if opcodes & set(readers)]
         self.at = 0
         self.deadline = time.monotonic() + PATIENCE_S
-        self.first_warp = 0
-        self.dropped = 0
+        self.kept = self.dropped = 0
+        self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
+        kernel.memory.image.tell = self.unknown_read
+        self._log: list[int] = []
+        self._turn = -1
+        self._warps = np.empty(0, np.int64)
+        self._lanes_on: NDArray[np.int64] | int = LANES
 
     def stepper(self, chunk: Chunk) -> Callable[[int], int | None]:
         """Execution of the instructions of a chunk that is written down."""
-        handlers, x = chunk.handlers, chunk.x
+        handlers, guards, x = chunk.handlers, self.guards, chunk.x
         x.recorder = self
-
-        steps = 0
+        for space in self.watched:
+            x.windows[space].watch()
+        first_warp, steps = chunk.first_warp, 0
 
         def step(at: int) -> int | None:
             nonlocal steps
@@ -79,53 +115,72 @@ class Recording:
                     f"The sampled blocks still run after {PATIENCE_S:.0f} s.",
                     "They may wait for each other or for blocks outside the sample; or give a smaller problem.",
                 )
-            self._count(chunk, at)
+            if self._turn != x.turn or len(self._log) >= LONGEST_LOG:
+                self._begin(x, first_warp)
+            self.at = at
+            self._log.append(at)
+            guard = guards[at]
+            if guard is not None:
+                self._count_guarded(x, at, guard)
             return handlers[at](x)  # type: ignore[no-any-return]
 
         return step
 
-    def _count(self, chunk: Chunk, at: int) -> None:
-        """Count instruction `at` for the selected warps, before it runs."""
-        x = chunk.x
-        self.at, self.first_warp = at, chunk.first_warp
-        guard = self.guards[at]
-        if x.index is None and x.mask is None and guard is None:
-            every = slice(self.first_warp, self.first_warp + x.warp_count)
-            self.executed[at, every] += 1
-            self.threads[at, every] += LANES
-            for row, stream in self.streams.items():
-                if every.start <= row < every.stop:
-                    stream.append(at)
-            return
-        active = x.active()
-        if guard is not None:
-            active = active & guard(x)
-        warps = x.selected_warps() + self.first_warp
-        self.executed[at, warps] += 1
-        self.threads[at, warps] += active.reshape(-1, LANES).sum(axis=1)
-        for row, stream in self.streams.items():
-            place = np.searchsorted(warps, row)
-            if place < len(warps) and warps[place] == row:
-                stream.append(at)
+    def _begin(self, x: State, first_warp: int) -> None:
+        """Another group runs from here on."""
+        self.count()
+        self._turn = x.turn
+        self._warps = x.selected_warps() + first_warp
+        self._lanes_on = LANES if x.mask is None else _lanes_per_warp(x.mask)
 
-    def access(self, x: State, space: str, addresses: NDArray[np.uint64]) -> None:
-        """Keep the addresses of the executing group, one row per warp with an active lane."""
-        rows = self.rows[space]
-        warps, lanes = x.selected_warps(), addresses.reshape(-1, LANES)
-        active: Mask = np.broadcast_to(np.bool_(1), lanes.shape)
-        if x.mask is not None:
-            active = x.mask.reshape(-1, LANES).copy()
-            some = active.any(axis=1)
-            if not some.all():
-                warps, lanes, active = warps[some], lanes[some], active[some]
-        if rows.count + len(warps) > MOST_ACCESSES:
-            self.dropped += len(warps)
+    def count(self) -> None:
+        """Book what the log holds on the warps of its group."""
+        if not self._log:
             return
-        rows.count += len(warps)
-        rows.instruction.append(np.full(len(warps), self.at, np.int32))
-        rows.warp.append((warps + self.first_warp).astype(np.int32))
-        rows.addresses.append(lanes)
-        rows.active.append(active)
+        times = np.bincount(self._log)
+        at = np.flatnonzero(times)
+        times = times[at]
+        whole = len(self._warps) == self._warps[-1] - self._warps[0] + 1
+        warps = slice(int(self._warps[0]), int(self._warps[-1]) + 1) if whole else self._warps
+        rows = at if whole else at[:, None]
+        self.executed[rows, warps] += times[:, None]
+        self.threads[rows, warps] += times[:, None] * self._lanes_on
+        for row, stream in self.streams.items():
+            place = np.searchsorted(self._warps, row)
+            if place < len(self._warps) and self._warps[place] == row:
+                stream.extend(self._log)
+        self._log.clear()
+
+    def _count_guarded(self, x: State, at: int, guard: Read) -> None:
+        """Take the lanes back that the guard of an instruction switches off."""
+        value = guard(x)
+        if not np.ndim(value):
+            if not value:
+                self.threads[at, self._warps] -= self._lanes_on
+        elif not value.all():
+            on = _lanes_per_warp(value if x.mask is None else value & x.mask)
+            self.threads[at, self._warps] += on - self._lanes_on
+
+    def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
+        """Keep the addresses of the executing group."""
+        if self.kept + len(self._warps) > MOST_ACCESSES:
+            self.dropped += len(self._warps)
+            return
+        self.kept += len(self._warps)
+        mask = None if x.mask is None else x.mask.copy()
+        self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
+
+    def unknown_read(self, name: str, count: int) -> None:
+        """The instruction has read `count` elements of an array whose contents are unknown."""
+        self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
+
+    def fresh(self, space: str, count: int) -> None:
+        """The instruction has read `count` elements of shared or local memory that were never written."""
+        self.unknown.setdefault(f"{space} memory that was never written", set()).add(self.at)
+
+
+def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
+    return np.bitwise_count(ballots(lanes)).astype(np.int64)
 
 
 def _guard(kernel: Kernel, at: int) -> Read | None:
@@ -134,12 +189,7 @@ def _guard(kernel: Kernel, at: int) -> Read | None:
     if guard is None or (guard.index == PT and not guard.invert):
         return None
     here = site(instruction, kernel.memory.constants, kernel.program.arch)
-    read = predicate(guard, replace(here, uniform=False))
-    return lambda x: _lanes(read(x), x)
-
-
-def _lanes(value: Value, x: State) -> Mask:
-    return np.broadcast_to(value, x.selected_lanes)
+    return predicate(guard, replace(here, uniform=False))
 
 
 def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = SAMPLE_STEP_LIMIT) -> Trace:
@@ -158,24 +208,21 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
         run_blocks(kernel, numbers, step_limit, recording.stepper)
     except InputError as problem:
         stopped = str(problem)
+    recording.count()
     return _trace(kernel, numbers, recording, stopped)
 
 
 def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
-    image = kernel.memory.image
-    return tuple((one.name, image.address(i), one.end - one.start) for i, one in enumerate(image.allocations))
+    return tuple((one.name, TRACED_BASE + one.start, one.end - one.start) for one in kernel.memory.image.allocations)
 
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
     per_block = kernel.lanes_per_block // LANES
     warps = np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
-    unknown = tuple(
-        f"{count} bytes or more of '{name}' were read with unknown contents and taken as 0"
-        for name, count in kernel.memory.image.unknown_reads.items()
-    )
     fetches = [i for i, one in enumerate(kernel.program.instructions) if one.opcode in COUNTED]
-    if recording.executed[fetches].any():
-        unknown += ("textures and surfaces were read with unknown contents and taken as 0",)
+    read = recording.executed[fetches].any(axis=1)
+    if read.any():
+        recording.unknown["textures and surfaces"] = {fetches[i] for i in np.flatnonzero(read)}
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
     return Trace(
         blocks=blocks,
@@ -185,7 +232,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
         threads=np.ascontiguousarray(recording.threads.T),
         streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
         accesses={space: rows.joined() for space, rows in recording.rows.items()},
-        unknown=unknown,
+        unknown=unknowns(kernel.program, recording.unknown),
         arrays=_arrays(kernel),
         stopped=stopped,
         notes=notes,

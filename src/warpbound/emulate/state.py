@@ -6,13 +6,14 @@ executes is all lanes (index and mask None), all warps with some lanes off (mask
 selected warps, or scalars where every lane has the same.
 """
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.image import Image
+from warpbound.emulate.room import Room, aligned
+from warpbound.emulate.windows import Window
 
 Value = Any  # an array over the selected lanes (or warps, for uniform registers), or a NumPy scalar
 Mask = NDArray[np.bool_]
@@ -36,9 +37,11 @@ def lanes_of(words: Words) -> Mask:
 
 
 class Recorder(Protocol):
-    """Told of every memory access of the executing group."""
+    """Told of every memory access of the executing group, and of reads of what was never written."""
 
-    def access(self, x: "State", space: str, addresses: NDArray[np.uint64]) -> None: ...
+    def access(self, x: "State", space: str, addresses: NDArray[Any]) -> None: ...
+
+    def fresh(self, space: str, count: int) -> None: ...
 
 
 class BadAccess(Exception):
@@ -53,27 +56,22 @@ class BadAccess(Exception):
 class State:
     """What the warps of a chunk hold, and which of them execute.
 
-    shared : bytes of the shared memory of every block, one after the other, shared_size bytes each.
-    local : bytes of the local memory of every lane, local_size bytes each.
+    windows : "shared" and "local" memory.
     special : special registers by name, rows over all lanes or scalars.
     """
 
     image: Image
-    shared: NDArray[np.uint8]
-    shared_size: int
-    shared_base: NDArray[np.int64]
-    local: NDArray[np.uint8]
-    local_size: int
-    local_base: NDArray[np.int64]
+    windows: dict[str, Window]
     special: dict[str, Value]
-    cluster_shared: "Callable[[State, NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64]]] | None" = None
 
     def __init__(self, warps: int, registers: int) -> None:
         self.warp_count = warps
         self.lane_count = warps * LANES
-        file = np.zeros((registers + 4, self.lane_count), np.uint32)
+        file = aligned(registers + 4, self.lane_count, np.uint32)
         self.rows = list(file)
         self.float_rows = list(file.view(np.float32))
+        self.normal = bytearray(max(registers + 4, 256))  # 1: surely without a subnormal float32
+        self.room = Room(self.lane_count)
         self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
         self.predicates[7][:] = True
         self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
@@ -85,11 +83,13 @@ class State:
         self.selected_lanes = self.lane_count
         self.recorder: Recorder | None = None
         self.clock = 0
+        self.turn = 0  # how often a group has been selected
 
     def select(self, lanes: Mask | None) -> None:
         """Make `lanes` (one flag for each of the chunk; None for all) the group that executes."""
         self.index = self.warps = self.mask = None
         self.selected_lanes = self.lane_count
+        self.turn += 1
         if lanes is None or lanes.all():
             return
         any_lane = lanes.reshape(-1, LANES).any(axis=1)
@@ -126,14 +126,27 @@ class State:
     # --- vector registers ---
 
     def get(self, register: int) -> Words:
-        row = self.rows[register]
+        row: Words = self.rows[register]
         return row if self.index is None else row.take(self.index)
 
     def put(self, register: int, value: Value) -> None:
+        self.normal[register] = False
         self.assign(self.rows[register], value)
 
     def put_float(self, register: int, value: Value) -> None:
+        self.normal[register] = False
         self.assign(self.float_rows[register], value)
+
+    def put_room(self, register: int) -> None:
+        """What is in `room.floats` becomes the register of every lane; the old row becomes scratch."""
+        room, row, floats = self.room, self.rows[register], self.float_rows[register]
+        self.rows[register], self.float_rows[register] = room.words, room.floats
+        room.words, room.floats = row, floats
+        self.normal[register] = False
+
+    def arithmetic(self) -> "np.errstate":
+        """The context in which handlers run: nothing raises, underflow is noted."""
+        return np.errstate(all="ignore", under="call", call=self.room.note)
 
     def assign(self, row: NDArray[Any], value: Value) -> None:
         """Write `value` to the active lanes of a row of the chunk."""

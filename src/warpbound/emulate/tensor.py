@@ -232,9 +232,9 @@ def load_matrix(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         places = _row_places(x, address(x), count)
-        memory = x.shared.view(np.uint32).reshape(-1, 4)
+        memory = x.windows["shared"].elements(16)
         for i in range(count):
-            words = memory[places[:, 8 * i : 8 * i + 8] // 16].reshape(-1, LANES)
+            words = memory[places[:, 8 * i : 8 * i + 8]].reshape(-1, LANES)
             words = transposed(words) if turn else words
             x.put(output.index + i, words.reshape(-1))
 
@@ -248,17 +248,21 @@ def store_matrix(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         places = _row_places(x, address(x), count)
-        memory = x.shared.view(np.uint32).reshape(-1, 4)
+        window = x.windows["shared"]
+        memory = window.elements(16)
         for i in range(count):
+            rows = places[:, 8 * i : 8 * i + 8]
+            if window.unwritten is not None:
+                window.note_written(rows, 16)
             words = x.get(source.index + i).reshape(-1, LANES)
             words = transposed(words) if turn else words
-            memory[places[:, 8 * i : 8 * i + 8] // 16] = words.reshape(-1, 8, 4)
+            memory[rows] = words.reshape(-1, 8, 4)
 
     return handler
 
 
-def _row_places(x: State, addresses: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """Byte offsets of the rows, (warps, 32); only the first 8 * count lanes give one."""
+def _row_places(x: State, addresses: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
+    """Places of the rows among the elements of 16 bytes, (warps, 32); only the first 8 * count lanes give one."""
     giving = np.tile(np.arange(LANES) < 8 * count, x.selected_lanes // LANES)
     kept = x.mask
     x.mask = giving if kept is None else kept & giving

@@ -1,0 +1,131 @@
+"""What an array argument holds, as a whole or piece by piece: fills, files, the caller's own values.
+
+Random numbers come from PCG64 seeded by (seed, argument index). `rand` takes a fixed number of the generator's
+64-bit outputs per value, so that any piece is made alone, by advancing the generator, and equals the same piece
+of the whole; `randn` takes as many as it needs and is made at once.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.errors import InputError
+from warpbound.kernel_argument import DTYPES, UNREADABLE, Argument, array_file, bfloat_bits
+
+Piece = Callable[[int, int], NDArray[np.uint8]]
+
+PIECE_B = 64  # pieces begin at multiples of it: whole outputs of the generator for every type
+_OUTPUT_B = 8
+
+
+def contents(argument: Argument, index: int) -> NDArray[Any] | None:
+    """A fresh array of the argument's shape; bf16 as its bits in uint16. None: no array, or contents unknown.
+
+    index : the argument's position, which with its seed fixes the random numbers. `rand` is uniform in
+    [0, 1) for floats and covers the whole type for integers; `iota` wraps in small integers.
+    """
+    if argument.kind != "array" or argument.dtype is None:
+        return None
+    dtype = DTYPES[argument.dtype]
+    try:
+        if argument.bytes is not None:
+            return np.frombuffer(argument.bytes, dtype).reshape(argument.shape).copy()
+        if argument.file is not None:
+            return array_file(argument.file).astype(dtype, order="C").reshape(argument.shape)
+        if argument.fill is None:
+            return None
+        return _numbers(argument, _bits(argument, index), 0, _count(argument)).reshape(argument.shape)
+    except UNREADABLE as problem:
+        raise _refusal(argument, problem) from problem
+
+
+def pieces(argument: Argument, index: int) -> Piece | None:
+    """A function that makes bytes [start, end) of `contents`, start a multiple of PIECE_B; None for unknown or zeros.
+
+    Raises InputError where `contents` does, at once or when a piece is made.
+    """
+    if argument.kind != "array" or argument.dtype is None or argument.fill == "zeros":
+        return None
+    if argument.bytes is not None:
+        given = np.frombuffer(argument.bytes, np.uint8)
+        return lambda start, end: given[start:end]
+    if argument.fill in ("rand", "ones", "iota"):
+        return _made_alone(argument, index)
+    if argument.fill is None and argument.file is None:
+        return None
+    return _made_at_once(argument, index)
+
+
+def _made_at_once(argument: Argument, index: int) -> Piece:
+    """Contents that can only be made whole, when the first piece is asked for."""
+    made: list[NDArray[np.uint8]] = []
+
+    def piece(start: int, end: int) -> NDArray[np.uint8]:
+        if not made:
+            whole = contents(argument, index)
+            made.append(np.ascontiguousarray(whole).reshape(-1).view(np.uint8))
+        return made[0][start:end]
+
+    return piece
+
+
+def _made_alone(argument: Argument, index: int) -> Piece:
+    size = DTYPES[str(argument.dtype)].itemsize
+    bits = _bits(argument, index)
+    beginning = bits.state
+
+    def piece(start: int, end: int) -> NDArray[np.uint8]:
+        bits.state = beginning
+        return _numbers(argument, bits, start // size, (end - start) // size).view(np.uint8)
+
+    return piece
+
+
+def _bits(argument: Argument, index: int) -> np.random.PCG64:
+    return np.random.PCG64([argument.seed, index])
+
+
+def _count(argument: Argument) -> int:
+    return int(np.prod(argument.shape, dtype=object))
+
+
+def _refusal(argument: Argument, problem: BaseException) -> InputError:
+    reason = f"argument '{argument.name}': its {argument.size_B} bytes cannot be had ({problem})."
+    return InputError(reason, "Give a smaller shape, or check the file.")
+
+
+def _numbers(argument: Argument, bits: np.random.PCG64, first: int, count: int) -> NDArray[Any]:
+    """Elements first to first + count of what argument.fill says, in the type that holds them; `bits` as seeded."""
+    name = str(argument.dtype)
+    if argument.fill == "zeros":
+        return np.zeros(count, DTYPES[name])  # untouched pages cost nothing
+    numbers: NDArray[Any]
+    if argument.fill == "iota":
+        numbers = np.arange(first, first + count, dtype=np.int64)
+    elif argument.fill == "randn":
+        kind = np.float64 if name == "f64" else np.float32
+        numbers = np.random.Generator(bits).standard_normal(count, kind)
+    elif argument.fill == "rand":
+        bits.advance(first * DTYPES[name].itemsize // _OUTPUT_B)
+        numbers = _uniform(np.random.Generator(bits), name, count)
+    else:
+        numbers = np.full(count, int(argument.fill == "ones"), np.uint8)
+    if name == "bf16":
+        return bfloat_bits(numbers.astype(np.float32))
+    with np.errstate(over="ignore"):  # iota in f16 ends in inf
+        return numbers.astype(DTYPES[name], copy=False)
+
+
+def _uniform(random: "np.random.Generator", name: str, count: int) -> NDArray[Any]:
+    """Floats in [0, 1) that their own type holds exactly; integers over the whole type; bool 0 or 1."""
+    if name in ("f32", "f64"):
+        return random.random(count, np.float64 if name == "f64" else np.float32)
+    if name in ("f16", "bf16"):
+        steps = 2**11 if name == "f16" else 2**8
+        return random.integers(0, steps, count, np.uint16) / np.float32(steps)
+    if name == "bool":
+        return random.integers(0, 2, count, np.uint8)
+    limits = np.iinfo(DTYPES[name])
+    return random.integers(limits.min, limits.max, count, DTYPES[name], endpoint=True)

@@ -1,0 +1,117 @@
+"""What follows from values that some instructions load: the branches and the addresses that they decide.
+
+Models   Registers and predicates, forwards through the control flow; shared and local memory each as one value.
+Omits    What is stored to global memory and loaded again; what depends only on which way a branch went.
+"""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+from warpbound.program.registers import reads, writes
+
+_KEPT = {"STS": "shared", "STL": "local", "ST": "shared", "STSM": "shared", "ATOMS": "shared", "LDGSTS": "shared"}
+_TAKEN = {"LDS": "shared", "LDL": "local", "LD": "shared", "LDSM": "shared", "ATOMS": "shared"}
+_TURNS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "EXIT", "CALL", "RET"})
+_LINES = 5  # that a sentence names
+
+
+@dataclass(frozen=True)
+class Decided:
+    """Indices of the instructions whose way, or whose address, depends on the values."""
+
+    branches: tuple[int, ...]
+    addresses: tuple[int, ...]
+
+
+def decided(program: Program, loads: Set[int]) -> Decided:
+    """What the values that `loads` (indices of instructions) bring decide."""
+    code = program.instructions
+    sources, spaces = set(loads), set[str]()
+    while True:
+        before = _before_each(program, sources)
+        kept = {_KEPT[one.opcode] for i, one in enumerate(code) if one.opcode in _KEPT and before[i] & set(reads(one))}
+        kept |= {"shared" for i in loads if code[i].opcode == "LDGSTS"}
+        if kept <= spaces:
+            break
+        spaces |= kept
+        sources |= {i for i, one in enumerate(code) if _TAKEN.get(one.opcode) in spaces}
+    branches = [i for i, one in enumerate(code) if one.opcode in _TURNS and before[i] & set(reads(one))]
+    return Decided(tuple(branches), tuple(i for i, one in enumerate(code) if before[i] & _address_registers(one)))
+
+
+def _before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
+    """The registers that hold something of the sources' values before each instruction, by iteration."""
+    code, blocks = program.instructions, program.flow.blocks
+    uses = [(frozenset(reads(one)), frozenset(writes(one)), one.guard is not None) for one in code]
+    follows = _follows(program)
+    entering: list[frozenset[str]] = [frozenset()] * len(blocks)
+    before: list[frozenset[str]] = [frozenset()] * len(code)
+    waiting, seen = list(range(len(blocks))), set[int]()
+    while waiting:
+        number = waiting.pop(0)
+        seen.add(number)
+        held = entering[number]
+        for i in range(blocks[number].first, blocks[number].last):
+            before[i] = held
+            read, written, sometimes = uses[i]
+            if i in sources or read & held:
+                held |= written
+            elif not sometimes:
+                held -= written
+        for other in follows[number]:
+            if not held <= entering[other]:
+                entering[other] |= held
+                if other not in waiting:
+                    waiting.append(other)
+    return before
+
+
+def _follows(program: Program) -> list[tuple[int, ...]]:
+    """The blocks after each block; a return leads behind every call."""
+    code, blocks = program.instructions, program.flow.blocks
+    behind = tuple(n + 1 for n, one in enumerate(blocks[:-1]) if code[one.last - 1].opcode == "CALL")
+    return [one.follows + behind * (code[one.last - 1].opcode == "RET") for one in blocks]
+
+
+def _address_registers(one: Instruction) -> frozenset[str]:
+    names = set[str]()
+    for operand in one.operands:
+        if operand.kind in ("memory", "constant"):
+            for term in operand.terms:
+                prefix = {"register": "R", "uniform": "UR"}.get(term.kind)
+                names |= {f"{prefix}{term.index}"} if prefix and term.index < 255 else set()
+    return frozenset(names)
+
+
+# --- said in words ---
+
+
+def unknowns(program: Program, unknown: Mapping[str, Set[int]]) -> tuple[str, ...]:
+    """A sentence for each kind of unknown contents: who read it, what was assumed, what depends on it.
+
+    unknown : what was read -> indices of the instructions that read it.
+    """
+    return tuple(_sentence(program, name, loads) for name, loads in unknown.items())
+
+
+def _sentence(program: Program, name: str, loads: Set[int]) -> str:
+    text = f"{name} read{_lines(program, loads)} and taken as 0"
+    found = decided(program, loads)
+    parts = [
+        f"{what}{_lines(program, which)}"
+        for what, which in (("branches", found.branches), ("addresses", found.addresses))
+        if which
+    ]
+    return text + (f"; {' and '.join(parts)} depend on it" if parts else "")
+
+
+def _lines(program: Program, indices: Iterable[int]) -> str:
+    """" in line 3" or " in lines 3, 5"; nothing where no line is known."""
+    places = (program.instructions[i].place for i in indices)
+    lines = sorted({place.outermost.line for place in places if place is not None})
+    if not lines:
+        return ""
+    shown = ", ".join(str(line) for line in lines[:_LINES]) + ", ..." * (len(lines) > _LINES)
+    return f" in line{'s' * (len(lines) > 1)} {shown}"

@@ -1,0 +1,63 @@
+"""Shared and local memory of a chunk of blocks: the same window of addresses, other bytes for every block or lane."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 5}
+WORD_B = 4
+
+
+class Window:
+    """`count` pieces of `size` bytes (a multiple of 16), one after the other; lane i sees piece owner[i].
+
+    unwritten : flags of the words that nothing has been written to; None once all have been, or nobody asks.
+    """
+
+    def __init__(self, name: str, size: int, owner: NDArray[np.int64]) -> None:
+        self.name = name
+        self.size = size
+        self.owner = owner
+        count = int(owner.max()) + 1
+        self.bytes = np.zeros(max(16, count * size), np.uint8)
+        self.unwritten: NDArray[np.bool_] | None = None
+        self.fresh_reads: dict[int, int] = {}
+        self._bases: dict[int, NDArray[np.int64]] = {}
+        self._elements: dict[int, NDArray[Any]] = {}
+
+    def base(self, size: int) -> NDArray[np.int64]:
+        """The first element of `size` bytes that belongs to each lane."""
+        if size not in self._bases:
+            self._bases[size] = self.owner * (self.size >> SHIFTS[size])
+        return self._bases[size]
+
+    def elements(self, size: int) -> NDArray[Any]:
+        """The memory as elements of `size` bytes; of shape (n, 4) in words for 16."""
+        if size not in self._elements:
+            if size == 16:
+                self._elements[size] = self.bytes.view(np.uint32).reshape(-1, 4)
+            else:
+                kinds = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+                self._elements[size] = self.bytes.view(kinds[size])
+        return self._elements[size]
+
+    # --- what was read before it was written ---
+
+    def watch(self) -> None:
+        """From now on tell reads of what was never written."""
+        self.unwritten = np.ones(len(self.bytes) // WORD_B, np.bool_)
+
+    def note_written(self, places: NDArray[np.int64], size: int) -> None:
+        assert self.unwritten is not None
+        if size <= WORD_B:
+            self.unwritten[places >> (2 - SHIFTS[size])] = False
+        else:
+            self.unwritten.reshape(-1, size // WORD_B)[places] = False
+
+    def untouched(self, places: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
+        """Which of the elements hold a word that was never written."""
+        assert self.unwritten is not None
+        if size <= WORD_B:
+            return self.unwritten.take(places >> (2 - SHIFTS[size]))
+        return np.asarray(self.unwritten.reshape(-1, size // WORD_B).take(places, axis=0).any(axis=1))
