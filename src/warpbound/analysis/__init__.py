@@ -9,6 +9,7 @@ from warpbound.adapt.answers import Launched, answers
 from warpbound.analysis import entries
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.static import Piece, Work, static_work
 from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, launch_seconds
 from warpbound.analysis.timing import NOTE as TIME_NOTE
@@ -70,6 +71,8 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
+    if "figures" in case.settings.views:
+        entry["figures"] = figure_data(case, work, launched(case, work))
     return entry
 
 

@@ -29,7 +29,7 @@ def pages(results: Sequence[Entry], views: Sequence[str] = ()) -> Iterator[Rende
     yield side_by_side(results)
     for entry in results if len(results) <= VERDICTS else ():
         if "error" not in entry:
-            yield Text(f"{_headline(entry)} ({entry['program']['source']})", style="bold cyan")
+            yield Text(f"{headline(entry)} ({entry['program']['source']})", style="bold cyan")
             yield Padding(_verdict(entry), (0, 0, 1, 2))
 
 
@@ -44,8 +44,8 @@ class Report:
         if "error" in self.entry:
             yield _refusal(self.entry)
             return
-        yield Text(_headline(self.entry), style="bold cyan")
-        yield Padding(Text(_subline(self.entry), style="dim"), (0, 0, 1, 2))
+        yield Text(headline(self.entry), style="bold cyan")
+        yield Padding(Text(subline(self.entry), style="dim"), (0, 0, 1, 2))
         for name in self.views:
             view = VIEWS[name]
             if view.has(self.entry):
@@ -67,11 +67,13 @@ def _refusal(entry: Entry) -> Text:
     return Text.assemble((f"{entry['kernel'] or '-'} on {entry['gpu']}: ", "bold"), error["reason"], " ", error["hint"])
 
 
-def _headline(entry: Entry) -> str:
+def headline(entry: Entry) -> str:
+    """What the answer is about."""
     return f"{entry['kernel']} on {entry['gpu_name']}"
 
 
-def _subline(entry: Entry) -> str:
+def subline(entry: Entry) -> str:
+    """Where it came from: file, code, launch, clock, mode."""
     program, launch = entry["program"], entry["launch"]
     words = [program["source"], f"code for {program['arch']}"]
     if launch:
