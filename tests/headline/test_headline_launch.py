@@ -6,9 +6,10 @@ import pytest
 
 from warpbound.errors import InputError
 from warpbound.headline import predict_launch
+from warpbound.headline.doubts import FORM, VARIED, of_quantity, spread, stacked
 from warpbound.headline.parameters import FITTED, from_relatives, known
 from warpbound.headline.streams import from_l2, workload
-from warpbound.machine import catalogue, gpu, override
+from warpbound.machine import Claim, catalogue, gpu, override
 
 A100 = gpu("a100-sxm-80gb")
 CLOCK = 1.41e9
@@ -31,7 +32,7 @@ def test_what_it_says():
     assert found.utilization["dram"] == pytest.approx(0.97, abs=0.02)
     assert found.waiting["dram"] > found.waiting["l2"] >= 0
     assert found.rate * (found.residence_s + sum(found.waiting.values())) == pytest.approx(8, rel=1e-6)
-    assert set(found.doubts) == set(FITTED)
+    assert set(found.doubts) == {*VARIED, FORM}
     assert found.assumed == ()
     moved = 100_000 * 8 * 512
     assert moved / 1.75e12 < found.time_s < moved / 1.6e12
@@ -98,6 +99,37 @@ def test_what_a_board_lacks_is_its_relatives_and_is_less_sure():
     assert from_relatives("dram_read_capacity", twice) == pytest.approx(2 * from_relatives("dram_read_capacity", A100))
     mean = (A100.value("store_cost") + v100.value("store_cost")) / 2
     assert from_relatives("store_cost", gpu("rtx-4090")) == pytest.approx(mean)
+
+
+def test_spreads_by_how_a_value_became_known_and_by_what_others_say():
+    latency = replace(A100.parameters["dram_latency"], value=500.0, others=())
+    assert of_quantity(latency) == 0.01
+    assert of_quantity(replace(latency, how="assumed")) == 0.15
+    claims = tuple(Claim(value, "somebody") for value in (520.0, 550.0, 290.0))  # 4, 10 and 42 % off
+    assert of_quantity(replace(latency, others=claims)) == pytest.approx(0.05)
+    assert of_quantity(replace(latency, others=claims, source="command line")) == 0.01
+
+
+def test_another_memory_family_is_less_sure():
+    assert [stacked(gpu(key)) for key in ("v100-pcie", "h200", "rtx-4090", "t4", "gtx1080")] == [True] * 2 + [False] * 3
+    h200, gddr = gpu("h200"), gpu("rtx-4090")
+    assert spread("dram_read_capacity", known(gddr), gddr) == pytest.approx(
+        1.5 * spread("dram_read_capacity", known(h200), h200)
+    )
+    assert spread("dram_read_capacity", known(A100), A100) == 0.01
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_a_parameter_in_doubt_widens_the_interval_of_what_it_moves(name):
+    """At least one of launches bound by DRAM, L2, L1, latency, the launch and the start of blocks feels it."""
+    warm = from_l2(workload("scale", A100, CLOCK), A100, CLOCK)
+    late = replace(warm, parts={"l1": 200.0, "shared": 200.0, "fixed": 50.0}, latency=450.0)
+    l1 = late.with_memory(l1_wavefronts=200.0)
+    asked = [
+        ask(), ask(blocks=20_000, work=warm), ask(blocks=1), ask(blocks=400, fits=1, work=late),
+        ask(blocks=4000, work=l1), ask(blocks=500_000, fits=32, warps=1, work=warm), ask(fits=1, warps=2, work=warm),
+    ]  # fmt: skip
+    assert max(found.doubts[name] / found.time_s for found in asked) > 1e-3
 
 
 def test_a_value_from_the_command_line_is_used():

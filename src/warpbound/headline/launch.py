@@ -15,13 +15,13 @@ from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.headline import timing
 from warpbound.headline.balance import Balance, Flow, balance
-from warpbound.headline.parameters import Parameters, known, uncertainties, varied
+from warpbound.headline.doubts import FORM, form_error, uncertainties, varied
+from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.residence import lead, residence
 from warpbound.headline.stations import Launched, block, flow
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
 
-FORM_ERROR = 0.02   # relative standard error of the form: what the calibrated streams miss, rounded up (1 to 2 %)
 INTERVAL = 1.28     # standard deviations of an 80 % interval
 
 
@@ -41,7 +41,7 @@ class LaunchPrediction:
     rate : blocks per second and active SM while SMs are full. waiting : resource -> s per block. utilization :
     resource -> share of its time while SMs are full. costs : resource -> s per block and SM, `latency` divided by
     the population, `launch` spread over the blocks; the largest is the bottleneck, the next the runner-up.
-    residence_s : of one block with the GPU to itself. doubts : parameter -> s that its spread makes.
+    residence_s : of one block with the GPU to itself. doubts : parameter, or FORM -> s that its spread makes.
     assumed : parameters taken from other GPUs.
     """
 
@@ -79,7 +79,7 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
     active = min(gpu.value("sm_count"), float(blocks))
     x = Launched(work, gpu, clock_hz, float(warps_per_block), active)
     found = known(gpu)
-    values = varied(found)
+    values = varied(found, gpu)
     per_sm = blocks / active
     full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
     times = launch_time(x, values, full, per_sm)
@@ -125,10 +125,11 @@ def _prediction(
 ) -> LaunchPrediction:
     time_s = float(times[0])
     order = sorted(costs, key=lambda name: -costs[name])
-    off = INTERVAL * float(np.hypot.reduce([*doubts.values(), FORM_ERROR * time_s]))
+    doubts = doubts | {FORM: form_error(order[0]) * time_s}
+    stretch = float(np.exp(INTERVAL * np.hypot.reduce(list(doubts.values())) / time_s))
     return LaunchPrediction(
         time_s=time_s,
-        interval=(time_s - off, time_s + off),
+        interval=(time_s / stretch, time_s * stretch),
         rate=_first(full.balance.rate),
         waiting={name: _first(wait) for name, wait in full.balance.waiting.items()},
         utilization={name: _first(share) for name, share in full.balance.utilization.items()},

@@ -1,4 +1,4 @@
-"""What the headline prediction knows of a GPU, fitted or taken from its relatives, and how sure it is of it.
+"""What the headline prediction knows of a GPU, fitted or taken from its relatives; how sure it is: `doubts`.
 
 Source   gpus/*.toml. Where a board has no value: the mean of the boards that were calibrated, times at the same time,
          rates and spreads in proportion to pin bandwidth and latency. The two factors of on-chip waiting come
@@ -7,10 +7,7 @@ Omits    differences between memory families: both calibrated boards have HBM2.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
 
 from warpbound.bounds import Real
 from warpbound.headline.dram import Dram
@@ -39,6 +36,12 @@ class Parameters:
     dram_bandwidth: Real        # pin  [B/s]
     warp_wait: Real = WARP_WAIT    # kappa  [1]
     block_wait: Real = BLOCK_WAIT  # kappa between barriers  [1]
+    l1_latency: Real = 1.0         # of the board's value, as all below; other than 1 to see what it makes  [1]
+    l2_latency: Real = 1.0         #  [1]
+    dram_latency: Real = 1.0       #  [1]
+    shared_latency: Real = 1.0     #  [1]
+    l1_bandwidth: Real = 1.0       #  [1]
+    l2_bandwidth: Real = 1.0       #  [1]
 
     @property
     def dram(self) -> Dram:
@@ -59,6 +62,7 @@ class Known:
 
 FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
           "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
+SCALED = ("l1_latency", "l2_latency", "dram_latency", "shared_latency", "l1_bandwidth", "l2_bandwidth")
 _PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
     "dram_read_capacity": lambda board: board.value("dram_bandwidth"),
     "dram_write_capacity": lambda board: board.value("dram_bandwidth"),
@@ -92,36 +96,3 @@ def _mean(of: Callable[[Gpu], float], name: str) -> float:
     boards = [gpu(key) for key in CALIBRATED]
     values = [of(board) for board in boards if name in board.parameters]
     return sum(values) / len(values)
-
-
-# ---------------------------------------------------------------- how sure
-
-SPREADS = {  # parameter -> relative standard uncertainty where fitted, where taken from relatives
-    # fitted: half of what it changes between fits to every other block size. Relatives: half of what the two
-    # calibrated boards differ by, at least 10 %; more where only one of them has a value. Correlation is left out.
-    "block_start": (0.07, 0.10), "store_cost": (0.15, 0.15), "latency_spread": (0.15, 0.25),
-    "dram_wait_read": (0.07, 0.25), "dram_wait_mixed": (0.15, 0.40), "dram_read_capacity": (0.01, 0.05),
-    "dram_write_capacity": (0.01, 0.05), "dram_mix_cost": (0.10, 0.25), "launch_gap": (0.02, 0.20),
-    "block_interval": (0.02, 0.20), "l2_write_cost": (0.05, 0.30),
-}  # fmt: skip
-
-
-def spread(name: str, assumed: tuple[str, ...]) -> float:
-    """Relative standard uncertainty of one parameter."""
-    return SPREADS[name][name in assumed]
-
-
-def varied(found: Known) -> Parameters:
-    """Every field an array: first the value, then, for each of FITTED in turn, one spread down and one up."""
-    rows = np.ones((1 + 2 * len(FITTED), len(FITTED)))
-    for index, name in enumerate(FITTED):
-        rows[1 + 2 * index, index] -= spread(name, found.assumed)
-        rows[2 + 2 * index, index] += spread(name, found.assumed)
-    changed = {name: getattr(found.values, name) * rows[:, i] for i, name in enumerate(FITTED)}
-    same = {f.name: getattr(found.values, f.name) for f in fields(Parameters) if f.name not in FITTED}
-    return Parameters(**changed, **same)
-
-
-def uncertainties(times: NDArray[np.float64]) -> dict[str, float]:
-    """Parameter -> half the difference that it makes, from times evaluated at `varied`; in the unit of `times`."""
-    return {name: float(abs(times[2 + 2 * i] - times[1 + 2 * i]) / 2) for i, name in enumerate(FITTED)}

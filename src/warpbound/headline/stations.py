@@ -41,7 +41,7 @@ class Loads:
     lines: float
     own_lines: float
     to_dram: float
-    latency: float
+    latency: Real
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,18 @@ class Launched:
         return limits(self.gpu.compute_capability).sub_cores
 
 
-def loads(work: Workload, gpu: Gpu, clock_hz: float) -> Loads:
+def loads(x: "Launched", values: Parameters) -> Loads:
     """Lines that have to come from beyond L1, spread evenly over the loads."""
+    work, gpu, clock_hz = x.work, x.gpu, x.clock_hz
     memory = work.memory
     read = memory.l2_sectors_read
     requests = memory.global_load_requests
     per_load = read / _sectors_per_line(work) / requests if requests else 0.0
     from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
     waited = np.array(work.phases, dtype=np.float64) * per_load
-    latency = memory_latency(gpu, clock_hz).of({"l2": 1.0 - from_dram, "dram": from_dram}) / clock_hz
+    level = memory_latency(gpu, clock_hz)
+    l2, beyond = np.multiply(values.l2_latency, level.l2), np.multiply(values.dram_latency, level.dram)
+    latency = ((1.0 - from_dram) * l2 + from_dram * beyond) / clock_hz
     return Loads(
         phases=len(work.phases) if per_load else 0,
         lines=float(waited.sum()),
@@ -88,29 +91,38 @@ def _sectors_per_line(work: Workload) -> float:
 def block(x: Launched, values: Parameters) -> Block:
     """One block with the GPU to itself."""
     work, per_s = x.work, 1.0 / x.clock_hz
-    arriving = loads(work, x.gpu, x.clock_hz)
+    arriving = loads(x, values)
     start = work.parts.get(_START, 0.0)
-    memory = sum(work.parts.get(cause, 0.0) for cause in _WAITING)
+    parts = {cause: work.parts.get(cause, 0.0) for cause in (*_WAITING, "shared")}
+    waits = {cause: np.multiply(getattr(values, f"{cause}_latency"), cycles) for cause, cycles in parts.items()}
+    memory = sum((waits[cause] for cause in _WAITING), np.zeros(()))
+    rest = work.latency - start - sum(parts.values()) + waits["shared"]
     stores = work.memory.l2_sectors_written > 0
     barriers = int(round(work.barriers))
     return Block(
         start=values.block_start,
         store=np.multiply(values.store_cost, 1.0 if stores else 0.0),
         memory=memory * per_s,
-        compute=(work.latency - start - memory) * per_s,
+        compute=rest * per_s,
         spread=np.multiply(values.latency_spread, arriving.latency),
         own_lines=arriving.own_lines,
         warps=x.warps_per_block,
-        busy=np.maximum.reduce(np.broadcast_arrays(*_alone(x).values())) * per_s,
+        busy=np.maximum.reduce(np.broadcast_arrays(*_alone(x, values).values())) * per_s,
         segments=float(max(1, arriving.phases, barriers + 1)),
         joins=float(barriers + 1),
         load_joins=float(min(arriving.phases, barriers + 1)),
     )
 
 
-def _alone(x: Launched) -> dict[str, NDArray[np.float64]]:
+def _cycles(x: Launched, values: Parameters) -> dict[str, Real]:
+    """SM cycles that one warp occupies each on-chip resource."""
+    cycles: dict[str, Real] = dict(demand(x.work, x.gpu, x.clock_hz))
+    return cycles | {"l1": np.divide(cycles["l1"], values.l1_bandwidth)}
+
+
+def _alone(x: Launched, values: Parameters) -> dict[str, NDArray[np.float64]]:
     """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
-    cycles = demand(x.work, x.gpu, x.clock_hz)
+    cycles = _cycles(x, values)
     fullest = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
     pipes = {name: np.asarray(fullest * cycles[name]) for name in SUB_CORE}
     return pipes | {name: np.asarray(np.multiply(x.warps_per_block, cycles[name])) for name in SM}
@@ -120,16 +132,16 @@ def flow(x: Launched, values: Parameters, population: Real, residence: Real) -> 
     """`population` blocks on each active SM; only resources that are used."""
     queues = _on_chip(x, values, population) | _chip_wide(x, values, population)
     used = {name: queue for name, queue in queues.items() if np.any(np.greater(queue.demand, 0))}
-    return Flow(population, residence, used, _spaces(x, used))
+    return Flow(population, residence, used, _spaces(x, values, used))
 
 
 def _on_chip(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
-    cycles = demand(x.work, x.gpu, x.clock_hz)
+    cycles = _cycles(x, values)
     warps = np.ceil(population) * x.warps_per_block                     # of the fullest SM
     queues = {}
     for name in (*SUB_CORE, *SM):
         servers = x.sub_cores if name in SUB_CORE else 1
-        each = cycles[name] * servers / x.clock_hz                      # of one warp, at its own server
+        each = np.multiply(cycles[name], servers / x.clock_hz)          # of one warp, at its own server
         fullest = np.ceil(warps / servers)
         per_block = each * fullest / population                         # at the fullest sub-core
         if round(x.work.barriers) > 0:
@@ -146,9 +158,10 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     writes = memory.dram_bytes_written / carried if carried else 0.0
     share = np.divide(x.active_sms, x.gpu.value("sm_count"))
     sectors = memory.l2_sectors_read + values.l2_write_cost * memory.l2_sectors_written
-    l2_s = np.multiply(sectors * SECTOR_B / per_sm_cycle(x.gpu, "l2_bandwidth", x.clock_hz), share) / x.clock_hz
+    l2_rate = np.multiply(values.l2_bandwidth, per_sm_cycle(x.gpu, "l2_bandwidth", x.clock_hz) * x.clock_hz)
+    l2_s = sectors * SECTOR_B * share / l2_rate
     dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
-    to_dram = loads(x.work, x.gpu, x.clock_hz).to_dram
+    to_dram = loads(x, values).to_dram
     chip = population * np.multiply(x.warps_per_block, x.active_sms)
     return {
         "l2": Queue(np.multiply(x.warps_per_block, l2_s), np.multiply(values.warp_wait, l2_s), _others(chip)),
@@ -161,11 +174,11 @@ def _others(customers: Real) -> NDArray[np.float64]:
     return np.asarray(np.maximum(0.0, 1.0 - 1.0 / np.maximum(customers, 1.0)))
 
 
-def _spaces(x: Launched, used: dict[str, Queue]) -> dict[str, Space]:
+def _spaces(x: Launched, values: Parameters, used: dict[str, Queue]) -> dict[str, Space]:
     """Misses under way, where the board says how many an SM can have."""
     room = x.gpu.parameters.get("miss_registers")
     if room is None or "dram" not in used:
         return {}
-    arriving = loads(x.work, x.gpu, x.clock_hz)
+    arriving = loads(x, values)
     taken = np.multiply(x.warps_per_block, arriving.lines)
     return {"misses under way": Space(room.in_base_unit, taken, arriving.latency, "dram")}

@@ -21,6 +21,8 @@ class Memory:
     shared_wavefronts_atomic: float = 0.0
     ideal_sectors: float = 0.0  # sectors that would hold the same bytes; 0 where addresses are not known
     shared_conflict_wavefronts: float = 0.0  # of the two above, those that conflict-free accesses would save
+    touched_bytes: float = 0.0  # different bytes of global memory; 0 where addresses are not known
+    atomic_steps: float = 0.0  # lanes on one address of an atomic access, one after the other
 
     def scaled(self, factor: float) -> "Memory":
         """Every count times `factor`."""
@@ -48,6 +50,7 @@ class Workload:
     phases : loads issued before the first wait on any of them, one count per phase.
     lines_by_cause : source line -> cause -> cycles.
     warps : such units in the launch; None where that is not known.
+    issue_slots : issues that the unit takes where some instructions go in pairs; None: one per instruction.
     """
 
     title: str
@@ -66,6 +69,7 @@ class Workload:
     phases: tuple[int, ...] = ()
     lines_by_cause: dict[tuple[str, int], dict[str, float]] = field(default_factory=dict)
     warps: float | None = None
+    issue_slots: float | None = None
 
     def with_memory(self, **changes: float) -> "Workload":
         """The same work with other traffic."""
