@@ -1,0 +1,87 @@
+"""Parts of the event loop of warps that know nothing of scheduling: time, the log, memory."""
+
+import heapq
+from typing import Any
+
+from warpbound.simulate.compiled import compiled
+# isort: off
+from warpbound.simulate.warp_state import (
+    AREA, DEMAND, DRAWS, EVENTS, FREE_AT, HELD, LAST, LATENCY, LINES, LIVE, LOG, LOG_ROWS, LOG_WIDTH, LOGGED,
+    MEMORY_AREA, MEMORY_WAIT, ORDER, RANDOM, READY, REQUESTS, ROOM, SEED, SLOT, SLOTS, SPREAD, STATION_FREE, STATIONS,
+    STEP, STEPS, TABLES, TICK, UNIT, WARP, WHY, WIDTH, Column, Happening,
+)  # fmt: skip
+# isort: on
+
+MODULUS, MULTIPLIER = 2147483647, 48271  # Park and Miller's generator, CACM 31(10), 1988, and 36(7), 1993
+REQUEST = int(Happening.REQUEST)
+
+
+@compiled
+def whole(time: int) -> int:
+    """The first whole cycle that is not before."""
+    return (time + TICK - 1) & -TICK
+
+
+@compiled
+def pass_time(m: Column, time: int) -> None:
+    """Warps that were there until now, times that while."""
+    m[AREA] += m[LIVE] * (time - m[LAST])
+    m[LAST] = time
+
+
+@compiled
+def announce(m: Column, queue: Any, time: int, entry: int) -> None:
+    heapq.heappush(queue, (time, m[ORDER], entry))
+    m[ORDER] += 1
+
+
+@compiled
+def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
+    """A row of the log, as long as there is room."""
+    m[EVENTS] += 1
+    if m[LOGGED] < m[LOG_ROWS]:
+        row, at = m[LOG] + m[LOGGED] * LOG_WIDTH, m[SLOTS] + slot * SLOT
+        m[row] = time
+        m[row + 1] = kind
+        m[row + 2] = slot
+        m[row + 3] = m[at + WARP]
+        m[row + 4] = m[at + STEP]
+        m[row + 5] = until
+        m[row + 6] = m[at + WHY] if m[at + READY] > m[at + FREE_AT] else m[at + HELD]
+        m[LOGGED] += 1
+
+
+@compiled
+def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
+    """When the last transaction of an instruction is back: each passes the stations in turn, then takes its latency."""
+    step, done = m[STEPS] + number * WIDTH, time
+    for _ in range(m[step + LINES]):
+        begin = time
+        if m[ROOM] > 0:
+            begin = max(begin, room[0])
+        for station in range(m[STATIONS]):
+            service = m[m[DEMAND] + number * m[STATIONS] + station]
+            if service > 0:
+                begin = max(begin, m[m[STATION_FREE] + station])
+                if m[m[RANDOM] + station] == 1:
+                    service = service * m[m[TABLES] + (station + 1) * DRAWS + draw(m)] // UNIT
+                m[m[STATION_FREE] + station] = begin + service
+        back = begin + m[step + LATENCY]
+        if m[step + SPREAD] > 0:
+            back += m[step + SPREAD] * m[m[TABLES] + draw(m)] // UNIT
+        if m[ROOM] > 0:
+            heapq.heapreplace(room, back)
+        done = max(done, back)
+        m[MEMORY_AREA] += back - time
+        m[MEMORY_WAIT] += begin - time
+        m[REQUESTS] += 1
+        note(m, begin, slot, REQUEST, back)
+    return int(done)
+
+
+@compiled
+def draw(m: Column) -> int:
+    """A random place in a table of quantiles."""
+    seed = m[SEED] * MULTIPLIER % MODULUS
+    m[SEED] = seed
+    return int(seed * DRAWS // MODULUS)
