@@ -10,6 +10,7 @@ Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units 
 from dataclasses import replace
 
 from warpbound.isa.limits import limits
+from warpbound.isa.timings import timing
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
@@ -35,7 +36,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """SM cycles that one unit of work occupies each resource it uses; every name in RESOURCES."""
     sub_cores = limits(gpu.compute_capability).sub_cores
     cycles = dict.fromkeys(RESOURCES, 0.0)
-    cycles["issue"] = work.warp_instructions / issue_rate(gpu)
+    cycles["issue"] = issues(work, gpu) / issue_rate(gpu)
     for unit, busy in work.units.items():
         resource = _UNITS.get(unit)
         if resource:
@@ -50,6 +51,20 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     return cycles
 
 
+def issues(work: Workload, gpu: Gpu) -> float:
+    """Issue slots of one unit: a pair takes one, an access one more for each transaction beyond what it needs.
+
+    Source   V. Volkov, EECS-2016-143, section 3.6. Where pairs are not known, every instruction takes one.
+    """
+    if work.issue_slots is None:
+        return work.warp_instructions
+    table = timing(gpu.arch, gpu.key)
+    again = table.get("reissue") if table else None
+    memory = work.memory
+    spread = memory.l1_wavefronts - SECTOR_B * memory.ideal_sectors / LINE_B if memory.ideal_sectors else 0.0
+    return work.issue_slots + (again or 0.0) * (memory.shared_conflict_wavefronts + max(0.0, spread))
+
+
 def _traffic(work: Workload, resource: str) -> float:
     return float(sum(getattr(work.memory, name) for name in _TRAFFIC[resource]))
 
@@ -59,7 +74,8 @@ def eased(work: Workload, resource: str, factor: float) -> Workload:
     if resource in _TRAFFIC:
         return work.with_memory(**{name: factor * getattr(work.memory, name) for name in _TRAFFIC[resource]})
     if resource == "issue":
-        return replace(work, warp_instructions=factor * work.warp_instructions)
+        slots = None if work.issue_slots is None else factor * work.issue_slots
+        return replace(work, warp_instructions=factor * work.warp_instructions, issue_slots=slots)
     units = {unit: busy * (factor if _UNITS.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
     tensor = {kind: factor * count for kind, count in work.tensor.items()} if resource == "tensor" else work.tensor
     return replace(work, units=units, tensor=tensor)

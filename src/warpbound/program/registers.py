@@ -42,6 +42,8 @@ def reads(one: Instruction) -> tuple[str, ...]:
     for place, operand in enumerate(sources):
         width = _source_width(one, last=place == len(sources) - 1)
         found += _names(operand, width)
+        if isinstance(operand.bank, Operand):
+            found += _names(operand.bank, 2)  # a descriptor
         if operand.kind in ("memory", "constant"):
             for term in operand.terms:
                 found += _names(term, _address_width(one, operand, term))
@@ -64,7 +66,7 @@ def _results(one: Instruction) -> int:
 
 def _sets_two(one: Instruction) -> bool:
     """A comparison sets a predicate and its complement; others a predicate beside their register."""
-    compares = one.opcode.endswith("SETP") or one.opcode == "PLOP3"
+    compares = one.opcode.endswith("SETP") or one.opcode in ("PLOP3", "FCHK")
     return (one.operands[1].kind.endswith("predicate")) if compares else True
 
 

@@ -65,3 +65,8 @@ class Schedule:
     waited: tuple[float, ...]
     producer: tuple[int, ...]
     phases: tuple[Phase, ...]
+
+    @property
+    def issue_slots(self) -> int:
+        """Cycles in which something issues: instructions that go in pairs share one."""
+        return len(set(self.issue))

@@ -36,17 +36,7 @@ def block_of_warps(source: Path | str, board: str | Gpu, ways: Sequence[Sequence
     return together(ways, program.instructions, timing)
 
 
-def issue_slots(source: Path | str, board: str | Gpu) -> float:
-    """Issues that one warp takes on its straight line: what is paired with the instruction before takes none."""
-    program, timing = _timed(source, board)
-    return float(sum(timing[index].gaps != (0.0,) or _ends(program, index) for index in whole(program)))
-
-
 def _timed(source: Path | str, board: str | Gpu) -> tuple[Program, tuple[Wait, ...]]:
     machine = gpu(board)
     (program,) = programs(source, machine, None, Options())
     return program, waits(program.instructions, memory_latency(machine, clock(machine, "boost")))
-
-
-def _ends(program: Program, index: int) -> bool:
-    return program.instructions[index].opcode in ("EXIT", "RET")
