@@ -6,18 +6,19 @@ transactions, the transactions of the whole chip. Lines that begin with # say ho
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import CommandError, InputError
 from warpbound.models.campprof_2011 import WORDS
-from warpbound.models.campprof_2011.regression import FORMS, Fit, fit
+from warpbound.models.campprof_2011.regression import FORMS, Fit, fit, select
 
 COLUMNS = ("operation", "word_bytes", "pattern", "warps_per_sm", "time_s", "transactions")
 GROUPS = {  # regression -> (operation, pattern)
@@ -27,6 +28,7 @@ GROUPS = {  # regression -> (operation, pattern)
     "camped_writes": ("write", "camped"),
 }
 FOLDER = "partition_benchmarks"
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -54,19 +56,32 @@ class Benchmarks:
 
 def fits(table: Benchmarks, form: str = "published") -> dict[str, Fit]:
     """The four regressions, "published" or "by-size". InputError where a group has too few runs."""
+    names = _predictors(form)
+    return {name: _regress(fit, table, name, names) for name in GROUPS}
+
+
+def selected(table: Benchmarks, form: str = "published") -> dict[str, tuple[str, ...]]:
+    """The predictors of each that are significant. InputError as above."""
+    names = _predictors(form)
+    return {name: _regress(select, table, name, names) for name in GROUPS}
+
+
+def _predictors(form: str) -> tuple[str, ...]:
     if form not in FORMS:
         raise CommandError(f"No form of the regressions is called {form!r}.", f"There are {' and '.join(FORMS)}.")
-    found = {}
-    for name, (operation, pattern) in GROUPS.items():
-        rows = table.group(name)
-        try:
-            found[name] = fit(table.warps[rows], table.word[rows], table.time[rows], FORMS[form])
-        except (ValueError, np.linalg.LinAlgError):
-            raise InputError(
-                f"The {int(rows.sum())} runs of {operation}s with the {pattern} pattern do not determine a regression.",
-                f"Give several warps_per_sm for each word_bytes ({', '.join(map(str, WORDS))}).",
-            ) from None
-    return found
+    return FORMS[form]
+
+
+def _regress(method: Callable[..., Result], table: Benchmarks, name: str, names: tuple[str, ...]) -> Result:
+    rows = table.group(name)
+    try:
+        return method(table.warps[rows], table.word[rows], table.time[rows], names)
+    except ValueError:
+        operation, pattern = GROUPS[name]
+        raise InputError(
+            f"The {int(rows.sum())} runs of {operation}s with the {pattern} pattern do not determine a regression.",
+            f"Give several warps_per_sm for each word_bytes ({', '.join(map(str, WORDS))}).",
+        ) from None
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import analysing, machines, measuring, validating
+from warpbound.cli import analysing, camping, machines, measuring, validating
 from warpbound.errors import CommandError, WarpboundError
 
 
@@ -55,6 +55,7 @@ for _command in (
     machines.models,
     machines.doctor,
     measuring.measure,
+    camping.campprof,
     validating.validate,
 ):
     main.add_command(_command)

@@ -1,0 +1,137 @@
+"""CampProf as a person reads it: the regressions, the band with the kernel in it, the validation."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.camping.validation import Judged
+from warpbound.models.campprof_2011.regression import Fit
+from warpbound.report.words import amount, seconds
+
+BARS = 32  # characters of the band
+SYMBOLS = {
+    "slope": "a1  warps",
+    "two_byte": "a2  2-byte words",
+    "four_byte": "a3  4-byte words",
+    "constant": "b   constant",
+    "slope_two_byte": "warps, 2-byte words",
+    "slope_four_byte": "warps, 4-byte words",
+}
+
+
+def fit_entry(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]], form: str) -> Entry:
+    """The JSON of `campprof fit`."""
+    return {
+        "form": form,
+        "regressions": {
+            name: {
+                "points": one.points,
+                "degrees_of_freedom": one.degrees_of_freedom,
+                "r_squared": one.r_squared,
+                "rmse_s": one.rmse,
+                "predictors": {
+                    key: {"coefficient": c, "standard_error": e, "t": t, "p": p}
+                    for key, c, e, t, p in _rows(one)
+                },
+                "selected": list(kept[name]),
+            }
+            for name, one in found.items()
+        },
+    }  # fmt: skip
+
+
+def fit_text(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]]) -> RenderableType:
+    """The four tables."""
+    parts: list[RenderableType] = []
+    for name, one in found.items():
+        title = f"{name.replace('_', ' ')}: {one.points} runs, R2 {one.r_squared:.3f}, RMSE {seconds(one.rmse)}"
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+        for column in ("predictor", "us", "standard error", "t", "p"):
+            table.add_column(column, justify="left" if column == "predictor" else "right")
+        for key, coefficient, error, t, p in _rows(one):
+            mark = "" if key in kept[name] else " (not significant)"
+            table.add_row(SYMBOLS[key] + mark, f"{coefficient * 1e6:.4g}", f"{error * 1e6:.2g}", f"{t:.1f}", f"{p:.1e}")
+        parts += [Text(title, "bold cyan"), Padding(table, (0, 0, 0, 2))]
+    return Group(*parts)
+
+
+def _rows(one: Fit) -> list[tuple[str, float, float, float, float]]:
+    columns = (one.coefficients, one.standard_errors, one.t, one.p)
+    return list(zip(one.names, *(column.tolist() for column in columns), strict=True))
+
+
+def band_text(entry: Entry) -> RenderableType:
+    """The band at every number of warps; the kernel's own configuration is marked."""
+    lines: list[RenderableType] = [Text(entry["advice"], "bold")]
+    if entry["degree"] is not None:
+        lines.append(Text(f"Degree of camping {entry['degree']:.2f} (0 none, 1 every access)."))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for column in ("warps", "best", "worst", "application"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("best to worst", no_wrap=True)
+    most = max(entry["worst_s"])
+    application: Sequence[float | None] = entry["application_s"] or [None] * len(entry["warps_per_sm"])
+    for warps, low, high, at in zip(entry["warps_per_sm"], entry["best_s"], entry["worst_s"], application, strict=True):
+        here = "*" if warps == entry["configuration"]["warps_per_sm"] else " "
+        own = "" if at is None else _time(at)
+        table.add_row(f"{warps}{here}", _time(low), _time(high), own, _bar((low, high, at), most))
+    notes = [Text(f"- {note}", "dim") for note in entry["notes"]]
+    return Group(*lines, table, Text("* the configuration given; x the application.", "dim"), *notes)
+
+
+def _bar(values: tuple[float, float, float | None], most: float) -> str:
+    low, high, at = values
+    first, last = (round(BARS * max(0.0, value) / most) if most > 0 else 0 for value in (low, high))
+    drawn = [" "] * first + ["-"] * (last - first + 1)
+    if at is not None and 0 <= at <= most:
+        place = round(BARS * at / most)
+        drawn += [" "] * (place + 1 - len(drawn))
+        drawn[place] = "x"
+    return "".join(drawn).rstrip()
+
+
+def _time(value: float) -> str:
+    return seconds(value) if value > 0 else f"{value * 1e6:.3g} us"
+
+
+def validation_entry(results: Sequence[Judged], form: str) -> Entry:
+    """The JSON of `campprof validate`."""
+    kernels = [
+        {
+            "kernel": one.known.name,
+            "camping": one.known.camping,
+            "warps_per_sm": one.known.warps.tolist(),
+            "time_s": one.times.tolist(),
+            "best_s": one.band.best.tolist(),
+            "worst_s": one.band.worst.tolist(),
+            "degree": one.degrees.tolist(),
+            "best_error": one.best_error,
+            "worst_error": one.worst_error,
+            "line_error": one.line_error,
+        }
+        for one in results
+    ]
+    return {"form": form, "kernels": kernels}
+
+
+def validation_text(results: Sequence[Judged]) -> RenderableType:
+    """One row a kernel; the errors that the paper reports of its kind are those to look at."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for column in ("kernel", "camping", "degree", "best", "worst", "line"):
+        table.add_column(column, justify="left" if column in ("kernel", "camping") else "right", no_wrap=True)
+    for one in results:
+        told = [value for value in one.degrees.tolist() if math.isfinite(value)]
+        degree = f"{told[len(told) // 2]:.2f}" if told else "-"
+        errors = (f"{amount(100 * value)} %" for value in (one.best_error, one.worst_error, one.line_error))
+        table.add_row(one.known.name, one.known.camping, degree, *errors)
+    return Group(
+        table,
+        Text("best, worst, line: geometric-mean errors of those bounds and of the application line;", "dim"),
+        Text("degree: at the middle configuration. Times are simulated.", "dim"),
+    )
