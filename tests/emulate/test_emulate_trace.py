@@ -91,3 +91,11 @@ def test_an_assertion_stops_the_sample():
     program = compile_program(source, "sm_90")
     trace = emulate.trace(program, launch(grid=1, block=32, args={"o": np.arange(32, dtype=np.int32)}), [0])
     assert "thread (6, 0, 0): the kernel stops itself" in trace.stopped
+
+
+def test_warps_of_a_second_chunk_are_booked_on_themselves():
+    program = compile_program(EXAMPLES / "saxpy.cu", "sm_80")
+    args = {"n": 256 * 150, "a": 2.0, "x": "f32[38400]:ones", "y": "f32[38400]:ones"}
+    trace = emulate.trace(program, launch(grid=150, block=256, args=args), list(range(150)))
+    assert (trace.executed.sum(axis=1) == trace.executed[0].sum()).all()
+    assert (np.bincount(trace.accesses["global"].warp, minlength=1200) == 3).all()

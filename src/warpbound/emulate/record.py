@@ -103,6 +103,8 @@ class Recording:
         """Execution of the instructions of a chunk that is written down."""
         handlers, guards, x = chunk.handlers, self.guards, chunk.x
         x.recorder = self
+        self.count()
+        self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
             x.windows[space].watch()
         first_warp, steps = chunk.first_warp, 0
