@@ -23,7 +23,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.state import State, Value
+from warpbound.emulate.state import State, Value, whole
 from warpbound.emulate.windows import SHIFTS
 from warpbound.program.instruction import RZ, Operand
 
@@ -249,7 +249,7 @@ def _target(
 
 
 def _lane_values(x: State, read: Read, what: Atomic) -> NDArray[Any]:
-    value = np.broadcast_to(read(x), x.selected_lanes)
+    value = whole(x, read(x))
     if x.mask is not None:
         value = value[x.mask]
     value = np.ascontiguousarray(value)

@@ -8,6 +8,7 @@ from warpbound.emulate.operand_access import (
     FALSE,
     Read,
     Site,
+    Write,
     constant,
     integer,
     predicate,
@@ -158,7 +159,30 @@ def permute(here: Site) -> Handler:
 
     if here.sources[1].kind == "immediate":
         nibbles = [int(here.sources[1].value) >> 4 * place & 15 for place in range(4)]
-        return fixed
+        return fixed if any(nibble & 8 for nibble in nibbles) else _gather(nibbles, a, b, write)
+    return handler
+
+
+def _gather(nibbles: list[int], a: Read, b: Read, write: Write) -> Handler:
+    """PRMT with a constant selector without signs: bytes that move alike are moved together."""
+    masks: dict[tuple[Read, int], int] = {}
+    for place, nibble in enumerate(nibbles):
+        key = (a if nibble < 4 else b, 8 * (place - nibble % 4))
+        masks[key] = masks.get(key, 0) | 0xFF << 8 * place
+
+    def moved(x: State, source: Read, distance: int, mask: int) -> Value:
+        word = source(x)
+        if distance:
+            word = word << np.uint32(distance) if distance > 0 else word >> np.uint32(-distance)
+        return word & np.uint32(mask) if mask != 0xFFFFFFFF else word
+
+    def handler(x: State) -> None:
+        result: Value = None
+        for (source, distance), mask in masks.items():
+            part = moved(x, source, distance, mask)
+            result = part if result is None else result | part
+        write(x, result)
+
     return handler
 
 

@@ -72,11 +72,18 @@ class Unfilled:
         first, last = low >> PAGE_BITS, high >> PAGE_BITS
         if not self.missing[first : last + 1].any():
             return
-        wanted = np.arange(first, last + 1) if which is None else np.unique(which >> PAGE_BITS)
-        for page in wanted[self.missing[wanted]]:
+        if which is None:
+            wanted = first + np.flatnonzero(self.missing[first : last + 1])
+        else:
+            touched = which >> PAGE_BITS
+            wanted = np.unique(touched[self.missing.take(touched)])
+        for page in wanted:
             start, end = int(page) << PAGE_BITS, min(self.size, int(page) + 1 << PAGE_BITS)
             target[start:end] = self.fill(start, end)
             self.missing[page] = False
+
+    def done(self) -> bool:
+        return not self.missing.any()
 
 
 class Image:
@@ -96,7 +103,7 @@ class Image:
         self._unwritten = {
             i: np.ones(one.end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
         }
-        self.tell: Callable[[str, int], None] = _ignored  # of reads of unknown contents: array, bytes or more
+        self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
 
     def _view(self, width: int) -> NDArray[Any]:
@@ -224,10 +231,8 @@ class Image:
         for number, fresh in self._unwritten.items():
             one = self.allocations[number]
             inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
-            if len(inside):
-                count = int(np.count_nonzero(fresh[inside]))
-                if count:
-                    self.tell(one.name, count)
+            if len(inside) and fresh[inside].any():
+                self.tell(one.name)
 
     def _note_written(self, offsets: NDArray[np.int64], width: int) -> None:
         for number, fresh in self._unwritten.items():
@@ -237,7 +242,7 @@ class Image:
                 fresh[inside + byte] = False
 
 
-def _ignored(name: str, count: int) -> None:
+def _ignored(name: str) -> None:
     """Nobody asked."""
 
 

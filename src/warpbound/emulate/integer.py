@@ -1,13 +1,11 @@
-"""Integer arithmetic: additions with carries, multiply-add, comparisons, minima, bit counts.
-
-A subtraction that hands on a carry adds ~x + 1 in 33 bits: the carry says "no borrow".
-"""
+"""Integer arithmetic: multiply-add, comparisons, minima, shifted additions, dot products."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from warpbound.emulate import packed
+from warpbound.emulate.addition import carry_word, carry_words, extended
 from warpbound.emulate.operand_access import (
     TRUE,
     Read,
@@ -17,7 +15,6 @@ from warpbound.emulate.operand_access import (
     predicate,
     raw,
     signed,
-    unsupported,
     wide,
     write_pair,
     write_predicate,
@@ -36,80 +33,6 @@ COMPARE = {
 COMBINE = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
-def add(here: Site) -> Handler:
-    """IADD3, IADD, VIADD and their uniform forms: a + b [+ c], with carries in and out."""
-    if here.has("64"):
-        return add_wide(here)
-    if packed.is_packed(here):
-        return packed.add(here)
-    carries = any(one.index != PT for one in here.predicates_out)
-    if carries or here.has("X"):
-        return _add_carrying(here)
-    reads = [integer(one, here) for one in here.sources if one.index != 255 or one.kind in ("immediate",)]
-    write = write_words(here.output)
-    if not reads:
-        reads = [constant(np.uint32(0))]
-    if len(reads) == 1:
-        (only,) = reads
-        return lambda x: write(x, only(x))
-    if len(reads) == 2:
-        first, second = reads
-        return lambda x: write(x, first(x) + second(x))
-    first, second, third = reads
-    return lambda x: write(x, first(x) + second(x) + third(x))
-
-
-def _add_carrying(here: Site) -> Handler:
-    terms = [_extended(one, here) for one in here.sources]
-    terms += [_carry(one, here) for one in here.predicates_in] if here.has("X") else []
-    write = write_words(here.output)
-    outs = [write_predicate(one) for one in here.predicates_out]
-
-    def handler(x: State) -> None:
-        total = terms[0](x)
-        for term in terms[1:]:
-            total = total + term(x)
-        carries = total >> _U32
-        write(x, total.astype(np.uint32))
-        for least, out in enumerate(outs, start=1):
-            out(x, carries >= least)
-
-    return handler
-
-
-def _extended(operand: Operand, here: Site) -> Read:
-    """A term as a 64-bit number; -x as ~x + 1 in 33 bits."""
-    plain = raw(operand, here)
-    if operand.kind == "immediate":
-        return lambda x: plain(x).astype(_U64)
-    if operand.negate:
-        return lambda x: np.invert(plain(x)).astype(_U64) + _U64(1)
-    if operand.invert:
-        return lambda x: np.invert(plain(x)).astype(_U64)
-    return lambda x: plain(x).astype(_U64)
-
-
-def _carry(operand: Operand, here: Site) -> Read:
-    read = predicate(operand, here)
-    return lambda x: read(x).astype(_U64)
-
-
-def add_wide(here: Site) -> Handler:
-    """IADD.64 and UIADD3.64: the sum of register pairs."""
-    if any(one.index != PT for one in here.predicates_out) or here.has("X"):
-        raise unsupported(here.instruction, " with a carry")
-    reads = [wide(one, here) for one in here.sources]
-    write = write_pair(here.output)
-
-    def handler(x: State) -> None:
-        total = reads[0](x)
-        for read in reads[1:]:
-            total = total + read(x)
-        write(x, total)
-
-    return handler
-
-
 def multiply_add(here: Site) -> Handler:
     """IMAD: a b + c in its narrow, wide, high and carrying forms, and the moves spelt with it."""
     if here.has("WIDE", "HI"):
@@ -119,18 +42,13 @@ def multiply_add(here: Site) -> Handler:
     a, b, c = (integer(one, here) for one in here.sources)
     write = write_words(here.output)
     if here.has("X"):
-        (carry,) = [_carry32(one, here) for one in here.predicates_in]
+        (carry,) = [carry_word(one, here) for one in here.predicates_in]
         return lambda x: write(x, a(x) * b(x) + c(x) + carry(x))
     if here.sources[2].index == 255:
         return lambda x: write(x, a(x) * b(x))
     if here.sources[1].kind == "immediate" and here.sources[1].value == 1:
         return lambda x: write(x, a(x) + c(x))
     return lambda x: write(x, a(x) * b(x) + c(x))
-
-
-def _carry32(operand: Operand, here: Site) -> Read:
-    read = predicate(operand, here)
-    return lambda x: read(x).astype(np.uint32)
 
 
 def _copy(here: Site, source: Operand) -> Handler:
@@ -145,7 +63,7 @@ def _multiply_wide(here: Site) -> Handler:
     high = here.has("HI")
     write = write_words(here.output) if high else write_pair(here.output)
     outs = [write_predicate(one) for one in here.predicates_out if one.index != PT]
-    carries = [_carry(one, here) for one in here.predicates_in] if here.has("X") else []
+    carries = [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
 
     def handler(x: State) -> None:
         product = (first(x) * second(x)).view(np.uint64)
@@ -291,12 +209,24 @@ def shifted_add(here: Site) -> Handler:
     sources = list(here.sources)
     amount = int(sources.pop().value) & 31 if sources[-1].kind == "immediate" and len(sources) > 2 else 0
     low = raw(sources[0], here)
-    addend = _extended(sources[1], here)
+    addend = extended(sources[1], here)
     upper = raw(sources[2], here) if high and len(sources) > 2 else None
     negate = sources[0].negate
-    carry = _carry(here.predicates_in[0], here) if here.has("X") else None
+    carry = carry_words(here.predicates_in[0], here) if here.has("X") else None
     write, outs = write_words(here.output), [write_predicate(one) for one in here.predicates_out]
     inverted = sources[0].invert
+    if not negate and not inverted and all(one.index == PT for one in here.predicates_out):
+        plain, more = integer(sources[1], here), carry_word(here.predicates_in[0], here) if here.has("X") else None
+
+        def narrow(x: State) -> None:
+            a = low(x)
+            if high:
+                total = _shift_pair(a, upper(x) if upper else _sign_or_zero(a, here), amount) + plain(x)
+            else:
+                total = (a << np.uint32(amount)) + plain(x)
+            write(x, total if more is None else total + more(x))
+
+        return narrow
 
     def handler(x: State) -> None:
         a = low(x)

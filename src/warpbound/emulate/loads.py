@@ -108,9 +108,8 @@ def note_fresh(x: State, window: Window, places: NDArray[np.int64], size: int) -
     if window.unwritten is None or x.recorder is None:
         return
     fresh = window.untouched(places, size)
-    count = int(np.count_nonzero(fresh if x.mask is None else fresh & x.mask))
-    if count:
-        x.recorder.fresh(window.name, count)
+    if fresh.any() and (x.mask is None or fresh[x.mask].any()):
+        x.recorder.fresh(window.name)
 
 
 def store_window(x: State, space: str, addresses: NDArray[np.uint32], size: int, words: list[Value]) -> None:

@@ -172,12 +172,12 @@ class Recording:
         mask = None if x.mask is None else x.mask.copy()
         self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
 
-    def unknown_read(self, name: str, count: int) -> None:
-        """The instruction has read `count` elements of an array whose contents are unknown."""
+    def unknown_read(self, name: str) -> None:
+        """The instruction has read an array whose contents are unknown."""
         self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
 
-    def fresh(self, space: str, count: int) -> None:
-        """The instruction has read `count` elements of shared or local memory that were never written."""
+    def fresh(self, space: str) -> None:
+        """The instruction has read shared or local memory that was never written."""
         self.unknown.setdefault(f"{space} memory that was never written", set()).add(self.at)
 
 

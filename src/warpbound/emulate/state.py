@@ -36,12 +36,17 @@ def lanes_of(words: Words) -> Mask:
     return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
 
 
+def whole(x: "State", value: Value) -> NDArray[Any]:
+    """A value as an array over the selected lanes."""
+    return np.asarray(value) if np.ndim(value) else np.full(x.selected_lanes, value)
+
+
 class Recorder(Protocol):
     """Told of every memory access of the executing group, and of reads of what was never written."""
 
     def access(self, x: "State", space: str, addresses: NDArray[Any]) -> None: ...
 
-    def fresh(self, space: str, count: int) -> None: ...
+    def fresh(self, space: str) -> None: ...
 
 
 class BadAccess(Exception):

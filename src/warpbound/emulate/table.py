@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from warpbound.emulate import (
+    addition,
     async_copy,
     atomics,
     bits,
@@ -53,7 +54,7 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
         "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "FENCE",
         "PREEXIT", "ENDCOLLECTIVE", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG",
     )},
-    **{name: integer.add for name in ("IADD3", "IADD", "VIADD", "UIADD3", "UIADD")},
+    **{name: addition.add for name in ("IADD3", "IADD", "VIADD", "UIADD3", "UIADD")},
     **{name: integer.multiply_add for name in ("IMAD", "UIMAD")},
     **{name: integer.compare for name in ("ISETP", "UISETP")},
     **{name: integer.minimum for name in ("IMNMX", "VIMNMX", "UIMNMX", "UVIMNMX")},

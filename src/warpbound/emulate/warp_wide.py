@@ -15,7 +15,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.state import LANES, State, Value, ballots
+from warpbound.emulate.state import LANES, State, Value, ballots, whole
 from warpbound.program.instruction import RZ
 
 Handler = Callable[[State], None]
@@ -25,7 +25,7 @@ _LANE = np.arange(LANES, dtype=np.int64)
 
 def _by_warp(x: State, value: Value) -> Value:
     """Values of the selected lanes, one row per warp."""
-    return np.broadcast_to(value, x.selected_lanes).reshape(-1, LANES)
+    return whole(x, value).reshape(-1, LANES)
 
 
 def shuffle(here: Site) -> Handler:
@@ -36,9 +36,19 @@ def shuffle(here: Site) -> Handler:
     mode = next(m for m in here.instruction.modifiers if m in ("IDX", "UP", "DOWN", "BFLY"))
 
     def handler(x: State) -> None:
-        values = _by_warp(x, source(x))
-        b = _by_warp(x, distance(x)).astype(np.int64) & 31
-        c = _by_warp(x, clamp(x)).astype(np.int64)
+        values, far, bound = _by_warp(x, source(x)), distance(x), clamp(x)
+        if not np.ndim(far) and not np.ndim(bound):
+            j, valid = lanes(np.int64(far) & 31, np.int64(bound))
+            write(x, values.take(np.where(valid, j, _LANE) & 31, axis=1).reshape(-1))
+            out(x, np.tile(valid, len(values)))
+            return
+        j, valid = lanes(_by_warp(x, far).astype(np.int64) & 31, _by_warp(x, bound).astype(np.int64))
+        chosen = np.take_along_axis(values, np.where(valid, j, _LANE) & 31, axis=1)
+        write(x, chosen.reshape(-1))
+        out(x, np.ascontiguousarray(valid).reshape(-1))
+
+    def lanes(b: Value, c: Value) -> tuple[Value, Value]:
+        """The lane that each lane reads, and whether it may."""
         segment = c >> 8 & 31
         most = _LANE & segment | c & 31 & ~segment
         if mode == "UP":
@@ -53,9 +63,7 @@ def shuffle(here: Site) -> Handler:
         else:
             j = _LANE & segment | b & ~segment
             valid = j <= most
-        chosen = np.take_along_axis(values, np.where(valid, j, _LANE) & 31, axis=1)
-        write(x, chosen.reshape(-1))
-        out(x, np.ascontiguousarray(valid).reshape(-1))
+        return j, valid
 
     return handler
 

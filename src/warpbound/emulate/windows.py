@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 5}
 WORD_B = 4
+LOOKS = 64  # reads after which it is worth a look whether everything has been written by now
 
 
 class Window:
@@ -22,7 +23,7 @@ class Window:
         count = int(owner.max()) + 1
         self.bytes = np.zeros(max(16, count * size), np.uint8)
         self.unwritten: NDArray[np.bool_] | None = None
-        self.fresh_reads: dict[int, int] = {}
+        self._looks = 0
         self._bases: dict[int, NDArray[np.int64]] = {}
         self._elements: dict[int, NDArray[Any]] = {}
 
@@ -55,9 +56,13 @@ class Window:
         else:
             self.unwritten.reshape(-1, size // WORD_B)[places] = False
 
-    def untouched(self, places: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
-        """Which of the elements hold a word that was never written."""
+    def untouched(self, places: NDArray[np.int64], size: int) -> NDArray[Any]:
+        """Which of the elements hold a word that was never written: not 0 there."""
         assert self.unwritten is not None
+        self._looks += 1
+        if not self._looks % LOOKS and not self.unwritten.any():
+            self.unwritten = None
+            return np.zeros(len(places), np.bool_)
         if size <= WORD_B:
             return self.unwritten.take(places >> (2 - SHIFTS[size]))
-        return np.asarray(self.unwritten.reshape(-1, size // WORD_B).take(places, axis=0).any(axis=1))
+        return self.unwritten.view(np.uint16 if size == 2 * WORD_B else np.uint32).take(places)
