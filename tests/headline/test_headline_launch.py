@@ -8,6 +8,7 @@ from warpbound.errors import InputError
 from warpbound.headline import predict_launch
 from warpbound.headline.doubts import FORM, VARIED, of_quantity, spread, stacked
 from warpbound.headline.parameters import FITTED, from_relatives, known
+from warpbound.headline.stalls import REASONS
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import Claim, catalogue, gpu, override
 
@@ -99,6 +100,33 @@ def test_what_a_board_lacks_is_its_relatives_and_is_less_sure():
     assert from_relatives("dram_read_capacity", twice) == pytest.approx(2 * from_relatives("dram_read_capacity", A100))
     mean = (A100.value("store_cost") + v100.value("store_cost")) / 2
     assert from_relatives("store_cost", gpu("rtx-4090")) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("name", ["init", "read", "triad", "stencil5"])
+@pytest.mark.parametrize("warps, fits", [(1, 1), (8, 2), (32, 2)])
+def test_stalls_add_up_to_the_time_of_a_block(name, warps, fits):
+    found = ask(name, warps=warps, fits=fits)
+    assert set(found.stalls) == set(REASONS)
+    assert min(found.stalls.values()) >= 0
+    assert sum(found.stalls.values()) == pytest.approx(fits / found.rate, rel=1e-9)
+
+
+def test_stalls_name_what_is_waited_for():
+    plain = workload("scale", A100, CLOCK)
+    dram, warm = ask(), ask(work=from_l2(plain, A100, CLOCK), fits=1)
+    assert max(dram.stalls, key=dram.stalls.get) == "long scoreboard"
+    assert dram.stalls["barrier"] == 0
+    assert warm.stalls["long scoreboard"] < dram.stalls["long scoreboard"]
+    chip = replace(from_l2(plain, A100, CLOCK), parts={"fixed": 10.0, "issue": 10.0, "shared": 0.0}, latency=20.0)
+    fma = ask(work=replace(chip, units={"fma": 4000.0}))
+    shared = ask(work=chip.with_memory(shared_wavefronts_load=400.0))
+    issue = ask(work=replace(chip, warp_instructions=5000.0))
+    l1 = ask(work=chip.with_memory(l1_wavefronts=400.0))
+    joins = replace(plain, barriers=40.0, phases=(1,) * 41)
+    wanted = {"math pipe throttle": fma, "mio throttle": shared, "not selected": issue, "lg throttle": l1,
+              "barrier": ask(work=joins, fits=1)}  # fmt: skip
+    for reason, found in wanted.items():
+        assert max(found.stalls, key=found.stalls.get) == reason
 
 
 def test_spreads_by_how_a_value_became_known_and_by_what_others_say():

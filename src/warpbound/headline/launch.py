@@ -17,8 +17,9 @@ from warpbound.headline import timing
 from warpbound.headline.balance import Balance, Flow, balance
 from warpbound.headline.doubts import FORM, form_error, uncertainties, varied
 from warpbound.headline.parameters import Parameters, known
-from warpbound.headline.residence import lead, residence
-from warpbound.headline.stations import Launched, block, flow
+from warpbound.headline.residence import Block, lead, residence
+from warpbound.headline.stalls import stalls
+from warpbound.headline.stations import Launched, block, flow, tightest
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
 
@@ -41,7 +42,8 @@ class LaunchPrediction:
     rate : blocks per second and active SM while SMs are full. waiting : resource -> s per block. utilization :
     resource -> share of its time while SMs are full. costs : resource -> s per block and SM, `latency` divided by
     the population, `launch` spread over the blocks; the largest is the bottleneck, the next the runner-up.
-    residence_s : of one block with the GPU to itself. doubts : parameter, or FORM -> s that its spread makes.
+    residence_s : of one block with the GPU to itself. stalls : reason -> s of one warp from the start of its block to
+    the start of the next in its place. doubts : parameter, or FORM -> s that its spread makes.
     assumed : parameters taken from other GPUs.
     """
 
@@ -54,14 +56,16 @@ class LaunchPrediction:
     bottleneck: str
     runner_up: str
     residence_s: float
+    stalls: dict[str, float]
     doubts: dict[str, float]
     assumed: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Steady:
-    """SMs at one population: the flow, its balance, residence and lead of a block alone, s."""
+    """SMs at one population: a block alone, the flow, its balance, the block's residence and lead, s."""
 
+    one: Block
     flow: Flow
     balance: Balance
     residence: NDArray[np.float64]
@@ -84,14 +88,15 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
     full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
     times = launch_time(x, values, full, per_sm)
     doubts = uncertainties(times)
-    return _prediction(times, full, _costs(full, values, per_sm), doubts, found.assumed)
+    lost = stalls(work, full.one, tightest(x, values), full.balance, full.flow.population)
+    return _prediction(times, full, _costs(full, values, per_sm), (doubts, lost), found.assumed)
 
 
 def steady(x: Launched, values: Parameters, population: Real) -> Steady:
     """`population` blocks on each active SM, replaced as they end."""
     one = block(x, values)
     circulating = flow(x, values, population, residence(one))
-    return Steady(circulating, balance(circulating), residence(one), lead(one))
+    return Steady(one, circulating, balance(circulating), residence(one), lead(one))
 
 
 def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
@@ -120,12 +125,12 @@ def _prediction(
     times: NDArray[np.float64],
     full: Steady,
     costs: dict[str, float],
-    doubts: dict[str, float],
+    parts: tuple[dict[str, float], dict[str, float]],
     assumed: tuple[str, ...],
 ) -> LaunchPrediction:
     time_s = float(times[0])
     order = sorted(costs, key=lambda name: -costs[name])
-    doubts = doubts | {FORM: form_error(order[0]) * time_s}
+    doubts = parts[0] | {FORM: form_error(order[0]) * time_s}
     stretch = float(np.exp(INTERVAL * np.hypot.reduce(list(doubts.values())) / time_s))
     return LaunchPrediction(
         time_s=time_s,
@@ -137,6 +142,7 @@ def _prediction(
         bottleneck=order[0],
         runner_up=order[1],
         residence_s=_first(full.residence),
+        stalls=parts[1],
         doubts=doubts,
         assumed=assumed,
     )

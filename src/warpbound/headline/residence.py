@@ -35,11 +35,19 @@ class Block:
 
 def residence(x: Block) -> NDArray[np.float64]:
     """Time from the start of a block to the start of the one that replaces it, s."""
-    crowd = np.maximum(0.0, np.subtract(x.busy, x.compute)) / x.segments
-    last_warp = np.multiply(x.spread, np.log(x.warps))
-    joined = x.load_joins * np.maximum(last_warp, crowd) + np.subtract(x.joins, x.load_joins) * crowd
-    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + joined
+    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + joined(x)
     return np.asarray(x.start + x.store + np.maximum(path, x.busy + x.memory / x.segments))
+
+
+def joined(x: Block) -> NDArray[np.float64]:
+    """Time by which the last warp is later than one warp alone, summed over the joins, s."""
+    last_warp = np.multiply(x.spread, np.log(x.warps))
+    return np.asarray(x.load_joins * np.maximum(last_warp, crowd(x)) + np.subtract(x.joins, x.load_joins) * crowd(x))
+
+
+def crowd(x: Block) -> NDArray[np.float64]:
+    """Time per join that the block's other warps keep the tightest pipe from the last one, s."""
+    return np.asarray(np.maximum(0.0, np.subtract(x.busy, x.compute)) / x.segments)
 
 
 def lead(x: Block) -> NDArray[np.float64]:

@@ -114,6 +114,12 @@ def block(x: Launched, values: Parameters) -> Block:
     )
 
 
+def tightest(x: Launched, values: Parameters) -> str:
+    """The on-chip resource that one block's warps keep busy longest."""
+    busy = _alone(x, values)
+    return max(busy, key=lambda name: float(np.ravel(busy[name])[0]))
+
+
 def _cycles(x: Launched, values: Parameters) -> dict[str, Real]:
     """SM cycles that one warp occupies each on-chip resource."""
     cycles: dict[str, Real] = dict(demand(x.work, x.gpu, x.clock_hz))
