@@ -51,24 +51,22 @@ def test_sums_and_products_are_those_of_the_words(pair: tuple[Form, np.ndarray])
     assert all(np.any(coefficient) for coefficient in form.terms.values())
 
 
-@given(st.integers(0, 1 << 20), st.integers(0, 5), st.integers(0, 5))
-def test_a_shift_divides_what_comes_in_multiples(start: int, amount: int, more: int) -> None:
-    step = 1 << (amount + more)
-    form = affine.add(affine.constant(start + THREADS), affine.scale(affine.unknown("n"), step))
-    found = affine.shift_right(form, amount)
-    rest = affine.low_bits(form, amount)
+@given(st.integers(-(1 << 20), 1 << 20), st.integers(1, 100), st.integers(-3, 3))
+def test_a_division_follows_where_unknowns_come_in_multiples(start: int, by: int, more: int) -> None:
+    form = affine.add(affine.constant(start + THREADS), affine.scale(affine.unknown("n"), by * more))
+    found, rest = affine.divide(form, by), affine.remainder(form, by)
     assert found is not None
     assert rest is not None
-    plain = start + THREADS + step * UNKNOWN["n"]
-    assert (evaluated(found) == plain >> amount).all()
-    assert (evaluated(rest) == plain % (1 << amount)).all()
+    plain = start + THREADS + by * more * UNKNOWN["n"]
+    assert (evaluated(found) == plain // by).all()
+    assert (evaluated(rest) == plain % by).all()
 
 
 def test_what_does_not_divide_is_not_known() -> None:
     odd = affine.add(affine.constant(THREADS), affine.scale(affine.unknown("n"), 6))
-    assert affine.shift_right(odd, 2) is None
-    assert affine.low_bits(odd, 2) is None
-    assert affine.shift_right(odd, 1) is not None
+    assert affine.divide(odd, 4) is None
+    assert affine.remainder(odd, 4) is None
+    assert affine.divide(odd, 2) is not None
 
 
 @pytest.mark.parametrize(

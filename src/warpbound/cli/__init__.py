@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import analysing, camping, machines, measuring, validating
+from warpbound.cli import analysing, camping, coalescing, machines, measuring, validating
 from warpbound.errors import CommandError, WarpboundError
 
 
@@ -50,6 +50,7 @@ for _command in (
     analysing.analyze,
     analysing.curve,
     analysing.predict,
+    coalescing.coalescing,
     machines.occupancy,
     machines.gpus,
     machines.models,

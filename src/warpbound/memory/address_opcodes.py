@@ -143,7 +143,7 @@ def _right(registers: Registers, one: Instruction, form: Form, how: tuple[int, s
         return affine.constant(known >> np.int64(amount))
     if amount == 31:
         return affine.constant(0)
-    return affine.shift_right(form, amount) or unfollowed(registers, one, [form])
+    return affine.divide(form, 1 << amount) or unfollowed(registers, one, [form])
 
 
 _ONE_OPERAND = {  # table of LOP3 -> the operand it hands on, and whether its bits are inverted
@@ -184,9 +184,9 @@ def _masked(form: Form, mask: Form) -> Form | None:
         return None
     word = int(mask.known)
     if word > 0 and word & (word + 1) == 0:
-        return affine.low_bits(form, word.bit_length())
+        return affine.remainder(form, word + 1)
     if word < 0 and ~word & (~word + 1) == 0:
-        low = affine.low_bits(form, (~word).bit_length())
+        low = affine.remainder(form, ~word + 1)
         return None if low is None else affine.subtract(form, low)
     return None
 

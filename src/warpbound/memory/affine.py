@@ -84,21 +84,19 @@ def multiply(one: Form, other: Form) -> Form | None:
     return product
 
 
-def shift_right(form: Form, amount: int) -> Form | None:
-    """Floor of form / 2^amount; None where it does not follow from the coefficients.
+def divide(form: Form, by: int) -> Form | None:
+    """Floor of form / by, for `by` > 0; None where it does not follow from the coefficients.
 
-    It does where each unknown comes in multiples of 2^amount, so that it divides and leaves the rest alone.
+    It does where each unknown comes in multiples of `by`, so that it divides and leaves the rest alone.
     """
-    if any(np.any(c % (1 << amount)) for name, c in form.terms.items() if name):
+    if _reaches(form, by):
         return None
-    return _form({name: c >> np.int64(amount) for name, c in form.terms.items()})
+    return _form({name: c // np.int64(by) for name, c in form.terms.items()})
 
 
-def low_bits(form: Form, bits: int) -> Form | None:
-    """form modulo 2^bits; None where an unknown reaches those bits."""
-    if any(np.any(c % (1 << bits)) for name, c in form.terms.items() if name):
-        return None
-    return constant(form.known & np.int64((1 << bits) - 1))
+def remainder(form: Form, by: int) -> Form | None:
+    """form modulo `by`, from 0 to by - 1; None where an unknown does not come in multiples of `by`."""
+    return None if _reaches(form, by) else constant(form.known % np.int64(by))
 
 
 def equal(one: Form, other: Form) -> bool:
@@ -115,6 +113,11 @@ def steps(form: Form, period: int) -> int:
         if name and not is_aligned(name):
             found = gcd(found, *(int(c) for c in np.unique(coefficient)))
     return found
+
+
+def _reaches(form: Form, by: int) -> bool:
+    """Whether an unknown takes part in what a division by `by` leaves."""
+    return any(bool(np.any(c % np.int64(by))) for name, c in form.terms.items() if name)
 
 
 def is_aligned(name: Monomial) -> bool:
