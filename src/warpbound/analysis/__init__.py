@@ -6,7 +6,7 @@ from pathlib import Path
 
 from warpbound import machine
 from warpbound.adapt.answers import Launched, answers
-from warpbound.analysis import entries
+from warpbound.analysis import entries, trust
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.figure_data import figure_data
@@ -68,6 +68,8 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["lines"] = entries.lines_entry(case.program, work.whole)
     entry["accesses"] = entries.accesses_entry(case.program, work.accesses)
     entry["models"] = answers(_models(case), launched(case, work))
+    if (kind := trust.judged(case, timed)) is not None:
+        entry["confidence"] |= {"expected_error": kind.mape, "interval_coverage": kind.coverage, "judged": kind.n}
     entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
@@ -103,6 +105,7 @@ def _frame(case: Case) -> Entry:
         "confidence": {
             "expected_error": None,
             "interval_coverage": None,
+            "judged": 0,
             "assumed": assumed,
             "unknown_opcodes": entries.unknown_opcodes(case.program, case.facts),
             "proxy_isa": case.program.proxy_isa,
@@ -117,6 +120,8 @@ def _frame(case: Case) -> Entry:
         "straight": None,
         "not_executed": None,
         "lines": [],
+        "stalls": [],
+        "doubts": [],
     }
 
 
@@ -150,6 +155,8 @@ def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
         "time_interval_s": list(timed.interval),
         "cycles": timed.time_s * case.clock_hz,
         "dominant_doubt": max(timed.doubts, key=lambda name: timed.doubts[name]) if timed.doubts else None,
+        "doubts": trust.doubts_entry(timed),
+        "stalls": trust.stalls_entry(timed, case.clock_hz),
     }
 
 

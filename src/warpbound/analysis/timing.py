@@ -2,16 +2,14 @@
 
 from dataclasses import dataclass, replace
 
+from warpbound.analysis import trust
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.static import Work
 from warpbound.headline import LaunchPrediction, predict_launch
 from warpbound.predict import Place, Prediction
 from warpbound.workload import Workload
 
-NOTE = (
-    "time by flow balance with parameters fitted on streams of V100 and A100-80, where it misses streams it was not "
-    "fitted to by 1.6 and 2.9 % on average; pipes, shared memory, barriers and other boards are not judged yet"
-)
+NOTE = "time by flow balance with parameters fitted on streams of V100 and A100-80"
 LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
 _STARTING = "block start"  # the chip's rate of starting blocks: a cost of the launch
 
@@ -28,7 +26,16 @@ def launch_prediction(case: Case, work: Work, resident_blocks: float | None = No
     if case.blocks is None or work.whole.warps is None:
         return None
     held = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
-    return _at_least(_renamed(_predicted(case, work.whole, held, case.blocks)), case, work)
+    found = _renamed(_predicted(case, work.whole, held, case.blocks))
+    return _at_least(_doubted(found, case, work, held), case, work)
+
+
+def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
+    """The interval reaches what the time would be if L2 kept nothing, and if all atomics met at one address."""
+    cold = trust.unkept(case, work.whole)
+    if cold is not None:
+        found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1).time_s)
+    return trust.widened(found, trust.HOT, max(found.time_s, trust.serialised_s(case, work.whole)))
 
 
 def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPrediction:

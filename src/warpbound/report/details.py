@@ -9,7 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.report.words import amount, count, listed, seconds
+from warpbound.report.words import RESOURCE_WORDS, amount, count, listed, seconds
+
+BAR = 24            # columns of a full bar
+WORTH_A_ROW = 0.01  # shares below this are not shown
 
 
 def occupancy(entry: Entry) -> RenderableType:
@@ -144,11 +147,47 @@ def models(entry: Entry) -> RenderableType:
     return table
 
 
+def _expected(entry: Entry) -> str:
+    found = entry["confidence"]
+    if found["expected_error"] is None:
+        return "No measured launches of this board that the same resource binds: no expected error is claimed."
+    return (
+        f"Expected error {100 * found['expected_error']:.1f} %: the mean over {found['judged']} measured launches on "
+        f"this board bound by {RESOURCE_WORDS[entry['bottleneck']]}, {100 * found['interval_coverage']:.0f} % of them "
+        "inside the interval."
+    )
+
+
+def _widest(entry: Entry) -> str:
+    """What makes most of the interval, and what would shrink it."""
+    first = entry["doubts"][0]
+    said = f"Most of the interval comes from {first['parameter']} ({100 * first['relative']:.1f} % of the time"
+    said += ", taken from relatives)." if first["assumed"] else ")."
+    best = next((doubt for doubt in entry["doubts"] if doubt["measured_by"]), None)
+    if best is None:
+        return said
+    what = "it" if best is first else best["parameter"]
+    return f"{said} Measuring {what} (`warpbound measure --only {best['measured_by']}`) would shrink it most."
+
+
+def stalls(entry: Entry) -> RenderableType:
+    """Where the time of a warp's slot goes."""
+    table = Table.grid(padding=(0, 1))
+    for side in ("right", "right", "left", "left"):
+        table.add_column(justify="right" if side == "right" else "left", no_wrap=True)
+    for row in entry["stalls"]:
+        if row["share"] >= WORTH_A_ROW:
+            bar = Text("█" * max(1, round(BAR * row["share"])), style="yellow")
+            table.add_row(f"{row['cycles']:.0f}", f"{100 * row['share']:.0f} %", bar, row["reason"])
+    total = sum(row["cycles"] for row in entry["stalls"])
+    note = "stall reasons as Nsight Compute names them; block replacement: starting, storing, waiting for the last warp"
+    said = Text(f"{total:.0f} cycles from the start of a block to the next one in its place.")
+    return Group(said, table, Text(note, "dim"))
+
+
 def confidence(entry: Entry) -> RenderableType:
     confidence = entry["confidence"]
-    lines = [Text("No validation data yet: no expected error is claimed.")]
-    if confidence["expected_error"] is not None:
-        lines = [Text(f"Expected error {100 * confidence['expected_error']:.0f} % (mean over the validation data).")]
+    lines = [Text(_expected(entry)), *([Text(_widest(entry))] if entry["doubts"] else [])]
     lines += [Text(f"- assumed: {note}", "dim") for note in confidence["assumed"]]
     if confidence["unknown_opcodes"]:
         names = ", ".join(confidence["unknown_opcodes"])

@@ -245,6 +245,7 @@ VIEWS: dict[str, View] = {
     "verdict": View("Verdict", _verdict),
     "latency": View("Why: one warp alone", lambda entry: Group(_latency(entry), Text(), _lines(entry)), _timed),
     "bounds": View("Why: what each resource allows", _bounds, _timed),
+    "stalls": View("Where a warp's time goes", details.stalls, lambda entry: entry["stalls"]),
     "whatifs": View("What to do first", _whatifs, _timed),
     "occupancy": View("Occupancy", details.occupancy),
     "kernel": View("Kernel", details.kernel),

@@ -1,0 +1,77 @@
+"""How far to trust a time, and where it goes: doubts, what was judged, stall reasons, as plain values of the report."""
+
+from dataclasses import replace
+
+from warpbound.analysis.accuracy import Kind, expected
+from warpbound.analysis.case import Case
+from warpbound.analysis.entries import Entry
+from warpbound.headline import LaunchPrediction
+from warpbound.headline.doubts import MEASURED_BY
+from warpbound.workload import Workload
+
+MOST = 4         # doubts that are named
+WORTH = 0.001    # shares below this are left out
+KEPT, HOT = "what L2 keeps from launch to launch", "atomics on one address"
+AROUND_L2 = (0.5, 1.5)  # footprints, as shares of L2, of which a launch finds an uncertain part of its data there
+SECTOR_B = 32.0
+FORM_WORDS = "no microbenchmark: the form of the model itself"
+
+
+def stalls_entry(timed: LaunchPrediction, clock_hz: float) -> list[Entry]:
+    """Where the time of a warp's slot goes, the largest part first; shares add up to 1."""
+    total = sum(timed.stalls.values())
+    rows = sorted(timed.stalls.items(), key=lambda item: -item[1])
+    return [
+        {"reason": reason, "cycles": seconds * clock_hz, "share": seconds / total}
+        for reason, seconds in rows
+        if seconds >= WORTH * total
+    ]
+
+
+def doubts_entry(timed: LaunchPrediction) -> list[Entry]:
+    """What makes most of the interval: relative standard uncertainty of the time, and what would shrink it."""
+    rows = sorted(timed.doubts.items(), key=lambda item: -item[1])[:MOST]
+    return [
+        {
+            "parameter": name,
+            "relative": seconds / timed.time_s,
+            "assumed": name in timed.assumed,
+            "measured_by": MEASURED_BY.get(name),
+        }
+        for name, seconds in rows
+        if seconds >= WORTH * timed.time_s
+    ]
+
+
+def judged(case: Case, timed: LaunchPrediction | None) -> Kind | None:
+    """What validation says of launches like this one; None where too few were measured."""
+    return None if timed is None else expected(case.gpu.key, timed.bottleneck)
+
+
+def widened(found: LaunchPrediction, name: str, other_s: float) -> LaunchPrediction:
+    """The same with an interval that reaches `other_s`, the time if `name` is otherwise than taken."""
+    low, high = found.interval
+    if low <= other_s <= high:
+        return found
+    doubts = found.doubts | {name: abs(other_s - found.time_s)}
+    return replace(found, interval=(min(low, other_s), max(high, other_s)), doubts=doubts)
+
+
+def unkept(case: Case, work: Workload) -> Workload | None:
+    """The work if L2 kept nothing from the launch before; None where that is no question."""
+    memory, warps = work.memory, work.warps or 0.0
+    low, high = AROUND_L2
+    if case.settings.cache != "warm" or not low < memory.touched_bytes * warps / case.gpu.value("l2_size") < high:
+        return None
+    moved = memory.l2_sectors_read + memory.l2_sectors_written
+    reading = memory.l2_sectors_read / moved if moved else 0.0
+    read = min(SECTOR_B * memory.l2_sectors_read, memory.touched_bytes * reading)
+    written = min(SECTOR_B * memory.l2_sectors_written, memory.touched_bytes * (1.0 - reading))
+    return work.with_memory(
+        dram_bytes_read=max(memory.dram_bytes_read, read), dram_bytes_written=max(memory.dram_bytes_written, written)
+    )
+
+
+def serialised_s(case: Case, work: Workload) -> float:
+    """Time if all atomics went to one address and L2 did one lane of them per cycle, s."""
+    return work.memory.atomic_steps * (work.warps or 0.0) / case.clock_hz
