@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from warpbound.isa.opcodes import OpcodeFacts, latency, opcode_facts
 from warpbound.isa.timings import Timing, timing
 from warpbound.machine import PARAMETERS, Gpu
-from warpbound.program.flow import ENDS, jumps
+from warpbound.program.flow import ENDS, always, jumps
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs
@@ -99,7 +99,7 @@ def _paced(
     """With what tables say of the distances between instructions, where no control word does."""
     table = memory.timing
     if table is None:
-        ended = [one.opcode in ENDS for one in instructions]
+        ended = [_ends(one) for one in instructions]
         return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, found, strict=True))
     marked = frozenset(index for index, one in enumerate(instructions) if one.pairs)
     pair = table.get("pair")
@@ -112,13 +112,13 @@ def _paced(
 
 def _apart(one: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -> Wait:
     """The gap behind an instruction that issues alone. What ends a warp is followed by nothing."""
-    if one.opcode in ENDS:
+    if _ends(one):
         return replace(wait, gaps=(0.0,))
     if one.opcode == "BAR":
         barrier = table.get("barrier")
         hold = wait.hold if barrier is None else barrier
         return replace(wait, hold=hold, write=hold, gaps=table.gaps())
-    if jumps(one):
+    if jumps(one) or one.opcode in ENDS:
         return replace(wait, gaps=table.gaps("branch_not_taken"), taken=table.get("branch_taken"))
     if wait.loads:
         return replace(wait, gaps=table.gaps("loads", "memory"))
@@ -134,6 +134,10 @@ def _visible(one: Instruction, wait: Wait, arch: int) -> Wait:
     seen = latency("scoreboard", arch).value
     idle = latency("stall_zero", arch).value if one.control.yields and one.control.stall == 0 else 0.0
     return replace(wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle))
+
+
+def _ends(one: Instruction) -> bool:
+    return one.opcode in ENDS and always(one)
 
 
 def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warpbound.errors import InputError
+from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
 from warpbound.latency import MemoryLatency, memory_latency
@@ -105,10 +106,11 @@ def _residency(  # noqa: PLR0913  (each is one fact of the launch)
 
 def _best_block(program: Program, board: Gpu) -> int:
     """The block size that gives most resident warps; 256 among equals, else the smallest."""
-    sizes = [size for size in BLOCK_SIZES if size <= (program.max_threads or 1024)] or [program.max_threads or 32]
+    most = min(program.max_threads or 1024, limits(board.compute_capability).max_threads_per_block)
+    sizes = [size for size in BLOCK_SIZES if size <= most] or [most]
     warps = {size: _residency(program, board, size, 0, None, None).warps_per_sm for size in sizes}
-    most = max(warps.values())
-    return 256 if warps.get(256) == most else min(size for size in sizes if warps[size] == most)
+    fullest = max(warps.values())
+    return 256 if warps.get(256) == fullest else min(size for size in sizes if warps[size] == fullest)
 
 
 def product(size: tuple[int, int, int]) -> int:

@@ -10,7 +10,7 @@ from warpbound.program.operands import split_instruction
 from warpbound.program.reader import Reader, Section
 
 _LINE = re.compile(r"\s*/\*\s*([0-9a-f]{4,16})\s*\*/(.+)", re.I)
-_ENCODING = re.compile(r"/\*\s*0x[0-9a-f ]{8,17}\*/\s*$", re.I)
+_REMARK = re.compile(r"/\*.*?\*/")  # encodings, which stand before the instruction or behind it
 _WORD = re.compile(r"\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _SPACED = re.compile(r"(\b(?:[cg]|global\d+|local|const\d*)|\])\s+\[")  # c [0x0] [0x20], as cuobjdump 4 printed it
 _TRUE = re.compile(r"(?<![\w.])pt(?![\w.])")
@@ -32,7 +32,7 @@ class EarlyReader(Reader):
         self.word, self.inside = None, False
 
     def line(self, number: int, line: str) -> None:
-        if (found := _LINE.match(line)) and (code := _ENCODING.sub("", found[2]).strip("; \t")):
+        if (found := _LINE.match(line)) and (code := _REMARK.sub("", found[2]).strip("; \t")):
             self._early(number, int(found[1], 16), code)
         elif self.section is not None and (found := _WORD.match(line)):
             self.word, self.place = int(found[1], 16), 0
