@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from warpbound.errors import InputError
 from warpbound.simulate.experiment import Access, Experiment, Step, Table
 from warpbound.simulate.warp_memory import MODULUS
+
 # isort: off
 from warpbound.simulate.warp_state import (
     BLAMES, BLOCK_START, BLOCKS, BUSY, COST, DEMAND, DRAWS, END_WAIT, FIRST_WAIT, FREE, FREES, HEAD, HORIZON, ISSUED,

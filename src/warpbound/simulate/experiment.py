@@ -18,11 +18,10 @@ def deterministic() -> Table:
 
 def exponential() -> Table:
     """The exponential distribution: each entry is the mean of its share of the draws, so that the mean is exact."""
-    edges = np.linspace(0.0, 1.0, DRAWS + 1)
-    left = 1.0 - edges
+    left = 1.0 - np.linspace(0.0, 1.0, DRAWS + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        integral = np.where(left > 0, left * np.log(left), 0.0) - left  # of ln(1 - u) over u, times -1
-    return np.asarray((np.diff(integral)) * -DRAWS)
+        integral = np.where(left > 0, left * np.log(left), 0.0) - left  # of ln v over v
+    return np.asarray(np.diff(integral) * DRAWS)
 
 
 def two_exponentials(variation: float) -> Table:

@@ -10,6 +10,7 @@ from warpbound.simulate.columns import Whole, flatten
 from warpbound.simulate.compiled import column
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.warp_loop import play
+
 # isort: off
 from warpbound.simulate.warp_state import (
     AREA, EVENTS, ISSUED, LIFE, LIVE, LOG, LOG_WIDTH, LOGGED, MEMORY_AREA, MEMORY_WAIT, NOW, REASONS, REQUESTS, TICK,

@@ -10,6 +10,7 @@ from typing import Any
 
 from warpbound.simulate.compiled import compiled
 from warpbound.simulate.warp_memory import announce, note, pass_time, serve, whole
+
 # isort: off
 from warpbound.simulate.warp_state import (
     AHEAD, ALIVE, AREA, ARRIVED, AT_BARRIER, BLAMES, BLOCK_START, BLOCKS, BUSY, CHARGED, COST, EMPTY, END_WAIT, ENDED,

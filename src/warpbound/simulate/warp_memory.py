@@ -4,6 +4,7 @@ import heapq
 from typing import Any
 
 from warpbound.simulate.compiled import compiled
+
 # isort: off
 from warpbound.simulate.warp_state import (
     AREA, DEMAND, DRAWS, EVENTS, FREE_AT, HELD, LAST, LATENCY, LINES, LIVE, LOG, LOG_ROWS, LOG_WIDTH, LOGGED,
