@@ -15,9 +15,11 @@ from test_golden_models import poisoned
 from warpbound.adapt import volkov_2016
 from warpbound.adapt.answers import ADAPTED, NO_COUNTS, answers, inputs_of
 from warpbound.adapt.launched import Launched
+from warpbound.adapt.partition_benchmarks import GROUPS
 from warpbound.analysis.written import launched, predicted
 from warpbound.machine import catalogue, gpu
 from warpbound.models import MODELS
+from warpbound.models.campprof_2011 import Equation
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files import read, shipped
 
@@ -107,7 +109,9 @@ def test_permutation_and_abs_move_what_the_thesis_says() -> None:
 
 
 def test_every_model_speaks_of_a_complete_launch() -> None:
+    flat = Equation(1e-8, 0.0, 0.0, 1e-6)
     given = {
+        "campprof_2011": dict.fromkeys(GROUPS, flat) | {"per_warp": 1e3},
         "valley_2009": {"alpha": 5.0, "beta": 50.0},
         "x_model_2016": {"alpha": 5.0, "beta": 50.0, "cache_capacity": 131072.0},
     }

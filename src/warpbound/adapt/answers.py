@@ -21,6 +21,7 @@ NO_COUNTS = "needs the counts of the whole launch, which are not known here"
 NOTHING_BINDS = "nothing of what it counts is there, so that nothing binds"
 ADAPTED = (
     "baghsorkhi_2010",
+    "campprof_2011",
     "chen_aamodt_2009",
     "cuda_guide_2015",
     "hong_kim_2009",

@@ -19,15 +19,20 @@ def axis(gpu: Gpu) -> tuple[int, ...]:
     return active_warps(rules.max_warps_per_sm, min(LARGEST_BLOCK, rules.max_threads_per_block // 32))
 
 
-def runs(machine: Machine, warps: Sequence[int], micros: Sequence[Micro] = MICROS) -> Iterator[tuple[str, Row]]:
-    """(What is run, its row) of every micro-benchmark at every number of warps."""
+def runs(
+    machine: Machine, warps: Sequence[int], micros: Sequence[Micro] = MICROS
+) -> Iterator[tuple[str, Iterator[Row]]]:
+    """(What is run, its rows, one for each number of warps) of every micro-benchmark."""
     for kind in micros:
         pattern = "camped" if kind.camped else "spread"
-        for count in warps:
-            accesses, per_sm = micro(kind, count, machine)
-            seconds = simulate(accesses, machine, per_sm).seconds
-            title = f"{kind.operation} {kind.transaction} B, {pattern}, {count} warps"
-            yield title, (kind.operation, kind.word, pattern, count, seconds, len(accesses.address))
+        yield f"{kind.operation}s of {kind.transaction} B, {pattern}", _rows(machine, warps, kind, pattern)
+
+
+def _rows(machine: Machine, warps: Sequence[int], kind: Micro, pattern: str) -> Iterator[Row]:
+    for count in warps:
+        accesses, per_sm = micro(kind, count, machine)
+        seconds = simulate(accesses, machine, per_sm).seconds
+        yield kind.operation, kind.word, pattern, count, seconds, len(accesses.address)
 
 
 def table(gpu: Gpu, rows: Iterable[Row]) -> str:

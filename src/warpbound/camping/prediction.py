@@ -87,7 +87,7 @@ def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size")
         "advice": advice(degree, one.time, float(found.best[here]), float(found.worst[here])),
         "configuration": {"grid": one.grid, "block": one.block, "warps_per_sm": one.warps, "time_s": one.time},
         "counters": {name: float(one.counters.get(name, 0.0)) for name in COUNTERS},
-        "form": form,
+        "equation": form,
         "benchmarks": list(table.said),
         "notes": _notes(one, gpu, found),
     }
@@ -96,7 +96,7 @@ def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size")
 def advice(degree: float | None, time: float | None, best_s: float, worst_s: float) -> str:
     """One sentence: what the degree means and what to do."""
     if best_s <= 0.0:
-        return "The equations give no time above zero here: use --form by-size, or benchmark data with more runs."
+        return "The equations give no time above zero here: use --equation by-size, or benchmark data with more runs."
     if degree is None and time is not None:
         return "Best and worst case are one here: with so few warps camping costs nothing, take a time at more warps."
     if degree is None:

@@ -5,9 +5,7 @@ worst by one that camps altogether, the application line by all starting points 
 none, and Clique-Counter; the transposes and the camped copy stand beside them.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,21 +68,18 @@ class Judged:
 
 def kernels(machine: Machine) -> tuple[Known, ...]:
     """Two that are known to be free of camping, one that is camped, two mixed ones."""
-    graph = partial(random_graph, VERTICES, EDGES)
     return (
         Known("GEM", "free", gem(WARPS, GEM_PIECES, machine.width, machine.width // 2), AXIS),
         Known("transpose, diagonal", "free", transpose(SIDE, diagonal=True), BLOCKS),
         Known("copy in one partition", "camped", camped_copy(WARPS, COPIES, machine), AXIS),
         Known("transpose, coalesced", "mixed", transpose(SIDE, diagonal=False), BLOCKS),
-        Known("clique counter", "mixed", clique_counter(graph()), AXIS[: AXIS.index(16) + 1]),
+        Known("clique counter", "mixed", clique_counter(random_graph(VERTICES, EDGES)), AXIS[: AXIS.index(16) + 1]),
     )
 
 
-def timed(known: Known, machine: Machine) -> Iterator[tuple[str, float]]:
-    """(What is run, its time in seconds) for each configuration."""
-    for blocks in known.blocks_per_sm:
-        title = f"{known.name}, {blocks * known.pattern.block_warps} warps"
-        yield title, simulate(known.pattern, machine, blocks).seconds
+def timed(known: Known, machine: Machine) -> NDArray[np.float64]:
+    """Its time at each configuration, (n,) [s]."""
+    return np.array([simulate(known.pattern, machine, blocks).seconds for blocks in known.blocks_per_sm])
 
 
 def judged(known: Known, times: NDArray[np.float64], table: Benchmarks, form: str) -> Judged:

@@ -1,5 +1,6 @@
 """`campprof`: partition camping, from a profiler's counters or from a kernel's source."""
 
+from itertools import chain
 from typing import Any
 
 import click
@@ -144,7 +145,8 @@ def simulate(board: str, out: str | None) -> None:
     from warpbound.simulate.partitions import machine_of
 
     there = gpu(board)
-    write(table(there, announced(runs(machine_of(there), axis(there)))), out)
+    rows = chain.from_iterable(announced(runs(machine_of(there), axis(there))))
+    write(table(there, rows), out)
 
 
 @campprof.command()
@@ -153,8 +155,6 @@ def simulate(board: str, out: str | None) -> None:
 @form_option("text", "json")
 def validate(board: str, equation: str, form: str) -> None:
     """The paper's validation against the simulator: kernels known to be free, camped and mixed."""
-    import numpy as np
-
     from warpbound.camping.prediction import benchmarks_of
     from warpbound.camping.validation import judged, kernels, timed
     from warpbound.machine import gpu
@@ -163,8 +163,6 @@ def validate(board: str, equation: str, form: str) -> None:
 
     there = gpu(board)
     table, machine = benchmarks_of(there), machine_of(there)
-    results = []
-    for known in kernels(machine):
-        times = np.array(list(announced(timed(known, machine))))
-        results.append(judged(known, times, table, equation))
+    titled = ((known.name, known) for known in kernels(machine))
+    results = [judged(known, timed(known, machine), table, equation) for known in announced(titled)]
     answer(form, validation_entry(results, equation), validation_text(results))

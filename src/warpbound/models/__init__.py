@@ -9,6 +9,7 @@ from types import ModuleType
 
 MODELS: dict[str, str] = {
     "baghsorkhi_2010": "warpbound.models.baghsorkhi_2010",
+    "campprof_2011": "warpbound.models.campprof_2011",
     "chen_aamodt_2009": "warpbound.models.chen_aamodt_2009",
     "cuda_guide_2015": "warpbound.models.cuda_guide_2015",
     "hong_kim_2009": "warpbound.models.hong_kim_2009",
@@ -26,6 +27,7 @@ MODELS: dict[str, str] = {
 
 ABOUT: dict[str, str] = {
     "baghsorkhi_2010": "Baghsorkhi and others: latency of one warp, summed over the warps",
+    "campprof_2011": "Aji, Daga, Feng (CampProf): no request or every one camps in one memory partition, from benchmarks",
     "chen_aamodt_2009": "Chen, Aamodt: throughput of n threads from that of one",
     "cuda_guide_2015": "NVIDIA's guide: warps whose arithmetic fills one memory stall",
     "hong_kim_2009": "Hong, Kim: warps that wait for memory together (MWP) or compute meanwhile (CWP)",

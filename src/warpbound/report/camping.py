@@ -28,7 +28,7 @@ SYMBOLS = {
 def fit_entry(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]], form: str) -> Entry:
     """The JSON of `campprof fit`."""
     return {
-        "form": form,
+        "equation": form,
         "regressions": {
             name: {
                 "points": one.points,
@@ -117,7 +117,7 @@ def validation_entry(results: Sequence[Judged], form: str) -> Entry:
         }
         for one in results
     ]
-    return {"form": form, "kernels": kernels}
+    return {"equation": form, "kernels": kernels}
 
 
 def validation_text(results: Sequence[Judged]) -> RenderableType:
