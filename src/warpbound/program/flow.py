@@ -4,6 +4,7 @@ Source   Dominators by iteration to a fixed point over reverse postorder (Cooper
          "A Simple, Fast Dominance Algorithm", 2001); natural loops as in Aho et al., section 9.6.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ JUMPS = frozenset({"BRA", "JMP", "BRX", "JMX", "BRXU", "JMXU", "BRK", "CONT", "S
 INDIRECT = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
 ENDS = frozenset({"EXIT", "RET", "KILL"})
 CALLS = frozenset({"CALL", "CAL", "JCAL"})
+_CONDITION = re.compile(r"!?C\d")  # a condition register of 1.x
 _REJOINS = "S"  # before Maxwell: a modifier of any instruction that ends a divergent stretch
 
 
@@ -47,8 +49,8 @@ class Flow:
 
 def always(instruction: Instruction) -> bool:
     """Whether a branch, exit or call is taken by every thread that reaches it."""
-    if instruction.guard is not None and "predicate" not in instruction.guard.kind:
-        return False  # a condition register of 1.x
+    if any(_CONDITION.match(x.text) for x in (instruction.guard, *instruction.operands) if x and x.kind == "other"):
+        return False
     conditions = [x for x in (instruction.guard, *instruction.operands) if x is not None and "predicate" in x.kind]
     plain = all(x.index == PT and not x.invert for x in conditions)
     return plain and not {"DIV", "CONV"} & set(instruction.modifiers)

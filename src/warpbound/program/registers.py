@@ -22,6 +22,7 @@ _MEMORY = frozenset({"LD", "LDG", "LDU", "LDL", "LDS", "LDC", "LDSM", "LDSLK", "
 _TEXTURES = frozenset({"TEX", "TLD", "TLD4", "TXD", "TEXS", "TLDS"})
 _PREFIX = {"register": "R", "uniform": "UR", "predicate": "P", "uniform_predicate": "UP"}
 _EARLY = re.compile(r"[-!~|]*([RACo])(\d+)[LH]?(?:\.\w+)*\|?$")  # halves, address and condition registers of 1.x
+_CONDITION = re.compile(r"C\d$")  # 1.x names the condition register that it sets on the opcode
 _TYPE = re.compile(r"[FSUB](8|16|32|64)$")
 
 
@@ -32,6 +33,7 @@ def writes(one: Instruction) -> tuple[str, ...]:
         found += _names(operand, _result_width(one) if "predicate" not in operand.kind else 1)
         if "CC" in operand.suffixes:
             found.append("CC")
+    found += [word for word in one.modifiers if _CONDITION.match(word)]
     return tuple(dict.fromkeys(found))
 
 

@@ -19,12 +19,12 @@ SOME_COALESCED = "{count} of {all} accesses coalesced and free of bank conflicts
 _NAMED = 3  # reasons that are written out
 NO_REUSE = "every global access goes to DRAM: reuse is not known"
 
-_GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS"})
-_GLOBAL_STORES = frozenset({"STG", "ST"})
-_ATOMICS = frozenset({"RED", "ATOM", "ATOMG", "REDG"})
+_GLOBAL_LOADS = frozenset({"LDG", "LD", "LDU", "GLD", "LDGSTS"})
+_GLOBAL_STORES = frozenset({"STG", "ST", "GST"})
+_ATOMICS = frozenset({"RED", "ATOM", "ATOMG", "REDG", "GATOM", "GRED"})
 _SHARED_LOADS = frozenset({"LDS", "LDSM", "ATOMS"})
 _SHARED_STORES = frozenset({"STS", "STSM"})
-_LOCAL = frozenset({"LDL", "STL"})
+_LOCAL = frozenset({"LDL", "STL", "LLD", "LST"})
 _NOTHING: Predicted = MappingProxyType({})
 
 
