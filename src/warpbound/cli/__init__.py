@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import analysing, camping, coalescing, machines, measuring, validating
+from warpbound.cli import analysing, camping, coalescing, machines, measuring, reproducing, validating
 from warpbound.errors import CommandError, WarpboundError
 
 
@@ -56,6 +56,7 @@ for _command in (
     machines.models,
     machines.doctor,
     measuring.measure,
+    reproducing.reproduce,
     camping.campprof,
     validating.validate,
 ):

@@ -60,7 +60,8 @@ def judged(what: str, unit: str, paper: Printed, ours: float | str) -> Row:
     if paper.measured:
         agreement = Verdict.STANDS_IN
     said = "; ".join(part for part in (paper.contradiction, paper.reading) if part)
-    return Row(what, unit, paper.value, ours, _difference(paper.value, ours), agreement, said)
+    of = "1" if isinstance(ours, str) else unit
+    return Row(what, of, paper.value, ours, _difference(paper.value, ours), agreement, said)
 
 
 def number(printed: str) -> float | None:

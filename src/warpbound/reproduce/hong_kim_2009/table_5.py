@@ -1,0 +1,99 @@
+"""Table 5 and Figures 15 to 20: six benchmarks through the model, from the workloads that the package ships."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpbound.adapt.answers import inputs_of
+from warpbound.analysis.written import launched
+from warpbound.errors import InputError
+from warpbound.machine import gpu
+from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
+from warpbound.report.series import Axis, Figure, series
+from warpbound.reproduce.item import Given, Numbers
+from warpbound.workload.files import Written, read
+
+
+@dataclass(frozen=True)
+class Point:
+    """One launch of one benchmark on one GPU."""
+
+    threads: float  # per block
+    cpi: float      # [cycle/inst]
+    mwp: float      # [warp/SM]
+    cwp: float      # [warp/SM]
+    seconds: float
+
+
+def numbers(given: Given) -> Numbers:
+    """Intensities of the table; means of the figures; the order in which section 5.2 puts them."""
+    found = {name: _points(given, workload) for name, workload in given["workloads"].items()}
+    by_benchmark = {name: _mean([p for own in points.values() for p in own]) for name, points in found.items()}
+    by_gpu = {g: _mean([p for points in found.values() for p in points[g]]) for g in given["gpus"]}
+    return {
+        "arithmetic intensity": {name: _intensity(given, workload) for name, workload in given["workloads"].items()},
+        "words": {
+            "lowest CPI": min(by_benchmark, key=lambda name: by_benchmark[name]["CPI"]),
+            "highest MWP": max(by_benchmark, key=lambda name: by_benchmark[name]["MWP"]),
+            "lowest CPI among GPUs": min(by_gpu, key=lambda name: by_gpu[name]["CPI"]),
+            "highest CPI among GPUs": max(by_gpu, key=lambda name: by_gpu[name]["CPI"]),
+        },
+        **by_benchmark,
+        **by_gpu,
+    }
+
+
+def figures(given: Given) -> tuple[Figure, ...]:
+    """Figures 15 and 16: time against threads per block, a line for each benchmark."""
+    drawn = []
+    for name in given["gpus"]:
+        lines = []
+        for benchmark, workload in given["workloads"].items():
+            points = sorted(_points(given, workload)[name], key=lambda point: point.threads)
+            lines.append(series(benchmark, [p.threads for p in points], [p.seconds for p in points], "both"))
+        drawn.append(
+            Figure(
+                f"Merge benchmarks on {name}",
+                Axis("threads per block", "thread", "log"),
+                Axis("time", "s", "log"),
+                tuple(lines),
+                "Hong and Kim 2009, Figures 15 and 16: the model, with counts of Table 5",
+            )
+        )
+    return tuple(drawn)
+
+
+def _points(given: Given, workload: str) -> dict[str, list[Point]]:
+    """By GPU; launches of which no block fits are left out."""
+    return {
+        name: [point for written in read(workload) if (point := _point(written, given["machines"][name]["board"]))]
+        for name in given["gpus"]
+    }
+
+
+def _point(written: Written, board: str) -> Point | None:
+    try:
+        x = _inputs(written, board)
+    except InputError:
+        return None
+    t = terms(x)
+    return Point(float(x.threads_per_block), float(cpi(x)), float(t.mwp), float(t.cwp), float(seconds(x)))
+
+
+def _inputs(written: Written, board: str) -> Inputs:
+    found: Inputs = inputs_of("hong_kim_2009", launched(written, gpu(board)))
+    return found
+
+
+def _intensity(given: Given, workload: str) -> float:
+    """Of the last case: the table's, for the tiled product that of the widest tile."""
+    board = given["machines"][given["gpus"][0]]["board"]
+    return float(arithmetic_intensity(_inputs(read(workload)[-1], board)))
+
+
+def _mean(points: list[Point]) -> dict[str, float]:
+    return {
+        "CPI": float(np.mean([point.cpi for point in points])),
+        "MWP": float(np.mean([point.mwp for point in points])),
+        "CWP": float(np.mean([point.cwp for point in points])),
+    }

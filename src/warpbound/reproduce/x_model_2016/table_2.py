@@ -1,0 +1,61 @@
+"""Table II: from measured plateaus to M, R and L; Figure 10's curves."""
+
+import numpy as np
+
+from warpbound.isa.limits import limits
+from warpbound.machine import gpu
+from warpbound.models.x_model_2016 import Inputs, curves, extraction
+from warpbound.report.series import Axis, Figure, Series, series
+from warpbound.reproduce.item import Given, Numbers
+
+PRECISIONS = ("single", "double")
+
+
+def numbers(given: Given) -> Numbers:
+    """GPU by GPU; warps and schedulers are those that this package knows of the architecture."""
+    found = {name: _row(table) for name, table in given["gpus"].items()}
+    furthest = max(table["single"]["warps"] for table in given["gpus"].values())
+    return {**found, "x axis of Figure 10": furthest}
+
+
+def figures(given: Given) -> tuple[Figure, ...]:
+    """Figure 10: f(k) in GB/s."""
+    return tuple(
+        Figure(
+            f"Architectural X-graph of {name}",
+            Axis("warps in memory", "warp/SM"),
+            Axis("throughput of memory", "GB/s"),
+            tuple(_supply(table, precision) for precision in PRECISIONS),
+            "Li and others 2016, Table II and Figure 10",
+        )
+        for name, table in given["gpus"].items()
+    )
+
+
+def _row(table: Given) -> dict[str, float]:
+    sm = limits(gpu(table["board"]).compute_capability)
+    row = {"M": float(extraction.lanes(table["cores"]))}
+    for precision in PRECISIONS:
+        rate = _rate(table, precision)
+        row |= {
+            f"R, {precision}": rate,
+            f"L, {precision}": float(extraction.latency(table[precision]["warps"], rate)),
+            f"share of the pins, {precision}": 100 * table[precision]["GBs"] / table["pins_GBs"],
+        }
+    return row | {"max warps": float(sm.max_warps_per_sm), "schedulers": float(sm.sub_cores)}
+
+
+def _rate(table: Given, precision: str) -> float:
+    measured = table[precision]
+    clock = table["clock_GHz"] * 1e9
+    return float(extraction.ms_throughput(measured["GBs"] * 1e9, table["sms"], clock, measured["bytes"]))
+
+
+def _supply(table: Given, precision: str) -> Series:
+    rate = _rate(table, precision)
+    latency = extraction.latency(table[precision]["warps"], rate)
+    x = Inputs(float(table["max_warps"]), 1.0, 1.0, float(extraction.lanes(table["cores"])), float(latency), rate)
+    k = np.arange(1.0, table["max_warps"] + 1)
+    clock = table["clock_GHz"] * 1e9
+    traffic = extraction.warp_bandwidth(curves.supply(x, k), table["sms"], clock, table[precision]["bytes"])
+    return series(precision, k, np.divide(traffic, 1e9))
