@@ -322,7 +322,7 @@ def _bars(layer: Bars, look: Look, theme: Theme) -> list[Spec]:
             "base": _list(layer.start), "x": _list(layer.length), "text": [markup(text) for text in layer.texts],
             "textposition": "inside", "insidetextanchor": "middle", "offset": -0.3, "width": 0.6,
             "marker": {
-                "color": _faint(look, theme, 0.6), "line": {"color": theme.paper, "width": 1},
+                "color": _faint(look, theme, 1.3 * look.fill), "line": {"color": theme.paper, "width": 1},
                 "pattern": {
                     "shape": _PATTERNS.get(look.dash, ""), "fillmode": "overlay", "fgcolor": theme.paper,
                     "fgopacity": 0.5, "size": 6,
@@ -377,7 +377,7 @@ def _rule_line(layer: Rule, axes: tuple[str, str], theme: Theme) -> Spec:
         ends = {"x0": layer.at, "x1": layer.at, "y0": 0, "y1": 1, "xref": axes[0], "yref": f"{axes[1]} domain"}
     else:
         ends = {"x0": 0, "x1": 1, "y0": layer.at, "y1": layer.at, "xref": f"{axes[0]} domain", "yref": axes[1]}
-    return {"type": "line", "line": line, "layer": "below"} | ends
+    return {"type": "line", "line": line, "layer": "between"} | ends
 
 
 def _rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme) -> Spec:

@@ -10,12 +10,22 @@ import numpy as np
 
 from warpbound.models.volkov_2016 import one_warp
 from warpbound.report.figures.picture import Arrows, Axis, Bars, Boxes, Layer, Look, Picture, Points
-from warpbound.report.figures.theme import CYCLE, FILLS
+from warpbound.report.figures.theme import FILLS
 from warpbound.report.words import CAUSE_WORDS
 
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 SMALLEST_TEXT = 0.06  # share of the longest bar below which a part carries no number
-_PARTS = (*CYCLE, Look("yellow"))
+_PARTS = {
+    "issue": Look("blue"),
+    "fixed": Look("orange", "dash"),
+    "shared": Look("green", "dot"),
+    "constant": Look("purple", "dashdot"),
+    "l1": Look("yellow"),
+    "l2": Look("sky", "8px,3px"),
+    "dram": Look("vermilion", "longdash"),
+    "barrier": Look("muted"),
+    "start": Look("muted", "dash", fill=0.2),
+}
 
 
 def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the schedule of one warp alone") -> Picture:
@@ -29,22 +39,18 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
         lengths = [parts[name].get(cause, 0.0) for name in names]
         texts = tuple(f"{length:.0f}" if length > SMALLEST_TEXT * longest else "" for length in lengths)
         starts = [begun[name] for name in names]
-        layers.append(Bars(CAUSE_WORDS.get(cause, cause), range(len(names)), starts, lengths, texts, _look(cause)))
+        look = _PARTS.get(cause, FILLS[len(layers) % len(FILLS)])
+        layers.append(Bars(CAUSE_WORDS.get(cause, cause), range(len(names)), starts, lengths, texts, look))
         begun = {name: begun[name] + length for name, length in zip(names, lengths, strict=True)}
     return Picture(
         title="Where the latency of one warp goes",
-        x=Axis("cycles of one warp alone", "cycles", span=(0.0, 1.02 * longest)),
+        x=Axis("one warp alone", "cycles", span=(0.0, 1.02 * longest)),
         y=Axis("", names=names, span=(len(names) - 0.4, -0.6)),
         layers=tuple(layers),
         source=source,
         caption="From the first instruction to the last, each cycle booked on what the warp then waits for.",
         height=170 + 60 * len(names),
     )
-
-
-def _look(cause: str) -> Look:
-    order = list(CAUSE_WORDS)
-    return _PARTS[order.index(cause) % len(_PARTS)] if cause in order else _PARTS[0]
 
 
 class Edge(NamedTuple):

@@ -61,7 +61,7 @@ def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> 
         layers=tuple(layers),
         source=source,
         caption="A kernel lies below the slanted roof of the memory level its traffic is counted at and below the "
-        "flat roof of its arithmetic. Solid: the vendor's peak; broken: what measurements reach.",
+        "flat roof of its arithmetic. Thick: the vendor's peak; thin: what measurements reach.",
     )
 
 
@@ -84,10 +84,10 @@ def _span(roofs: Roofs, spots: Sequence[Spot]) -> tuple[float, float]:
     return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))
 
 
-def _look(name: str, roofs: Roofs, colour: str) -> Look:
-    return Look(colour, "dash" if name in roofs.achievable else "solid", width=2.0)
+def _look(name: str, roofs: Roofs, style: tuple[str, str]) -> Look:
+    return Look(*style, width=1.5 if name in roofs.achievable else 2.8)
 
 
-_SLANTED = ("blue", "sky", "green", "purple")
-_FLAT = ("vermilion", "orange", "muted", "purple")
+_SLANTED = (("blue", "solid"), ("sky", "dash"), ("green", "dashdot"), ("purple", "dot"))
+_FLAT = (("vermilion", "longdash"), ("orange", "8px,3px"), ("muted", "5px,2px,1px,2px"), ("purple", "2px,2px"))
 _SYMBOLS = ("star", "diamond", "square", "cross")

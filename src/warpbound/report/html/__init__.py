@@ -5,6 +5,7 @@ Plotly's script, the styles and the data are in the file; a policy in its head f
 
 import importlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -13,10 +14,11 @@ from typing import Any
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
 from warpbound.report.figures.drawing import Spec, colour_changes, spec
-from warpbound.report.figures.picture import Drawable
+from warpbound.report.figures.picture import Drawable, Panels
 from warpbound.report.figures.theme import DARK, LIGHT
 
 SIDE_BY_SIDE = 4
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")  # no HTML text may hold them
 VIEWS = ("sass", "figures")  # what the analysis has to add for this report
 
 
@@ -29,6 +31,7 @@ class Figure:
     caption: str
     source: str
     drawn: Spec
+    kind: str  # "panels" are given room to scroll where the screen is narrow
 
     @property
     def json(self) -> str:
@@ -62,12 +65,12 @@ def page(results: Sequence[Entry], command: str, views: Sequence[str] = ()) -> s
         **contents(results, figures.add, views),
         command=command,
         figures=figures.drawn,
-        plotly=_plotly(),
+        plotly=plotly_script(),
         style=_part("style.css"),
         script=_part("page.js"),
         dark=json.dumps(figures.dark),
     )
-    return whole
+    return _CONTROL.sub("\ufffd", whole)
 
 
 class Figures:
@@ -79,7 +82,8 @@ class Figures:
 
     def add(self, picture: Drawable) -> Figure:
         light = spec(picture, LIGHT)
-        figure = Figure(len(self.drawn) + 1, picture.title, picture.caption, picture.source, light)
+        kind = "panels" if isinstance(picture, Panels) else "plain"
+        figure = Figure(len(self.drawn) + 1, picture.title, picture.caption, picture.source, light, kind)
         self.drawn.append(figure)
         self.dark |= colour_changes(light, spec(picture, DARK))
         return figure
@@ -96,9 +100,11 @@ def needed(module: str) -> Any:
         ) from missing
 
 
-def _plotly() -> str:
+def plotly_script() -> str:
+    """Plotly's own, minified; control characters in its literals, which HTML does not allow, as escapes."""
     needed("plotly")
-    return (resources.files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    text = (resources.files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _part(name: str) -> str:

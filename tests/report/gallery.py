@@ -1,0 +1,53 @@
+"""One picture of every kind, for tests that hold for all of them."""
+
+import numpy as np
+
+from warpbound import gpu
+from warpbound.models import hong_kim_2009, volkov_2016, x_model_2016
+from warpbound.models.volkov_2016 import contention, mixes
+from warpbound.report import figures
+from warpbound.report.figures.picture import Drawable
+
+WARPS = np.arange(1.0, 65.0)
+LIMITS = volkov_2016.predict(volkov_2016.Inputs(WARPS, 820.0, {"issue": 11.0, "l2": 17.0, "dram": 31.0}))
+CACHED = x_model_2016.Inputs(105.0, 1.0, 128.0, 96.0, 600.0, 0.6, 10.0, 16384.0, 6.0, 819.2)
+LAUNCH = hong_kim_2009.Inputs(
+    1e9, 80e9, 420.0, 10.0, 4.0, 128.0, 80.0, 16.0, 5.0, 27.0, 6.0, 0.0, 6.0, 32.0, 128.0
+)  # fmt: skip
+ROW, COLUMN = np.indices((8, 8))
+LANES = np.arange(32, dtype=np.uint64)
+
+GALLERY: dict[str, Drawable] = {
+    "throughput": figures.throughput_against_occupancy(
+        WARPS, LIMITS, {"volkov_2016": (WARPS, LIMITS.rate), "other": ([8.0], [0.01])}, figures.Here(32, 0.02)
+    ),
+    "cusp": figures.warps_needed_against_intensity(
+        {"a": mixes.Mix(1.0, 1.0, 400.0, 20.0, 0.1, 1.0, 1.0)}, np.logspace(-1, 3, 50)
+    ),
+    "latency against throughput": figures.latency_against_throughput(
+        {"a": contention.Memory(300.0, (60.0,), (10.0,))}, {"a": ([1.0], [310.0])}
+    ),
+    "roofline": figures.roofline(
+        figures.Roofs({"FP32": 6e13}, {"DRAM": 4e12}), [figures.Spot("kernel", {"DRAM": 3.0}, 1e12)]
+    ),
+    "x-graph": figures.x_graph(CACHED),
+    "operations": figures.nine_operations(CACHED),
+    "architectures": figures.architectures([figures.Machine("K40, SP", 6.0, 0.107, 598.0)] * 2),
+    "mwp": figures.mwp_and_cwp(LAUNCH, WARPS),
+    "camping": figures.camping_band([1, 2], [1e-3, 2e-3], [7e-3, 14e-3], [2e-3]),
+    "partitions": figures.partition_maps((figures.partition_map(COLUMN, ROW * 8 + COLUMN),) * 2),
+    "queue": figures.queue_at_partitions(12, 8),
+    "occupancy": figures.occupancy_against_limits(gpu("h200"), figures.Block(256, 64, 0)),
+    "stack": figures.latency_stack({"a": {"issue": 10.0, "dram": 30.0}}),
+    "graph": figures.execution_graph(["LD", "FADD"], [0.0, 301.0], [figures.Edge(0, 1, 301.0, critical=True)]),
+    "timeline": figures.timeline([(0, 0.0, 4.0, "issue"), (1, 4.0, 9.0, "memory")]),
+    "sectors": figures.sector_map(LANES * 12, 4),
+    "banks": figures.bank_map(LANES * 8),
+    "recorded": figures.recorded(
+        {
+            "title": "A figure", "source": "a paper",
+            "x": {"label": "n", "unit": "warps"}, "y": {"label": "t", "unit": "s"},
+            "series": [{"name": "seen", "x": [1.0, np.nan], "y": [1.0, 2.0], "kind": "both"}],
+        }
+    ),
+}  # fmt: skip

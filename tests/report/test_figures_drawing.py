@@ -1,0 +1,158 @@
+"""What holds for every figure: axes with units, sources, styles besides colours, contrast, valid for Plotly."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from gallery import GALLERY
+
+from warpbound.errors import WarpboundError
+from warpbound.report import figures
+from warpbound.report.figures import drawing
+from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Panels, Picture
+from warpbound.report.figures.theme import CYCLE, DARK, LIGHT, OKABE_ITO, Theme
+
+each = pytest.mark.parametrize("picture", GALLERY.values(), ids=GALLERY)
+
+
+def plots(picture: Drawable) -> tuple[Picture, ...]:
+    return picture.pictures if isinstance(picture, Panels) else (picture,)
+
+
+@each
+def test_it_has_a_source_a_caption_and_labelled_axes(picture: Drawable) -> None:
+    assert picture.title
+    assert picture.source
+    assert picture.caption or picture.source == "a paper"
+    for one in plots(picture):
+        for axis in (one.x, one.y, *filter(None, (one.right, one.top))):
+            assert axis.label or axis.names
+            assert axis.scale in ("linear", "log")
+
+
+@each
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_plotly_accepts_it_and_shows_its_source(picture: Drawable, theme: Theme) -> None:
+    drawn = figures.figure(picture, theme)
+    layout = drawn.to_dict()["layout"]
+    assert picture.title in layout["title"]["text"]
+    assert picture.source[:20] in layout["title"]["subtitle"]["text"].replace("<br>", " ")
+    assert layout["paper_bgcolor"] == theme.paper
+
+
+@each
+def test_it_is_plain_json(picture: Drawable) -> None:
+    text = json.dumps(drawing.spec(picture), allow_nan=False)
+    assert json.loads(text)["data"]
+
+
+@each
+def test_lines_differ_in_more_than_colour(picture: Drawable) -> None:
+    for one in plots(picture):
+        curves = [layer for layer in one.layers if isinstance(layer, Curve)]
+        looks = [layer.look or CYCLE[n % len(CYCLE)] for n, layer in enumerate(curves)]
+        told = [(look.dash, look.width, curve.marks) for look, curve in zip(looks, curves, strict=True)]
+        assert len(set(told)) == len(told)
+
+
+@each
+def test_its_colours_are_those_of_the_theme(picture: Drawable) -> None:
+    allowed = {*LIGHT.colours.values(), LIGHT.paper, LIGHT.grid}
+    drawn = drawing.spec(picture)
+    lines = {trace["line"]["color"] for trace in drawn["data"] if "line" in trace}
+    assert lines <= allowed
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2.2."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_text_and_main_lines_stand_out_from_the_paper(theme: Theme) -> None:
+    assert contrast(theme.colours["ink"], theme.paper) > 12
+    assert contrast(theme.colours["muted"], theme.paper) > 4.5
+    for name in ("blue", "vermilion", "green"):
+        assert contrast(theme.colours[name], theme.paper) > 3
+
+
+def test_the_palette_is_okabe_and_itos() -> None:
+    published = (
+        (0, 114, 178), (213, 94, 0), (0, 158, 115), (230, 159, 0), (86, 180, 233), (204, 121, 167), (240, 228, 66),
+    )  # fmt: skip
+    assert [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in published] == list(OKABE_ITO.values())
+
+
+def colours(value: Any) -> Iterator[str]:
+    if isinstance(value, str) and re.fullmatch(r"#[0-9a-f]{6}", value):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from colours(inner)
+
+
+@each
+def test_dark_differs_from_light_in_colours_alone(picture: Drawable) -> None:
+    light, dark = drawing.spec(picture, LIGHT), drawing.spec(picture, DARK)
+    changes = drawing.colour_changes(light, dark)
+    text = re.sub("#[0-9a-f]{6}", lambda found: changes.get(found[0], found[0]), json.dumps(light))
+    assert json.loads(text) == dark
+    assert changes[LIGHT.paper] == DARK.paper
+    assert LIGHT.colours["ink"] not in set(colours(dark))
+
+
+def one_line(name: str, **axis: Any) -> Picture:
+    return Picture("t", Axis("x", **axis), Axis("y"), (Curve(name, [1.0, 10.0], [1.0, float("nan")]),), "s")
+
+
+def test_names_are_no_markup() -> None:
+    drawn = drawing.spec(one_line("<b>a</b> & b"))
+    assert drawn["data"][0]["name"] == "&lt;b&gt;a&lt;/b&gt; &amp; b"
+
+
+def test_gaps_are_null_and_logarithmic_spans_are_exponents() -> None:
+    drawn = drawing.spec(one_line("a", scale="log", span=(1.0, 1000.0)))
+    assert drawn["data"][0]["y"] == [1.0, None]
+    assert drawn["layout"]["xaxis"]["range"] == [0.0, 3.0]
+
+
+def test_panels_share_one_legend_and_do_not_overlap() -> None:
+    drawn = drawing.spec(GALLERY["operations"])
+    shown = [trace["name"] for trace in drawn["data"] if trace.get("showlegend", True)]
+    assert len(shown) == len(set(shown)) == 6
+    layout = drawn["layout"]
+    places = [
+        (layout[f"xaxis{n}"]["domain"], layout[f"yaxis{n}"]["domain"]) for n in ("", *range(2, 10))
+    ]  # fmt: skip
+    for i, (x, y) in enumerate(places):
+        for other_x, other_y in places[i + 1 :]:
+            assert x[1] < other_x[0] or other_x[1] < x[0] or y[1] < other_y[0] or other_y[1] < y[0]
+
+
+def test_a_look_of_its_own_comes_before_the_cycle() -> None:
+    picture = Picture(
+        "t", Axis("x"), Axis("y"), (Curve("a", [1.0], [1.0], Look("green")), Curve("b", [1.0], [1.0])), "s"
+    )  # fmt: skip
+    lines = [trace["line"]["color"] for trace in drawing.spec(picture)["data"]]
+    assert lines == [OKABE_ITO["green"], OKABE_ITO["blue"]]
+
+
+def test_without_plotly_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "plotly.graph_objects", None)
+    with pytest.raises(WarpboundError, match=r"pip install 'warpbound\[figures\]'"):
+        figures.figure(GALLERY["stack"])
+
+
+def test_an_unknown_layer_is_a_key_error() -> None:
+    stack = GALLERY["stack"]
+    assert isinstance(stack, Picture)
+    with pytest.raises(KeyError):
+        stack.named("no such layer")

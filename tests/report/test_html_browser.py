@@ -1,0 +1,123 @@
+"""The HTML report in a browser without a network: figures drawn, no error, readable in both modes and on a phone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import warpbound
+from warpbound.analysis import Settings
+from warpbound.models import MODELS
+from warpbound.report import html
+from warpbound.report.figures.theme import DARK, LIGHT
+
+pytestmark = [pytest.mark.browser, pytest.mark.cuda]
+ROOT = Path(__file__).parents[2]
+SYSTEM_BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Debian's Chromium, or Playwright's own."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    own = next((path for path in SYSTEM_BROWSERS if Path(path).exists()), None)
+    with sync_api.sync_playwright() as started:
+        try:
+            launched = started.chromium.launch(executable_path=own, args=["--no-sandbox"])
+        except sync_api.Error as missing:
+            pytest.skip(f"no browser here: {str(missing).splitlines()[0]}")
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = warpbound.compile(ROOT / "examples" / "matmul_tiled.cu", "h200")
+    launch = warpbound.launch(ROOT / "examples" / "matmul_tiled.toml")
+    settings = Settings(models=tuple(MODELS), views=html.VIEWS)
+    entry = warpbound.analysis.analyze(program, warpbound.gpu("h200"), launch, settings)
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(html.page([entry], "warpbound analyze <b>"), encoding="utf-8")
+    return path
+
+
+class Opened:
+    """A page in a context of its own, what it asked for and what it complained of."""
+
+    def __init__(self, browser: Any, report: Path, scheme: str, width: int) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme, offline=True)
+        self.page = self.context.new_page()
+        self.asked: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda said: self.complaints.append(said.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(report.as_uri())
+        self.page.wait_for_selector(".plot .main-svg")
+
+    def becomes(self, expression: str, wanted: str) -> bool:
+        """Whether it does within five seconds."""
+        for _ in range(50):
+            if self.page.evaluate(expression) == wanted:
+                return True
+            self.page.wait_for_timeout(100)
+        return False
+
+    def __enter__(self) -> "Opened":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+@pytest.mark.parametrize("scheme, paper", [("light", LIGHT.paper), ("dark", DARK.paper)])
+def test_every_figure_is_drawn_offline_in_the_readers_colours(
+    browser: Any, report: Path, scheme: str, paper: str
+) -> None:
+    with Opened(browser, report, scheme, 1280) as opened:
+        drawn = opened.page.evaluate(
+            "[...document.querySelectorAll('.plot')].map(p => [p.querySelectorAll('.main-svg').length,"
+            " p.layout.paper_bgcolor, p.getBoundingClientRect().height])"
+        )
+        assert len(drawn) >= 6
+        assert all(svgs > 0 and colour == paper and height > 100 for svgs, colour, height in drawn)
+        assert opened.complaints == []
+        assert [url for url in opened.asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_change_of_mode_redraws_and_print_is_light(browser: Any, report: Path) -> None:
+    paper = "document.querySelector('.plot').layout.paper_bgcolor"
+    with Opened(browser, report, "light", 1280) as opened:
+        opened.page.emulate_media(color_scheme="dark")
+        assert opened.becomes(paper, DARK.paper)
+        opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        assert opened.becomes(paper, LIGHT.paper)
+        opened.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert opened.becomes(paper, DARK.paper)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_cut_off_at_the_side(browser: Any, report: Path, width: int) -> None:
+    with Opened(browser, report, "light", width) as opened:
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+        cut = opened.page.evaluate(
+            """[...document.querySelectorAll('.plot')].flatMap(plot => {
+                 const frame = plot.getBoundingClientRect();
+                 return [...plot.querySelectorAll('.legendtext, .xtick text, .ytick text')]
+                   .filter(text => { const box = text.getBoundingClientRect();
+                                     return box.left < frame.left - 1 || box.right > frame.right + 1; })
+                   .map(text => plot.ariaLabel + ': ' + text.textContent); })"""
+        )
+        assert cut == []
+
+
+def test_the_words_are_there_without_scripts(browser: Any, report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    text = page.inner_text("body")
+    assert "Shared memory binds" in text
+    assert "The figures need JavaScript" in text
+    assert "warpbound analyze <b>" in text
+    context.close()
