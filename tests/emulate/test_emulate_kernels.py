@@ -2,6 +2,7 @@
 
 import example_cases
 import instruction_cases
+import modern_cases
 import numeric_cases
 import numpy as np
 import parallel_cases
@@ -14,7 +15,7 @@ from warpbound.kernel_launch import launch
 
 CASES = {
     f"{group.__name__.removesuffix('_cases')}-{name}": make
-    for group in (example_cases, parallel_cases, numeric_cases, instruction_cases, tensor_cases)
+    for group in (example_cases, parallel_cases, numeric_cases, instruction_cases, modern_cases, tensor_cases)
     for name, make in group.CASES.items()
 }
 USUAL, OTHERS = (80, 120), (75, 86, 89, 90, 100)

@@ -125,7 +125,10 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
 
 
 def call(here: Site, flow: Flow, at: int) -> Move:
-    """CALL with a label: the return address is in registers already."""
+    """CALL: the return address is in registers already. A register holds where a function begins in the kernel's code,
+    as bank 2 lists it for the function pointers of the kernel."""
+    if any(one.kind in ("register", "uniform") for one in here.instruction.operands):
+        return indirect(here, flow, at)
     return branch(here, flow, at)
 
 

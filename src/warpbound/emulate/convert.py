@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.emulate import float8
 from warpbound.emulate.exact import directed, odd_sum, sum64_directed, two_sum
 from warpbound.emulate.float32 import direction, flush
 from warpbound.emulate.half import round_to_bfloat
@@ -201,7 +202,9 @@ def _store_float(here: Site, target: str, read: Read) -> Handler:
 
 
 def pack_floats(here: Site) -> Handler:
-    """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half."""
+    """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half; FP8 as float8 says."""
+    if here.has(*float8.FORMATS):
+        return float8.convert(here)
     if here.modifiers - {"F16", "BF16", "BF", "F32", "PACK_AB", "RELU", "RZ", "RN"}:
         raise unsupported(here.instruction)
     high, low = (float_source(one, here, "F32") for one in here.sources[:2])

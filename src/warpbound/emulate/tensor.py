@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import memory_operand, window_address
+from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.loads import checked_window
 from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.state import LANES, State, Value
@@ -48,28 +49,11 @@ def _integer_element(bits: int, signed: bool) -> Element:  # noqa: FBT001  (a pr
     return Element(bits, decode)
 
 
-def _small_float(bits: int, exponent: int, bias: int) -> Element:
-    """FP8 formats; E4M3 has no infinity and its largest code is NaN."""
-    mantissa = bits - 1 - exponent
-
-    def decode(raw: NDArray[np.uint32]) -> NDArray[Any]:
-        field = (raw >> np.uint32(mantissa) & np.uint32((1 << exponent) - 1)).astype(np.int64)
-        fraction = (raw & np.uint32((1 << mantissa) - 1)).astype(np.float64) / (1 << mantissa)
-        value = np.where(field == 0, fraction * 2.0 ** (1 - bias), (1 + fraction) * np.exp2(field - bias))
-        if exponent == 5:
-            value = np.where(field == 31, np.where(fraction == 0, np.inf, np.nan), value)
-        else:
-            value = np.where(raw & np.uint32(0x7F) == 0x7F, np.nan, value)
-        return np.where(raw >> np.uint32(bits - 1), -value, value)
-
-    return Element(bits, decode)
-
-
 ELEMENTS: dict[str, Element] = {
     "F16": Element(16, lambda raw: raw.astype(np.uint16).view(np.float16).astype(np.float64)),
     "BF16": Element(16, lambda raw: (raw << np.uint32(16)).view(np.float32).astype(np.float64)),
     "TF32": Element(32, lambda raw: (raw & np.uint32(0xFFFFE000)).view(np.float32).astype(np.float64)),
-    "E4M3": _small_float(8, 4, 7), "E5M2": _small_float(8, 5, 15),
+    **{name: Element(8, kind.decode) for name, kind in FORMATS.items()},
     **{f"{sign}{bits}": _integer_element(bits, sign == "S") for bits in (4, 8) for sign in "SU"},
 }  # fmt: skip
 
