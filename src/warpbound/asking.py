@@ -11,7 +11,7 @@ from warpbound.analysis.entries import Entry
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim
-from warpbound.machine import Gpu, catalogue, gpu
+from warpbound.machine import Gpu, listed
 from warpbound.machine import override as override_gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
@@ -153,10 +153,7 @@ def _launch(words: Words) -> Launch | None:
 def _gpus(names: str | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
     if not names:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    keys = catalogue() if names == "all" else tuple(name for name in names.split(",") if name.strip())
-    if not keys:
-        raise CommandError(f"--gpu {names!r} names no GPU.", "`warpbound gpus` lists them.")
-    boards = tuple(gpu(key) for key in keys)
+    boards = listed(names)
     changes = [(word, *_setting(word)) for word in settings]
     for word, target, _, _ in changes:
         if target and not any(target in (board.key, *board.aliases) for board in boards):

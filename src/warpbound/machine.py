@@ -135,13 +135,17 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One board; or, with no parameters, an architecture alone (`gpu("sm_87")`)."""
+    """One board; or, with no parameters, an architecture alone (`gpu("sm_87")`).
+
+    hypothetical : a machine that a paper made up.
+    """
 
     key: str
     name: str
     compute_capability: str
     parameters: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
     aliases: tuple[str, ...] = ()
+    hypothetical: bool = False
 
     @property
     def arch(self) -> int:
@@ -197,6 +201,17 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     )
 
 
+def listed(names: str) -> tuple[Gpu, ...]:
+    """The GPUs of a comma list; `all` is every board that exists, the oldest first. Raises CommandError."""
+    if names.strip() == "all":
+        boards = (gpu(key) for key in catalogue())
+        return tuple(sorted((b for b in boards if not b.hypothetical), key=lambda b: (b.arch, b.key)))
+    found = tuple(gpu(name) for name in names.split(",") if name.strip())
+    if not found:
+        raise CommandError(f"--gpu {names!r} names no GPU.", "`warpbound gpus` lists them.")
+    return found
+
+
 @cache
 def catalogue() -> tuple[str, ...]:
     """The keys of every board that is shipped, sorted."""
@@ -238,11 +253,17 @@ def load(text: str, key: str, origin: str) -> Gpu:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{origin} is not TOML: {error}.", "Mend that line.") from None
     place = _Place(text, origin)
-    place.refuse_unknown(document, ("name", "aliases", "compute_capability", "sources", "parameters"), "")
+    known = ("name", "aliases", "compute_capability", "hypothetical", "sources", "parameters")
+    place.refuse_unknown(document, known, "")
     for needed, kind in {"name": str, "compute_capability": str, "sources": dict, "parameters": dict}.items():
         if not isinstance(document.get(needed), kind):
             hint = "A board needs name and compute_capability as text, and tables sources and parameters."
             raise InputError(f"{origin} has no {needed}.", hint)
+    aliases, hypothetical = document.get("aliases", []), document.get("hypothetical", False)
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        raise InputError(f"{place.at('aliases')}: aliases is no list of names.", 'Write aliases = ["other-name"].')
+    if not isinstance(hypothetical, bool):
+        raise InputError(f"{place.at('hypothetical')}: hypothetical is neither true nor false.", "Write true or false.")
     try:
         limits(document["compute_capability"])
     except CommandError as error:
@@ -252,9 +273,8 @@ def load(text: str, key: str, origin: str) -> Gpu:
         name: _quantity(name, entry, document["sources"], place)
         for name, entry in document["parameters"].items()
     }
-    board = Gpu(
-        key, document["name"], document["compute_capability"], parameters, tuple(document.get("aliases", ()))
-    )
+    names = (document["name"], document["compute_capability"])
+    board = Gpu(key, *names, parameters, tuple(aliases), hypothetical)
     if absent := _missing(board):
         raise InputError(
             f"{origin} lacks the required parameter {absent[0]} ({PARAMETERS[absent[0]].meaning}).",

@@ -208,6 +208,17 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     return _sweep(request, shape) if shape else _one(request)
 
 
+def possible(
+    gpu: machine.Gpu | str | Path, threads_per_block: tuple[int, ...], registers_per_thread: tuple[int, ...]
+) -> dict[str, tuple[int, ...]]:
+    """Of block sizes and registers those that the GPU has at all; keys block and registers."""
+    rules = limits(machine.gpu(gpu).compute_capability)
+    return {
+        "block": tuple(n for n in threads_per_block if 1 <= n <= rules.max_threads_per_block),
+        "registers": tuple(n for n in registers_per_thread if 0 <= n <= rules.max_registers_per_thread),
+    }
+
+
 @dataclass(frozen=True)
 class Waves:
     """How a grid fills the GPU: a wave is as many blocks as all SMs hold at once."""

@@ -13,7 +13,7 @@ from warpbound.adapt.resources import demand
 from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.headline import LaunchPrediction, predict_launch
-from warpbound.machine import Gpu, catalogue, clock, gpu
+from warpbound.machine import Gpu, clock, gpu, listed
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.residency import occupancy
@@ -211,7 +211,8 @@ def _names(case: Written, gpus: str | None) -> tuple[str, ...]:
     word = gpus or case.gpu
     if not word:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    names = catalogue() if word == "all" else tuple(name for name in word.split(",") if name.strip())
+    given = tuple(name for name in word.split(",") if name.strip())
+    names = tuple(board.key for board in listed("all")) if given == ("all",) else given
     if not names:
         raise CommandError(f"--gpu {word!r} names no GPU.", "`warpbound gpus` lists them.")
     return names

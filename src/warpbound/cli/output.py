@@ -66,11 +66,12 @@ def write(text: str, out: str | None) -> None:
 
 
 def announced(steps: Iterable[Any]) -> Iterable[Any]:
-    """The same steps, announced on stderr once they have taken a second in all."""
+    """The same steps, announced on stderr whenever a second has passed since the start or the last word."""
     import time
 
-    begun = time.monotonic()
+    spoken = time.monotonic()
     for title, step in steps:
-        if time.monotonic() - begun > 1.0:
+        if time.monotonic() - spoken > 1.0:
+            spoken = time.monotonic()
             click.echo(f"warpbound: {title} ...", err=True)
         yield step

@@ -10,8 +10,6 @@ from rich.text import Text
 
 from warpbound.analysis.entries import Entry
 from warpbound.machine import PARAMETERS, Claim, Gpu
-from warpbound.report.words import amount
-from warpbound.residency import Residency
 
 
 def gpu_entry(gpu: Gpu) -> Entry:
@@ -21,6 +19,7 @@ def gpu_entry(gpu: Gpu) -> Entry:
         "title": gpu.name,
         "compute_capability": gpu.compute_capability,
         "aliases": list(gpu.aliases),
+        "hypothetical": gpu.hypothetical,
         "parameters": {
             name: {
                 "value": q.value, "unit": q.unit, "source": q.source, "how": q.how, "note": q.note,
@@ -48,13 +47,19 @@ def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
             f"{(gpu.get('dram_bandwidth') or 0) / 1e9:.0f}", f"{l2 / 2**20:.4g}" if (l2 := gpu.get("l2_size")) else "-",
             f"{len(gpu.assumed)} of {len(gpu.parameters)}",
         )  # fmt: skip
-    return Group(table, Text("warpbound gpus NAME shows every value of one with its source.", "dim"))
+    made_up = ", ".join(gpu.key for gpu in gpus if gpu.hypothetical)
+    notes = [Text("warpbound gpus NAME shows every value of one with its source.", "dim")]
+    if made_up:
+        notes.append(Text(f"Made up by papers, and left out by --gpu all: {made_up}.", "dim"))
+    return Group(table, *notes)
 
 
 def board(gpu: Gpu) -> RenderableType:
     """Every parameter of one board; sources are numbered and listed at the end."""
     numbers: dict[str, int] = {}
     lines: list[RenderableType] = [Text(f"{gpu.name}, compute capability {gpu.compute_capability}", "bold")]
+    if gpu.hypothetical:
+        lines.append(Text("A machine that a paper made up; --gpu all leaves it out.", "dim"))
     if gpu.aliases:
         lines.append(Text(f"Also called {', '.join(gpu.aliases)}.", "dim"))
     for name, quantity in gpu.parameters.items():
@@ -90,30 +95,3 @@ def check_text(findings: Mapping[str, Sequence[str]]) -> RenderableType:
     if not sentences:
         return Text(f"{boards} checked: the values agree with one another and with the architecture.")
     return Text("\n".join([f"{boards} checked:", *sentences]))
-
-
-def residency_entry(gpu: Gpu, residency: Residency) -> Entry:
-    """The occupancy of one launch as JSON."""
-    return {
-        "gpu": gpu.key,
-        "blocks_per_sm": residency.blocks_per_sm,
-        "warps_per_sm": residency.warps_per_sm,
-        "max_warps_per_sm": residency.max_warps_per_sm,
-        "occupancy": residency.occupancy,
-        "limiters": list(residency.limiters),
-        "block_limits": {name: n for name, n in residency.block_limits.items() if n < 2**31 - 1},
-        "next_step": [step.sentence for step in residency.next_step],
-    }
-
-
-def residency_text(gpu: Gpu, entry: Entry) -> RenderableType:
-    """The same for reading."""
-    lines = [
-        Text.assemble(
-            (f"{entry['blocks_per_sm']} blocks per SM, {entry['warps_per_sm']} of {entry['max_warps_per_sm']} warps "
-             f"({100 * entry['occupancy']:.0f} %)", "bold"),
-            f" on {gpu.name}, limited by {' and '.join(entry['limiters'])}.",
-        ),
-        Text("Blocks each limit admits: " + ", ".join(f"{k} {amount(v)}" for k, v in entry["block_limits"].items())),
-    ]  # fmt: skip
-    return Group(*lines, *(Text(sentence) for sentence in entry["next_step"]))

@@ -12,6 +12,7 @@ from warpbound.report.words import amount, seconds
 
 COLUMNS = ("time", "binds", "warps", "needed", "latency", "regs")
 MARK = "*"
+PROXY = "~"
 
 
 def side_by_side(results: Sequence[Entry]) -> RenderableType:
@@ -29,10 +30,17 @@ def side_by_side(results: Sequence[Entry]) -> RenderableType:
         cells = _cells(entry)
         first = firsts.setdefault(entry["kernel"], cells)
         own = [_name(entry, answered)] if len(names) > 1 else []
-        table.add_row(*own, entry["gpu"], *(_marked(cells[c], first[c]) for c in COLUMNS))
+        table.add_row(*own, _machine(entry), *(_marked(cells[c], first[c]) for c in COLUMNS))
     title = [Text(next(iter(names)), "bold cyan")] if len(names) == 1 else []
     notes = [Text(f"{MARK} differs from the first row of that kernel; latency: least cycles of one warp.", "dim")]
+    stand_ins = sorted({entry["confidence"]["proxy_isa"] for entry in answered if entry["confidence"]["proxy_isa"]})
+    if stand_ins:
+        notes.append(Text(f"{PROXY} code of {', '.join(stand_ins)} stands in: no compiler at hand for its own.", "dim"))
     return Group(*title, table, *notes, *_refused(results))
+
+
+def _machine(entry: Entry) -> str:
+    return f"{entry['gpu']}{f' {PROXY}' if entry['confidence']['proxy_isa'] else ''}"
 
 
 def _refused(results: Sequence[Entry]) -> list[Text]:

@@ -1,0 +1,113 @@
+"""Occupancy: one launch with what each change would buy, or a whole sweep, as JSON and for reading."""
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.machine import Gpu
+from warpbound.occupancy_ladder import Rung
+from warpbound.report.words import amount, count
+from warpbound.residency import Residency, ResidencySweep
+
+MOST_SIZES = 8  # block sizes shown; JSON has all
+_TITLES = {
+    "registers": "registers per thread, at most",
+    "shared": "shared bytes per block, at most",
+    "threads": "threads per block",
+}
+
+
+def residency_entry(gpu: Gpu, residency: Residency, ladders: Mapping[str, Sequence[Rung]]) -> Entry:
+    """One launch: what fits, what limits it, the next step, and every threshold of each property."""
+    return {
+        "gpu": gpu.key,
+        "blocks_per_sm": residency.blocks_per_sm,
+        "warps_per_sm": residency.warps_per_sm,
+        "max_warps_per_sm": residency.max_warps_per_sm,
+        "occupancy": residency.occupancy,
+        "limiters": list(residency.limiters),
+        "block_limits": {name: n for name, n in residency.block_limits.items() if n < 2**31 - 1},
+        "next_step": [step.sentence for step in residency.next_step],
+        "ladders": {
+            change: [
+                {
+                    "at_most" if change != "threads" else "threads": rung.at_most,
+                    "blocks_per_sm": rung.blocks_per_sm, "warps_per_sm": rung.warps_per_sm,
+                    "occupancy": rung.occupancy, "limiters": list(rung.limiters), "now": rung.now,
+                }
+                for rung in rungs
+            ]
+            for change, rungs in ladders.items()
+        },
+    }  # fmt: skip
+
+
+def residency_text(gpu: Gpu, entry: Entry) -> RenderableType:
+    """The same for reading."""
+    lines = [
+        Text.assemble(
+            (f"{count(entry['blocks_per_sm'], 'block')} per SM, {entry['warps_per_sm']} of "
+             f"{entry['max_warps_per_sm']} warps ({100 * entry['occupancy']:.0f} %)", "bold"),
+            f" on {gpu.name}, limited by {' and '.join(entry['limiters'])}.",
+        ),
+        Text("Blocks each limit admits: " + ", ".join(f"{k} {amount(v)}" for k, v in entry["block_limits"].items())),
+    ]  # fmt: skip
+    steps = [Text(sentence) for sentence in entry["next_step"]]
+    return Group(*lines, *steps, *(_ladder(change, rungs) for change, rungs in entry["ladders"].items()))
+
+
+def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:
+    """One property: how many blocks fit up to which value."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name in (_TITLES[change], "blocks", "warps", "in use", "limited by"):
+        table.add_column(name, justify="left" if name == "limited by" else "right", no_wrap=True)
+    shown = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung["now"]]
+    for rung in shown:
+        value = rung["threads"] if change == "threads" else rung["at_most"]
+        table.add_row(
+            f"{value}{' <' if rung['now'] else '  '}", str(rung["blocks_per_sm"]), str(rung["warps_per_sm"]),
+            f"{100 * rung['occupancy']:.0f} %", ", ".join(rung["limiters"]), style="bold" if rung["now"] else "",
+        )  # fmt: skip
+    return table
+
+
+def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], found: ResidencySweep) -> list[Entry]:
+    """One row per combination; axes : block, registers, smem -> values, the axes of `found` in that order."""
+    blocks, registers, shared = axes["block"], axes["registers"], axes["smem"]
+    return [
+        {
+            "gpu": gpu.key, "block": block, "registers": register, "smem": size,
+            "blocks_per_sm": int(found.blocks_per_sm[i, j, k]),
+            "warps_per_sm": int(found.warps_per_sm[i, j, k]),
+            "max_warps_per_sm": found.max_warps_per_sm,
+            "occupancy": float(found.occupancy[i, j, k]),
+            "limiters": [name for name, mask in found.binds.items() if mask[i, j, k]],
+        }
+        for i, block in enumerate(blocks) for j, register in enumerate(registers) for k, size in enumerate(shared)
+    ]  # fmt: skip
+
+
+def sweep_text(rows: Sequence[Entry]) -> RenderableType:
+    """A table of the sweep; what is the same in all rows stands above it, what cannot be below it."""
+    found = [row for row in rows if "error" not in row]
+    axes = [name for name in ("gpu", "block", "registers", "smem") if len({row[name] for row in found}) > 1]
+    fixed = [f"{name} {found[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name in (*axes, "blocks", "warps", "in use", "limited by"):
+        table.add_column(name, justify="left" if name in ("gpu", "limited by") else "right", no_wrap=True)
+    for row in found:
+        table.add_row(
+            *(str(row[name]) for name in axes), str(row["blocks_per_sm"]),
+            f"{row['warps_per_sm']}/{row['max_warps_per_sm']}", f"{100 * row['occupancy']:.0f} %",
+            ", ".join(row["limiters"]),
+        )  # fmt: skip
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        if "error" in row:
+            reasons.setdefault(row["error"]["reason"], []).append(row["gpu"])
+    refused = [Text(f"{', '.join(gpus)}: {reason}", "red") for reason, gpus in reasons.items()]
+    return Group(Text(", ".join(fixed), "bold"), table, *refused)
