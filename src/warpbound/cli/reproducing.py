@@ -5,7 +5,7 @@ import sys
 import click
 
 from warpbound.cli.output import announced, form_option, show, write
-from warpbound.errors import WarpboundError
+from warpbound.errors import CommandError, WarpboundError
 
 EXAMPLES = """
 \b
@@ -21,7 +21,7 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("name", metavar="[PAPER[:ITEM]|all]", required=False)
 @click.option("--record", is_flag=True, help="Record the verdicts found as the right ones.")
-@form_option("text", "json", "csv")
+@form_option("text", "json", "csv", "markdown")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def reproduce(name: str | None, record: bool, form: str, out: str | None) -> None:
     """The papers' tables and figures beside what the models here give; without a name, what there is."""
@@ -31,12 +31,10 @@ def reproduce(name: str | None, record: bool, form: str, out: str | None) -> Non
 
     known = papers.recorded()
     if name is None:
-        there = papers.items()
-        if form == "text":
-            show(pages.listing(there, known), out)
-        else:
-            write(as_json(document("warpbound reproduce", [pages.item_entry(item, known) for item in there])), out)
+        _list(form, out)
         return
+    if form == "markdown":
+        raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json or csv.")
     wanted = papers.chosen(name)
     found = [papers.reproduced(item) for item in announced((item.key, item) for item in wanted)]
     changed = papers.changes(found, known)
@@ -52,3 +50,19 @@ def reproduce(name: str | None, record: bool, form: str, out: str | None) -> Non
     elif changed:
         many = f"{len(changed)} numbers are" if len(changed) > 1 else f"{changed[0]}: it is"
         raise WarpboundError(f"{many} not as recorded.", "Mend what changed, or --record if it is right.")
+
+
+def _list(form: str, out: str | None) -> None:
+    from warpbound import reproduce as papers
+    from warpbound.report.document import as_json, document
+    from warpbound.reproduce import pages
+
+    there, known = papers.items(), papers.recorded()
+    if form == "json":
+        write(as_json(document("warpbound reproduce", [pages.item_entry(item, known) for item in there])), out)
+    elif form == "markdown":
+        write(pages.markdown(there, known), out)
+    elif form == "text":
+        show(pages.listing(there, known), out)
+    else:
+        raise CommandError("The list has no series.", "Name an item, or take text, json or markdown.")

@@ -7,8 +7,8 @@
 
 from warpbound.reproduce.item import PAPERS, Item, chosen, items
 from warpbound.reproduce.judging import Row, Verdict
-from warpbound.reproduce.recorded import Change, changes, recorded, write
 from warpbound.reproduce.running import Reproduction, reproduced
+from warpbound.reproduce.verdicts import Change, changes, recorded, write
 
 __all__ = [
     "PAPERS",

@@ -16,8 +16,8 @@ from warpbound.errors import InputError
 from warpbound.report.series import Axis, Figure
 from warpbound.reproduce.item import PAPERS, Item
 from warpbound.reproduce.judging import Row, Verdict
-from warpbound.reproduce.recorded import Change, Record
 from warpbound.reproduce.running import Reproduction
+from warpbound.reproduce.verdicts import Change, Record
 
 STYLES = {
     Verdict.AGREES: "green",
@@ -37,6 +37,28 @@ SHORT = {
     Verdict.STANDS_IN: "model for experiment",
     Verdict.UNPRINTED: "not printed",
 }
+KINDS = {
+    "agree": (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY),
+    "differ": (Verdict.DIFFERS,),
+    "contradicted by the paper": (Verdict.CONTRADICTS,),
+    "measured": (Verdict.STANDS_IN,),
+}
+INTRODUCTION = """# The papers' tables and figures, computed again
+
+This page is written by `warpbound reproduce --format markdown -o docs/reproduce.md`; a test keeps it up to date.
+
+`warpbound reproduce PAPER:ITEM` prints the paper's values beside ours, `--format csv` the points of its figures.
+`warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. Every value and input
+is data in the item's folder, with the table or figure it is from; the code only computes.
+
+* *agree*: ours rounds to the printed digits, or is within a tenth where the paper says "about".
+* *differ*: it does not, because the paper rounds on the way or because we read it otherwise; each says how.
+* *contradicted by the paper*: another place of the same paper says otherwise; each names it.
+* *measured*: the paper's value is of an experiment that is not at hand. A model, named in the item, stands in its
+  place, and the difference is shown without a judgement. Items with such a stand-in bear a star.
+
+Numbers that follow from a paper but are not printed in it are recorded too, and not counted here.
+"""
 
 
 def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableType]:
@@ -45,18 +67,32 @@ def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableTyp
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        table.add_column(style="dim", overflow="fold")
         for item in all_items:
             if item.paper == paper:
-                table.add_row(item.key, item.title, tally(record.get(item.key, {})))
-        yield Group(Text(citation, "bold cyan"), Padding(table, (0, 0, 1, 2)))
+                table.add_row(item.name, Text(item.title).append(f" ({tally(item, record)})", "dim"))
+        yield Group(Text(paper, "bold cyan"), Text(f"  {citation}"), Padding(table, (0, 0, 1, 2)))
     yield Text("`warpbound reproduce all` computes them; `warpbound reproduce PAPER:ITEM` shows one.", "dim")
 
 
-def tally(rows: dict[str, list[str | float]]) -> str:
-    """How many numbers have each verdict, as recorded."""
-    count = Counter(Verdict(str(row[0])) for row in rows.values())
-    return ", ".join(f"{count[verdict]} {SHORT[verdict]}" for verdict in Verdict if count[verdict])
+def tally(item: Item, record: Record) -> str:
+    """How many numbers of an item have each kind of verdict, as recorded; those that are not printed left out."""
+    count = Counter(Verdict(str(row[0])) for row in record.get(item.key, {}).values())
+    totals = {word: sum(count[verdict] for verdict in verdicts) for word, verdicts in KINDS.items()}
+    said = [f"{total} {word}" for word, total in totals.items() if total]
+    return ", ".join(said) or "nothing printed to compare with"
+
+
+def markdown(all_items: Sequence[Item], record: Record) -> str:
+    """docs/reproduce.md: what there is and how it stands."""
+    lines = [INTRODUCTION]
+    for paper, citation in PAPERS.items():
+        lines += [f"## `{paper}`", "", f"{citation}.", "", "| item | where | what | verdicts |", "|---|---|---|---|"]
+        for item in all_items:
+            if item.paper == paper:
+                stands = " *" if item.stand_in else ""
+                lines.append(f"| `{item.name}`{stands} | {item.where} | {item.title} | {tally(item, record)} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def page(one: Reproduction) -> RenderableType:

@@ -1,12 +1,11 @@
 """The first example: a load, an addition, a store, a branch."""
 
-from warpbound.models.interval_analysis import Inputs, active_threads, enough_threads
+from warpbound.bounds import Real
+from warpbound.models.interval_analysis import Inputs, active_threads, enough_threads, time
 from warpbound.models.interval_analysis.scoreboard import latency, latency_as_published
 from warpbound.report.series import Axis, Figure, series
 from warpbound.reproduce.interval_analysis.code import device, issue_and_ready, listing
 from warpbound.reproduce.item import Given, Numbers
-
-LATENCIES = (410.0, 417.0)  # of this example and of the next, which goes on with the same device
 
 
 def numbers(given: Given) -> Numbers:
@@ -16,17 +15,15 @@ def numbers(given: Given) -> Numbers:
         **issue_and_ready(given),
         "L, to the branch": latency_as_published(code, on),
         "L, to the next iteration": latency(code, on),
-        **{f"P, of {cycles:g} cycles": enough_threads(_inputs(given, cycles)).limits["memory"] for cycles in LATENCIES},
+        **{f"P, of {cycles:g} cycles": _threads(given, cycles) for cycles in given["interval_latencies"]},
         "active threads of 10 blocks of 64": active_threads(**given["grid"]),
     }
 
 
 def figures(given: Given) -> tuple[Figure, ...]:
     """Time for a million elements against threads."""
-    from warpbound.models.interval_analysis import time
-
     threads = [64.0 * n for n in range(1, 201)]
-    times = [float(time(_inputs(given, LATENCIES[0], threads=p, executions=1e6))) for p in threads]
+    times = [float(time(_inputs(given, given["interval_latencies"][0], threads=p, executions=1e6))) for p in threads]
     return (
         Figure(
             "Simple loop on an M2200",
@@ -36,6 +33,10 @@ def figures(given: Given) -> tuple[Figure, ...]:
             "Interval analysis, Analysis of intervals without barriers",
         ),
     )
+
+
+def _threads(given: Given, cycles: float) -> Real:
+    return enough_threads(_inputs(given, cycles)).limits["memory"]
 
 
 def _inputs(given: Given, cycles: float, threads: float = 1.0, executions: float = 1.0) -> Inputs:

@@ -1,0 +1,50 @@
+"""The synthetic family run by the simulator, beside the models: the experiment that anyone can repeat.
+
+`reference(setting)` is a reference for `comparison`: any model can be held against the simulated machine.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.machine import Gpu
+from warpbound.reproduce.synthetic.comparison import whole_warps
+from warpbound.reproduce.synthetic.machine import THREADS, Machine, on_board
+from warpbound.reproduce.synthetic.predictors import Throughput, basic
+from warpbound.simulate.family import DEFAULT, Setting, loads_per_cycle, throughput
+
+Curve = NDArray[np.float64]
+
+
+def reference(setting: Setting = DEFAULT) -> Throughput:
+    """What the simulated SM does, as a throughput that models are compared with."""
+
+    def simulated(machine: Machine, warps: Real, alpha: Real) -> Curve:
+        return throughput(machine, warps, alpha, setting)
+
+    return simulated
+
+
+def rows(
+    board: Gpu, alphas: Sequence[float], warps: tuple[int, int] | None, setting: Setting
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """For each alpha its title and its rows: loads and additions per cycle and SM, simulated and by the basic model."""
+    machine = on_board(board)
+    chosen = range(warps[0], min(warps[1], machine.max_warps) + 1) if warps else whole_warps(machine).astype(int)
+    for alpha in alphas:
+        found = []
+        for n in chosen:
+            loads = loads_per_cycle(machine, int(n), alpha, setting)
+            found.append(
+                {
+                    "alpha": alpha,
+                    "warps_per_sm": int(n),
+                    "loads_per_cycle": loads,
+                    "adds_per_cycle": THREADS * alpha * loads,
+                    "model_loads_per_cycle": float(basic(machine, n, alpha)),
+                }
+            )
+        yield f"alpha {alpha:g}", found
