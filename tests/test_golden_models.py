@@ -38,6 +38,7 @@ PAPERS = [
     "zhang_owens_2011",
     "sim_2012",
     "huang_2014",
+    "campprof_2011",
     "memory",
     "residency",
     "boards",

@@ -21,16 +21,17 @@ WANTED = {
     "camped_reads": BENCHMARKS,
     "camped_writes": BENCHMARKS,
     "per_warp": BENCHMARKS,
+    "warps": "the launch: launch.blocks and threads_per_block, or warps_per_sm with them",
 }
 
 
 def known(x: Launched) -> dict[str, Any]:
     memory = x.work.memory
-    counted: dict[str, Any] = {}
-    if x.warps is not None:
-        counted |= _transactions("gld", memory.global_load_requests, memory.l1_sectors_load, x.warps)
-        counted |= _transactions("gst", memory.global_store_requests, memory.l1_sectors_store, x.warps)
-    return present(**_benchmarked(x.gpu.key), warps=x.warps_per_sm, **counted)
+    if x.warps is None:
+        return present(**_benchmarked(x.gpu.key))
+    loads = _transactions("gld", memory.global_load_requests, memory.l1_sectors_load, x.warps)
+    stores = _transactions("gst", memory.global_store_requests, memory.l1_sectors_store, x.warps)
+    return present(**_benchmarked(x.gpu.key), warps=x.warps_per_sm, **loads, **stores)
 
 
 @cache
