@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import analysing, camping, coalescing, machines, measuring, reproducing, validating
+from warpbound.cli import analysing, camping, coalescing, counting, machines, measuring, reproducing, simulating, validating
 from warpbound.errors import CommandError, WarpboundError
 
 
@@ -51,6 +51,7 @@ for _command in (
     analysing.curve,
     analysing.predict,
     coalescing.coalescing,
+    counting.count,
     machines.occupancy,
     machines.gpus,
     machines.models,
@@ -58,6 +59,7 @@ for _command in (
     measuring.measure,
     reproducing.reproduce,
     camping.campprof,
+    simulating.simulate,
     validating.validate,
 ):
     main.add_command(_command)

@@ -38,8 +38,8 @@ class Timing:
 def timing(arch: int, board: str) -> Timing | None:
     """The table of a board (its key), else of its architecture (35 for 3.5); None where there is neither."""
     tables = _tables()
-    by_board = (table for table, said in tables if board in said.get("boards", ()))
-    by_arch = (table for table, said in tables if arch in said.get("architectures", ()))
+    by_board = (table for table, said in tables if board in said.get("boards", "").split())
+    by_arch = (table for table, said in tables if str(arch) in said.get("architectures", "").split())
     return next(by_board, None) or next(by_arch, None)
 
 

@@ -5,6 +5,7 @@ from warpbound.machine import Gpu
 from warpbound.program.cuda import COMPILED_ARCHITECTURES
 from warpbound.program.kernel import Program
 
+OLDEST = 60  # the first that code compiled for another architecture may stand in for
 _TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
 
 
@@ -16,7 +17,7 @@ def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
     arch = machine.arch
     if arch in COMPILED_ARCHITECTURES:
         return arch, None
-    if 60 <= arch < 75:
+    if OLDEST <= arch < 75:
         return 75, "sm_75"
     raise InputError(
         f"No compiler at hand makes code for compute capability {machine.compute_capability}.",

@@ -11,7 +11,7 @@ from warpbound.machine import Gpu
 from warpbound.program import nvjitlink
 from warpbound.program.cache import cached, digest
 from warpbound.program.compiled import Compiled, spills
-from warpbound.program.fit import assembles_for, compiled_arch
+from warpbound.program.fit import OLDEST, assembles_for, compiled_arch
 from warpbound.program.kernel import Program
 from warpbound.program.machine_code import from_cubin
 
@@ -55,6 +55,12 @@ def from_ptx(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
     entries = _parameters(plain)
     if not entries:
         raise InputError(f"{name} is PTX without a kernel (.entry).", "Give PTX that holds one.")
+    if machine.arch < OLDEST:
+        raise InputError(
+            f"{name} is PTX, and no compiler at hand makes code of it for compute capability "
+            f"{machine.compute_capability}.",
+            "Give a listing of its machine code, or count its instructions with `warpbound count`.",
+        )
     arch, proxy = compiled_arch(machine)
     if not assembles_for(header.target, header.features, machine.arch):
         raise InputError(
@@ -79,7 +85,10 @@ def _header(text: str, name: str) -> Header:
     version, target = _VERSION.search(text), _TARGET.search(text)
     if version is None or target is None:
         missing = ".version" if version is None else ".target"
-        raise InputError(f"{name} is not PTX: it has no {missing} line.", "Give what `nvcc -ptx` writes.")
+        raise InputError(
+            f"{name} is not PTX: it has no {missing} line.",
+            "Give what `nvcc -ptx` writes, or count a piece with `warpbound count`.",
+        )
     found = _ARCHITECTURE.fullmatch(target[1])
     if found is None:
         raise InputError(f"{name}: .target {target[1]} is no architecture.", "PTX names one like sm_80.")

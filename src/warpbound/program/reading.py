@@ -75,6 +75,12 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
     return tuple(paced(fits(one, machine), machine) for one in named(found, kernel, name))
 
 
+def read_text(path: Path) -> str:
+    """The text of a file, in whatever encoding. Raises InputError where it cannot be read or is none."""
+    name, raw = _contents(path)
+    return _text(raw, name)
+
+
 def _from_text(  # noqa: PLR0913  (what a compilation needs)
     text: str, name: str, source: Source, machine: Gpu, kernel: str | None, options: Options
 ) -> tuple[Program, ...]:

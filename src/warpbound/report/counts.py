@@ -1,0 +1,75 @@
+"""What counting PTX found: plain values, a table, and the workload file that a prediction starts from."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.program.ptx_counts import Counted, Mix
+
+SECTORS = {"coalesced": 4, "uncoalesced": 32}  # of a warp's 32-bit access: one line, or one sector for each lane
+NOTE = (
+    "Loops: lines, then one iteration without inner loops. Computation includes barriers and shared memory, as Hong "
+    "and Kim count; a loop without --trips counts once; both sides of branches count."
+)
+
+
+def counts_entry(counted: Counted) -> dict[str, Any]:
+    """One kernel, or one piece without a name."""
+    return {
+        "kernel": counted.name or None,
+        "total": _mix(counted.total),
+        "in_loops": _mix(counted.in_loops),
+        "loops": [
+            {"label": loop.label, "lines": [loop.first, loop.last], "trips": loop.trips, **_mix(loop.iteration)}
+            for loop in counted.loops
+        ],
+    }
+
+
+def _mix(mix: Mix) -> dict[str, float]:
+    return {
+        "computation": mix.computation,
+        "coalesced_memory": mix.coalesced,
+        "uncoalesced_memory": mix.uncoalesced,
+        "synchronisation": mix.synchronisation,
+    }
+
+
+def counts_table(found: Sequence[Counted]) -> RenderableType:
+    """Rows by loop, in all loops, and in all."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name in ("", "trips", "computation", "coalesced", "uncoalesced", "barriers"):
+        table.add_column(name, justify="right" if name else "left", overflow="fold")
+    for one in found:
+        if one.name:
+            table.add_row(Text(one.name, "bold"))
+        for loop in one.loops:
+            trips = "?" if loop.trips is None else f"{loop.trips:g}"
+            table.add_row(f"{loop.label}, {loop.first}-{loop.last}", trips, *_cells(loop.iteration))
+        table.add_row("all loops", "", *_cells(one.in_loops))
+        table.add_row("all", "", *_cells(one.total), style="bold")
+    return Group(table, Text(NOTE, "dim"))
+
+
+def _cells(mix: Mix) -> list[str]:
+    return [f"{value:g}" for value in _mix(mix).values()]
+
+
+def workload_text(found: Sequence[Counted], source: str) -> str:
+    """A workload file of the first kernel, for `warpbound predict` once its launch is written in."""
+    one = found[0]
+    title = json.dumps(f"{one.name or 'piece of PTX'}, counted from {source}", ensure_ascii=False)
+    lines = [f"title = {title}", "", "[launch]  # write in the launch: blocks, threads_per_block, blocks_per_sm", ""]
+    lines += ["[counts]", 'per = "warp"', f"instructions = {one.total.computation + one.total.memory:g}"]
+    lines += [f"barriers = {one.total.synchronisation:g}"]
+    for kind, sectors in SECTORS.items():
+        count = getattr(one.total, kind)
+        if count:
+            lines += ["", f"[[access]]  # {kind}; loads and stores are not told apart", 'kind = "load"', 'per = "warp"']
+            lines += [f"count = {count:g}", f"sectors = {sectors}"]
+    return "\n".join(lines) + "\n"
