@@ -156,6 +156,7 @@ def test_a_parameter_in_doubt_widens_the_interval_of_what_it_moves(name):
     asked = [
         ask(), ask(blocks=20_000, work=warm), ask(blocks=1), ask(blocks=400, fits=1, work=late),
         ask(blocks=4000, work=l1), ask(blocks=500_000, fits=32, warps=1, work=warm), ask(fits=1, warps=2, work=warm),
+        ask(work=warm.with_memory(hottest_updates=32.0)),
     ]  # fmt: skip
     assert max(found.doubts[name] / found.time_s for found in asked) > 1e-3
 

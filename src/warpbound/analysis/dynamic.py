@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.analysis.case import WARP, Case, product
+from warpbound.analysis.hot_address import hottest_updates
 from warpbound.analysis.static import Piece, Work, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.isa.limits import limits
@@ -21,7 +22,6 @@ from warpbound.workload.dynamic import Sample, executed_work, mean_per_warp, sam
 from warpbound.workload.static import iterations
 
 SECTOR_B = 32
-_GLOBAL_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ between blocks
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
@@ -71,7 +71,7 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     timing = waits(program.instructions, case.latency, served)
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(seen.of_blocks * per_block)
-    whole = replace(launch_memory(moved), atomic_steps=_atomic_steps(program.instructions, moved))
+    whole = replace(launch_memory(moved), hottest_updates=hottest_updates(program, seen, chosen))
     timed = timed_stream(program, seen, timing)
     work = executed_work(program, arch, seen, chosen, whole.scaled(1 / warps), timed, warps)
     work = with_start(work, case)
@@ -142,13 +142,9 @@ def launch_memory(moved: Traffic) -> Memory:
         ideal_sectors=moved.ideal_sectors,
         shared_conflict_wavefronts=moved.shared_excess_wavefronts,
         touched_bytes=moved.touched_bytes,
+        local_requests=moved.local_load_requests + moved.local_store_requests,
+        local_sectors=moved.local_sectors,
     )
-
-
-def _atomic_steps(instructions: tuple[Instruction, ...], moved: Traffic) -> float:
-    """Lanes on one address of global memory, one after the other, of the whole launch."""
-    steps = moved.by_instruction.atomic_steps
-    return float(sum(steps[index] for index, one in enumerate(instructions) if one.opcode in _GLOBAL_ATOMICS))
 
 
 def _per_execution(

@@ -6,12 +6,13 @@ from warpbound.analysis import trust
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.static import Work
 from warpbound.headline import LaunchPrediction, predict_launch
+from warpbound.headline.stations import HOT
 from warpbound.predict import Place, Prediction
 from warpbound.workload import Workload
 
 NOTE = "time by flow balance with parameters fitted on streams of V100 and A100-80"
 LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
-_STARTING = "block start"  # the chip's rate of starting blocks: a cost of the launch
+_PARTS = {"block start": "launch", HOT: "l2"}  # the chip's rate of starting blocks, and of updating one address
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,11 @@ def launch_prediction(case: Case, work: Work, resident_blocks: float | None = No
 
 
 def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
-    """The interval reaches what the time would be if L2 kept nothing, and if all atomics met at one address."""
+    """The interval reaches what the time would be if L2 kept nothing from the launch before."""
     cold = trust.unkept(case, work.whole)
     if cold is not None:
         found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1).time_s)
-    return trust.widened(found, trust.HOT, max(found.time_s, trust.serialised_s(case, work.whole)))
+    return found
 
 
 def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPrediction:
@@ -55,10 +56,11 @@ def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPredicti
 
 
 def launch_seconds(case: Case, work: Workload, place: Place) -> float:
-    """Time of a launch of changed work, or at another occupancy, with as many blocks as its warps make."""
+    """Time of a launch of changed work, or at another place, with as many blocks as its warps make."""
     warps = warps_per_block(case)
     blocks = max(1, round((work.warps or 0.0) / warps))
-    return _predicted(case, work, max(1.0, place.warps_per_sm / warps), blocks).time_s
+    held = Resident(max(1.0, place.warps_per_sm / warps))
+    return predict_launch(work, place.gpu, held, blocks, warps, place.clock_hz).time_s
 
 
 def warps_per_block(case: Case) -> int:
@@ -88,8 +90,9 @@ def _predicted(case: Case, work: Workload, resident_blocks: float, blocks: int) 
 
 
 def _renamed(found: LaunchPrediction) -> LaunchPrediction:
-    """Starting blocks counts as launch: the larger of the two."""
+    """Starting blocks counts as launch, updates of one address as L2: the larger of the two."""
     costs = dict(found.costs)
-    costs["launch"] = max(costs.get("launch", 0.0), costs.pop(_STARTING, 0.0))
+    for part, whole in _PARTS.items():
+        costs[whole] = max(costs.get(whole, 0.0), costs.pop(part, 0.0))
     order = sorted(costs, key=lambda name: -costs[name])
     return replace(found, costs=costs, bottleneck=order[0], runner_up=order[1])

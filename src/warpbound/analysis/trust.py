@@ -11,10 +11,9 @@ from warpbound.workload import Workload
 
 MOST = 4         # doubts that are named
 WORTH = 0.001    # shares below this are left out
-KEPT, HOT = "what L2 keeps from launch to launch", "atomics on one address"
+KEPT = "what L2 keeps from launch to launch"
 AROUND_L2 = (0.5, 1.5)  # footprints, as shares of L2, of which a launch finds an uncertain part of its data there
 SECTOR_B = 32.0
-FORM_WORDS = "no microbenchmark: the form of the model itself"
 
 
 def stalls_entry(timed: LaunchPrediction, clock_hz: float) -> list[Entry]:
@@ -71,7 +70,3 @@ def unkept(case: Case, work: Workload) -> Workload | None:
         dram_bytes_read=max(memory.dram_bytes_read, read), dram_bytes_written=max(memory.dram_bytes_written, written)
     )
 
-
-def serialised_s(case: Case, work: Workload) -> float:
-    """Time if all atomics went to one address and L2 did one lane of them per cycle, s."""
-    return work.memory.atomic_steps * (work.warps or 0.0) / case.clock_hz

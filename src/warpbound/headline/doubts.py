@@ -31,6 +31,7 @@ OTHER_FAMILY = 1.5   # times the spread, where no calibrated board has memory of
 WIDEST_HBM = 1024    # bits of the narrowest bus of stacked memory; boards with GDDR have at most half of it
 FORM_ERROR = {"dram": 0.02, "latency": 0.025, "l1": 0.02, "l2": 0.03, "launch": 0.03, "block start": 0.025}
 UNJUDGED_FORM = 0.10
+ATOMIC_SPREAD = 0.5  # of one update per cycle, which the vendor states for Kepler alone (GK110 whitepaper, 2012)
 MEASURED_BY = {  # parameter -> the mechanism of `warpbound measure` that finds it
     "block_start": "stream", "store_cost": "stream", "latency_spread": "stream", "dram_wait_read": "stream",
     "dram_wait_mixed": "stream", "dram_read_capacity": "stream", "dram_write_capacity": "stream",
@@ -45,6 +46,8 @@ def spread(name: str, found: Known, board: Gpu) -> float:
     if name in SPREADS:
         taken = name in found.assumed
         return SPREADS[name][taken] * (OTHER_FAMILY if taken and not stacked(board) else 1.0)
+    if name == "atomic_rate":
+        return ATOMIC_SPREAD
     quantity = board.parameters.get(name)
     return 0.0 if quantity is None else of_quantity(quantity)
 

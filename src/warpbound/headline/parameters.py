@@ -42,6 +42,7 @@ class Parameters:
     shared_latency: Real = 1.0     #  [1]
     l1_bandwidth: Real = 1.0       #  [1]
     l2_bandwidth: Real = 1.0       #  [1]
+    atomic_rate: Real = 1.0        # updates of one address by L2  [1/cycle]
 
     @property
     def dram(self) -> Dram:
@@ -62,7 +63,8 @@ class Known:
 
 FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
           "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
-SCALED = ("l1_latency", "l2_latency", "dram_latency", "shared_latency", "l1_bandwidth", "l2_bandwidth")
+SCALED = ("l1_latency", "l2_latency", "dram_latency", "shared_latency", "l1_bandwidth", "l2_bandwidth",
+          "atomic_rate")  # fmt: skip
 _PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
     "dram_read_capacity": lambda board: board.value("dram_bandwidth"),
     "dram_write_capacity": lambda board: board.value("dram_bandwidth"),

@@ -20,7 +20,8 @@ REASONS = ("selected", "not selected", "wait", "math pipe throttle", "mio thrott
 _PARTS = {"issue": "selected", "fixed": "wait", "shared": "short scoreboard", "constant": "imc miss",
           "barrier": "barrier"}  # fmt: skip
 _QUEUES = {"issue": "not selected", "shared": "mio throttle", "lsu": "lg throttle", "l1": "lg throttle",
-           "l2": "long scoreboard", "dram": "long scoreboard", "block start": REPLACEMENT}  # fmt: skip
+           "l2": "long scoreboard", "dram": "long scoreboard", "one address": "lg throttle",
+           "block start": REPLACEMENT}  # fmt: skip
 PIPES = "math pipe throttle"  # every other resource
 
 

@@ -2,8 +2,9 @@
 
 Source   demands of adapt/resources.py, latencies of the Gpu, parameters of `parameters`.
 Models   pipes per sub-core, data paths per SM, L2, DRAM and the start of blocks per chip; warps as the customers of
-         what is on the chip, or blocks as soon as barriers hold their warps together.
-Omits    atomics at one address; TLB reach; instruction-cache misses; near and far L2 as different resources.
+         what is on the chip, or blocks as soon as barriers hold their warps together; atomics on one address, which
+         L2 does one at a time.
+Omits    TLB reach; instruction-cache misses; near and far L2 as different resources.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from warpbound.workload import Workload
 
 SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
 SM = ("lsu", "shared", "l1")
+HOT = "one address"  # that atomics of the whole chip update, one after the other, at L2
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
 _WAITING = ("l1", "l2", "dram")  # causes of latency that are loads under way
 _START = "start"                 # the start of a block, which a Workload may already contain
@@ -168,9 +170,11 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     l2_s = sectors * SECTOR_B * share / l2_rate
     dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
     to_dram = loads(x, values).to_dram
-    chip = population * np.multiply(x.warps_per_block, x.active_sms)
+    customers = np.multiply(x.warps_per_block, x.active_sms)
+    chip = population * customers
     return {
         "l2": Queue(np.multiply(x.warps_per_block, l2_s), np.multiply(values.warp_wait, l2_s), _others(chip)),
+        HOT: Queue(x.work.memory.hottest_updates * customers / (values.atomic_rate * x.clock_hz)),
         "dram": Queue(dram_s, to_dram * dram.wait(values.dram, writes)),
         "block start": Queue(np.multiply(values.block_interval, x.active_sms)),
     }

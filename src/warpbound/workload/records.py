@@ -22,7 +22,9 @@ class Memory:
     ideal_sectors: float = 0.0  # sectors that would hold the same bytes; 0 where addresses are not known
     shared_conflict_wavefronts: float = 0.0  # of the two above, those that conflict-free accesses would save
     touched_bytes: float = 0.0  # different bytes of global memory; 0 where addresses are not known
-    atomic_steps: float = 0.0  # lanes on one address of an atomic access, one after the other
+    hottest_updates: float = 0.0  # atomic updates of the one address that is updated most
+    local_requests: float = 0.0  # loads and stores of local memory: spills and arrays of a thread
+    local_sectors: float = 0.0  # of the L1 sectors, theirs
 
     def scaled(self, factor: float) -> "Memory":
         """Every count times `factor`."""
