@@ -1,0 +1,223 @@
+"""Other work: what the kernel's author could change, one thing at a time, with the physical reason."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from warpbound.adapt.resources import eased
+from warpbound.latency import memory_latency
+from warpbound.predict import Place
+from warpbound.workload import Workload
+
+SECTOR_B = 32.0
+WARP = 32.0
+DIVERGENT = 0.8        # share of lanes that are on below which divergence is a change worth trying
+READ_AGAIN = 1.5       # times that a byte comes from L2 from which on a place nearer by is worth trying
+FMA_CYCLES = 2.0       # of one sub-core's unit for an FP32 instruction of a warp, where the kernel has none itself
+EASINGS = {  # resource -> demand that the change leaves, what to change
+    "issue": (0.75, "a quarter fewer instructions (wider accesses, unrolled loops, less index arithmetic)"),
+    "alu": (0.75, "a quarter fewer integer, logic and comparison instructions"),
+    "fma": (0.75, "a quarter fewer multiplications and additions"),
+    "fp64": (0.5, "half the FP64 instructions (FP32 where it is exact enough)"),
+    "xu": (0.5, "half the special functions and conversions"),
+    "tensor": (0.5, "operands of half the width on the tensor cores"),
+    "uniform": (0.75, "a quarter fewer uniform instructions"),
+    "lsu": (0.5, "half the load and store instructions (64- and 128-bit accesses)"),
+    "shared": (0.5, "half the shared-memory traffic (more results per thread, operands kept in registers)"),
+    "l1": (0.5, "half the L1 traffic (operands kept in registers or shared memory)"),
+    "l2": (0.5, "half the L2 traffic (tiles kept in shared memory or L1)"),
+    "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
+}
+ILP = "twice the independent work per thread (ILP x2)"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Other work or another place. units : of the old work in one of the new. done : share of the launch's work."""
+
+    change: str
+    why: str
+    work: Workload
+    place: Place
+    units: float = 1.0
+    done: float = 1.0
+
+
+def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
+    """Everything that asks nothing of the residency."""
+    for find in (_ilp, _no_conflicts, _coalesced, _no_barriers, _no_divergence, _no_spills, _single_precision,
+                 _spread_atomics, _nearer):  # fmt: skip
+        if (found := find(work, place)) is not None:
+            yield found
+
+
+def easings(work: Workload, place: Place, cycles: dict[str, float]) -> Iterator[Alternative]:
+    """Less demand on each resource that is used, whatever else may bind then."""
+    for resource, (left, change) in EASINGS.items():
+        if resource in cycles:
+            why = f"it takes {number(cycles[resource])} SM cycles per {work.unit}"
+            yield Alternative(change, why, eased(work, resource, left), place)
+
+
+def pair(work: Workload, place: Place, cycles: dict[str, float], near: float) -> Alternative | None:
+    """Both changes where the second tightest resource, or latency, is within `near` of the tightest."""
+    order = sorted((name for name in cycles if name in EASINGS or name == "latency"), key=lambda name: -cycles[name])
+    if len(order) < 2 or cycles[order[1]] < near * cycles[order[0]]:
+        return None
+    changed, units, words = work, 1.0, []
+    for name in sorted(order[:2], key=lambda name: name == "latency"):
+        if name == "latency":
+            changed, units = doubled(changed), 2.0
+            words.append(ILP)
+        else:
+            left, change = EASINGS[name]
+            changed = eased(changed, name, left)
+            words.append(change)
+    first, second = (number(cycles[name]) for name in order[:2])
+    why = f"{order[0]} and {order[1]} bind together, {first} and {second} SM cycles per {work.unit}"
+    return Alternative("; and ".join(words), why, changed, place, units)
+
+
+def doubled(work: Workload) -> Workload:
+    """Two units of work interleaved in one warp: twice the demand, issued one after the other, waited for together."""
+    return replace(
+        work,
+        warp_instructions=2 * work.warp_instructions,
+        units={unit: 2 * busy for unit, busy in work.units.items()},
+        tensor={kind: 2 * count for kind, count in work.tensor.items()},
+        memory=work.memory.scaled(2),
+        latency=work.latency + work.parts.get("issue", 0.0),
+        warps=None if work.warps is None else work.warps / 2,
+    )
+
+
+def _ilp(work: Workload, place: Place) -> Alternative:
+    why = "each warp waits once for two items instead of twice; it takes more registers"
+    return Alternative(ILP, why, doubled(work), place, 2.0)
+
+
+def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
+    memory = work.memory
+    extra = memory.shared_conflict_wavefronts
+    total = memory.shared_wavefronts_load + memory.shared_wavefronts_store + memory.shared_wavefronts_atomic
+    if not extra > 0:
+        return None
+    why = f"bank conflicts take {extra:.3g} of {total:.3g} shared-memory wavefronts"
+    return Alternative("no shared-memory bank conflicts", why, eased(work, "shared", 1.0 - extra / total), place)
+
+
+def _coalesced(work: Workload, place: Place) -> Alternative | None:
+    """As many sectors as would hold the bytes asked for; more than that is waste, in DRAM too."""
+    memory = work.memory
+    spread, touched = memory.sectors_per_request, memory.l1_sectors_load + memory.l1_sectors_store
+    if spread is None or not 0 < memory.ideal_sectors < touched:
+        return None
+    kept = memory.ideal_sectors / touched
+    better = eased(eased(work, "l1", kept), "l2", kept)
+    moved = memory.dram_bytes_read + memory.dram_bytes_written
+    if moved > SECTOR_B * memory.ideal_sectors:
+        better = eased(better, "dram", SECTOR_B * memory.ideal_sectors / moved)
+    better = better.with_memory(l1_sectors_load=kept * memory.l1_sectors_load,
+                                l1_sectors_store=kept * memory.l1_sectors_store)  # fmt: skip
+    why = f"{spread:.1f} sectors per request where {spread * kept:.1f} hold the same bytes"
+    return Alternative("coalesced global accesses", why, better, place)
+
+
+def _no_barriers(work: Workload, place: Place) -> Alternative | None:
+    if round(work.barriers) < 1:
+        return None
+    free = without(replace(work, barriers=0.0), {"barrier": 0.0})
+    why = f"at each of {work.barriers:.0f} barriers all warps of a block wait for the last one"
+    return Alternative("no barriers (independent warps, or warp shuffles)", why, free, place)
+
+
+def _no_divergence(work: Workload, place: Place) -> Alternative | None:
+    on = work.thread_instructions / (WARP * work.warp_instructions) if work.warp_instructions else 1.0
+    if on >= DIVERGENT:
+        return None
+    full = replace(
+        without(work, {"issue": on, "fixed": on, "constant": on}),
+        warp_instructions=on * work.warp_instructions,
+        units={unit: on * busy for unit, busy in work.units.items()},
+    )
+    why = f"{100 * on:.0f} % of the lanes are on in the mean instruction"
+    return Alternative("no divergence (lanes of one warp on one path)", why, full, place)
+
+
+def _no_spills(work: Workload, place: Place) -> Alternative | None:
+    memory = work.memory
+    sectors = memory.l1_sectors_load + memory.l1_sectors_store
+    if not memory.local_sectors > 0 or not sectors:
+        return None
+    kept = max(0.0, 1.0 - memory.local_sectors / sectors)
+    units = work.units | {"lsu": max(0.0, work.units.get("lsu", 0.0) * (1.0 - _share_of_local(work)))}
+    free = replace(
+        without(work, dict.fromkeys(("l1", "l2", "dram"), kept)),
+        warp_instructions=work.warp_instructions - memory.local_requests,
+        units=units,
+        memory=replace(
+            memory, l1_wavefronts=kept * memory.l1_wavefronts, l2_sectors_read=kept * memory.l2_sectors_read,
+            l2_sectors_written=kept * memory.l2_sectors_written, dram_bytes_read=kept * memory.dram_bytes_read,
+            dram_bytes_written=kept * memory.dram_bytes_written,
+        ),
+    )  # fmt: skip
+    why = f"spills and local arrays make {100 * (1 - kept):.0f} % of the sectors that L1 moves"
+    return Alternative("no spills and no local arrays (more registers, smaller tiles)", why, free, place)
+
+
+def _share_of_local(work: Workload) -> float:
+    accesses = work.by_pipe.get("lsu", 0.0)
+    return min(1.0, work.memory.local_requests / accesses) if accesses else 0.0
+
+
+def _single_precision(work: Workload, place: Place) -> Alternative | None:
+    count = work.by_pipe.get("fp64", 0.0)
+    if not count:
+        return None
+    own = work.by_pipe.get("fma", 0.0)
+    each = work.units.get("fma", 0.0) / own if own else FMA_CYCLES
+    units = work.units | {"fp64": 0.0, "fma": work.units.get("fma", 0.0) + each * count}
+    busy = number(work.units.get("fp64", 0.0))
+    why = f"{number(count)} FP64 instructions per {work.unit} keep the pipe of a sub-core busy for {busy} cycles"
+    return Alternative("FP32 instead of FP64 arithmetic", why, replace(work, units=units), place)
+
+
+def _spread_atomics(work: Workload, place: Place) -> Alternative | None:
+    hottest = work.memory.hottest_updates
+    if not hottest > 0:
+        return None
+    updates = number(hottest * (work.warps or 1.0))
+    why = f"one address is updated {updates} times, and L2 does such updates one after the other"
+    spread = work.with_memory(hottest_updates=0.0)
+    return Alternative("atomics on separate addresses (a copy per block, sums within a warp first)", why, spread, place)
+
+
+def _nearer(work: Workload, place: Place) -> Alternative | None:
+    """What is read again comes from L1 or shared memory instead of L2."""
+    memory = work.memory
+    read, touched = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
+    if not touched > 0 or read < READ_AGAIN * touched:
+        return None
+    kept = touched / read
+    level = memory_latency(place.gpu, place.clock_hz)
+    moved = {name: work.parts.get(name, 0.0) for name in ("l2", "dram")}
+    at_l1 = (1.0 - kept) * sum(cycles * level.l1 / level.at(name) for name, cycles in moved.items())
+    near = without(work, {"l2": kept, "dram": kept})
+    near = replace(near, latency=near.latency + at_l1, parts=near.parts | {"l1": near.parts.get("l1", 0.0) + at_l1})
+    near = near.with_memory(
+        l2_sectors_read=kept * memory.l2_sectors_read, dram_bytes_read=min(memory.dram_bytes_read, touched)
+    )
+    why = f"every byte comes from L2 {read / touched:.1f} times in the mean"
+    return Alternative("data that are read again kept on the SM (tiles, a larger L1 carve-out)", why, near, place)
+
+
+def without(work: Workload, kept: dict[str, float]) -> Workload:
+    """The same path with only a share of what each cause costs."""
+    parts = {cause: cycles * kept.get(cause, 1.0) for cause, cycles in work.parts.items()}
+    before = sum(work.parts.values())
+    return replace(work, latency=work.latency * sum(parts.values()) / before if before else work.latency, parts=parts)
+
+
+def number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
