@@ -27,7 +27,7 @@ MODELS: dict[str, str] = {
 
 ABOUT: dict[str, str] = {
     "baghsorkhi_2010": "Baghsorkhi and others: latency of one warp, summed over the warps",
-    "campprof_2011": "Aji, Daga, Feng (CampProf): no request or every one camps in one memory partition, from benchmarks",
+    "campprof_2011": "Aji, Daga, Feng (CampProf): times with no request and with every one camping in a partition",
     "chen_aamodt_2009": "Chen, Aamodt: throughput of n threads from that of one",
     "cuda_guide_2015": "NVIDIA's guide: warps whose arithmetic fills one memory stall",
     "hong_kim_2009": "Hong, Kim: warps that wait for memory together (MWP) or compute meanwhile (CWP)",

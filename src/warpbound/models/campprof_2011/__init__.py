@@ -121,7 +121,8 @@ def extrapolation_errors(
     degree = np.asarray(degree_of_camping(measured, best, worst))
     lines = np.asarray(application(degree[:, None], best, worst))
     errors = relative_errors(lines, measured)
-    return errors[~np.eye(len(measured), dtype=bool)].reshape(len(measured), -1)  # eq. 6.2
+    others = max(0, len(measured) - 1)
+    return errors[~np.eye(len(measured), dtype=bool)].reshape(len(measured), others)  # eq. 6.2
 
 
 def geometric_mean(errors: NDArray[np.float64]) -> float:
