@@ -34,8 +34,8 @@ from warpbound.simulate.warp_state import Reason
 
 MEMORIES = ("constant", "spread", "exponential", "fitted")
 ENDLESS = 1 << 40
-# Table 6.6, row of 3.8 GB/s: percentiles of single accesses on the GTX 680 when memory is all but idle, cycles. The last
-# is not the slowest of ten million, 536, but what the printed mean of 303 leaves for the slowest twentieth.
+# Table 6.6, row of 3.8 GB/s: percentiles of single accesses on the GTX 680 when memory is all but idle, cycles. The
+# last is not the slowest of ten million, 536, but what the printed mean of 303 leaves for the slowest twentieth.
 IDLE_SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 IDLE_CYCLES = (280.0, 292.0, 296.0, 300.0, 304.0, 324.0, 360.0)
 IDLE_MEAN = 303.0

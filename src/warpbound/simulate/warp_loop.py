@@ -47,7 +47,7 @@ def play(m: Column) -> None:
         queued = len(queue) > 0 and queue[0][0] <= time
         if queued:
             time = queue[0][0]
-        if time > m[HORIZON]:
+        if time >= m[HORIZON]:
             break
         m[NOW] = time
         if queued:

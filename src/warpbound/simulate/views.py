@@ -1,0 +1,110 @@
+"""What one looks at after a run: a timeline in text, tables of it, the same as plain data."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.simulate.experiment import Experiment
+from warpbound.simulate.running import Outcome
+
+WIDTH = 100          # characters of a timeline
+LINES = 64           # warps of a timeline
+COARSEST = 8         # most cycles that a character stands for; of a longer run the timeline shows the beginning
+ISSUES, WAITS, IDLE = "#", "-", "."
+PERCENTILES = (0, 5, 25, 50, 75, 95, 100)
+KEY = f"{ISSUES} issues or computes, {WAITS} waits for memory, {IDLE} waits for something else"
+
+
+def timeline(x: Experiment, done: Outcome, width: int = WIDTH) -> Iterator[str]:
+    """A line for each warp in the log, a character for so many cycles as fit; nothing where the warp is not there."""
+    per_mark = int(np.ceil(done.cycles / width))
+    per_mark = per_mark if 1 <= per_mark <= COARSEST else 1
+    last = min(done.cycles, float(per_mark * width))
+    scale = f", {per_mark} to a mark" if per_mark > 1 else ""
+    yield f"cycles 0 to {last:g}" + (f" of {done.cycles:.7g}" if last < done.cycles else "") + scale
+    warps = [int(warp) for warp in np.unique(done.log["warp"][done.log["cycle"] < last])][:LINES]
+    digits = len(str(warps[-1])) if warps else 1
+    for warp in warps:
+        yield f"warp {warp:{digits}d} |{_line(x, done, warp, per_mark, width)}"
+    yield KEY
+
+
+def _line(x: Experiment, done: Outcome, warp: int, per_mark: int, width: int) -> str:
+    marks = [" "] * width
+    end = done.ended[warp] if not np.isnan(done.ended[warp]) else done.cycles
+    own = done.log[done.log["warp"] == warp]
+    requests, issues = own[own["kind"] == "request"], own[own["kind"] == "issue"]
+    lasting = np.array([step.issue for step in x.steps])[issues["step"]]
+    _fill(marks, IDLE, done.started[warp], end, per_mark)
+    for begin, until in zip(requests["cycle"], requests["until"], strict=True):
+        _fill(marks, WAITS, begin, until, per_mark)
+    for begin, cycles in zip(issues["cycle"], lasting, strict=True):
+        if cycles > 0:
+            _fill(marks, ISSUES, begin, begin + cycles, per_mark)
+    return "".join(marks).rstrip()
+
+
+def _fill(marks: list[str], mark: str, begin: float, until: float, per_mark: int) -> None:
+    first, last = int(begin // per_mark), int(np.ceil(until / per_mark))
+    for place in range(max(0, first), min(len(marks), last)):
+        marks[place] = mark
+
+
+def logged(x: Experiment) -> Experiment:
+    """The experiment with room in its log for a timeline, and no more."""
+    return replace(x, log_rows=20_000)
+
+
+def summary(x: Experiment, done: Outcome) -> dict[str, Any]:
+    """The outcome as plain data; rates are per cycle, times cycles."""
+    lived = done.latencies
+    total = sum(done.stalls.values())
+    return {
+        "cycles": done.cycles,
+        "warps": int(np.count_nonzero(~np.isnan(done.started))),
+        "complete": done.complete,
+        "occupancy": done.occupancy,
+        "instructions_per_cycle": float(done.rates.sum()),
+        "rates": _by_name(x, done.rates),
+        "warp_latency": {
+            "mean": float(lived.mean()) if len(lived) else None,
+            "percentiles": _percentiles(lived),
+        },
+        "memory": {
+            "transactions": done.requests,
+            "latency": done.request_latency if done.requests else None,
+            "waiting": done.request_waiting if done.requests else None,
+            "in_flight": done.in_memory,
+        },
+        "stalls": {name: spent / total if total else 0.0 for name, spent in done.stalls.items()},
+        "events": done.events,
+    }
+
+
+def _by_name(x: Experiment, rates: NDArray[np.float64]) -> dict[str, float]:
+    """Instructions per cycle by name, of as many kinds as have one."""
+    found: dict[str, float] = {}
+    for step, rate in zip(x.steps, rates, strict=True):
+        found[step.name] = found.get(step.name, 0.0) + float(rate)
+    return found
+
+
+def _percentiles(values: NDArray[np.float64]) -> dict[str, float]:
+    if not len(values):
+        return {}
+    return {str(p): float(v) for p, v in zip(PERCENTILES, np.percentile(values, PERCENTILES), strict=True)}
+
+
+def request_percentiles(done: Outcome) -> dict[str, float]:
+    """Latencies of the logged transactions, waiting included: since their instruction was issued."""
+    requests = done.log[done.log["kind"] == "request"]
+    return _percentiles(requests["until"] - requests["cycle"])
+
+
+def events(done: Outcome) -> list[dict[str, Any]]:
+    """The log, a row each."""
+    names = done.log.dtype.names or ()
+    return [dict(zip(names, row, strict=True)) for row in done.log.tolist()]

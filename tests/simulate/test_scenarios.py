@@ -1,0 +1,150 @@
+"""The papers' pictures and examples, run: scenarios.toml has what they print, or state in words."""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from warpbound.models.volkov_2016 import contention, mixes
+from warpbound.simulate.experiment import Experiment
+from warpbound.simulate.running import Outcome, run, run_logged
+from warpbound.simulate.scenarios import SCENARIOS
+from warpbound.simulate.scenarios import hong_kim_2009 as hong_kim
+from warpbound.simulate.scenarios import volkov_2016 as volkov
+
+CASES = tomllib.loads((Path(__file__).parent / "scenarios.toml").read_text())["case"]
+QUANTITIES: dict[str, Callable[[Experiment, Outcome, str], Any]] = {
+    "cycles": lambda x, done, _: done.cycles,
+    "in_memory": lambda x, done, _: done.in_memory,
+    "issues_of_warp": lambda x, done, warp: issues(done, int(warp)),
+    "rate_of": lambda x, done, name: sum(r for s, r in zip(x.steps, done.rates, strict=True) if s.name == name),
+    "most_common_occupancy_below_full": lambda x, done, _: most_common_below_full(done),
+}
+
+
+def issues(done: Outcome, warp: int) -> list[float]:
+    own = done.log[(done.log["kind"] == "issue") & (done.log["warp"] == warp)]
+    return list(own["cycle"])
+
+
+def most_common_below_full(done: Outcome) -> int:
+    times, warps = done.occupancy_over_time()
+    lasted = np.bincount(warps[:-1], weights=np.diff(times))
+    lasted[[0, -1]] = 0.0
+    return int(np.argmax(lasted))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_what_the_paper_says(case: dict[str, Any]) -> None:
+    x = SCENARIOS[case["scenario"]]().experiment
+    name = max((q for q in QUANTITIES if case["quantity"].startswith(q)), key=len)
+    got = QUANTITIES[name](x, run_logged(x), case["quantity"].removeprefix(name).removeprefix("_"))
+    assert np.shape(got) == np.shape(case["expected"])
+    np.testing.assert_allclose(got, case["expected"], rtol=case.get("rtol", 1e-12))
+
+
+def test_cases_say_where_they_stand() -> None:
+    assert len({case["id"] for case in CASES}) == len(CASES)
+    assert all(case["where"] and case["kind"] in ("printed", "derived") for case in CASES)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_scenario_says_what_it_is_and_runs(name: str) -> None:
+    one = SCENARIOS[name]()
+    assert one.title
+    assert one.source
+    assert run(one.experiment).issued.sum() > 0
+
+
+@pytest.mark.parametrize("policy", ["round_robin", "greedy_then_oldest", "greedy_then_youngest", "oldest"])
+@pytest.mark.parametrize("case", [c for c in CASES if c["id"].startswith("hk.case")], ids=lambda case: case["id"])
+def test_hong_and_kims_totals_hold_for_every_scheduler(case: dict[str, Any], policy: str) -> None:
+    x = SCENARIOS[case["scenario"]]().experiment
+    assert run(replace(x, machine=replace(x.machine, policy=policy))).cycles == case["expected"]
+
+
+# ---------------------------------------------------------------- Hong and Kim, synchronisation
+
+
+@pytest.mark.parametrize("warps", [1, 2, 4, 6])
+@pytest.mark.parametrize("turns", [1, 2, 5])
+def test_a_barrier_costs_a_departure_for_each_other_warp(warps: int, turns: int) -> None:
+    """Eq. 26 with one block: Departure_delay x (N_pWB - 1) a barrier; the last one has nothing behind it."""
+    free, met = (run(hong_kim.synchronised(turns, warps, 1, w)).cycles for w in (hong_kim.FREELY, hong_kim.MEETING))
+    assert met - free == 2.0 * (warps - 1) * (turns - 1)
+
+
+def delay(warps: int, blocks: int) -> float:
+    """What the barrier of program A adds to program B, beyond its own issue by the warps of all blocks."""
+    a, b = (run(hong_kim.program(warps, blocks, lines)).cycles for lines in (hong_kim.PROGRAM_A, hong_kim.PROGRAM_B))
+    return a - b
+
+
+def test_synchronisation_costs_more_with_more_warps_and_more_blocks() -> None:
+    """Section 6.4, Figures 30 and 31: the cost rises with the warps of a block, and with the blocks."""
+    for blocks in (1, 2, 4):
+        found = [delay(warps, blocks) for warps in (1, 2, 4, 8)]
+        assert found == sorted(found)
+        assert found[-1] > found[0]
+    assert delay(4, 1) < delay(4, 2) < delay(4, 4)
+
+
+# ---------------------------------------------------------------- Volkov, chapter 5 and 6
+
+
+def test_warps_that_start_together_drift_apart() -> None:
+    """Section 5.6: blocks start at about the same time at first; later their starts are spread over the time."""
+    done = run(volkov.figure_5_1().experiment)
+    starts = np.sort(done.started.reshape(-1, 4)[:, 0])
+
+    def unevenness(these: np.ndarray) -> float:
+        gaps = np.diff(these)
+        return float(gaps.std() / gaps.mean())
+
+    early, late = starts[:160], starts[-480:-160]
+    assert unevenness(early) > 1.5 * unevenness(late)
+    times, warps = done.occupancy_over_time()
+    later = (times > 0.5 * done.cycles) & (times < 0.9 * done.cycles)
+    assert warps[later].max() == 64
+    assert 40 <= warps[later].min() < 64
+
+
+def test_smaller_blocks_lose_less() -> None:
+    """Section 5.8, Figure 5.3: with 64 warps, shorter blocks vary less and are faster."""
+    small, large = (run(volkov.figure_5_3(warps).experiment) for warps in (4, 32))
+    assert small.occupancy > large.occupancy
+    assert small.rates[0] > large.rates[0]
+
+
+def test_persistent_blocks_end_unevenly() -> None:
+    """Section 5.9, Figure 5.4: about half end two thirds through; more blocks are a few per cent faster."""
+    persistent, many = (run(volkov.figure_5_4(*how).experiment) for how in ((2, 40_000), (80, 1_000)))
+    ended = np.sort(persistent.ended) / persistent.cycles
+    assert 0.3 < ended[len(ended) // 2 - 1] < 0.75
+    assert 1.0 < persistent.cycles / many.cycles < 1.1
+
+
+@pytest.mark.parametrize("warps", [4, 16, 32, 48, 64])
+def test_latency_grows_with_load_as_fitted(warps: int) -> None:
+    """Sections 6.4 and 6.5 with the GTX 680's values of Tables 4.1 and 6.5: latency at so many warps."""
+    done = run(volkov.loaded_latency(warps).experiment)
+    mix = mixes.Mix(warps, 0.0, 301.0, 9.0, 0.1338, 4.0, 4.0)
+    fitted = contention.Memory(300.0, (32.0,), (170e9 / (128 * 8 * 1.124e9),))
+    assert done.request_latency == pytest.approx(warps / contention.predict(mix, fitted).rate, rel=0.05)
+
+
+def test_latencies_scatter_as_measured() -> None:
+    """Table 6.6: the middle 90 % of single latencies lie in 292 to 324 cycles when idle; far wider when loaded."""
+    spans = []
+    for warps in (1, 64):
+        done = run_logged(volkov.loaded_latency(warps).experiment)
+        requests, sent = (done.log[done.log["kind"] == kind] for kind in ("request", "issue"))
+        last = len(requests)
+        latencies = np.sort(requests["until"])[:last] - np.sort(sent["cycle"])[:last]
+        spans.append(np.percentile(latencies, [5, 95]))
+    assert spans[0] == pytest.approx([292, 324], abs=4)
+    assert spans[1][1] - spans[1][0] > 2 * (spans[0][1] - spans[0][0])
