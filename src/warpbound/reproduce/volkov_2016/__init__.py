@@ -29,5 +29,6 @@ ITEMS = (
     "sections_7_5_and_7_6",
     "sections_7_7_and_7_8",
     "section_7_9",
+    "section_7_9_simulated",
     "section_7_10",
 )
