@@ -82,13 +82,59 @@ def float8_four(random):
 
 
 def float8_halves(random):
-    x = _spread(random, 512).astype(np.float16).reshape(256, 2)
+    x = np.clip(_spread(random, 512), -65504, 65504).astype(np.float16).reshape(256, 2)
     codes = _nearest(x, E5M2)
     args = {"in": x, "out": np.zeros(256, np.uint16)}
     return Case(FLOAT8, "float8_halves", 2, 128, args, {"out": Expected(codes.view(np.uint16).ravel())})
 
 
+# --- barriers that count arrivals ---
+
+
+def arrive_and_wait(random):
+    v = random.integers(0, 9, (3, 256)).astype(np.float32)
+    wanted = v.copy()
+    for _ in range(3):
+        wanted += np.roll(wanted, -1, axis=1)
+    args = {"in": v, "out": np.zeros_like(v), "rounds": 3}
+    return _arrival("arrive_and_wait", 3, 256, args, {"out": Expected(wanted)})
+
+
+def arrive_then_wait(random):
+    v = random.integers(0, 99, (4, 32)).astype(np.int32)
+    args = {"in": v, "out": np.zeros_like(v)}
+    return _arrival("arrive_then_wait", 1, 64, args, {"out": Expected(3 * v[:, ::-1])})
+
+
+def arrive_and_leave(random):
+    stays = np.arange(96) % 3 != 0
+    wanted = np.stack([np.where(stays, 64 * (r + 1), 0) for r in range(3)]).astype(np.int32)
+    return _arrival("arrive_and_leave", 1, 96, {"out": np.zeros((3, 96), np.int32)}, {"out": Expected(wanted)})
+
+
+def arrive_for_several(random):
+    out = np.zeros(96, np.int32)
+    return _arrival("arrive_for_several", 1, 96, {"out": out}, {"out": Expected(out + 77)})
+
+
+def copies_in_stages(random):
+    v = random.integers(0, 99, (5, 256)).astype(np.float32)
+    wanted = (np.arange(1, 6)[:, None] * v[:, ::-1]).sum(axis=0).astype(np.float32)
+    args = {"in": v, "out": np.zeros(256, np.float32), "rounds": 5}
+    return _arrival("copies_in_stages", 1, 256, args, {"out": Expected(wanted)})
+
+
+def parities(random):
+    out = np.zeros((5, 128), np.int32)
+    return _arrival("parities", 1, 128, {"out": out, "rounds": 5}, {"out": Expected(out + 1)})
+
+
+def _arrival(name, grid, block, args, expected):
+    return Case(KERNELS / "arrival.cu", name, grid, block, args, expected, least_arch=80)
+
+
 CASES: dict[str, Make] = {
     make.__name__: make
-    for make in (function_table, function_choice, virtual_functions, float8_each, float8_four, float8_halves)
-}
+    for make in (function_table, function_choice, virtual_functions, float8_each, float8_four, float8_halves,
+                 arrive_and_wait, arrive_then_wait, arrive_and_leave, arrive_for_several, copies_in_stages, parities)
+}  # fmt: skip

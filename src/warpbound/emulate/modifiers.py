@@ -40,7 +40,8 @@ _WORDS: Mapping[str, str] = {
     "STG": f"{_ORDER} {_HINTS} {_WIDTH}", "ST": f"{_ORDER} {_HINTS} {_WIDTH}", "LDS": f"U {_WIDTH}", "STS": _WIDTH,
     "LDL": f"LU {_HINTS} {_WIDTH}", "STL": f"{_HINTS} {_WIDTH}", "LDC": _WIDTH, "LDCU": _WIDTH, "QSPC": "E S L G",
     "ATOM": _ATOMIC, "ATOMG": _ATOMIC, "RED": _ATOMIC, "REDG": _ATOMIC, "REDS": f"POPC CAST SPIN {_ATOMIC}",
-    "ATOMS": f"POPC CAST SPIN {_ATOMIC} 32", "SHFL": "IDX UP DOWN BFLY", "VOTE": "ANY ALL EQ", "MATCH": "ANY ALL U64",
+    "ATOMS": f"POPC CAST SPIN ARRIVE {_ATOMIC} 32", "SHFL": "IDX UP DOWN BFLY", "VOTE": "ANY ALL EQ",
+    "MATCH": "ANY ALL U64",
     "REDUX": "SUM MIN MAX AND OR XOR S32 U32", "S2R": "32", "S2UR": "32", "CS2R": "32", "R2UR": "",
 }  # fmt: skip
 _PLAIN_NAMES = {"VOTEU": "VOTE", "ULDC": "LDC", "LDCU": "LDCU", "CREDUX": "REDUX", "CS2UR": "CS2R", "UVIMNMX": "VIMNMX"}

@@ -91,7 +91,8 @@ def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
     sources = [one for one in operands if not is_predicate(one)]
     return Site(
         instruction, constants, arch, output, tuple(before), tuple(sources), tuple(after),
-        uniform=instruction.opcode.startswith("U") or (output is not None and output.kind == "uniform"),
+        uniform=instruction.opcode.startswith("U") or instruction.opcode == "VOTEU"
+        or (output is not None and output.kind == "uniform"),
         modifiers=frozenset(instruction.modifiers),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from warpbound.emulate import (
     addition,
+    arrival,
     async_copy,
     atomics,
     bits,
@@ -28,6 +29,11 @@ Handler = Callable[[State], None]
 def nothing(here: Site) -> Handler:
     """Fences, hints and scheduling aids: memory is coherent and in order here."""
     return lambda x: None
+
+
+def shared_atomic(here: Site) -> Handler:
+    """ATOMS: an arrival at a barrier, or an atomic."""
+    return arrival.arrive_early(here) if here.has("ARRIVE") else atomics.atomic("shared")(here)
 
 
 def trap(here: Site) -> Handler:
@@ -100,11 +106,12 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "LD": loads.load_generic, "ST": loads.store_generic, "QSPC": loads.query_space,
     **{name: loads.load_constant for name in ("LDC", "ULDC", "LDCU")},
     **{name: atomics.atomic("generic") for name in ("ATOM", "ATOMG", "RED", "REDG")},
-    **{name: atomics.atomic("shared") for name in ("ATOMS", "REDS")},
+    "REDS": atomics.atomic("shared"), "ATOMS": shared_atomic,
+    "ARRIVES": arrival.arrive_after_copies, "SYNCS": arrival.synchronise,
     "SHFL": warp_wide.shuffle, "VOTE": warp_wide.vote, "VOTEU": warp_wide.vote, "MATCH": warp_wide.match,
     "REDUX": warp_wide.reduce, "CREDUX": warp_wide.reduce,
     **{name: warp_wide.read_special for name in ("S2R", "S2UR", "CS2R", "CS2UR")},
     "R2UR": warp_wide.to_uniform, "UCGABAR_ARV": warp_wide.cluster_barrier, "UCGABAR_WAIT": warp_wide.cluster_barrier,
 }  # fmt: skip
 
-POLLING = frozenset({"ATOM", "ATOMG", "ATOMS"})  # what a loop that waits for others runs; and strong loads
+POLLING = frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS"})  # what a loop that waits for others runs; and strong loads
