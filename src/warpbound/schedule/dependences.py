@@ -30,6 +30,7 @@ def step(one: Instruction, wait: Wait) -> Step:
         writes=written,
         forgets=written,
         taken=wait.taken,
+        varies=len(wait.gaps) > 1 or wait.taken is not None,
         idle=wait.causes if wait.loads or wait.hold else _ISSUE,
     )
 

@@ -32,6 +32,7 @@ class Step(NamedTuple):
     end : cycles that count where nothing follows. awaited : (scoreboard, raises that may stay).
     writes, read : scoreboards raised until the result is there, until the sources are read; forgets : those whose
     earlier raises nobody waits for any more. taken : the gap where the next instruction is not the one behind.
+    varies : whether there is a second gap at all.
     """
 
     gaps: tuple[float, ...]
@@ -43,6 +44,7 @@ class Step(NamedTuple):
     read: Board | None = None
     forgets: tuple[Board, ...] = ()
     taken: float | None = None
+    varies: bool = False
     idle: tuple[tuple[str, float], ...] = _FIXED
 
 
@@ -62,7 +64,7 @@ class Warp:
         self.closed_before = 0  # position from which loads are in no phase yet
         self.stream: list[int] = []
         self.issue: list[float] = []
-        self.gaps: list[float] = []
+        self.longer: dict[int, float] = {}  # position -> cycles that its gap is longer than the plain one
         self.waited: list[float] = []
         self.producer: list[int] = []
         self.phases: list[Phase] = []
@@ -75,7 +77,7 @@ class Warp:
         self.closed.append(len(self.phases))
         last = len(stream) - 1
         for place, index in enumerate(stream):
-            step = self.step(index)
+            step = self.steps.get(index) or self.step(index)
             position, issue, holder = len(self.issue), self.free, -1
             if step.awaited:
                 issue, holder = self._blocked(step.awaited)
@@ -83,21 +85,26 @@ class Warp:
             self.issue.append(issue)
             self.waited.append(issue - self.free)
             self.producer.append(holder)
-            gap = step.gaps[0] if len(step.gaps) == 1 else step.gaps[min(len(self.open_loads), len(step.gaps) - 1)]
-            if step.taken is not None:
-                after = stream[place + 1] if place < last else following
-                gap = gap if after is None or after == index + 1 else step.taken
-            self.gaps.append(gap)
-            self.free = issue + gap
+            self.free = issue + step.gaps[0]
+            if step.varies:
+                self._lengthen(step, index, stream[place + 1] if place < last else following)
             wait = self.waits[index]
             if wait.queue or wait.loads or step.writes:
                 self._produce(step, wait, position)
             if step.read is not None:
                 self.up.setdefault(step.read, []).append(_Up(issue + wait.read, position, ()))
 
+    def _lengthen(self, step: Step, index: int, after: int | None) -> None:
+        """What comes after the gap that was taken: fewer or more cycles, by the loads under way or a branch taken."""
+        gap = step.gaps[min(len(self.open_loads), len(step.gaps) - 1)]
+        if step.taken is not None and after not in (None, index + 1):
+            gap = step.taken
+        self.hold_until(self.free + gap - step.gaps[0])
+
     def hold_until(self, cycle: float) -> None:
         """Keep the warp where it stands until others have come as far."""
-        self.gaps[-1] += cycle - self.free
+        last = len(self.issue) - 1
+        self.longer[last] = self.longer.get(last, 0.0) + cycle - self.free
         self.free = cycle
 
     def step(self, index: int) -> Step:
@@ -190,13 +197,14 @@ class Warp:
                 parts[cause] += cycles * fraction
 
         followed = Counter(self.stream[first:end])
-        gaps: defaultdict[int, float] = defaultdict(float)
-        for position in range(first, end):
-            gaps[self.stream[position]] += self.gaps[position]
+        longer: defaultdict[int, float] = defaultdict(float)
+        for position, cycles in self.longer.items():
+            if first <= position < end:
+                longer[self.stream[position]] += cycles
         for index, times in Counter(self.stream[first:]).items():
             step, before = self.steps[index], followed[index]
             issuing = before * step.issuing + (times - before) * step.end
-            idle = gaps[index] - before * (step.issuing + step.held)
+            idle = before * (step.gaps[0] - step.issuing - step.held) + longer[index]
             book(index, (("issue", issuing),), scale)
             book(index, step.idle, idle * scale)
             if step.held:
