@@ -30,6 +30,7 @@ PARTS = (
     Part("nvidia-nvjitlink", "nvidia", "reading PTX and device code that is not linked yet",
          "pip install 'warpbound[ptx]'"),
     Part("pyelftools", "elftools", "registers, shared memory, parameters from cubins", "pip install 'warpbound[cuda]'"),
+    Part("numba", "numba", "simulations some thirty times faster", "pip install 'warpbound[simulate]'"),
     Part("tree-sitter-cuda", "tree_sitter_cuda", "whole .cu files with host code", "pip install 'warpbound[cuda]'"),
 )  # fmt: skip
 
