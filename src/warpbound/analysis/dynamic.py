@@ -34,17 +34,25 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
 
     Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
     """
+    seen, chosen, moved = followed(case, launch)
+    if moved is None:
+        return None, seen.stopped
+    return _work(case, seen, chosen, moved), ""
+
+
+def followed(case: Case, launch: Launch) -> tuple[Trace, Sample, Traffic | None]:
+    """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed."""
     for more in MORE_BLOCKS:
         chosen = sample(product(launch.grid), case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
         seen = trace(case.program, launch, chosen.blocks.tolist())
         if seen.stopped:
-            return None, seen.stopped
+            return seen, chosen, None
         how = How(cache=case.settings.cache, weights=chosen.weights, row=launch.grid[0])
         moved = traffic(case.program, seen, facts(case), how)
         steady = moved.sampling_error is None or moved.sampling_error <= ACCEPTED_ERROR
         if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
-    return _work(case, seen, chosen, moved), ""
+    return seen, chosen, moved
 
 
 def facts(case: Case) -> Facts:
@@ -67,7 +75,7 @@ def facts(case: Case) -> Facts:
 
 def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     program, arch = case.program, case.gpu.arch
-    served = _served(moved)
+    served = served_by(moved)
     timing = waits(program.instructions, case.latency, served)
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(seen.of_blocks * per_block)
@@ -77,7 +85,7 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     work = with_start(work, case)
     trips = trip_counts(program, seen)
     executions = mean_per_warp(seen, chosen, seen.executed) * warps
-    each = _per_execution(program.instructions, moved, executions)
+    each = per_execution(program.instructions, moved, executions)
     loops = tuple(
         Piece(loop, replace(found, memory=_summed(each, loop.stream)), trips.get(loop.number))
         for loop, found in iterations(program, arch, timing)
@@ -104,7 +112,7 @@ def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     )
 
 
-def _served(moved: Traffic) -> Callable[[int], Shares]:
+def served_by(moved: Traffic) -> Callable[[int], Shares]:
     """The levels that answer a load, by its slowest sector; DRAM for what was never loaded."""
     answered = moved.by_instruction.requests_from
     totals = answered.sum(axis=1)
@@ -147,7 +155,7 @@ def launch_memory(moved: Traffic) -> Memory:
     )
 
 
-def _per_execution(
+def per_execution(
     instructions: tuple[Instruction, ...], moved: Traffic, executions: NDArray[np.float64]
 ) -> list[Memory]:
     """Mean traffic of one execution of each instruction."""
