@@ -1,0 +1,127 @@
+"""What instructions read and write: by hand for every generation, and against the control words of compilers."""
+
+from collections.abc import Iterator
+
+import pytest
+from compiled_examples import ARCHITECTURES, EXAMPLES, build
+
+from warpbound.program.early import plain
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+from warpbound.program.operands import split_instruction
+from warpbound.program.registers import reads, writes
+
+
+def instruction(text: str) -> Instruction:
+    guard, opcode, modifiers, operands = split_instruction(plain(text))
+    return Instruction(0, opcode, modifiers, operands, text, guard=guard)
+
+
+@pytest.mark.parametrize(
+    "text, written, read",
+    [
+        ("MOV R1, c[0x0][0x44]", "R1", ""),
+        ("IMAD R2, R0, c[0x0][0x28], R3", "R2", "R0 R3"),
+        ("FADD R3, -R3, |R0|", "R3", "R3 R0"),
+        ("@!P1 FADD R3, R3, RZ", "R3", "P1 R3"),
+        ("@PT MOV R3, RZ", "R3", ""),
+        # memory: addresses in one register or two, data as wide as it is
+        ("LD R3, [R3]", "R3", "R3"),
+        ("LD.E R2, [R2]", "R2", "R2 R3"),
+        ("LD.E.64 R2, [R6+0x10]", "R2 R3", "R6 R7"),
+        ("LDG.E.128 R4, [R2.64]", "R4 R5 R6 R7", "R2 R3"),
+        ("LDG.E R0, desc[UR4][R2.64]", "R0", "UR4 UR5 R2 R3"),
+        ("LDG.E R0, [R2.U32+UR4]", "R0", "R2 UR4"),
+        ("LDS.64 R4, [R2]", "R4 R5", "R2"),
+        ("LDC R4, c[0x3][R5]", "R4", "R5"),
+        ("ST [R2], R3", "", "R2 R3"),
+        ("ST.E.64 [R2], R6", "", "R2 R3 R6 R7"),
+        ("STG.E.128 [R2.64], R4", "", "R2 R3 R4 R5 R6 R7"),
+        ("RED.E.ADD [R2], R5", "", "R2 R3 R5"),
+        ("ATOM.E.ADD R6, [R2], R5", "R6", "R2 R3 R5"),
+        ("ATOMG.E.ADD.STRONG.GPU PT, R6, [R2.64], R5", "R6", "R2 R3 R5"),
+        # predicates and the carry
+        ("ISETP.GE.AND P0, PT, R0, R11, PT", "P0", "R0 R11"),
+        ("ISETP.GE.AND P0, P2, R0, 0x3, P1", "P0 P2", "R0 P1"),
+        ("FCHK P0, R3, R2", "P0", "R3 R2"),
+        ("IADD3 R4, P1, R4, R5, RZ", "R4 P1", "R4 R5"),
+        ("SEL R4, R5, R6, !P3", "R4", "R5 R6 P3"),
+        ("PSET.AND.AND R4, P0, P1, PT", "R4", "P0 P1"),
+        ("SHFL.BFLY PT, R5, R6, 0x1, 0x1f", "R5", "R6"),
+        ("LOP3.LUT P0, R2, R3, R4, RZ, 0xc0, !PT", "P0 R2", "R3 R4"),
+        ("IADD32I R8.CC, R8, 0x4", "R8 CC", "R8"),
+        ("IADD.X R9, RZ, R9", "R9", "R9 CC"),
+        # pairs
+        ("DFMA R4, R6, R8, R10", "R4 R5", "R6 R7 R8 R9 R10 R11"),
+        ("DSETP.GT.AND P0, PT, R4, R8, PT", "P0", "R4 R5 R8 R9"),
+        ("F2F.F64.F32 R4, R3", "R4 R5", "R3"),
+        ("F2F.F32.F64 R4, R6", "R4", "R6 R7"),
+        ("I2F.F64.S32 R4, R3", "R4 R5", "R3"),
+        ("IMAD.WIDE R4, R2, R3, R8", "R4 R5", "R2 R3 R8 R9"),
+        # control
+        ("@!P0 BRA `(.L_2)", "", "P0"),
+        ("BAR.RED.POPC", "", ""),
+        ("EXIT", "", ""),
+        # 1.x: halves, address and condition registers
+        ("MOV.U16 R0H, g [0x1].U16", "R0", ""),
+        ("IMAD.U16 R0, g [0x6].U16, R0H, R1", "R0", "R0 R1"),
+        ("ISET.S32.C0 o [0x7f], g [0x6], R0, LE", "C0", "R0"),
+        ("RET C0.NE", "", "C0"),
+        ("R2A A1, R3", "A1", "R3"),
+    ],
+)
+def test_by_hand(text: str, written: str, read: str) -> None:
+    one = instruction(text)
+    assert writes(one) == tuple(written.split())
+    assert reads(one) == tuple(read.split())
+
+
+def compiled(arch: int) -> Iterator[Program]:
+    for path in EXAMPLES:
+        yield from build(path, arch).programs
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_what_is_read_has_been_waited_for(arch: int) -> None:
+    """Within a block, whoever reads a result of variable latency comes behind a wait for its scoreboard."""
+    found, broken = 0, []
+    for program in compiled(arch):
+        for block in program.flow.blocks:
+            pending: dict[str, tuple[int, str]] = {}
+            for one in program.instructions[block.first : block.last]:
+                assert one.control is not None
+                down = set(one.control.wait) | {x.index for x in one.operands if x.kind == "scoreboard"}
+                pending = {name: raised for name, raised in pending.items() if raised[0] not in down}
+                if one.skipped:
+                    continue
+                broken += [(pending[name][1], one.text) for name in reads(one) if name in pending]
+                for name in writes(one):
+                    pending.pop(name, None)
+                    if one.control.write is not None:
+                        pending[name] = (one.control.write, one.text)
+                        found += 1
+    assert found > 300
+    assert broken == []
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("arch", ARCHITECTURES)
+def test_what_is_waited_for_is_read_or_written(arch: int) -> None:
+    """Whoever waits for scoreboards touches a register that one of their raises stands for."""
+    explained, others = 0, []
+    for program in compiled(arch):
+        for block in program.flow.blocks:
+            pending: dict[int, set[str]] = {}
+            for one in program.instructions[block.first : block.last]:
+                assert one.control is not None
+                for names in filter(None, [pending.pop(board, None) for board in one.control.wait]):
+                    if names & {*reads(one), *writes(one)}:
+                        explained += 1
+                    elif one.opcode not in ("ENDCOLLECTIVE", "BAR"):  # which wait for others' sake
+                        others.append(one.text)
+                for board, own in ((one.control.write, writes(one)), (one.control.read, reads(one))):
+                    if board is not None:
+                        pending.setdefault(board, set()).update(own)
+    assert explained > 200
+    assert len(others) <= 0.02 * explained, others
