@@ -8,11 +8,11 @@ from typing import Any, TypedDict, Unpack
 
 from warpbound.analysis import Settings
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.settings import overridden, parsed
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim
 from warpbound.machine import Gpu, listed
-from warpbound.machine import override as override_gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.program.reading import LARGEST_FILE_B, spelled
@@ -153,34 +153,7 @@ def _launch(words: Words) -> Launch | None:
 def _gpus(names: str | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
     if not names:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    boards = listed(names)
-    changes = [(word, *_setting(word)) for word in settings]
-    for word, target, _, _ in changes:
-        if target and not any(target in (board.key, *board.aliases) for board in boards):
-            asked = ", ".join(board.key for board in boards)
-            raise CommandError(f"--set {word}: {target} is none of the GPUs asked for.", f"These are {asked}.")
-    return tuple(_overridden(board, changes) for board in boards)
-
-
-def _overridden(board: Gpu, changes: Sequence[tuple[str, str, str, float]]) -> Gpu:
-    own = {name: value for _, target, name, value in changes if target in ("", board.key, *board.aliases)}
-    return override_gpu(board, own) if own else board
-
-
-def _setting(word: str) -> tuple[str, str, float]:
-    """(GPU or empty, parameter, value) of a --set."""
-    name, equals, value = word.partition("=")
-    target, _, parameter = name.rpartition(":")
-    if not parameter or not equals:
-        raise CommandError(f"--set {word!r} is not of the form PARAMETER=NUMBER.", "Write --set l2_latency=200.")
-    return target, parameter, _number(value, word)
-
-
-def _number(text: str, word: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise CommandError(f"--set {word}: {text!r} is no number.", "Write --set PARAMETER=NUMBER.") from None
+    return overridden(listed(names), parsed(settings))
 
 
 def _define(word: str) -> tuple[str, str]:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from warpbound.adapt.answers import Launched, answers
 from warpbound.adapt.resources import demand
 from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
+from warpbound.analysis.settings import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.headline import LaunchPrediction, predict_launch
-from warpbound.machine import Gpu, clock, gpu, listed
+from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.residency import occupancy
@@ -46,25 +47,33 @@ class Held:
     fitting_blocks_per_sm: float
 
 
+@dataclass(frozen=True)
+class How:
+    """How a workload is to be answered."""
+
+    clock: str | float | None = None     # base, boost or MHz; the file's where None
+    models: tuple[str, ...] = ()         # the papers' to show
+    settings: tuple[Setting, ...] = ()   # in place of the boards' own values
+
+
 def predictions(
-    word: str, gpus: str | None = None, cases: Sequence[str] = (), clock_word: str | float | None = None,
-    models: tuple[str, ...] = (),
-) -> list[Entry]:  # fmt: skip
+    word: str, gpus: str | None = None, cases: Sequence[str] = (), how: How | None = None
+) -> list[Entry]:
     """One entry per case and GPU; what cannot be answered among several leaves an error entry.
 
-    Raises the first error where nothing could be answered.
+    Raises the first error where nothing could be answered, CommandError for words that mean nothing.
     """
-    written = _chosen(read(word), cases)
+    how = how or How()
     results: list[Entry] = []
     failures: list[WarpboundError] = []
-    for case in written:
-        for name in _names(case, gpus):
+    for case in _chosen(read(word), cases):
+        for board in overridden(_boards(case, gpus), how.settings):
             try:
-                results.append(predicted(case, gpu(name), clock_word, models))
+                results.append(predicted(case, board, how.clock, how.models))
             except WarpboundError as error:
                 failures.append(error)
                 refused = {"reason": error.reason, "hint": error.hint}
-                results.append({"kernel": case.name, "gpu": name, "error": refused})
+                results.append({"kernel": case.name, "gpu": board.key, "error": refused})
     if len(failures) == len(results):
         raise failures[0]
     return results
@@ -207,12 +216,8 @@ def _chosen(written: tuple[Written, ...], cases: Sequence[str]) -> tuple[Written
     return tuple(case for case in written if not cases or case.case in cases)
 
 
-def _names(case: Written, gpus: str | None) -> tuple[str, ...]:
+def _boards(case: Written, gpus: str | None) -> tuple[Gpu, ...]:
     word = gpus or case.gpu
     if not word:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    given = tuple(name for name in word.split(",") if name.strip())
-    names = tuple(board.key for board in listed("all")) if given == ("all",) else given
-    if not names:
-        raise CommandError(f"--gpu {word!r} names no GPU.", "`warpbound gpus` lists them.")
-    return names
+    return listed(word)

@@ -103,16 +103,19 @@ def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
 @click.argument("file", metavar="WORKLOAD.toml")
 @_gpu_option("; default: the file's")
 @click.option("--case", "cases", metavar="NAME", multiple=True, help="One of the file's cases; default: all.")
+@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value.")
 @click.option("--clock", metavar="base|boost|MHZ", help="SM clock; default: the file's, else boost.")
 @click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Papers' models to show.")
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def predict(
-    file: str, gpus: str | None, cases: tuple[str, ...], clock: str | None, models: str, form: str, out: str | None
-) -> None:
+    file: str, gpus: str | None, cases: tuple[str, ...], settings: tuple[str, ...], clock: str | None, models: str,
+    form: str, out: str | None,
+) -> None:  # fmt: skip
     """Every model's answer for a hand-written workload, or for a paper's own."""
-    from warpbound.analysis.written import model_names, predictions
+    from warpbound.analysis.settings import parsed
+    from warpbound.analysis.written import How, model_names, predictions
     from warpbound.report.models import pages
 
-    results = predictions(file, gpus, cases, clock, model_names(models))
+    results = predictions(file, gpus, cases, How(clock, model_names(models), parsed(settings)))
     show_results(form, out, results, pages)

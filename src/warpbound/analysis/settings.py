@@ -1,0 +1,53 @@
+"""Values that the command line puts in place of a board's own: --set [GPU:]PARAMETER=NUMBER."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpbound.errors import CommandError
+from warpbound.machine import Gpu, override
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One --set; `value` is in the catalogue's unit for the parameter, an empty `gpu` stands for all."""
+
+    word: str
+    gpu: str
+    parameter: str
+    value: float
+
+    def concerns(self, board: Gpu) -> bool:
+        """Whether it is about this board."""
+        return self.gpu in ("", board.key, *board.aliases)
+
+
+def parsed(words: Sequence[str]) -> tuple[Setting, ...]:
+    """What the words say. Raises CommandError for a word of another form."""
+    return tuple(_setting(word) for word in words)
+
+
+def overridden(boards: Sequence[Gpu], settings: Sequence[Setting]) -> tuple[Gpu, ...]:
+    """The boards with these values. Raises CommandError where one is about none of them or names no parameter."""
+    for setting in settings:
+        if not any(setting.concerns(board) for board in boards):
+            asked = ", ".join(board.key for board in boards)
+            raise CommandError(
+                f"--set {setting.word}: {setting.gpu} is none of the GPUs asked for.", f"These are {asked}."
+            )
+    return tuple(_changed(board, settings) for board in boards)
+
+
+def _changed(board: Gpu, settings: Sequence[Setting]) -> Gpu:
+    own = {setting.parameter: setting.value for setting in settings if setting.concerns(board)}
+    return override(board, own) if own else board
+
+
+def _setting(word: str) -> Setting:
+    name, equals, value = word.partition("=")
+    target, _, parameter = name.rpartition(":")
+    if not parameter or not equals:
+        raise CommandError(f"--set {word!r} is not of the form PARAMETER=NUMBER.", "Write --set l2_latency=200.")
+    try:
+        return Setting(word, target, parameter, float(value))
+    except ValueError:
+        raise CommandError(f"--set {word}: {value!r} is no number.", "Write --set PARAMETER=NUMBER.") from None
