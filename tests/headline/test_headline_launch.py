@@ -55,7 +55,7 @@ def test_more_blocks_never_take_less(name):
 
 def test_a_latency_bound_grid_takes_whole_waves():
     one, two = (ask("read", blocks=count, fits=1, warps=1) for count in (108, 109))
-    assert two.time_s - one.time_s == pytest.approx(one.residence_s, rel=0.05)
+    assert two.time_s - one.time_s == pytest.approx(one.residence_s, rel=0.08)
 
 
 def test_barriers_join_the_warps_of_a_block():

@@ -15,7 +15,7 @@ from warpbound.headline.parameters import FITTED, Parameters, known
 from warpbound.headline.residence import Block, lead, residence
 from warpbound.headline.stations import Launched
 from warpbound.headline.streams import workload
-from warpbound.headline.timing import duration, waves
+from warpbound.headline.timing import Pace, duration, waves
 from warpbound.machine import gpu, override
 from warpbound.models import transit_2015, volkov_2016
 from warpbound.models.volkov_2016 import contention
@@ -119,10 +119,12 @@ def test_waves():
     x = waves(np.array([3.0, 4.0, 5.0, 0.5]), 4.0)
     assert x.full.tolist() == [0, 1, 1, 0]
     assert x.rest.tolist() == [3, 0, 1, 0.5]
-    rate, alone = 0.4, np.array([0.3, 0.4, 0.1, 0.1])  # residence 10 at every population
-    assert duration(x, rate, alone, 10.0, 0.0).tolist() == pytest.approx([10, 10, 20, 10])
-    busy = duration(x, rate, np.array([0.4, 0.4, 0.4, 0.4]), 10.0, 1.0)  # always one residence more than the demand
-    assert busy.tolist() == pytest.approx([3 / 0.4 + 10, 20, 5 / 0.4 + 10, 0.5 / 0.4 + 10])
+    alone = Pace(np.array([0.3, 0.4, 0.1, 0.1]), 10.0, 0.0)  # residence 10 at every population, nothing in use
+    assert duration(x, Pace(0.4, 10.0, 0.0), alone).tolist() == pytest.approx([10, 10, 20, 10])
+    busy = Pace(0.4, 10.0, 1.0)  # a lead on top of the demand, which the rest alone has to wait out, too
+    assert duration(x, busy, busy).tolist() == pytest.approx([3 / 0.4 + 10, 20, 5 / 0.4 + 10, 1 / 0.4 + 10])
+    half = Pace(0.4, 7.0, 0.5)  # 5 of the 10 are idle: 2 of the lead find no room there
+    assert duration(waves(8.0, 4.0), half, half) == pytest.approx(22)
 
 
 # ---------------------------------------------------------------- invariants

@@ -108,6 +108,27 @@ def test_intervals_cover_what_they_say(key):
     assert 0.65 <= np.mean(inside) <= 0.95
 
 
+@BOARDS
+def test_intervals_hold_for_a_board_that_was_not_measured(key, monkeypatch):
+    """Leave one out: pin bandwidth, latencies and L2 of its own, what streams tell from the other board."""
+    other = CALIBRATED[1 - CALIBRATED.index(key)]
+    monkeypatch.setattr("warpbound.headline.parameters.CALIBRATED", (other,))
+    where, warps, rates = judged(key)
+    fitted = calibrate.STREAM_RANGES
+    bare = replace(where.gpu, parameters={n: q for n, q in where.gpu.parameters.items() if n not in fitted})
+    inside, errors = [], []
+    for name, rate in rates.items():
+        work = workload(name, bare, where.clock_hz)
+        moved = ELEMENTS * 8 * (STREAMS[name].reads + STREAMS[name].writes)
+        for size, measured in zip(warps.astype(int).tolist()[::3], (moved / rate).tolist()[::3], strict=True):
+            found = predict_launch(work, bare, Two(), ELEMENTS // (32 * size), size, where.clock_hz)
+            assert set(found.assumed) >= set(fitted)
+            inside.append(found.interval[0] <= measured <= found.interval[1])
+            errors.append(abs(found.time_s / measured - 1))
+    assert np.mean(inside) >= 0.7
+    assert np.mean(errors) < 0.05
+
+
 # ---------------------------------------------------------------- what was fitted to what
 
 

@@ -103,9 +103,12 @@ def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> 
     """Launch gap and waves of `per_sm` blocks on each active SM, s."""
     passes = timing.waves(per_sm, full.flow.population)
     last = _last_wave(x, values, passes.rest)
-    busiest = np.maximum.reduce(np.broadcast_arrays(*full.balance.utilization.values()))
-    inside = timing.duration(passes, full.balance.rate, last.balance.rate, full.lead, busiest)
-    return np.asarray(values.launch_gap + inside)
+    return np.asarray(values.launch_gap + timing.duration(passes, _pace(full), _pace(last)))
+
+
+def _pace(x: Steady) -> timing.Pace:
+    busiest = np.maximum.reduce(np.broadcast_arrays(*x.balance.utilization.values()))
+    return timing.Pace(x.balance.rate, x.lead, busiest)
 
 
 def _last_wave(x: Launched, values: Parameters, rest: Real) -> Steady:
@@ -116,7 +119,8 @@ def _last_wave(x: Launched, values: Parameters, rest: Real) -> Steady:
 
 def _costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
     costs = {name: _first(queue.demand) for name, queue in full.flow.queues.items()}
-    costs["latency"] = _first(full.residence) / _first(full.flow.population)
+    one_warp = replace(full.one, busy=0.0)  # what its block's other warps keep busy is the resource's, not latency
+    costs["latency"] = _first(residence(one_warp)) / _first(full.flow.population)
     costs["launch"] = _first(values.launch_gap) / per_sm
     return costs
 

@@ -155,7 +155,8 @@ def _on_chip(x: Launched, values: Parameters, population: Real) -> dict[str, Que
         if round(x.work.barriers) > 0:
             queues[name] = Queue(per_block, values.block_wait * per_block, _others(population))
         else:
-            queues[name] = Queue(per_block, np.multiply(values.warp_wait, each), _others(fullest))
+            own = np.ceil(np.divide(x.warps_per_block, servers))        # their crowd is in the residence
+            queues[name] = Queue(per_block, np.multiply(values.warp_wait, each), np.maximum(0.0, 1.0 - own / fullest))
     return queues
 
 

@@ -2,7 +2,8 @@
 
 Source   our own; limits: blocks that never wait take ceil(g / N) residences, blocks that always wait take one
          lead more than their demand.
-Models   SMs with equal shares of the grid; the last wave at its own, smaller population.
+Models   SMs with equal shares of the grid; the last wave at its own, smaller population; the lead of a wave as far as
+         the tightest resource has no idle time to hide it in.
 Omits    SMs that finish early and leave bandwidth to the others; the last block of the whole chip (an extreme value);
          waves that drift apart, so that a small last wave is softened.
 """
@@ -24,21 +25,33 @@ class Waves:
     population: Real    # blocks of a full wave                               [block]
 
 
+@dataclass(frozen=True)
+class Pace:
+    """SMs with so many blocks each, in steady flow."""
+
+    rate: Real          # of one SM                                                       [block/s]
+    lead: Real          # part of a residence without a request to the tightest resource  [s]
+    utilization: Real   # of that resource                                                [1]
+
+
 def waves(blocks_per_sm: Real, population: Real) -> Waves:
     """Full waves and the rest; a grid smaller than one wave is all rest."""
     full = np.floor(np.divide(blocks_per_sm, population))
     return Waves(full, blocks_per_sm - full * population, population)
 
 
-def duration(x: Waves, rate: Real, last_rate: Real, lead: Real, utilization: Real) -> NDArray[np.float64]:
+def duration(x: Waves, full: Pace, last: Pace) -> NDArray[np.float64]:
     """Time from the first block's start to the last one's end, s.
 
-    rate, last_rate : blocks per second of one SM with a full wave and with the rest, at least one block.
-    lead : part of a residence without a request to the tightest resource. utilization : of that resource; where it
-    is always busy a whole lead comes on top of the steady flow, where it hardly is, nothing does.
+    full, last : of SMs with a full wave, and with the rest, at least one block.
     """
-    fill = np.multiply(lead, utilization)
-    crowded = x.rest / np.asarray(rate) + fill
-    alone = np.maximum(x.rest, 1.0) / last_rate + fill * np.subtract(1.0, utilization)
-    tail = np.where(np.greater(x.rest, 0), np.maximum(crowded, alone), fill)
-    return np.asarray(x.full * np.divide(x.population, rate) + tail)
+    crowded = np.divide(x.rest, full.rate) + _unhidden(full, x.population)
+    alone = np.maximum(x.rest, 1.0) / last.rate + _unhidden(last, np.maximum(x.rest, 1.0))
+    tail = np.where(np.greater(x.rest, 0), np.maximum(crowded, alone), _unhidden(full, x.population))
+    return np.asarray(x.full * np.divide(x.population, full.rate) + tail)
+
+
+def _unhidden(pace: Pace, population: Real) -> NDArray[np.float64]:
+    """What the steady flow leaves out of the lead: all of it where a resource is busy all the time."""
+    idle = np.divide(population, pace.rate) * np.subtract(1.0, np.minimum(pace.utilization, 1.0))
+    return np.asarray(np.maximum(0.0, pace.lead - idle))
