@@ -1,0 +1,180 @@
+"""Ways to damage bytes, texts and TOML files, and a clock that stops a reader which does not come back."""
+
+import datetime
+import json
+import random
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from warpbound.errors import WarpboundError
+
+LONGEST = 20  # seconds for one input
+PART = 5.0  # seconds for each reader in the default run; two files on two cores make a minute
+FULL_PART = 200.0  # in `make full`: twenty minutes a file
+INTERESTING = (0, 1, 0x7F, 0x80, 0xFF, 10, 32, 91)
+
+
+def spent(seconds: float, seed: int | None, one: Callable[[random.Random], object]) -> int:
+    """Call `one` with numbers from a seed (None: from the clock) for so long; how often it was called.
+
+    Our own errors are answers; anything else fails, with the seed of the call in its message.
+    """
+    begin = seed if seed is not None else int(time.time())
+    end, calls = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        number = begin * 1_000_003 + calls
+        try:
+            with deadline():
+                one(random.Random(number))
+        except WarpboundError as refused:
+            said = refused.reason.strip()
+        except Exception as fault:
+            raise AssertionError(f"seed {number}: {type(fault).__name__}: {fault}") from fault
+        else:
+            said = "answered"
+        assert said, f"seed {number}: refused without a word"
+        calls += 1
+    return calls
+
+
+@contextmanager
+def deadline() -> Iterator[None]:
+    """Raises TimeoutError after LONGEST seconds, where the system has such a clock."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"no answer within {LONGEST} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def damaged(raw: bytes, source: random.Random) -> bytes:
+    """Bits flipped, bytes replaced, runs repeated, moved or lost, the end cut off."""
+    changed = bytearray(raw or b"\0")
+    for _ in range(source.choice((1, 1, 2, 8, 64))):
+        at, size = source.randrange(len(changed)), source.choice((1, 2, 4, 8, 64))
+        match source.randrange(6):
+            case 0:
+                changed[at] ^= 1 << source.randrange(8)
+            case 1:
+                changed[at] = source.choice(INTERESTING)
+            case 2:
+                changed[at] = source.randrange(256)
+            case 3:
+                changed[at : at + size] = source.randbytes(size)
+            case 4:
+                changed[at:at] = changed[at : at + size]
+            case _:
+                del changed[at : at + size]
+        changed = changed or bytearray(b"\0")
+    return bytes(changed[: source.randrange(len(changed)) + 1] if source.random() < 0.2 else changed)
+
+
+def shuffled(text: str, source: random.Random, words: tuple[str, ...] = ()) -> str:
+    """Lines swapped, lost, doubled, cut, garbled, or given foreign words."""
+    lines = text.splitlines() or [""]
+    for _ in range(source.choice((1, 3, 20, 200))):
+        at, other = source.randrange(len(lines)), source.randrange(len(lines))
+        match source.randrange(7):
+            case 0:
+                lines[at], lines[other] = lines[other], lines[at]
+            case 1:
+                del lines[at]
+            case 2:
+                lines.insert(at, lines[other])
+            case 3:
+                lines[at] = lines[at][: source.randrange(len(lines[at]) + 1)]
+            case 4:
+                lines[at] = damaged(lines[at].encode(), source).decode("latin-1")
+            case 5:
+                lines[at:other] = reversed(lines[at:other])
+            case _:
+                lines[at] += source.choice(words or (" ", "\t", "]", '"', "="))
+        lines = lines or [""]
+    return "\n".join(lines)
+
+
+def soup(words: tuple[str, ...], source: random.Random) -> str:
+    """Words one after the other."""
+    return "".join(source.choice(words) for _ in range(source.randrange(80)))
+
+
+# ------------------------------------------------------------------------------------------ TOML
+
+ODD: tuple[Any, ...] = (
+    0, 1, -1, 2**31, 2**63 - 1, -(2**63), 1e308, -0.0, 1e-320, float("inf"), float("nan"), True, False, "", "x", "0",
+    "per_warp", "h200", "../..", "\0", "é" * 300, [], [[]], [1, "a"], {}, {"value": 1}, {"": {}},
+    datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC), datetime.time(1),
+)  # fmt: skip
+
+
+def altered(tree: Any, source: random.Random) -> Any:
+    """A TOML document with some keys lost, renamed or added and some values replaced."""
+    copy: Any = json.loads(json.dumps(tree, default=str))
+    for _ in range(source.choice((1, 1, 2, 6))):
+        place = _somewhere(copy, source)
+        if isinstance(place, dict) and place:
+            key = source.choice(list(place))
+            match source.randrange(4):
+                case 0:
+                    del place[key]
+                case 1:
+                    place[key] = source.choice(ODD)
+                case 2:
+                    place[source.choice((key + "s", key.upper(), "", "name", "value"))] = place.pop(key)
+                case _:
+                    place[source.choice(("extra", key))] = source.choice((place[key], *ODD))
+        elif isinstance(place, list) and place:
+            at = source.randrange(len(place))
+            place[at] = source.choice((*ODD, *place))
+            place += place[: source.randrange(3)]
+    return copy
+
+
+def _somewhere(tree: Any, source: random.Random) -> Any:
+    """A table or list inside the document, the document itself included."""
+    while True:
+        inner = tree.values() if isinstance(tree, dict) else tree
+        deeper = [value for value in inner if isinstance(value, dict | list) and value]
+        if not deeper or source.random() < 0.2:
+            return tree
+        tree = source.choice(deeper)
+
+
+def toml(tree: dict[str, Any]) -> str:
+    """A document as TOML, all tables written inline."""
+    return "\n".join(f"{_key(key)} = {_value(value)}" for key, value in tree.items()) + "\n"
+
+
+def _key(key: str) -> str:
+    return json.dumps(key)
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return repr(value)
+        case str():
+            return json.dumps(value, ensure_ascii=True).replace("\\u0000", "\\u0000")
+        case list():
+            return "[" + ", ".join(map(_value, value)) + "]"
+        case dict():
+            return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
+        case datetime.datetime() | datetime.date() | datetime.time():
+            return str(value.isoformat())
+    raise TypeError(type(value))

@@ -1,0 +1,105 @@
+"""Cubins, fat binaries and listings, damaged: read or refused in our own words, whatever they hold."""
+
+import random
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from damage import FULL_PART, PART, damaged, shuffled, soup, spent
+
+from warpbound.analysis import analyze
+from warpbound.machine import gpu
+from warpbound.program.cuda import Options, compile_cuda
+from warpbound.program.nvdisasm import disassemble
+from warpbound.program.reading import programs
+
+pytestmark = pytest.mark.cuda
+
+ROOT = Path(__file__).parents[2]
+FATBIN = ROOT / "tests" / "program" / "data" / "scale_zstd.fatbin"
+ROUNDS = [pytest.param(PART, 2, id="short"), pytest.param(FULL_PART, None, id="full", marks=pytest.mark.full)]
+MAGIC = (b"\x7fELF", b"\x7fELF\x02\x01\x01", b"\x50\xed\x55\xba", b"!<arch>\n", b"MZ", b"\xff\xfe", b"PK\x03\x04", b"")
+WORDS = (
+    ".target sm_90", '.section .text.k,"ax"', "/*0000*/", "MOV R1, R2 ;", "/* 0x0000000000000000 */", ".L_x_0:",
+    "BRA `(.L_x_0) ;", "@P0", '//## File "a", line 1', "\n", "\n", " ", "[", "]", "{", "c[0x0]", "\u00e9", "\t",
+    "LDG.E R0, [R2.64] ;", "S2R R0, SR_TID.X ;", "IMAD.WIDE R2, R0, 0x4, c[0x0][0x160] ;", "-0x", "R255", "UR63",
+    "EXIT ;",
+)  # fmt: skip
+
+
+@cache
+def cubin(name: str = "reduction") -> bytes:
+    return compile_cuda((ROOT / "examples" / f"{name}.cu").read_text(), f"{name}.cu", 90, Options()).cubin
+
+
+@cache
+def listing(name: str = "reduction") -> str:
+    return f"\t.target\tsm_90\n{disassemble(cubin(name), name)}"
+
+
+def only_read(raw: bytes) -> None:
+    """Read, and walk through what every later stage reads first."""
+    for program in programs(raw, gpu("h200"), None, Options()):
+        assert program.flow.blocks
+        assert program.registers >= 0
+
+
+def analysed(raw: bytes) -> None:
+    """Read and answered, as far as the code alone goes."""
+    for program in programs(raw, gpu("h200"), None, Options()):
+        entry = analyze(program, gpu("h200"))
+        assert entry["mode"] == "static"
+
+
+def a_cubin(source: random.Random) -> None:
+    only_read(damaged(cubin(), source))
+
+
+def a_listing(source: random.Random) -> None:
+    only_read(shuffled(listing(source.choice(("reduction", "matmul_tiled"))), source, WORDS).encode())
+
+
+def a_listing_to_the_end(source: random.Random) -> None:
+    analysed(shuffled(listing(source.choice(("reduction", "histogram"))), source, WORDS).encode())
+
+
+def random_text(source: random.Random) -> None:
+    """Text that looks like a listing here and there; what looks like CUDA C++ is left to the compiler."""
+    only_read(f"\t.target\tsm_90\n{soup(WORDS, source)}".encode())
+
+
+def random_bytes(source: random.Random) -> None:
+    """Whatever begins like a file of some kind; the byte 1 keeps it from being text."""
+    only_read(source.choice(MAGIC) + b"\x01" + source.randbytes(source.choice((0, 3, 64, 2000))))
+
+
+def a_fat_binary(source: random.Random) -> None:
+    raw = bytearray(FATBIN.read_bytes())
+    at = source.randrange(min(4096, len(raw)))
+    raw[at] ^= 1 << source.randrange(8)
+    only_read(bytes(raw[: source.randrange(len(raw))] if source.random() < 0.3 else raw))
+
+
+READERS: dict[str, Callable[[random.Random], object]] = {
+    "cubin": a_cubin,
+    "listing": a_listing,
+    "listing-analysed": a_listing_to_the_end,
+    "random-text": random_text,
+    "random-bytes": random_bytes,
+    "fat-binary": a_fat_binary,
+}
+
+
+@pytest.mark.parametrize("seconds, seed", ROUNDS)
+@pytest.mark.parametrize("name", READERS)
+def test_reader(name: str, seconds: float, seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the disassembler, whose part a damaged cubin is not; some images go through it below."""
+    text = listing()
+    monkeypatch.setattr("warpbound.program.machine_code.disassemble", lambda *_: text)
+    assert spent(seconds, seed, READERS[name]) > 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_cubins_through_the_disassembler(seed: int) -> None:
+    spent(1.0, seed, a_cubin)

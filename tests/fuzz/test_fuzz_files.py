@@ -1,0 +1,108 @@
+"""Machine, launch and workload files, options and expressions: read or refused in our own words, whatever they hold."""
+
+import random
+import tomllib
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from damage import FULL_PART, PART, altered, damaged, shuffled, soup, spent, toml
+
+from warpbound.analysis.coalescing import Access, answer
+from warpbound.analysis.written import predictions
+from warpbound.cli.machines import numbers
+from warpbound.errors import WarpboundError
+from warpbound.kernel_argument import parse_argument
+from warpbound.kernel_launch import check, launch, parse_dim
+from warpbound.machine import catalogue, gpu, load
+from warpbound.memory.address_registers import Threads
+from warpbound.memory.expressions import parse
+from warpbound.report.board_check import findings
+from warpbound.residency import occupancy
+from warpbound.workload.files.reading import read, shipped
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+BOARDS = [(files("warpbound") / "gpus" / f"{key}.toml").read_text("utf-8") for key in catalogue()]
+WORKLOADS = [(files("warpbound") / "workloads" / f"{name}.toml").read_text("utf-8") for name in shipped()]
+LAUNCHES = [path.read_text("utf-8") for path in EXAMPLES]
+ROUNDS = [pytest.param(PART, 1, id="short"), pytest.param(FULL_PART, None, id="full", marks=pytest.mark.full)]
+
+
+def some_toml(texts: list[str], source: random.Random) -> str:
+    """A document with values of other kinds, or with its text damaged."""
+    text = source.choice(texts)
+    if source.random() < 0.6:
+        return toml(altered(tomllib.loads(text), source))
+    return shuffled(text, source) if source.random() < 0.7 else damaged(text.encode(), source).decode("latin-1")
+
+
+def a_machine(source: random.Random) -> None:
+    board = load(some_toml(BOARDS, source), "fuzzed", "fuzzed.toml")
+    findings(board)
+    occupancy(board, 128, 32, 1024, None)
+    assert all(quantity.source.strip() for quantity in board.parameters.values())
+
+
+def at(folder: Path, name: str, contents: str | bytes) -> Path:
+    raw = contents if isinstance(contents, bytes) else contents.encode("utf-8", "surrogateescape")
+    path = folder / name
+    path.write_bytes(raw)
+    return path
+
+
+def a_machine_file(folder: Path, source: random.Random) -> None:
+    raw = source.choice(BOARDS).encode()
+    gpu(at(folder, "m.toml", damaged(raw, source) if source.random() < 0.8 else source.randbytes(300)))
+
+
+def a_launch_file(folder: Path, source: random.Random) -> None:
+    text = some_toml(LAUNCHES, source) if source.random() < 0.9 else source.randbytes(200).decode("latin-1")
+    check(launch(at(folder, "l.toml", text)))
+
+
+def a_workload_file(folder: Path, source: random.Random) -> None:
+    path = at(folder, "w.toml", some_toml(WORKLOADS, source))
+    read(path)
+    if source.random() < 0.3:
+        predictions(str(path), source.choice(("h200", "gtx280", "sm_90")), (), None, ("volkov_2016", "roofline_2009"))
+
+
+WORDS = (
+    "n", "=", "x", "f32", "[", "]", "4096", ",", ":iota", ":", "rand", "@", "w.npy", "-1", "1e9", "0x10", "nan", "i8",
+    "true", " ", "\0", "é", "99999999999999999999", "0", "bytes", "{", "}", "(", ")", "/", "%", "threadIdx.x", "*", "+",
+    "blockIdx.y", "<<", "a[", "min(", "^", "~",
+)  # fmt: skip
+
+
+def an_option(source: random.Random) -> None:
+    word = soup(WORDS, source)
+    readers: tuple[Callable[[str], object], ...] = (
+        parse_argument, parse_dim, lambda text: numbers("--block", text), gpu, parse,
+    )  # fmt: skip
+    for reader in readers:
+        with suppress(WarpboundError):
+            reader(word)
+
+
+def an_expression(source: random.Random) -> None:
+    text = f"a[{soup(WORDS[20:], source)}]" if source.random() < 0.5 else soup(WORDS, source)
+    values = {"n": source.choice((0, 1, 7, 1 << 30)), "x": -1}
+    answer(Access(parse(text), source.choice((1, 4, 16)), Threads((32, 2, 1)), values))
+
+
+READERS: dict[str, Callable[[Path, random.Random], object]] = {
+    "machine": lambda _, source: a_machine(source),
+    "machine-file": a_machine_file,
+    "launch": a_launch_file,
+    "workload": a_workload_file,
+    "option": lambda _, source: an_option(source),
+    "expression": lambda _, source: an_expression(source),
+}
+
+
+@pytest.mark.parametrize("seconds, seed", ROUNDS)
+@pytest.mark.parametrize("name", READERS)
+def test_reader(name: str, seconds: float, seed: int | None, tmp_path: Path) -> None:
+    assert spent(seconds, seed, lambda source: READERS[name](tmp_path, source)) > 50
