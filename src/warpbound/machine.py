@@ -326,6 +326,11 @@ def _quantity(name: str, entry: Any, sources: Mapping[str, Any], place: _Place) 
             f"{place.at(name, 'unit')}: {name} has the unit {entry['unit']!r}, {kind}.",
             f"Convert the value to {' or '.join(units)}.",
         )
+    if not isinstance(entry.get("note", ""), str) or not isinstance(entry.get("others", []), list):
+        raise InputError(
+            f"{place.at(name)}: {name} has a note that is no text or others that are no list.",
+            "Write note = \"...\" and others = [{ value = ..., source = ... }].",
+        )
     if entry["how"] not in HOW:
         raise InputError(
             f"{place.at(name, 'how')}: {name} has how = {entry['how']!r}.", f"It is one of {', '.join(HOW)}."
@@ -342,7 +347,8 @@ def _quantity(name: str, entry: Any, sources: Mapping[str, Any], place: _Place) 
 
 
 def _claim(name: str, other: Any, sources: Mapping[str, Any], place: _Place) -> Claim:
-    if not isinstance(other, dict) or not {"value", "source"} <= set(other) <= _CLAIM_KEYS:
+    said = isinstance(other, dict) and isinstance(other.get("note", ""), str)
+    if not said or not {"value", "source"} <= set(other) <= _CLAIM_KEYS:
         raise InputError(
             f"{place.at(name, 'others')}: an entry in others of {name} is malformed.",
             "Write { value = ..., source = ... }, with a note if need be.",
@@ -406,7 +412,7 @@ def _plain(name: str) -> str:
 def _read(path: Path) -> Gpu:
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: no text, or a path with a NUL
         raise InputError(f"The GPU file {path} cannot be read ({error}).", "Check the path.") from None
     return load(text, path.stem, str(path))
 

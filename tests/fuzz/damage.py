@@ -1,5 +1,6 @@
 """Ways to damage bytes, texts and TOML files, and a clock that stops a reader which does not come back."""
 
+import copy
 import datetime
 import json
 import random
@@ -121,25 +122,29 @@ ODD: tuple[Any, ...] = (
 
 def altered(tree: Any, source: random.Random) -> Any:
     """A TOML document with some keys lost, renamed or added and some values replaced."""
-    copy: Any = json.loads(json.dumps(tree, default=str))
+    whole: Any = json.loads(json.dumps(tree, default=str))
     for _ in range(source.choice((1, 1, 2, 6))):
-        place = _somewhere(copy, source)
+        place = _somewhere(whole, source)
         if isinstance(place, dict) and place:
             key = source.choice(list(place))
             match source.randrange(4):
                 case 0:
                     del place[key]
                 case 1:
-                    place[key] = source.choice(ODD)
+                    place[key] = _odd(source)
                 case 2:
                     place[source.choice((key + "s", key.upper(), "", "name", "value"))] = place.pop(key)
                 case _:
-                    place[source.choice(("extra", key))] = source.choice((place[key], *ODD))
+                    place["extra"] = _odd(source)
         elif isinstance(place, list) and place:
             at = source.randrange(len(place))
-            place[at] = source.choice((*ODD, *place))
+            place[at] = _odd(source)
             place += place[: source.randrange(3)]
-    return copy
+    return whole
+
+
+def _odd(source: random.Random) -> Any:
+    return copy.deepcopy(source.choice(ODD))
 
 
 def _somewhere(tree: Any, source: random.Random) -> Any:
