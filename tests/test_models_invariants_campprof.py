@@ -169,6 +169,11 @@ def test_equation_of_a_fit_gives_its_times() -> None:
         np.testing.assert_allclose(cp.benchmark_time(equation, warps, word), time, atol=1e-6)
 
 
+def test_predictors_that_are_left_out_count_nothing() -> None:
+    equation = regression.fit(*points(3), ("slope", "constant")).equation
+    assert (equation.two_byte, equation.four_byte, equation.slope_two_byte, equation.slope_four_byte) == (0, 0, 0, 0)
+
+
 @quick
 @given(slope=positive(0.1, 10))
 def test_one_slope_for_all_words_falls_below_zero_where_times_are_proportional_to_bytes(slope: float) -> None:
