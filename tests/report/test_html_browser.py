@@ -54,7 +54,7 @@ class Opened:
         self.page.on("console", lambda said: self.complaints.append(said.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.goto(report.as_uri())
-        self.page.wait_for_selector(".plot .main-svg")
+        self.page.wait_for_selector(f"body[data-drawn={scheme}]")
 
     def becomes(self, expression: str, wanted: str) -> bool:
         """Whether it does within five seconds."""

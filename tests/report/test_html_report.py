@@ -21,6 +21,7 @@ from warpbound.cli import main
 from warpbound.errors import InputError, WarpboundError
 from warpbound.models import MODELS
 from warpbound.report import html
+from warpbound.report.charts import Bar
 from warpbound.report.figures.listing import listing
 from warpbound.report.html.tables import as_html
 from warpbound.report.text import VIEWS
@@ -199,7 +200,7 @@ def test_tables_keep_heads_alignment_bars_and_styles() -> None:
     table.add_column("name")
     table.add_column("share", justify="right")
     table.add_column("")
-    table.add_row("a<b", "50 %", Text("█" * 12), style="bold")
+    table.add_row("a<b", "50 %", Bar(0.5), style="bold")
     made = as_html(Padding(Group(table, Text("a note", "dim")), 1))
     assert isinstance(made, Markup)
     assert '<th scope="col" class="words">name</th><th scope="col" class="number">share</th><td></td>' in made

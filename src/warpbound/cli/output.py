@@ -1,6 +1,6 @@
 """Options and writing that the commands share: what is printed, and where."""
 
-import io
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from warpbound.errors import WarpboundError
+
+WIDTH_OF_PIPES, WIDTH_OF_FILES = 80, 100  # columns
 
 
 def form_option(*choices: str) -> Callable[[Any], Any]:
@@ -41,23 +43,43 @@ def answer(form: str, entry: Any, text: Any) -> None:
 
 
 def show(parts: Iterable[Any], out: str | None) -> None:
-    """Rich text to the terminal (at its width, 80 where it has none) or plain text to a file."""
+    """Rich text to the terminal (at its width), plain text to a pipe (80 columns, or as many
+    as COLUMNS says) or a file (100).
+
+    NO_COLOR is honoured, FORCE_COLOR too. Pipes and files get no blanks at the ends of lines.
+    """
     from rich.console import Console
 
-    if out is not None:
-        console = Console(width=100, record=True, file=io.StringIO())
+    if out is None and sys.stdout.isatty():
+        console = Console(highlight=False)
         for part in parts:
             console.print(part)
-        write(console.export_text(), out)
         return
-    console = Console(width=None if sys.stdout.isatty() else 80, highlight=False, soft_wrap=False)
-    for part in parts:
+    if out is None:
+        console = Console(width=_piped(), highlight=False)
+        for part in parts:
+            write(_lines(console, part), None)
+    else:
+        console = Console(width=WIDTH_OF_FILES, highlight=False, color_system=None)
+        write("".join(_lines(console, part) for part in parts), out)
+
+
+def _lines(console: Any, part: Any) -> str:
+    """As the console would print it, without blanks at the ends of lines."""
+    with console.capture() as captured:
         console.print(part)
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _piped() -> int:
+    """Columns for a reader that is no terminal."""
+    asked = os.environ.get("COLUMNS", "")
+    return int(asked) if asked.isdigit() and int(asked) > 0 else WIDTH_OF_PIPES
 
 
 def write(text: str, out: str | None) -> None:
     if out is None:
-        click.echo(text, nl=False)
+        click.echo(text, nl=False, color=True)
         return
     try:
         Path(out).write_text(text, encoding="utf-8")

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Fitting
 from warpbound.report.words import amount
 
 _CLOSE = 1.01  # counts whose ratio is below are the same
@@ -32,7 +33,8 @@ def accesses(entry: Entry) -> RenderableType:
             Text(said(one)),
             style="bold" if _waste(one) > _CLOSE else "",
         )
-    return Group(table, Text("Per execution by a full warp; a sector is 32 bytes, a wavefront one pass.", "dim"))
+    note = "Per execution by a full warp; a sector is 32 bytes, a wavefront one pass."
+    return Group(Fitting(table), Text(note, "dim"))
 
 
 def said(row: Entry) -> str:

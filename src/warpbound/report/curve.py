@@ -1,16 +1,21 @@
 """Throughput against occupancy, for reading in a terminal."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Bar
 from warpbound.report.words import amount, seconds
 
 BAR = 20  # columns of a full bar
+COLUMNS = ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds")
+NARROW = ("warps", "units/s", "binds")  # of these, in a window of fewer columns than
+WIDE = 64
 
 
 def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
@@ -20,25 +25,38 @@ def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
             yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
         else:
             yield Text(f"{entry['kernel']} on {entry['gpu']}, {entry['mode']}, {entry['scope']}", "bold cyan")
-            yield _table(entry)
+            yield Curve(entry)
 
 
-def _table(entry: Entry) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds"):
-        table.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    most = max(entry["warp_throughput_per_s"])
-    for i, warps in enumerate(entry["warps_per_sm"]):
-        rate, time = entry["warp_throughput_per_s"][i], entry["time_s"][i]
-        table.add_row(
-            str(warps),
-            str(entry["blocks_per_sm"][i]),
-            "-" if time is None else seconds(time),
-            amount(rate),
-            amount(entry["gbytes_per_s"][i]),
-            entry["bottleneck"][i],
-            Text("█" * max(1, round(BAR * rate / most)), style="yellow"),
-        )
-    unit = "iterations of that loop by a warp" if entry["scope"].startswith("loop") else "warps"
-    return Group(table, Text(f"A unit is one of the {unit}.", "dim"))
+@dataclass(frozen=True)
+class Curve:
+    """One row per number of resident blocks, with a bar for the throughput; fewer columns in a narrow window."""
+
+    entry: Entry
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        entry = self.entry
+        shown = COLUMNS if options.max_width >= WIDE else NARROW
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+        for name in shown:
+            table.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
+        table.add_column("")
+        most = max(entry["warp_throughput_per_s"])
+        for i, rate in enumerate(entry["warp_throughput_per_s"]):
+            cells = _cells(entry, i)
+            table.add_row(*(cells[name] for name in shown), Bar(rate / most, BAR))
+        yield table
+        unit = "iterations of that loop by a warp" if entry["scope"].startswith("loop") else "warps"
+        yield Text(f"A unit is one of the {unit}.", "dim")
+
+
+def _cells(entry: Entry, i: int) -> dict[str, str]:
+    time = entry["time_s"][i]
+    return {
+        "warps": str(entry["warps_per_sm"][i]),
+        "blocks": str(entry["blocks_per_sm"][i]),
+        "time": "-" if time is None else seconds(time),
+        "units/s": amount(entry["warp_throughput_per_s"][i]),
+        "DRAM GB/s": amount(entry["gbytes_per_s"][i]),
+        "binds": entry["bottleneck"][i],
+    }

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Bar, Columns, Fitting
 from warpbound.report.words import RESOURCE_WORDS, amount, count, listed, seconds
 
-BAR = 24            # columns of a full bar
 WORTH_A_ROW = 0.01  # shares below this are not shown
 
 
@@ -27,7 +27,17 @@ def occupancy(entry: Entry) -> RenderableType:
     parts = [Text(text), Text(f"Blocks that each limit admits: {limits}.", "dim")]
     if own["next_step"]:
         parts.append(Text(own["next_step"]))
-    return Group(*parts)
+    return Group(*parts, *_curve(entry))
+
+
+def _curve(entry: Entry) -> list[RenderableType]:
+    """Throughput over resident warps: it grows until the latency is hidden, at least by Volkov's bounds."""
+    most, needed = entry["occupancy"]["max_warps_per_sm"], entry["warps_needed"]
+    if not needed or not most:
+        return []
+    values = tuple(min(warps / needed, 1.0) for warps in range(1, most + 1))
+    title = "Throughput by resident warps, by the bounds alone; ^ this launch:"
+    return [Text(), Columns(values, float(entry["occupancy"]["warps_per_sm"]), title, "warps")]
 
 
 def kernel(entry: Entry) -> RenderableType:
@@ -68,7 +78,7 @@ def loops(entry: Entry) -> RenderableType:
         "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
         "P: on the chip, for DRAM; Q: per SM, for issue."
     )
-    return Group(table, Text(note, "dim"))
+    return Group(Fitting(table), Text(note, "dim"))
 
 
 def _span(lines: Sequence[int]) -> str:
@@ -144,7 +154,7 @@ def models(entry: Entry) -> RenderableType:
     for name, said in entry["models"].items():
         time = seconds(said["time_s"]) if said["time_s"] is not None else "-"
         table.add_row(name, time, said["bottleneck"] or "-", Text(said["reason"] or ""))
-    return table
+    return Fitting(table)
 
 
 def _expected(entry: Entry) -> str:
@@ -173,11 +183,13 @@ def _widest(entry: Entry) -> str:
 def stalls(entry: Entry) -> RenderableType:
     """Where the time of a warp's slot goes."""
     table = Table.grid(padding=(0, 1))
-    for side in ("right", "right", "left", "left"):
-        table.add_column(justify="right" if side == "right" else "left", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
+    table.add_column()
     for row in entry["stalls"]:
         if row["share"] >= WORTH_A_ROW:
-            bar = Text("█" * max(1, round(BAR * row["share"])), style="yellow")
+            bar = Bar(row["share"])
             table.add_row(f"{row['cycles']:.0f}", f"{100 * row['share']:.0f} %", bar, row["reason"])
     total = sum(row["cycles"] for row in entry["stalls"])
     note = "stall reasons as Nsight Compute names them; block replacement: starting, storing, waiting for the last warp"

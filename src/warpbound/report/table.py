@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Fitting
 from warpbound.report.words import amount, seconds
 
 COLUMNS = ("time", "binds", "warps", "needed", "latency", "regs")
@@ -36,7 +37,7 @@ def side_by_side(results: Sequence[Entry]) -> RenderableType:
     stand_ins = sorted({entry["confidence"]["proxy_isa"] for entry in answered if entry["confidence"]["proxy_isa"]})
     if stand_ins:
         notes.append(Text(f"{PROXY} code of {', '.join(stand_ins)} stands in: no compiler at hand for its own.", "dim"))
-    return Group(*title, table, *notes, *_refused(results))
+    return Group(*title, Fitting(table), *notes, *_refused(results))
 
 
 def _machine(entry: Entry) -> str:

@@ -13,11 +13,11 @@ from rich.text import Text
 from warpbound.analysis.entries import Entry
 from warpbound.report import details
 from warpbound.report.accesses import accesses
+from warpbound.report.charts import Bar, Fitting
 from warpbound.report.table import side_by_side
 from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, listed, seconds
 
 VERDICTS = 4  # of so many results at most the verdicts follow the table
-BAR = 24  # columns of a full bar
 WORTH = 0.005  # shares below this are left out of pictures
 
 
@@ -156,12 +156,12 @@ def _latency(entry: Entry) -> RenderableType:
     total = latency["cycles"]
     rows = sorted(((c, n) for c, n in latency["parts"].items() if n >= WORTH * total), key=lambda row: -row[1])
     table = Table.grid(padding=(0, 1))
-    table.add_column(justify="right")
-    table.add_column(justify="right")
-    table.add_column(no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column()
     table.add_column()
     for cause, cycles in rows:
-        table.add_row(f"{cycles:.0f}", f"{100 * cycles / total:.0f} %", _bar(cycles / total), CAUSE_WORDS[cause])
+        table.add_row(f"{cycles:.0f}", f"{100 * cycles / total:.0f} %", Bar(cycles / total), CAUSE_WORDS[cause])
     levels = latency["by_level"]
     loads = _phases(latency["load_phases"])
     served = ", ".join(f"{level.upper()} {cycles:.0f}" for level, cycles in levels.items())
@@ -187,14 +187,10 @@ def _once(entry: Entry) -> str:
     return ", every loop once" if entry["loops"] and entry["mode"] == "static" else ""
 
 
-def _bar(fraction: float) -> Text:
-    return Text("█" * max(1, round(BAR * min(1.0, fraction))), style="yellow")
-
-
 def _lines(entry: Entry) -> RenderableType:
     table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim")
-    table.add_column("cycles", justify="right")
-    table.add_column("line", justify="right")
+    table.add_column("cycles", justify="right", no_wrap=True)
+    table.add_column("line", justify="right", no_wrap=True)
     table.add_column("source", no_wrap=True, overflow="ellipsis", max_width=44)
     table.add_column("mostly", no_wrap=True)
     for row in entry["lines"][:6]:
@@ -203,13 +199,14 @@ def _lines(entry: Entry) -> RenderableType:
         table.add_row(
             f"{row['cycles']:.0f}", str(row["line"]) if row["line"] else "-", Text(name), f"{cause} {cycles:.0f}"
         )
-    return table
+    return Fitting(table)
 
 
 def _bounds(entry: Entry) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("resource", "SM cycles", "in use", ""):
-        table.add_column(name, justify="right" if name in ("SM cycles", "in use") else "left")
+        number = name in ("SM cycles", "in use")
+        table.add_column(name, justify="right" if number else "left", no_wrap=number)
     for bound in entry["bounds"]:
         used = bound["utilization"]
         if used < WORTH:
@@ -219,11 +216,11 @@ def _bounds(entry: Entry) -> RenderableType:
             RESOURCE_WORDS[bound["resource"]],
             amount(bound["cycles_per_warp"]),
             f"{100 * used:.0f} %",
-            _bar(used),
+            Bar(used),
             style=style,
         )
     what = "per warp" if entry["scope"].startswith("whole") else f"per warp and iteration of the {entry['scope']}"
-    return Group(Text(f"Cycles of one SM {what}; the largest is the limit at this occupancy.", "dim"), table)
+    return Group(Text(f"Cycles of one SM {what}; the largest is the limit at this occupancy.", "dim"), Fitting(table))
 
 
 def _whatifs(entry: Entry) -> RenderableType:

@@ -11,10 +11,11 @@
   }
 
   function draw(mode) {
-    for (const place of document.querySelectorAll(".plot")) {
+    const drawing = [...document.querySelectorAll(".plot")].map((place) => {
       const figure = drawn(place, mode);
-      Plotly.react(place, figure.data, figure.layout, config);
-    }
+      return Plotly.react(place, figure.data, figure.layout, config);
+    });
+    Promise.all(drawing).then(() => { document.body.dataset.drawn = mode; });
   }
 
   const current = () => (prefersDark.matches ? "dark" : "light");

@@ -13,8 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-BLOCK = "█"
-FULL = 24  # columns of a full bar in a terminal
+from warpbound.report.charts import Bar, Columns, Fitting
+
 _CLASSES = ("bold", "dim", "red", "yellow", "green", "cyan", "italic")
 
 
@@ -28,6 +28,10 @@ def as_html(part: RenderableType) -> Markup:
         return _table(part)
     if isinstance(part, Text):
         return _paragraph(part)
+    if isinstance(part, Fitting):
+        return _table(part.table)
+    if isinstance(part, Columns):  # the page has a figure of it
+        return Markup("")
     if isinstance(part, str):
         return _paragraph(Text.from_markup(part))
     return _preformatted(part)
@@ -87,11 +91,9 @@ def _row(cells: tuple[RenderableType, ...], kinds: list[str], row: Any) -> Marku
 
 
 def _cell(cell: RenderableType) -> Markup:
-    words = _plain(cell)
-    if words and not words.replace(BLOCK, ""):
-        share = min(100.0, 100.0 * len(words) / FULL)
-        return Markup('<span class="bar" style="width:{}%"></span>').format(f"{share:.0f}")
-    return _spans(cell) if isinstance(cell, Text) else Markup("{}").format(words)
+    if isinstance(cell, Bar):
+        return Markup('<span class="bar" style="width:{}%"></span>').format(f"{100 * min(1.0, cell.share):.0f}")
+    return _spans(cell) if isinstance(cell, Text) else Markup("{}").format(_plain(cell))
 
 
 def _plain(cell: RenderableType) -> str:

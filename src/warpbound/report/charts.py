@@ -1,0 +1,100 @@
+"""Small charts for terminals: bars that shrink with the window, columns in eighths of a line."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+BLOCK = "█"
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+STYLE = "yellow"
+WIDEST = 1000  # columns that no table needs
+SLACK = 6  # columns: where they are short, Rich takes as many from narrow cells as from wide ones
+LEAST = 4  # columns of a full bar in the narrowest window
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A share between 0 and 1 as a bar of `full` columns, or as many as there is room for."""
+
+    share: float
+    full: int = 24
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(LEAST, options.max_width), min(self.full, options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = min(self.full, options.max_width)
+        yield Text(BLOCK * max(1, round(room * min(1.0, self.share))), style=STYLE, no_wrap=True, overflow="crop")
+
+
+def columns(values: Sequence[float], height: int) -> list[str]:
+    """`values` as columns over `height` lines, the largest as high as all of them; top line first."""
+    most = max(values, default=0.0)
+    eighths = [round(8 * height * value / most) if most > 0 else 0 for value in values]
+    return [
+        "".join(EIGHTHS[min(8, max(0, eighth - 8 * line))] for eighth in eighths) for line in reversed(range(height))
+    ]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Values over the numbers from 1 on, as columns, with a mark under one of them.
+
+    values : one per number. mark : the number that is marked. title : of the values; unit : of the numbers.
+    """
+
+    values: tuple[float, ...]
+    mark: float
+    title: str
+    unit: str
+    height: int = 4
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(min(20, options.max_width), min(64, options.max_width))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        step = math.ceil(len(self.values) / min(64, options.max_width))
+        chosen = self.values[step - 1 :: step]
+        yield Text(self.title, "dim")
+        for line in columns(chosen, self.height):
+            yield Text(line.rstrip() or " ", style=STYLE, no_wrap=True, overflow="crop")
+        yield Text(self._axis(len(chosen), step), "dim", no_wrap=True, overflow="crop")
+
+    def _axis(self, width: int, step: int) -> str:
+        """The marked number at a caret; the first and the last number where they have room."""
+        at = min(width - 1, max(0, math.ceil(self.mark / step) - 1))
+        said = f"{self.mark:g} {self.unit}"
+        line = f"{'':{at}}^ {said}" if at + 2 + len(said) <= width else f"{said + ' ^':>{at + 1}}"
+        first, last = str(step), str(len(self.values))
+        if line.startswith(" " * (len(first) + 1)):
+            line = first + line[len(first) :]
+        return f"{line}{last:>{width - len(line)}}" if len(line) + len(last) < width else line
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A table where the window is wide enough for it, else its rows as sentences: each cell after its heading."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        needed = Measurement.get(console, options.update(max_width=WIDEST), self.table)
+        if needed.maximum <= options.max_width or needed.minimum + SLACK <= options.max_width:
+            yield self.table
+            return
+        headings = [str(column.header) for column in self.table.columns]
+        for cells in zip(*(column.cells for column in self.table.columns), strict=True):
+            said = [f"{heading} {plain(cell)}".strip() for heading, cell in zip(headings, cells, strict=True)]
+            yield Text("- " + ", ".join(words for words in said if words))
+
+
+def plain(cell: object) -> str:
+    """A cell's words without style; a bar has none."""
+    if isinstance(cell, Bar):
+        return ""
+    return cell.plain.strip() if isinstance(cell, Text) else str(cell).strip()
