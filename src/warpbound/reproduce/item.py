@@ -21,6 +21,7 @@ PAPERS: dict[str, str] = {
     "hong_kim_2009": "S. Hong, H. Kim, Memory-level and Thread-level Parallelism Aware GPU Architecture Performance "
     "Analytical Model, extended version of ISCA 2009",
     "volkov_2016": "V. Volkov, Understanding Latency Hiding on GPUs, PhD thesis, UC Berkeley, EECS-2016-143",
+    "campprof_2011": "A. M. Aji, M. Daga, W. Feng, Bounding the Effect of Partition Camping in GPU Kernels, CF 2011",
     "interval_analysis": "Lecture notes, Interval Analysis",
     "x_model_2016": "A. Li, S. L. Song, E. Brugel, D. Chavarria-Miranda, A. Kumar, H. Corporaal, X: A Comprehensive "
     "Analytic Model for Parallel Machines, 2016, with Transit (A. Li, Y. C. Tay, A. Kumar, H. Corporaal, HPDC 2015)",
