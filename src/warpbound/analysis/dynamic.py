@@ -37,7 +37,7 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
     seen, chosen, moved = followed(case, launch)
     if moved is None:
         return None, seen.stopped
-    return _work(case, seen, chosen, moved), ""
+    return work_from(case, seen, chosen, moved), ""
 
 
 def followed(case: Case, launch: Launch) -> tuple[Trace, Sample, Traffic | None]:
@@ -73,7 +73,7 @@ def facts(case: Case) -> Facts:
     )
 
 
-def _work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
+def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     program, arch = case.program, case.gpu.arch
     served = served_by(moved)
     timing = waits(program.instructions, case.latency, served)

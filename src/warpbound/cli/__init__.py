@@ -8,7 +8,17 @@ from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import analysing, camping, coalescing, counting, machines, measuring, reproducing, simulating, validating
+from warpbound.cli import (
+    analysing,
+    camping,
+    coalescing,
+    counting,
+    machines,
+    measuring,
+    reproducing,
+    simulating,
+    validating,
+)
 from warpbound.errors import CommandError, WarpboundError
 
 

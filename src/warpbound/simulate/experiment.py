@@ -139,13 +139,15 @@ class Launch:
 
     warps : for each warp of a block its place in Experiment.streams; several rows for blocks that differ, in turn.
     resident : blocks at a time; blocks : in all, as many again as needed replace those whose last warp has ended,
-    `block_start` cycles later. offsets : cycles at which the warps of the first blocks start; absent: 0.
+    `block_start` cycles later. block_interval : least cycles between the starts of two blocks. offsets : cycles at
+    which the warps of the first blocks start, counted from their block's; absent: 0.
     """
 
     warps: tuple[tuple[int, ...], ...]
     resident: int = 1
     blocks: int = 1
     block_start: float = 0.0
+    block_interval: float = 0.0
     offsets: tuple[float, ...] = ()
 
 

@@ -13,13 +13,13 @@ from warpbound.simulate.warp_memory import announce, note, pass_time, serve, who
 
 # isort: off
 from warpbound.simulate.warp_state import (
-    AHEAD, ALIVE, AREA, ARRIVED, AT_BARRIER, BLAMES, BLOCK_START, BLOCKS, BUSY, CHARGED, COST, EMPTY, END_WAIT, ENDED,
-    ENDING, FIRST, FIRST_WAIT, FLOW, FREE, FREE_AT, FREES, GREEDY_THEN_YOUNGEST, HELD, HORIZON, ISSUED, ISSUED_AT,
-    LATENCY, LATEST, LAUNCH, LENGTH, LIFE, LINES, LIVE, MEETS, MET, NEVER, NEXT_BLOCK, NOW, OFFSET, OLDEST, OWNER,
-    PAIRS, PATH, PIPE, PIPES, PLACE, PLACES, POLICY, PORT, POSITION, READ, READY, REASONS, REPEATS, RESIDENT, ROOM,
-    ROUND_ROBIN, RUNNING, SCHEDULER, SCHEDULERS, SHARED, SIZE, SLOT, SLOTS, SLOTS_USED, STALL, STARTED, STATUS, STEP,
-    STEPS, STREAM, STREAMS, TAIL, THROTTLE, THROTTLED, TICK, TOKEN, TOKENS, TOKENS_EACH, TURN, TURNS, UNITS, UNTIL,
-    VARIANTS, WAITS, WAKE, WARM, WARP, WARPS, WHOSE, WHY, WIDTH, WRITES, Column, Happening, Reason,
+    AHEAD, ALIVE, AREA, ARRIVED, AT_BARRIER, BLAMES, BLOCK_INTERVAL, BLOCK_START, BLOCKS, BUSY, CHARGED, COST, EMPTY,
+    END_WAIT, ENDED, ENDING, FIRST, FIRST_WAIT, FLOW, FREE, FREE_AT, FREES, GREEDY_THEN_YOUNGEST, HELD, HORIZON, ISSUED,
+    ISSUED_AT, LATENCY, LATEST, LAUNCH, LENGTH, LIFE, LINES, LIVE, MEETS, MET, NEVER, NEXT_BLOCK, NEXT_START, NOW,
+    OFFSET, OLDEST, OWNER, PAIRS, PATH, PIPE, PIPES, PLACE, PLACES, POLICY, PORT, POSITION, READ, READY, REASONS,
+    REPEATS, RESIDENT, ROOM, ROUND_ROBIN, RUNNING, SCHEDULER, SCHEDULERS, SHARED, SIZE, SLOT, SLOTS, SLOTS_USED, STALL,
+    STARTED, STATUS, STEP, STEPS, STREAM, STREAMS, TAIL, THROTTLE, THROTTLED, TICK, TOKEN, TOKENS, TOKENS_EACH, TURN,
+    TURNS, UNITS, UNTIL, VARIANTS, WAITS, WAKE, WARM, WARP, WARPS, WHOSE, WHY, WIDTH, WRITES, Column, Happening, Reason,
 )  # fmt: skip
 # isort: on
 
@@ -40,7 +40,10 @@ def play(m: Column) -> None:
     for _ in range(m[ROOM]):
         room.append(0)
     for place in range(m[RESIDENT]):
-        begin_block(m, place, 0)
+        if m[BLOCK_INTERVAL] > 0:
+            start_later(m, queue, place, 0)
+        else:
+            begin_block(m, place, 0)
     while True:
         scheduler = soonest_scheduler(m)
         time = m[m[SCHEDULERS] + scheduler * SCHEDULER + WAKE]
@@ -349,6 +352,14 @@ def leave(m: Column, queue: Any, slot: int, time: int) -> None:
     m[block + ALIVE] -= 1
     note(m, time, slot, END, time)
     if m[block + ALIVE] == 0:
-        announce(m, queue, time + m[BLOCK_START], 4 * place + BLOCK_STARTS)
+        start_later(m, queue, place, time + m[BLOCK_START])
     elif m[block + ARRIVED] == m[block + ALIVE]:
         release(m, place)
+
+
+@compiled
+def start_later(m: Column, queue: Any, place: int, time: int) -> None:
+    """A place for a block is free from then on; blocks start one after the other."""
+    start = max(time, m[NEXT_START])
+    m[NEXT_START] = start + m[BLOCK_INTERVAL]
+    announce(m, queue, start, 4 * place + BLOCK_STARTS)

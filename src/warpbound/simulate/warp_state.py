@@ -95,7 +95,9 @@ REQUESTS = 42      # transactions
 TURN = 43          # the scheduler that looks first
 NOW = 44
 MEMORY_WAIT = 45   # ticks that transactions waited
-HEAD = 46
+NEXT_START = 46    # before which no block starts
+BLOCK_INTERVAL = 47  # least ticks between the starts of two blocks
+HEAD = 48
 
 # A row of LOG: time, kind, warp slot, warp, step, until, reason
 LOG_WIDTH = 7

@@ -1,0 +1,163 @@
+"""A kernel run event by event on one SM, beside the headline prediction of the same launch."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from warpbound import machine
+from warpbound.analysis.case import DEFAULT, Case, Settings, case_of
+from warpbound.analysis.dynamic import followed, per_execution, served_by, work_from
+from warpbound.analysis.entries import Entry
+from warpbound.analysis.static import Work
+from warpbound.analysis.timing import launch_prediction, warps_per_block
+from warpbound.bounds import Real
+from warpbound.errors import InputError
+from warpbound.headline import LaunchPrediction, dram
+from warpbound.headline.parameters import known
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu
+from warpbound.program import Program
+from warpbound.simulate.compiled import COMPILED
+from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment
+from warpbound.simulate.running import Outcome, run
+from warpbound.simulate.views import summary
+from warpbound.workload.dynamic import mean_per_warp
+
+BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
+WAVES = 12                                   # blocks to each place that are enough for a steady rate
+LARGEST = 10                                 # budgets that a first wave may take
+FIRST_WITH_CONTROL_WORDS = 70
+NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are those of the headline prediction"
+
+
+def simulated(  # noqa: PLR0913  (the question, and how to simulate)
+    program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT,
+    policy: str = "greedy_then_oldest", seed: int = 1,
+) -> Entry:  # fmt: skip
+    """One entry: what the simulated SM did, its time for the launch, and the headline prediction's.
+
+    Raises InputError without a launch that can be executed, and for machines without control words.
+    """
+    case = case_of(program, machine.gpu(gpu), launch, settings)
+    if launch is None or case.blocks is None:
+        raise InputError(f"{program.title} cannot be run without a launch.", "Add --launch FILE.toml.")
+    if case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
+        raise InputError(f"{case.gpu.name} cannot be simulated from code.", "Choose a board from Volta on.")
+    kernel, work = executed(case, launch)
+    place = _place(case, kernel)
+    x = experiment(kernel, place, policy, seed)
+    done = run(x)
+    timed = launch_prediction(case, work)
+    time_s = seconds(case, done, place)
+    return {
+        "kernel": program.title,
+        "gpu": case.gpu.key,
+        "title": f"{program.title} on {case.gpu.name}",
+        "source": f"{place.resident} resident blocks of {place.warps_per_block} warps, {place.blocks} simulated",
+        "assumed": NOTE,
+        "policy": policy,
+        "time_s": time_s,
+        "headline_time_s": timed.time_s if timed else None,
+        "simulated_over_headline": time_s / timed.time_s if timed else None,
+        "headline_stalls": _shares(timed),
+        "outcome": summary(x, done),
+    }
+
+
+def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
+    """The kernel as the simulator takes it, and as the headline prediction does."""
+    seen, chosen, moved = followed(case, launch)
+    if moved is None:
+        raise InputError(f"{case.program.title} could not be executed: {seen.stopped}", "Give every argument.")
+    instructions = case.program.instructions
+    warps = seen.of_blocks * warps_per_block(case)
+    served = served_by(moved)
+    work = work_from(case, seen, chosen, moved)
+    kernel = Kernel(
+        instructions=instructions,
+        streams=tuple(stream for stream in seen.streams.values() if len(stream)),
+        traffic=per_execution(instructions, moved, mean_per_warp(seen, chosen, seen.executed) * warps),
+        shares=[served(index) for index in range(len(instructions))],
+        gpu=case.gpu,
+        latency=case.latency,
+        timing=timing(case, work),
+    )
+    return kernel, work
+
+
+def all_from(kernel: Kernel, level: str | None) -> Kernel:
+    """The same with every load served by one level, at the traffic that this means; None: as the caches say."""
+    if level is None:
+        return kernel
+    beyond_l1, to_dram = level != "l1", level == "dram"
+    traffic = [
+        replace(
+            each,
+            l2_sectors_read=each.l1_sectors_load if beyond_l1 else 0.0,
+            dram_bytes_read=each.l1_sectors_load * SECTOR_B if to_dram else 0.0,
+        )
+        for each in kernel.traffic
+    ]
+    return replace(kernel, traffic=traffic, shares=[{level: 1.0}] * len(kernel.instructions))
+
+
+def timing(case: Case, work: Work) -> Timing:
+    """What the headline prediction knows of the board's memory and of starting blocks, in cycles of one SM."""
+    values, memory = known(case.gpu).values, work.whole.memory
+    hz, sms = case.clock_hz, case.place.active_sms
+    carried = memory.dram_bytes_read + memory.dram_bytes_written
+    writes = memory.dram_bytes_written / carried if carried else 0.0
+    l2_read = SECTOR_B * sms * hz / case.gpu.value("l2_bandwidth")
+    stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0
+    return Timing(
+        spread=_number(values.latency_spread),
+        wait=_number(dram.wait(values.dram, writes)) * hz,
+        l2_read=l2_read,
+        l2_write=l2_read * _number(values.l2_write_cost),
+        dram_byte=sms * hz / _number(dram.capacity(values.dram, writes)),
+        l1_bytes=case.gpu.value("l1_bandwidth"),
+        block_start=(_number(values.block_start) + stores) * hz,
+        block_interval=_number(values.block_interval) * sms * hz,
+    )
+
+
+def seconds(case: Case, done: Outcome, place: Place) -> float:
+    """The launch on all SMs: launch gap, start, what was simulated, and the rest of the blocks at the steady rate."""
+    values = known(case.gpu).values
+    each = (case.blocks or 0) / case.place.active_sms
+    cycles = done.cycles + max(0.0, each - place.blocks) / rate(done, place)
+    return _number(values.launch_gap) + _number(values.block_start) + cycles / case.clock_hz
+
+
+def rate(done: Outcome, place: Place) -> float:
+    """Blocks per cycle once the first wave is over."""
+    ends = np.sort(done.ended.reshape(-1, place.warps_per_block).max(axis=1))
+    if len(ends) <= 2 * place.resident:
+        return len(ends) / done.cycles
+    first, last = place.resident, len(ends) - place.resident
+    return float((last - first) / (ends[last] - ends[first]))
+
+
+def _place(case: Case, kernel: Kernel) -> Place:
+    """As many blocks as an SM gets, or enough for a steady rate within the budget."""
+    per_block, resident = warps_per_block(case), int(case.residency.fitting_blocks_per_sm)
+    each = -(-(case.blocks or 1) // int(case.place.active_sms))
+    instructions = per_block * float(np.mean([len(stream) for stream in kernel.streams]))
+    resident = min(resident, each)
+    if resident * instructions > LARGEST * BUDGET:
+        raise InputError(
+            f"A wave of {case.program.title} has {resident * instructions:.3g} warp instructions; that takes too long.",
+            f"Give a smaller problem, of at most {LARGEST * BUDGET:.1g}" + ("." if COMPILED else ", or install Numba."),
+        )
+    affordable = max(resident, int(BUDGET / instructions))
+    return Place(per_block, resident, min(each, affordable, WAVES * resident))
+
+
+def _shares(timed: LaunchPrediction | None) -> dict[str, float]:
+    total = sum(timed.stalls.values()) if timed else 0.0
+    return {name: spent / total for name, spent in timed.stalls.items()} if timed and total else {}
+
+
+def _number(value: Real) -> float:
+    return float(np.ravel(value)[0])

@@ -1,0 +1,89 @@
+"""What a simulation says, for reading in a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.report.words import amount, seconds
+
+BAR = 20  # columns of a full bar
+
+
+def pages(results: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """One page for each run."""
+    for entry in results:
+        yield Text(f"{entry['title']}, {entry['source']}", "bold cyan")
+        if entry["assumed"]:
+            yield Text(f"chosen here: {entry['assumed']}", "dim")
+        yield from (Text(line, no_wrap=True, overflow="crop") for line in entry.get("timeline", ()))
+        yield Text(_sentence(entry["outcome"]))
+        yield _stalls(entry["outcome"]["stalls"])
+
+
+def _sentence(outcome: Mapping[str, Any]) -> str:
+    words = [f"{outcome['cycles']:.7g} cycles", f"{outcome['instructions_per_cycle']:.4g} instructions per cycle"]
+    words.append(f"{outcome['occupancy']:.3g} warps on average")
+    if outcome["warp_latency"]["mean"] is not None:
+        words.append(f"{outcome['warp_latency']['mean']:.5g} cycles a warp")
+    if outcome["memory"]["transactions"]:
+        memory = outcome["memory"]
+        words.append(f"{memory['latency']:.4g} cycles in memory, {memory['waiting']:.3g} of it waiting")
+    return "; ".join(words) + "."
+
+
+def _stalls(stalls: Mapping[str, float]) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    table.add_column("a resident warp", no_wrap=True)
+    table.add_column("of its time", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for name, share in sorted(stalls.items(), key=lambda item: -item[1]):
+        if share > 0:
+            bar = Text("█" * max(1, round(BAR * share)), style="yellow")
+            table.add_row(name.replace("_", " "), f"{share:.1%}", bar)
+    return table
+
+
+def family_page(rows: Sequence[Mapping[str, Any]], title: str) -> Iterator[RenderableType]:
+    """Throughput of the synthetic family against occupancy, beside the model's."""
+    yield Text(title, "bold cyan")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("alpha", "warps", "adds/cycle", "loads/cycle", "min() model", "simulated over model"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            f"{row['alpha']:g}",
+            f"{row['warps_per_sm']}",
+            amount(row["adds_per_cycle"]),
+            f"{row['loads_per_cycle']:.4f}",
+            f"{row['model_loads_per_cycle']:.4f}",
+            f"{row['loads_per_cycle'] / row['model_loads_per_cycle']:.3f}",
+        )
+    yield table
+    yield Text("Per SM; the model is that of section 4.1 of the thesis, the least of three limits.", "dim")
+
+
+def catalogue(rows: Sequence[Mapping[str, str]]) -> str:
+    """Names of scenarios and what they are."""
+    wide = max(len(row["name"]) for row in rows)
+    return "\n".join(f"{row['name']:{wide}}  {row['title']}" for row in rows)
+
+
+def kernel_pages(results: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """One page for each kernel and GPU: time beside the headline prediction's, and both tables of stalls."""
+    for entry in results:
+        if "error" in entry:
+            yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
+            continue
+        yield Text(entry["title"], "bold cyan")
+        yield Text(f"{entry['source']}; {entry['policy'].replace('_', ' ')}", "dim")
+        predicted = entry["headline_time_s"]
+        against = f"; the headline prediction says {seconds(predicted)}" if predicted else ""
+        over = f" ({entry['simulated_over_headline']:.3f} of it)" if predicted else ""
+        yield Text(f"Time {seconds(entry['time_s'])}{against}{over}.")
+        yield Text(_sentence(entry["outcome"]))
+        yield _stalls(entry["outcome"]["stalls"])
+        yield Text(entry["assumed"], "dim")

@@ -1,0 +1,276 @@
+"""A kernel on the simulated SM: recorded streams of its warps, control words, pipes, the traffic of each instruction.
+
+Source   control words as `schedule.control_words` reads them; pipes and latencies of isa/; memory of the board.
+Models   scoreboards as tokens (a counted wait leaves the youngest raises out); pipes of the sub-cores; one load/store
+         unit of the SM whose data path takes a cycle for each wavefront; L2 and DRAM as an even share of the chip's.
+         A load is served by one level, drawn as often as the caches say; a line's latency has an exponential part.
+Omits    register-bank conflicts, instruction cache, other SMs, hot addresses, asynchronous copies beyond LDGSTS.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
+from warpbound.latency import LEVELS, SUB_CORES, MemoryLatency, Shares, tensor_rate, waits
+from warpbound.machine import Gpu
+from warpbound.program.instruction import Instruction
+from warpbound.schedule import Wait
+from warpbound.schedule.control_words import step as controlled
+from warpbound.simulate.experiment import (
+    Access,
+    Experiment,
+    Launch,
+    Machine,
+    Pipe,
+    Station,
+    Step,
+    Stream,
+    two_exponentials,
+)
+from warpbound.simulate.warp_state import Reason
+from warpbound.workload import Memory
+
+SECTOR_B, LINE_B = 32.0, 128.0
+EULER = 0.5772156649  # mean of the largest of n exponentials is ln n and this more, for large n
+QUEUE = 16.0          # cycles of work that may wait in front of the load/store unit; assumed
+TOKENS = 8            # raises of one scoreboard that are told apart, for waits that leave some up
+SHARED_UNITS = ("lsu", "tex")  # one of the SM; isa/ has their SM cycles times four
+Board = int | str               # a scoreboard's number, or a register's name in a listing
+_UNITS = {
+    "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
+    "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu",
+}  # fmt: skip
+_PIPES = ("alu", "fma", "fp64", "xu", "uniform", "tensor", "lsu")
+_BLAMES = {
+    "l1": Reason.LONG_SCOREBOARD, "l2": Reason.LONG_SCOREBOARD, "dram": Reason.LONG_SCOREBOARD,
+    "shared": Reason.SHORT_SCOREBOARD, "constant": Reason.IMC_MISS, "barrier": Reason.BARRIER, "fixed": Reason.WAIT,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The board's memory beyond its unloaded latencies; cycles at the SM's clock.
+
+    spread : scale of the exponential part of a line's latency, as a share of the latency. wait : of a line at half
+    of DRAM's load. l2_read, l2_write : of a sector, dram_byte : of a byte, in one SM's share. l1_bytes : of the data
+    path per cycle. block_start : to replace a block; block_interval : between the starts of two.
+    """
+
+    spread: float
+    wait: float
+    l2_read: float
+    l2_write: float
+    dram_byte: float
+    l1_bytes: float
+    block_start: float
+    block_interval: float
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What is known of a kernel on a board.
+
+    streams : recorded warps, places in `instructions`; blocks take them in turn. traffic : of one execution of each
+    instruction, mean. shares : of the levels that serve each instruction's loads.
+    """
+
+    instructions: tuple[Instruction, ...]
+    streams: tuple[NDArray[np.int32], ...]
+    traffic: Sequence[Memory]
+    shares: Sequence[Shares]
+    gpu: Gpu
+    latency: MemoryLatency
+    timing: Timing
+
+
+@dataclass(frozen=True)
+class Place:
+    """Blocks on the SM: warps of each, how many at a time and in all."""
+
+    warps_per_block: int
+    resident: int
+    blocks: int
+
+
+def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest", seed: int = 1) -> Experiment:
+    """All blocks of the place run to their end."""
+    rows = _Rows(kernel, seed)
+    streams = tuple(Stream(rows.stream(one)) for one in kernel.streams)
+    lines = [step.access.demand.get("dram", 0.0) for step in rows.steps if step.access]
+    service = max(lines, default=0.0)
+    variation = 2.0 * kernel.timing.wait / service - 1.0 if service else 1.0
+    return Experiment(
+        machine=Machine(
+            schedulers=SUB_CORES,
+            policy=policy,
+            pipes=tuple(Pipe(name, name == "lsu", QUEUE if name == "lsu" else 0.0) for name in _PIPES),
+            stations=(Station("l2"), Station("dram", two_exponentials(variation))),
+        ),
+        steps=tuple(rows.steps),
+        streams=streams,
+        launch=Launch(
+            warps=tuple((number,) * place.warps_per_block for number in range(len(streams))),
+            resident=place.resident,
+            blocks=place.blocks,
+            block_start=kernel.timing.block_start,
+            block_interval=kernel.timing.block_interval,
+        ),
+        seed=seed,
+    )
+
+
+class _Rows:
+    """Steps as streams need them: an instruction with its tokens and the level that serves it, each kind once."""
+
+    def __init__(self, kernel: Kernel, seed: int) -> None:
+        self.kernel, self.random = kernel, np.random.default_rng(seed)
+        self.waits = {level: _waits_at(kernel, level) for level in LEVELS}
+        self.facts = [opcode_facts(one.opcode, one.modifiers, kernel.gpu.arch) for one in kernel.instructions]
+        self.counted = _counted_boards(kernel.instructions)
+        self.steps: list[Step] = []
+        self.known: dict[tuple[object, ...], int] = {}
+
+    def stream(self, path: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The steps of a warp that executes `path`."""
+        raised: dict[Board, int] = {}
+        found = np.empty(len(path), np.int64)
+        covers = _covers(path, self.waits["dram"], self.kernel.instructions)
+        levels = self._levels(path)
+        for position, index in enumerate(path.tolist()):
+            one, wait = self.kernel.instructions[index], self.waits[levels[position]][index]
+            control = controlled(one, wait)
+            awaited = tuple(t for board, left in control.awaited for t in self._tokens(board, left, raised))
+            writes = self._raise(control.writes[0], raised) if control.writes else ""
+            if not writes and covers[position] is not None:
+                writes = self._next(covers[position], raised)
+            frees = self._raise(control.read, raised) if control.read is not None else ""
+            found[position] = self._row(index, levels[position], (writes, frees, awaited))
+        return found
+
+    def _levels(self, path: NDArray[np.int32]) -> list[str]:
+        """Which level serves each position, drawn by the shares of its instruction."""
+        drawn = self.random.random(len(path))
+        bounds = np.cumsum([[shares.get(level, 0.0) for level in LEVELS] for shares in self.kernel.shares], axis=1)
+        at = np.minimum((drawn[:, None] >= bounds[path]).sum(axis=1), len(LEVELS) - 1)
+        return [LEVELS[number] for number in at.tolist()]
+
+    def _raise(self, board: Board, raised: dict[Board, int]) -> str:
+        raised[board] = raised.get(board, 0) + 1
+        return self._name(board, raised[board])
+
+    def _next(self, board: Board | None, raised: dict[Board, int]) -> str:
+        return "" if board is None else self._name(board, raised.get(board, 0) + 1)
+
+    def _name(self, board: Board, count: int) -> str:
+        return f"SB{board}.{count % TOKENS}" if board in self.counted else f"SB{board}"
+
+    def _tokens(self, board: Board, left: int, raised: dict[Board, int]) -> list[str]:
+        """Tokens of a board that must be down when the `left` youngest raises may stay up."""
+        if board not in self.counted:
+            return [f"SB{board}"]
+        last = raised.get(board, 0) - left
+        return sorted({self._name(board, count) for count in range(max(1, last - TOKENS + left + 1), last + 1)})
+
+    def _row(self, index: int, level: str, tokens: tuple[str, str, tuple[str, ...]]) -> int:
+        key = (index, level if self.kernel.traffic[index].l1_sectors_load else "", tokens)
+        if key not in self.known:
+            self.known[key] = len(self.steps)
+            self.steps.append(self._step(index, level, tokens))
+        return self.known[key]
+
+    def _step(self, index: int, level: str, tokens: tuple[str, str, tuple[str, ...]]) -> Step:
+        kernel, wait = self.kernel, self.waits[level][index]
+        one, (writes, frees, awaited) = kernel.instructions[index], tokens
+        control = controlled(one, wait)
+        pipe, busy = _pipe(kernel, self.facts[index], kernel.traffic[index])
+        access, latency = _access(kernel, index, level, wait)
+        barrier = one.opcode == "BAR" and wait.hold > 0
+        stall = control.gaps[0] - (control.held if barrier else 0.0)
+        return Step(
+            name=one.mnemonic, issue=1.0, stall=stall, pipe=pipe, busy=busy,
+            latency=wait.hold if barrier else latency, access=access, writes="" if barrier else writes,
+            waits=awaited, frees=frees, read=wait.read, barrier=barrier,
+            blames=_BLAMES.get(wait.causes[0][0], Reason.WAIT), throttle=_throttle(pipe, self.facts[index]),
+        )  # fmt: skip
+
+
+def _waits_at(kernel: Kernel, level: str) -> tuple[Wait, ...]:
+    return waits(kernel.instructions, kernel.latency, lambda _: {level: 1.0})
+
+
+def _counted_boards(instructions: Sequence[Instruction]) -> set[Board]:
+    """Scoreboards that some instruction waits for without waiting for all of their raises."""
+    return {board for one in instructions for board, left in controlled(one, Wait()).awaited if left}
+
+
+def _covers(
+    path: NDArray[np.int32], timing: Sequence[Wait], instructions: Sequence[Instruction]
+) -> list[Board | None]:
+    """For each position without a scoreboard of its own, the one that the next of its queue raises."""
+    coming: dict[str, Board] = {}
+    found: list[Board | None] = [None] * len(path)
+    for position in range(len(path) - 1, -1, -1):
+        wait = timing[path[position]]
+        if not wait.queue:
+            continue
+        writes = controlled(instructions[path[position]], wait).writes
+        if writes:
+            coming[wait.queue] = writes[0]
+        else:
+            found[position] = coming.get(wait.queue)
+    return found
+
+
+def _pipe(kernel: Kernel, facts: OpcodeFacts, traffic: Memory) -> tuple[str, float]:
+    """The unit that an instruction holds longest, and for how long."""
+    if facts.tensor is not None:
+        kind, multiply_adds = facts.tensor
+        return "tensor", multiply_adds * SUB_CORES / tensor_rate(kernel.gpu, kind)
+    held = {unit: cycles for unit, cycles in facts.demand.items() if unit in _UNITS}
+    if not held:
+        return "", 0.0
+    unit = max(held, key=lambda name: held[name])
+    cycles = held[unit] / SUB_CORES if unit in SHARED_UNITS else held[unit]
+    return _UNITS[unit], max(cycles, _wavefronts(kernel, traffic)) if unit in SHARED_UNITS else cycles
+
+
+def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
+    """Cycles of the data path that L1 and shared memory have in common."""
+    shared = traffic.shared_wavefronts_load + traffic.shared_wavefronts_store + traffic.shared_wavefronts_atomic
+    return shared + traffic.l1_wavefronts * LINE_B / kernel.timing.l1_bytes
+
+
+def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access | None, float]:
+    """What goes beyond L1, and the latency of one line."""
+    traffic, shares, timing = kernel.traffic[index], kernel.shares[index], kernel.timing
+    stored, loaded = traffic.l2_sectors_written, traffic.l2_sectors_read
+    if stored:
+        return _lines(stored, timing.l2_write * stored, timing.dram_byte * traffic.dram_bytes_written, 0.0), 0.0
+    beyond = 1.0 - shares.get("l1", 0.0)
+    if not loaded or level == "l1" or beyond <= 0:
+        return None, wait.write
+    sectors, from_dram = loaded / beyond, shares.get("dram", 0.0)
+    moved = traffic.dram_bytes_read / from_dram if level == "dram" and from_dram else 0.0
+    spread = timing.spread * kernel.latency.at(level)
+    access = _lines(sectors, timing.l2_read * sectors, timing.dram_byte * moved, spread)
+    return access, max(0.0, wait.write - EULER * spread)
+
+
+def _lines(sectors: float, l2: float, dram: float, spread: float) -> Access:
+    count = max(1, round(sectors * SECTOR_B / LINE_B))
+    return Access(lines=count, spread=spread, demand={"l2": l2 / count, "dram": dram / count})
+
+
+def _throttle(pipe: str, facts: OpcodeFacts) -> Reason:
+    if pipe != "lsu":
+        return Reason.MATH_PIPE_THROTTLE
+    return Reason.MIO_THROTTLE if facts.latency_class == "shared" else Reason.LG_THROTTLE
+
+
+def shortened(kernel: Kernel, most: int) -> Kernel:
+    """The same with streams cut to `most` instructions; their ends are kept."""
+    cut = tuple(one if len(one) <= most else np.concatenate([one[: most - 1], one[-1:]]) for one in kernel.streams)
+    return replace(kernel, streams=cut)
