@@ -66,7 +66,7 @@ def a_workload_file(folder: Path, source: random.Random) -> None:
     path = at(folder, "w.toml", some_toml(WORKLOADS, source))
     read(path)
     if source.random() < 0.3:
-        predictions(str(path), source.choice(("h200", "gtx280", "sm_90")), (), None, ("volkov_2016", "roofline_2009"))
+        predictions(str(path), source.choice(("h200", "gtx280", "sm_90")))
 
 
 WORDS = (

@@ -1,5 +1,7 @@
 """Addresses from the machine code's arithmetic equal the ones that the emulator reaches, on several architectures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -286,6 +288,47 @@ def test_shared_memory_with_a_scaled_register() -> None:
         EXIT
     """)
     assert (first.wavefronts, second.wavefronts) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "arch, offset", [(20, 0x8), (35, 0x28), (52, 0x8), (61, 0x8), (70, 0x0), (90, 0x0), (100, 0x360)]
+)
+def test_where_each_machine_keeps_the_size_of_the_block(arch: int, offset: int) -> None:
+    program = replace(kernel("B------:R-:W-:-:S01  EXIT"), arch=arch)
+    words = threads_of(program, (32, 4, 2), (7, 5, 3), {}).words
+    assert [words[offset + 4 * axis] for axis in range(3)] == [32, 4, 2]
+    assert sorted(words.values()) == [2, 3, 4, 5, 7, 32]
+
+
+OLD = """
+    S2R R0, SR_TID.X
+    S2R R1, SR_CTAID.X
+    IMAD R0, R1, c[0x0][0x28], R0
+    {index}
+    ISCADD R4, R2, c[0x0][0x140], 0x2
+    LD.E R5, [R4]
+    EXIT
+"""
+
+
+@pytest.mark.parametrize(
+    "index, expected",
+    [
+        ("MOV R2, R0", {13: (2, 4), 20: (1, 4), 35: (4, 4), 52: (4, 4)}),
+        ("SHL R2, R0, 0x1", {13: (2, 8), 20: (2, 8), 35: (8, 8), 52: (8, 8)}),
+        ("IADD32I R2, R0, 0x1", {13: (3, 7), 20: (2, 8), 35: (5, 5), 52: (5, 5)}),
+        ("SHR.U32 R2, R0, 0x5", {13: (2, 2), 20: (1, 4), 35: (1, 1), 52: (1, 1)}),
+        ("LOP32I.AND R2, R0, 0x10", {13: (2, 2), 20: (1, 4), 35: (2, 2), 52: (2, 2)}),
+        ("IMUL R2, R0, 0x20", {13: (32, 32), 20: (32, 128), 35: (32, 32), 52: (32, 32)}),
+    ],
+)
+def test_each_machine_counts_transactions_by_its_own_rule(index: str, expected: dict[int, tuple[int, int]]) -> None:
+    """(transactions, 32-byte units they move) on 1.3, 2.0, 3.5 and 5.2, in the opcodes of machines before Volta."""
+    rows = [row.strip() for row in OLD.format(index=index).strip().splitlines()]
+    program = kernel("\n".join(f"B------:R-:W-:-:S01  {row}" for row in rows))
+    for arch, found in expected.items():
+        (access,) = predicted(program, arch, Threads((64, 1, 1), {0x28: 64}), [whole(program)]).values()
+        assert (access.transactions, access.sectors) == found, arch
 
 
 def test_what_floating_point_makes_is_not_known() -> None:

@@ -183,12 +183,12 @@ def _masked(form: Form, mask: Form) -> Form | None:
     if not mask.exact or np.ndim(mask.known):
         return None
     word = int(mask.known)
-    if word > 0 and word & (word + 1) == 0:
-        return affine.remainder(form, word + 1)
-    if word < 0 and ~word & (~word + 1) == 0:
-        low = affine.remainder(form, ~word + 1)
-        return None if low is None else affine.subtract(form, low)
-    return None
+    reach = 1 << (word if word >= 0 else ~word).bit_length()
+    low = affine.remainder(form, reach)
+    if low is None:
+        return None
+    kept = affine.constant(low.known & np.int64(word % reach))
+    return kept if word >= 0 else affine.add(affine.subtract(form, low), kept)
 
 
 def _special(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
@@ -250,8 +250,38 @@ def _to_uniform(registers: Registers, here: Site, values: list[Value]) -> tuple[
                   for name, c in first.items()}),)  # fmt: skip
 
 
+def _scaled_add(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """ISCADD a, b, s: (a << s) + b."""
+    forms = _forms(values)
+    if forms is None or len(forms) < 3 or not forms[2].exact or np.ndim(forms[2].known):
+        return (unfollowed(registers, here.instruction, values),)
+    return (affine.add(affine.scale(forms[0], 1 << (int(forms[2].known) & 31)), forms[1]),)
+
+
+def _plain_shift(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """SHL and SHR a, s; .U32 shifts in zeros."""
+    forms = _forms(values)
+    if forms is None or not forms[1].exact or np.ndim(forms[1].known):
+        return (unfollowed(registers, here.instruction, values),)
+    amount = int(forms[1].known) & 31
+    if here.instruction.opcode == "SHL":
+        return (affine.scale(forms[0], 1 << amount),)
+    return (_right(registers, here.instruction, forms[0], (amount, "unsigned" if here.has("U32") else "signed")),)
+
+
+def _plain_logic(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """LOP.AND, .OR and .XOR of two words."""
+    table = next((table for name, table in _TWO_OPERANDS.items() if here.has(name)), None)
+    if table is None or len(values) < 2:
+        return (unfollowed(registers, here.instruction, values),)
+    full: list[Value] = [values[0], values[1], affine.constant(0), affine.constant(table)]
+    return _logic(registers, here, full)
+
+
+_TWO_OPERANDS = {"AND": 0xC0, "OR": 0xFC, "XOR": 0x3C}
 _KIN = {
-    "UIADD3": "IADD3", "IADD": "IADD3", "VIADD": "IADD3", "UIADD": "IADD3", "UVIADD": "IADD3", "UIMAD": "IMAD",
+    "UIADD3": "IADD3", "IADD": "IADD3", "IADD32I": "IADD3", "IMUL": "IMAD", "IMUL32I": "IMAD", "IMAD32I": "IMAD",
+    "LOP32I": "LOP", "VIADD": "IADD3", "UIADD": "IADD3", "UVIADD": "IADD3", "UIMAD": "IMAD",
     "UMOV": "MOV", "MOV32I": "MOV", "ULEA": "LEA", "USHF": "SHF", "ULOP3": "LOP3", "S2UR": "S2R", "CS2R": "S2R",
     "ULDC": "LDC", "LDCU": "LDC", "VIMNMX": "IMNMX", "UIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "UVIMNMX": "IMNMX",
     "USEL": "SEL", "CS2UR": "S2R", "UR2UR": "R2UR",
@@ -259,5 +289,6 @@ _KIN = {
 _HANDLERS: dict[str, Handler] = {
     "IADD3": _add, "IMAD": _multiply_add, "MOV": _move, "HFMA2": _half_constant, "LEA": _shifted_add, "SHF": _shift,
     "LOP3": _logic, "S2R": _special, "LDC": _load_constant, "IMNMX": _extreme, "SEL": _select, "R2UR": _to_uniform,
+    "ISCADD": _scaled_add, "SHL": _plain_shift, "SHR": _plain_shift, "LOP": _plain_logic,
 }  # fmt: skip
 _BY_LANE = frozenset({"SHFL", "MATCH", "P2R", "I2IP"})  # lanes differ although the sources do not

@@ -8,14 +8,14 @@ Omits    Predicates and divergence.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.launch_memory import launch_area
 from warpbound.emulate.trace import Accesses
-from warpbound.memory import affine, requests
+from warpbound.memory import affine, coalescing, requests
 from warpbound.memory.address_arithmetic import PERIOD_B, Address, addresses
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
@@ -26,6 +26,7 @@ NOTE = (
     "sectors and bank conflicts follow from the address arithmetic for blocks of {block} threads: every thread takes "
     "part, arrays and rows of unknown length begin at multiples of 128 bytes, no index is clamped"
 )
+SECTORED_FROM = 50  # sm number from which 32-byte sectors are the transactions
 _FAR = np.int64(1) << 40  # between rows whose distance is not known
 _START = np.int64(1) << 39  # so that no address is negative
 
@@ -34,6 +35,8 @@ _START = np.int64(1) << 39  # so that no address is negative
 class Access:
     """One memory instruction in one space, means over the warps of a block and over alignments, per execution.
 
+    transactions : by the coalescing rule of the machine; from 5.0 on these are the sectors. Before, `sectors` are the
+    bytes of the transactions in units of 32.
     depends_on : what the address depends on where it is not known; the counts are then 0.
     stride : bytes from each lane to the next one where
     that is the same for all lanes of all warps, else None.
@@ -43,6 +46,7 @@ class Access:
     ideal_sectors: float = 0.0
     wavefronts: float = 0.0
     ideal_wavefronts: float = 0.0
+    transactions: float = 0.0
     stride: int | None = None
     depends_on: str = ""
 
@@ -54,12 +58,20 @@ def threads_of(
     program: Program, block: tuple[int, int, int], grid: tuple[int, int, int] | None, scalars: Mapping[int, int]
 ) -> Threads:
     """A block of the launch; scalars : offset of a parameter of 4 bytes -> its value, where that is known."""
-    place = launch_area(program.arch)
-    words = {place.block + 4 * i: size for i, size in enumerate(block)}
+    block_at, grid_at = _dimensions(program.arch)
+    words = {block_at + 4 * i: size for i, size in enumerate(block)}
     if grid is not None:
-        words |= {place.grid + 4 * i: size for i, size in enumerate(grid)}
+        words |= {grid_at + 4 * i: size for i, size in enumerate(grid)}
     words |= {program.parameter_base + offset: value for offset, value in scalars.items()}
     return Threads(block, words, dict(zip("XYZ", grid, strict=True)) if grid else {})
+
+
+def _dimensions(arch: int) -> tuple[int, int]:
+    """Where block and grid stand in constant bank 0; before Volta from memory, as published listings have it."""
+    if arch < 70:
+        return (0x28, 0x34) if 30 <= arch < 50 else (0x8, 0x14)
+    place = launch_area(arch)
+    return place.block, place.grid
 
 
 def predicted(
@@ -112,13 +124,22 @@ def _access(one: Instruction, space: str, address: Address, where: tuple[Threads
     lanes, active = _distinct(lanes, active)
     nothing = np.zeros(len(lanes), np.int32)
     accesses = Accesses(nothing, nothing, lanes, active)
-    is_global = space == "global"
-    cost = requests.global_cost(accesses, (one,)) if is_global else requests.shared_cost(accesses, (one,), arch)
+    if space == "shared":
+        cost = requests.shared_cost(accesses, (one,), arch)
+        moved = cost.sectors
+    else:
+        cost = requests.global_cost(accesses, (one,))
+        moved = cost.sectors
+        if arch < SECTORED_FROM:
+            rule = coalescing.transactions(lanes, active, requests.width(one), arch)
+            moved, cost = rule.bytes // coalescing.SECTOR_B, replace(cost, wavefronts=rule.count)
+    count = cost.wavefronts if arch < SECTORED_FROM else moved
     return Access(
-        sectors=float(cost.sectors.mean()),
+        sectors=float(moved.mean()),
         ideal_sectors=float(cost.ideal_sectors.mean()),
         wavefronts=float(cost.wavefronts.mean()),
         ideal_wavefronts=float(cost.ideal_wavefronts.mean()),
+        transactions=float(count.mean()) if space == "global" else 0.0,
         stride=_stride(lanes, active),
     )
 
