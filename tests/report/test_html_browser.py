@@ -5,12 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gallery import GALLERY
 
 import warpbound
 from warpbound.analysis import Settings
 from warpbound.models import MODELS
 from warpbound.report import html
-from warpbound.report.figures.theme import DARK, LIGHT
+from warpbound.report.figures.drawing import spec
+from warpbound.report.figures.picture import Panels
+from warpbound.report.figures.theme import DARK, LIGHT, Theme
 
 pytestmark = [pytest.mark.browser, pytest.mark.cuda]
 ROOT = Path(__file__).parents[2]
@@ -29,6 +32,27 @@ def browser() -> Iterator[Any]:
             pytest.skip(f"no browser here: {str(missing).splitlines()[0]}")
         yield launched
         launched.close()
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+def test_plotly_draws_every_kind_of_figure(browser: Any, theme: Theme) -> None:
+    """Its script finds no fault with any of them, which its Python half cannot tell."""
+    page = browser.new_page(viewport={"width": 900, "height": 700})
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.set_content("<div id='place'></div>")
+    page.add_script_tag(content=html.plotly_script())
+    for name, picture in GALLERY.items():
+        drawn = spec(picture, theme)
+        done = page.evaluate(
+            """drawn => Plotly.newPlot("place", drawn.data, drawn.layout).then(plot => [
+                 plot.querySelectorAll(".main-svg").length, plot.querySelectorAll(".subplot").length])""",
+            drawn,
+        )
+        assert done[0] > 0, name
+        assert done[1] >= (len(picture.pictures) if isinstance(picture, Panels) else 1), name
+    assert complaints == []
+    page.close()
 
 
 @pytest.fixture(scope="module")

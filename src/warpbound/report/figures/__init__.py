@@ -4,6 +4,7 @@ from warpbound.report.figures.accesses import bank_map, sector_map
 from warpbound.report.figures.camping import camping_band, partition_map, partition_maps, queue_at_partitions
 from warpbound.report.figures.drawing import figure, spec
 from warpbound.report.figures.execution import Edge, Event, edges_of, execution_graph, latency_stack, timeline
+from warpbound.report.figures.listing import listing
 from warpbound.report.figures.occupancy import Block, occupancy_against_limits
 from warpbound.report.figures.parallelism import mwp_and_cwp
 from warpbound.report.figures.picture import Panels, Picture
@@ -38,6 +39,7 @@ __all__ = [
     "figure",
     "latency_against_throughput",
     "latency_stack",
+    "listing",
     "mwp_and_cwp",
     "nine_operations",
     "occupancy_against_limits",

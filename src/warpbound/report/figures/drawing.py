@@ -392,7 +392,7 @@ def _rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Them
         }  # fmt: skip
     at = float(np.log10(layer.at)) if picture.y.scale == "log" else layer.at
     return text | {
-        "x": 1, "y": at, "xref": f"{axes[0]} domain", "yref": axes[1], "xanchor": "right", "yanchor": "bottom",
+        "x": 0.66, "y": at, "xref": f"{axes[0]} domain", "yref": axes[1], "xanchor": "center", "yanchor": "bottom",
     }  # fmt: skip
 
 
