@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
-from warpbound.adapt.partition_benchmarks import GROUPS, fits, parse, read, shipped, shipped_boards
+from warpbound.adapt.partition_benchmarks import GROUPS, fits, parse, shipped, shipped_boards
+from warpbound.adapt.partition_runs import ACCESSES, measured, read
 from warpbound.camping.benchmarks import axis, runs, table
 from warpbound.camping.prediction import COUNTERS, Measured, advice, band, predicted
 from warpbound.camping.validation import Known, judged, kernels, timed
@@ -18,6 +19,10 @@ from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
+from warpbound.measure.camping import ITERATIONS
+from warpbound.measure.case import Record
+from warpbound.measure.device import Facts
+from warpbound.measure.runner import Raw, save
 from warpbound.models.campprof_2011 import regression
 from warpbound.report.document import schema
 from warpbound.simulate.partition_patterns import camped_copy, counters, gem, transpose
@@ -243,6 +248,43 @@ def test_a_table_without_one_group_is_refused(tmp_path: Path) -> None:
     done = call("fit", str(file))
     assert done.exit_code == 1
     assert "writes with the camped pattern" in done.stderr
+
+
+# --- measured runs ---
+
+
+def measurement(tmp_path: Path) -> Path:
+    """The shipped table as a raw file of `warpbound measure`."""
+    facts = Facts("NVIDIA H200", "9.0", "1", 30, 1, 1, 1, 2048, 32, 1, 1, 1, 1.0, 1.0)
+    columns = zip(TABLE.operation, TABLE.word, TABLE.pattern, TABLE.warps, TABLE.time, strict=True)
+    records = [
+        Record(
+            {"kernel": str(kind), "width": int(word), "spread": int(pattern == "spread"), "warps": int(warps)},
+            {"seconds": float(time)}, [float(time)], noise=0.0, clock_Hz=1e9, stable=True,
+        )
+        for kind, word, pattern, warps, time in columns
+    ]  # fmt: skip
+    other = Record({"kernel": "stride_scan", "stride": 128}, {"seconds": 1.0}, [1.0], noise=0.0, clock_Hz=1e9, stable=True)
+    path = tmp_path / "camping.json"
+    save(Raw("camping", facts, "full", "2026-01-01", (), (*records, other)), path)
+    return path
+
+
+def test_measured_runs_are_fitted_as_simulated_ones_are(tmp_path: Path) -> None:
+    found = read(measurement(tmp_path))
+    np.testing.assert_allclose(found.time, TABLE.time, rtol=1e-6)
+    assert found.transactions.tolist() == TABLE.transactions.tolist()
+    assert found.said == ("CampProf's micro-benchmarks measured on NVIDIA H200, 2026-01-01.",)
+    assert call("fit", str(measurement(tmp_path))).exit_code == 0
+    assert ITERATIONS // 16 == ACCESSES
+    answered = asked(*TRANSPOSE, "--warps", "64", "--gpu", "h200", "--data", str(measurement(tmp_path)))
+    assert answered["warps_per_sm"][-1] == 64
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"device": {"name": "x", "sm_count": 1}, "records": []}'])
+def test_other_json_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="mine"):
+        measured(text, "mine.json")
 
 
 # --- validation ---

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -95,17 +94,6 @@ def shipped_boards() -> tuple[str, ...]:
     """Boards that have one."""
     folder = files("warpbound") / FOLDER
     return tuple(sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv")))
-
-
-def read(path: str | Path) -> Benchmarks:
-    """A table from a file. InputError says which line is wrong and how."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as problem:
-        why = problem.strerror if isinstance(problem, OSError) else "it is not text"
-        way = "`warpbound campprof simulate` writes such a file."
-        raise InputError(f"benchmark file '{path}' cannot be read: {why}.", way) from None
-    return parse(text, str(path))
 
 
 def parse(text: str, origin: str) -> Benchmarks:

@@ -9,14 +9,13 @@ from warpbound.models.campprof_2011 import active_warps
 from warpbound.simulate.partition_patterns import ITERATIONS, LOOP_CYCLES, MICROS, Micro, micro
 from warpbound.simulate.partitions import Machine, machine_of, simulate
 
-LARGEST_BLOCK = 16  # warps, on 1.x
 Row = tuple[str, int, str, int, float, int]
 
 
 def axis(gpu: Gpu) -> tuple[int, ...]:
     """Numbers of active warps per SM that the paper's runs have: 24 on 1.2 and 1.3."""
     rules = limits(gpu.compute_capability)
-    return active_warps(rules.max_warps_per_sm, min(LARGEST_BLOCK, rules.max_threads_per_block // 32))
+    return active_warps(rules.max_warps_per_sm, rules.max_threads_per_block // 32)
 
 
 def runs(

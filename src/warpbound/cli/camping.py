@@ -31,7 +31,7 @@ def campprof() -> None:
 
 
 @campprof.command()
-@click.argument("file", metavar="RUNS.csv", required=False)
+@click.argument("file", metavar="RUNS", required=False)
 @_gpu_option
 @click.option(
     "--equation", type=click.Choice(["published", "by-size"]), default="published", show_default=True,
@@ -41,9 +41,11 @@ def campprof() -> None:
 def fit(file: str | None, board: str, equation: str, form: str) -> None:
     """The four regressions over benchmark runs, simulated or measured, with their statistics.
 
-    Without a file: over the shipped simulated runs of the board.
+    RUNS is a table as `campprof simulate` writes it, or the camping.json of `warpbound measure`. Without it the
+    shipped simulated runs of the board are fitted.
     """
-    from warpbound.adapt.partition_benchmarks import fits, read, selected
+    from warpbound.adapt.partition_benchmarks import fits, selected
+    from warpbound.adapt.partition_runs import read
     from warpbound.camping.prediction import benchmarks_of
     from warpbound.machine import gpu
     from warpbound.report.camping import fit_entry, fit_text
@@ -69,7 +71,7 @@ def _counter_options(command: Any) -> Any:
 @click.option("--warps", type=click.IntRange(1), metavar="W", help="Active warps per SM of that configuration.")
 @click.option("--time", "seconds", type=float, metavar="SECONDS", help="The kernel's time there.")
 @_gpu_option
-@click.option("--data", metavar="RUNS.csv", help="Benchmark runs; default: the shipped simulated ones of the board.")
+@click.option("--data", metavar="RUNS", help="Benchmark runs; default: the shipped simulated ones of the board.")
 @_equation_option
 @click.option("--kernel", metavar="NAME", help="Kernel of the file.")
 @click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments of the kernel.")
@@ -83,7 +85,7 @@ def predict(file: str | None, board: str, data: str | None, equation: str, form:
     Counters are transactions of the whole launch (the CUDA profiler of that time counted one group of SMs, a tenth of
     a GTX 280). With a kernel's file they come from executing it, and so does a time, on simulated partitions.
     """
-    from warpbound.adapt.partition_benchmarks import read
+    from warpbound.adapt.partition_runs import read
     from warpbound.camping.prediction import benchmarks_of, predicted
     from warpbound.machine import gpu
     from warpbound.report.camping import band_text
