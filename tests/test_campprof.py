@@ -260,11 +260,11 @@ def measurement(tmp_path: Path) -> Path:
     records = [
         Record(
             {"kernel": str(kind), "width": int(word), "spread": int(pattern == "spread"), "warps": int(warps)},
-            {"seconds": float(time)}, [float(time)], noise=0.0, clock_Hz=1e9, stable=True,
+            {"seconds": float(time)}, 1, 0.0, 1e9,
         )
         for kind, word, pattern, warps, time in columns
     ]  # fmt: skip
-    other = Record({"kernel": "stride_scan", "stride": 128}, {"seconds": 1.0}, [1.0], noise=0.0, clock_Hz=1e9, stable=True)
+    other = Record({"kernel": "stride_scan", "stride": 128}, {"seconds": 1.0}, 1, 0.0, 1e9)
     path = tmp_path / "camping.json"
     save(Raw("camping", facts, "full", "2026-01-01", (), (*records, other)), path)
     return path
