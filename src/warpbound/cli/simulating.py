@@ -1,0 +1,135 @@
+"""`simulate`: warps on one SM, event by event."""
+
+from typing import Any
+
+import click
+
+from warpbound.cli.output import announced, answer, form_option, show, write
+from warpbound.errors import CommandError
+
+EXAMPLES = """
+\b
+WHAT is one of
+  PAPER:ITEM   a paper's picture or example; without WHAT they are listed
+  family       Volkov's synthetic family: one load, ALPHA dependent additions
+  FILE.cu      a kernel (also .cubin .ptx .sass), with a launch that gives its arguments
+
+\b
+Examples:
+  warpbound simulate
+  warpbound simulate hong_kim_2009:fig-5
+  warpbound simulate volkov_2016:fig-4.7 --format json
+  warpbound simulate family --gpu gtx680 --alpha 32
+  warpbound simulate family --gpu h200 --alpha 0,8,64 --warps 8:64 --memory exponential
+  warpbound simulate examples/saxpy.cu --launch examples/saxpy.toml
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("what", required=False, metavar="[WHAT]")
+@click.option("--gpu", "gpus", metavar="NAME", help="Board, for family or a kernel; default: the launch file's.")
+@click.option("--alpha", "alphas", default="32", show_default=True, metavar="A[,A...]", help="Additions per load.")
+@click.option("--warps", metavar="FIRST:LAST", help="Warps per SM; default: whole warps on every scheduler.")
+@click.option("--memory", metavar="KIND", help="constant, spread, exponential or fitted; default: exponential.")
+@click.option("--policy", metavar="NAME", help="round_robin, greedy_then_oldest, greedy_then_youngest or oldest.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random numbers.")
+@click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments of a kernel.")
+@click.option("--kernel", metavar="NAME", help="Which kernel of FILE.")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch.")
+@click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
+@click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
+@click.option("--events", "log", is_flag=True, help="With --format json: the event log too.")
+@form_option("text", "json")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None:
+    """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
+    if what is None:
+        _list(form)
+    elif what == "family":
+        _family(form, out, asked)
+    elif ":" in what:
+        _scenarios(what, form, out, asked["log"])
+    else:
+        _kernel(what, form, out, asked)
+
+
+def _list(form: str) -> None:
+    from warpbound.report.simulation import catalogue
+    from warpbound.simulate.scenarios import SCENARIOS
+
+    rows = [{"name": name, "title": make().title} for name, make in SCENARIOS.items()]
+    answer(form, rows, catalogue(rows))
+
+
+def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
+    from warpbound.report.simulation import pages
+    from warpbound.simulate import views
+    from warpbound.simulate.running import run
+    from warpbound.simulate.scenarios import scenarios
+
+    results = []
+    for key, one in announced((key, (key, one)) for key, one in scenarios(name).items()):
+        x = views.logged(one.experiment)
+        done = run(x)
+        entry = {"scenario": key, "title": one.title, "source": one.source, "assumed": one.assumed}
+        entry |= {"outcome": views.summary(x, done), "timeline": list(views.timeline(x, done, 66))}
+        results.append(entry | ({"events": views.events(done)} if log else {}))
+    _write(form, out, results, pages(results))
+
+
+def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
+    from warpbound.asking import first_last
+    from warpbound.machine import gpu
+    from warpbound.report.simulation import family_page
+    from warpbound.reproduce.synthetic import simulated
+    from warpbound.simulate.family import Setting
+
+    if not asked["gpus"]:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    setting = Setting(asked["memory"] or "exponential", asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
+    warps = first_last(asked["warps"]) if asked["warps"] else None
+    board = gpu(asked["gpus"])
+    rows: list[dict[str, Any]] = []
+    for part in announced(simulated.rows(board, _alphas(asked["alphas"]), warps, setting)):
+        rows += part
+    title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
+    _write(form, out, rows, family_page(rows, title))
+
+
+def _alphas(words: str) -> list[float]:
+    try:
+        found = [float(word) for word in words.split(",")]
+    except ValueError:
+        raise CommandError(f"--alpha {words!r} is no list of numbers.", "Write it like 0,8,64.") from None
+    if any(not 0 <= alpha <= 1e6 for alpha in found):
+        raise CommandError(f"--alpha {words!r}: an intensity lies between 0 and a million.", "Write it like 0,8,64.")
+    return found
+
+
+def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> None:
+    from functools import partial
+
+    from warpbound.analysis.simulated import simulated
+    from warpbound.asking import answer as answered
+    from warpbound.asking import question
+    from warpbound.report.simulation import kernel_pages
+
+    words = {key: asked[key] for key in ("gpus", "launch_file", "kernel", "grid", "block", "args")}
+    asking = question(
+        files=(file,), cluster=None, smem=None, carveout=None, defines=(), include=(), nvrtc=(), settings=(),
+        cache="warm", clock="boost", models="", views="", **words,
+    )  # fmt: skip
+    ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
+    results = answered(asking, ask, announced)
+    _write(form, out, results, kernel_pages(results))
+
+
+def _write(form: str, out: str | None, results: list[Any], parts: Any) -> None:
+    if form == "json":
+        import sys
+
+        from warpbound.report.document import as_json, document
+
+        write(as_json(document(" ".join(["warpbound", *sys.argv[1:]]), results)), out)
+    else:
+        show(parts, out)
