@@ -3,6 +3,7 @@
 import ast
 import math
 from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from warpbound.cli import main
 from warpbound.models import volkov_2016
-from warpbound.reproduce import Item, Verdict, changes, items, pages, recorded, reproduced, write
+from warpbound.reproduce import Item, Reproduction, Verdict, changes, items, pages, recorded, reproduced, write
 from warpbound.reproduce.judging import Printed, half_unit, judged, number
 from warpbound.reproduce.verdicts import SAME
 
@@ -23,6 +24,16 @@ ROOT = Path(__file__).parents[1]
 ITEMS = [pytest.param(item, id=item.key) for item in items()]
 AGREE = (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY)
 SMALL = 3  # significant digits from which a literal in the code may be a number of the paper
+
+
+@cache
+def outcome(key: str) -> Reproduction:
+    """Computed once for all tests that only look at it."""
+    return reproduced(item_called(key))
+
+
+def item_called(key: str) -> Item:
+    return next(item for item in items() if item.key == key)
 
 
 def run(*words: str) -> Result:
@@ -34,14 +45,14 @@ def run(*words: str) -> Result:
 
 @pytest.mark.parametrize("item", ITEMS)
 def test_what_was_recorded_still_holds(item: Item) -> None:
-    found = reproduced(item)
+    found = outcome(item.key)
     assert found.rows
     assert changes([found], recorded()) == []
 
 
 @pytest.mark.parametrize("item", ITEMS)
 def test_every_row_has_its_reason(item: Item) -> None:
-    rows = reproduced(item).rows
+    rows = outcome(item.key).rows
     for row in rows:
         if row.verdict in (Verdict.DIFFERS, Verdict.CONTRADICTS):
             assert row.reading, f"{row.what} differs and nothing is said of it"
@@ -57,8 +68,9 @@ def test_every_item_says_where_it_is_from(item: Item) -> None:
     places = ("table", "figure", "section", "listing", "example", "comparison")
     assert any(word in item.where.lower() for word in places)
     assert item.title
-    assert set(item.printed) <= {row.what for row in reproduced(item).rows}
-    assert item.units.keys() <= {part for row in reproduced(item).rows for part in (row.what, row.what.split(": ")[-1])}
+    names = {row.what for row in outcome(item.key).rows}
+    assert set(item.printed) <= names
+    assert item.units.keys() <= names | {name.rpartition(": ")[2] for name in names}
 
 
 @pytest.mark.parametrize("item", ITEMS)
@@ -76,7 +88,7 @@ def test_no_number_of_the_paper_is_in_the_code(item: Item) -> None:
 
 @pytest.mark.parametrize("item", ITEMS)
 def test_figures_are_whole(item: Item) -> None:
-    for figure in reproduced(item).figures:
+    for figure in outcome(item.key).figures:
         assert figure.source
         assert figure.x.label
         assert figure.y.unit
@@ -177,7 +189,7 @@ def test_a_changed_verdict_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("item", ITEMS)
 def test_every_recorded_number_would_be_missed(item: Item) -> None:
     """Moved by a little more than the record allows, each number is a change; so is a row that comes or goes."""
-    found, record = reproduced(item), recorded()
+    found, record = outcome(item.key), recorded()
     for what, (verdict, value) in record[item.key].items():
         other = "another" if isinstance(value, str) else value * (1 + 3 * SAME) + (value == 0)
         if isinstance(value, float) and math.isnan(value):
@@ -233,12 +245,8 @@ def test_csv_has_the_points_of_the_figures(tmp_path: Path) -> None:
     assert run("volkov_2016:fig-4.5", "--format", "csv", "-o", str(out)).exit_code == 0
     lines = out.read_text().splitlines()
     assert lines[0] == "item,figure,series,x,x_unit,y,y_unit"
-    (figure,) = reproduced(item_called("volkov_2016:fig-4.5")).figures
+    (figure,) = outcome("volkov_2016:fig-4.5").figures
     assert len(lines) == 1 + sum(len(series.x) for series in figure.series)
-
-
-def item_called(key: str) -> Item:
-    return next(item for item in items() if item.key == key)
 
 
 @pytest.mark.parametrize(
