@@ -271,7 +271,7 @@ def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
     m[place + MET] = max(m[place + MET], time + m[step + LATENCY])
     note(m, time, slot, ARRIVE, time + m[step + LATENCY])
     if m[place + ARRIVED] == m[place + ALIVE]:
-        release(m, slot // m[WARPS])
+        release(m, slot // m[WARPS], time)
 
 
 @compiled
@@ -290,10 +290,10 @@ def get_ready(m: Column, slot: int) -> None:
 
 
 @compiled
-def release(m: Column, place: int) -> None:
-    """All warps of the block are at the barrier."""
+def release(m: Column, place: int, time: int) -> None:
+    """All warps of the block are at the barrier, from `time` on."""
     block = m[PLACES] + place * PLACE
-    met = m[block + MET]
+    met = max(m[block + MET], time)
     for slot in range(place * m[WARPS], (place + 1) * m[WARPS]):
         at = m[SLOTS] + slot * SLOT
         if m[at + STATUS] == AT_BARRIER:
@@ -354,7 +354,7 @@ def leave(m: Column, queue: Any, slot: int, time: int) -> None:
     if m[block + ALIVE] == 0:
         start_later(m, queue, place, time + m[BLOCK_START])
     elif m[block + ARRIVED] == m[block + ALIVE]:
-        release(m, place)
+        release(m, place, time)
 
 
 @compiled

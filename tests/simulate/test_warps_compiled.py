@@ -1,0 +1,53 @@
+"""The same source compiled and as plain Python: identical to the last event. And fast enough."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from warpbound.simulate.compiled import COMPILED
+from warpbound.simulate.family import Setting, experiment
+from warpbound.simulate.running import run
+
+HERE = Path(__file__).parent
+numba_only = pytest.mark.skipif(not COMPILED, reason="Numba is not installed, or switched off")
+
+
+def digest(**environment: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "digest.py")],
+        env=os.environ | environment, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+@numba_only
+def test_compiled_and_plain_are_identical() -> None:
+    fast, plain = digest(NUMBA_DISABLE_JIT="0"), digest(NUMBA_DISABLE_JIT="1")
+    assert fast["compiled"]
+    assert not plain["compiled"]
+    assert fast["runs"] == plain["runs"]
+    assert all(run["events"] > 0 for run, _ in fast["runs"].values())
+
+
+class Kepler:
+    """The GTX 680 of Table 4.1."""
+
+    name, memory_latency, memory_throughput, alu_latency = "Kepler", 301.0, 0.1338, 9.0
+    alu_throughput, issue_throughput, schedulers = 4.0, 4.0, 4
+
+
+@numba_only
+@pytest.mark.parametrize("alpha", [0.0, 8.0, 32.0])
+def test_events_per_second(alpha: float, benchmark: Any) -> None:
+    """The goal is five million a second; benchmarks are run by --benchmark-enable and print their rate."""
+    x = experiment(Kepler(), 64, alpha, Setting("constant", rounds=2000 // (1 + int(alpha))))
+    done = benchmark(lambda: run(x))
+    benchmark.extra_info["events"] = done.events
+    if benchmark.enabled:
+        rate = done.events / benchmark.stats["min"]
+        assert rate > 5e6, f"{rate:.3g} events per second"
