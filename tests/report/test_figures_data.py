@@ -157,6 +157,8 @@ def test_every_intersection_is_marked_with_its_stability() -> None:
         assert rate == pytest.approx(supplied(CACHED, k))
         assert rate == pytest.approx(demanded(CACHED, k))
     marks = rules(picture)
+    assert marks["psi, cache peak"] == x_model_2016.shape.peak(CACHED)
+    assert marks["valley"] == x_model_2016.shape.valley(CACHED)
     assert set(marks) == {"pi = M/E", "psi, cache peak", "valley", "plateau R"}
     assert marks["plateau R"] == 0.6
     for name, sign in (("psi, cache peak", 1), ("valley", -1)):

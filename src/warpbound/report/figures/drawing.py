@@ -255,7 +255,11 @@ def _nothing(x: str, y: str) -> Spec:
 
 
 def _list(values: Any) -> list[float | None]:
-    return [float(value) if np.isfinite(value) else None for value in numbers(values)]
+    own = numbers(values)
+    plain: list[float | None] = own.tolist()
+    for gap in np.flatnonzero(~np.isfinite(own)).tolist():
+        plain[gap] = None
+    return plain
 
 
 def _line(look: Look, theme: Theme) -> Spec:

@@ -4,7 +4,8 @@ Source   A. Li et al., "X", 2016: Figures 1 to 8 for the graph and its operation
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -35,6 +36,7 @@ def x_graph(x: Inputs, source: str = SOURCE) -> Picture:
 
     Below: threads in MS, above: threads in CS, reversed. Left: MS throughput, right: CS throughput, Z times that.
     """
+    x = _plain(x)
     n, intensity = float(x.threads), float(x.intensity)
     top = _top(x)
     layers: list[Layer] = [*_curves(x, n), *_intersections(x)]
@@ -52,6 +54,19 @@ def x_graph(x: Inputs, source: str = SOURCE) -> Picture:
     )
 
 
+def _plain(x: Inputs) -> Inputs:
+    """The same with numbers of Python, which can be remembered."""
+    return Inputs(*(float(value) for value in astuple(x)))
+
+
+@lru_cache(maxsize=64)
+def _turns(x: Inputs) -> tuple[float, float]:
+    """psi and the valley, as `shape.peak` and `shape.valley` have them; dear, and wanted several times."""
+    turns = shape.turning_points(x, 0.0)
+    psi = float(turns.first_fall)
+    return psi if np.isfinite(psi) else float(shape.crest(x)), float(turns.first_rise)
+
+
 def _curves(x: Inputs, most: float) -> tuple[Curve, Curve]:
     k = _threads(x, most)
     inside = np.where(k <= float(x.threads), k, np.nan)
@@ -64,7 +79,7 @@ def _curves(x: Inputs, most: float) -> tuple[Curve, Curve]:
 def _threads(x: Inputs, most: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Even steps, and the corners of both curves exactly."""
     corners = [float(curves.ms_transition(x)), float(x.threads) - float(curves.cs_transition(x)), float(x.threads)]
-    corners += [float(value) for value in (shape.peak(x), shape.valley(x)) if np.isfinite(value)]
+    corners += [value for value in _turns(x) if np.isfinite(value)]
     even = np.linspace(0.0, most, POINTS)
     return np.unique(np.concatenate([even, [c for c in corners if 0 <= c <= most]]))
 
@@ -86,11 +101,12 @@ def _intersections(x: Inputs) -> list[Layer]:
 
 
 def _marks(x: Inputs, n: float, top: float) -> list[Rule]:
+    psi, valley = _turns(x)
     marks = [
         ("delta = R L", float(curves.ms_transition(x)), "y"),
         ("pi = M/E", n - float(curves.cs_transition(x)), "y"),
-        ("psi, cache peak", float(shape.peak(x)), "y"),
-        ("valley", float(shape.valley(x)), "y"),
+        ("psi, cache peak", psi, "y"),
+        ("valley", valley, "y"),
         ("plateau R", float(shape.plateau(x)), "x"),
     ]
     ends = {"y": n, "x": top}
@@ -108,7 +124,8 @@ def _top(*states: Inputs) -> float:
 
 def operation(before: Inputs, name: str, factor: float) -> Picture:
     """One of the nine operations: both curves before (thin) and after (thick), with the state reached in each."""
-    after = operations.operate(before, name, factor)
+    before = _plain(before)
+    after = _plain(operations.operate(before, name, factor))
     most = max(float(before.threads), float(after.threads))
     old, new = _curves(before, most), _curves(after, most)
     thin = tuple(replace(curve, name=f"{curve.name} before", look=look) for curve, look in zip(old, _OLD, strict=True))
