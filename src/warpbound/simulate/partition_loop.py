@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 from warpbound.simulate.compiled import compiled
 
 READY, ARRIVED, REPLIED = 0, 1, 2  # kinds of event: a warp may go on; a transaction is at its partition; or replied to
-MOST_EVENTS = 1 << 34  # 3 x number + kind stays below; 2 to the 29 of them can be announced
+ORDER_BITS = 34  # below them 4 x number + kind
+MOST_EVENTS = 1 << 29  # that can be announced
+EVENT = (1 << ORDER_BITS) - 1
 
 
 class Sizes(NamedTuple):
@@ -59,7 +61,7 @@ class Parts(NamedTuple):
     met: int                  # by block: warps at the barrier
     free: int                 # by partition: when it has served what has arrived
     when: int                 # by entry of the queue, a binary heap
-    what: int                 # order of announcement x MOST_EVENTS + event
+    what: int                 # order of announcement and, in the lower ORDER_BITS, the event
     queued: int               # entries of the queue
     announced: int            # events so far
     next_block: int
@@ -86,7 +88,7 @@ def play(m: Any, at: Parts, of: Sizes) -> None:
         time, event = earliest(m, at)
         m[at.area] += m[at.all_in_flight] * (time - m[at.last])
         m[at.last] = time
-        kind, number = event % 3, event // 3
+        kind, number = event & 3, event >> 2
         if kind == READY:
             go_on(m, at, of, number, time)
         elif kind == ARRIVED:
@@ -99,11 +101,11 @@ def play(m: Any, at: Parts, of: Sizes) -> None:
 def announce(m: Any, at: Parts, time: int, event: int) -> None:
     """Put an event into the queue."""
     when, what, place = at.when, at.what, m[at.queued]
-    while place > 0 and m[when + (place - 1) // 2] > time:
-        above = (place - 1) // 2
+    while place > 0 and m[when + (place - 1 >> 1)] > time:
+        above = place - 1 >> 1
         m[when + place], m[what + place] = m[when + above], m[what + above]
         place = above
-    m[when + place], m[what + place] = time, m[at.announced] * MOST_EVENTS + event
+    m[when + place], m[what + place] = time, (m[at.announced] << ORDER_BITS) + event
     m[at.queued] += 1
     m[at.announced] += 1
 
@@ -114,7 +116,7 @@ def earliest(m: Any, at: Parts) -> tuple[int, int]:
     when, what = at.when, at.what
     m[at.queued] -= 1
     last = m[at.queued]
-    time, event = m[when], m[what] % MOST_EVENTS
+    time, event = m[when], m[what] & EVENT
     moved, key, place, below = m[when + last], m[what + last], 0, 1
     while below < last:
         other = below + 1
@@ -139,7 +141,7 @@ def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
         m[at.next_block] += 1
         for warp in range(block * of.block_warps, (block + 1) * of.block_warps):
             m[at.sm + warp] = sm
-            announce(m, at, time, 3 * warp + READY)
+            announce(m, at, time, 4 * warp + READY)
 
 
 @compiled
@@ -157,7 +159,7 @@ def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
             m[at.met + block] = 0
             for other in range(block * of.block_warps, (block + 1) * of.block_warps):
                 m[at.passed + other] = 1
-                announce(m, at, time, 3 * other + READY)
+                announce(m, at, time, 4 * other + READY)
     elif m[at.head + sm] < 0 and has_room(m, at, of, warp):
         issue(m, at, of, warp, time)
     else:
@@ -188,18 +190,18 @@ def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     first, last = m[at.request_first + request], m[at.request_first + request + 1]
     for number in range(first, last):
         m[at.issued + number], m[at.sent + number] = time, port
-        announce(m, at, port + of.outward, 3 * number + ARRIVED)
+        announce(m, at, port + of.outward, 4 * number + ARRIVED)
         port += of.port
     m[at.issue_free + sm], m[at.port_free + sm] = done, port
     m[at.sm_in_flight + sm] += last - first
     m[at.all_in_flight] += last - first
     m[at.request + warp], m[at.passed + warp] = request + 1, 0
     if first == last:
-        announce(m, at, done, 3 * warp + READY)
+        announce(m, at, done, 4 * warp + READY)
     elif m[at.request_waits + request] == 1:
         m[at.pending + warp] = last - first
     else:
-        announce(m, at, port, 3 * warp + READY)
+        announce(m, at, port, 4 * warp + READY)
 
 
 @compiled
@@ -210,7 +212,7 @@ def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     done = start + m[at.transaction_service + number]
     m[at.free + home] = done
     m[at.arrived + number], m[at.started + number], m[at.served + number] = time, start, done
-    announce(m, at, done + of.back, 3 * number + REPLIED)
+    announce(m, at, done + of.back, 4 * number + REPLIED)
 
 
 @compiled
@@ -224,7 +226,7 @@ def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     if m[at.request_waits + m[at.transaction_request + number]] == 1:
         m[at.pending + warp] -= 1
         if m[at.pending + warp] == 0:
-            announce(m, at, time, 3 * warp + READY)
+            announce(m, at, time, 4 * warp + READY)
     while m[at.head + sm] >= 0 and has_room(m, at, of, m[at.head + sm]):
         following = m[at.head + sm]
         m[at.head + sm] = m[at.behind + following]

@@ -20,7 +20,7 @@ from warpbound.errors import InputError
 from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
 from warpbound.simulate.compiled import column
-from warpbound.simulate.partition_loop import Parts, Sizes, play
+from warpbound.simulate.partition_loop import MOST_EVENTS, Parts, Sizes, play
 
 Whole = NDArray[np.int64]
 Mapping = Callable[[Whole, int, int], Whole]  # byte addresses, width of a partition, partitions -> partition of each
@@ -137,6 +137,8 @@ class Outcome:
 
 def simulate(pattern: Pattern, machine: Machine, blocks_per_sm: int, seed: int = 0) -> Outcome:
     """Run a pattern. `seed` draws where each SM's clock stands at the start. InputError where it cannot end."""
+    if 2 * len(pattern.address) + 2 * len(pattern.transactions) + 2 * len(pattern.requests) > MOST_EVENTS:
+        raise InputError("The access pattern is too long to be simulated.", f"It may have {MOST_EVENTS} events.")
     sizes = _sizes(pattern, machine, blocks_per_sm)
     home = machine.mapping(pattern.address, machine.width, machine.partitions)
     phase = np.random.default_rng(seed).integers(0, sizes.period, machine.sm_count)
