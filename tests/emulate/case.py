@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.kernel_launch import Launch, launch
 from warpbound.program.kernel import Program
 from warpbound.program.reading import compile_program
 
@@ -39,6 +40,14 @@ class Case:
     options: tuple[str, ...] = ()
     smem: int = 0
     least_arch: int = 75
+    cluster: Any = None
+
+    @property
+    def launch(self) -> Launch:
+        return launch(
+            grid=self.grid, block=self.block, args=self.args, constants=self.constants, smem=self.smem,
+            cluster=self.cluster,
+        )  # fmt: skip
 
 
 Make = Callable[[np.random.Generator], Case]

@@ -133,8 +133,38 @@ def _arrival(name, grid, block, args, expected):
     return Case(KERNELS / "arrival.cu", name, grid, block, args, expected, least_arch=80)
 
 
+# --- clusters of blocks ---
+
+
+def cluster_ring(random):
+    v = random.integers(0, 99, (3, 4, 128)).astype(np.float32)
+    wanted = np.roll(v, -1, axis=1)[:, :, ::-1] + np.arange(4, dtype=np.float32)[:, None]
+    args = {"in": v, "out": np.zeros_like(v)}
+    return _clustered("cluster_ring", 12, 128, args, {"out": Expected(wanted)}, None)
+
+
+def cluster_histogram(random):
+    v = random.integers(0, 10**6, 3000).astype(np.int32)
+    args = {"in": v, "out": np.zeros(64, np.int32), "n": 3000}
+    wanted = 2 * np.bincount(v % 64, minlength=64)  # two clusters, each over all of it
+    return _clustered("cluster_histogram", 4, 96, args, {"out": Expected(wanted)}, 2)
+
+
+def cluster_places(random):
+    y, x = np.mgrid[0:4, 0:6]
+    wanted = np.stack([x % 3 + 3 * (y % 2), np.full_like(x, 23), x % 3 + 10 * (y % 2), x // 3 + 10 * (y // 2)], axis=-1)
+    args = {"out": np.zeros((24, 4), np.int32)}
+    return _clustered("cluster_places", (6, 4), 32, args, {"out": Expected(wanted.reshape(24, 4))}, (3, 2))
+
+
+def _clustered(name, grid, block, args, expected, cluster):
+    source = KERNELS / "clusters.cu"
+    return Case(source, name, grid, block, args, expected, least_arch=90, cluster=cluster)
+
+
 CASES: dict[str, Make] = {
     make.__name__: make
     for make in (function_table, function_choice, virtual_functions, float8_each, float8_four, float8_halves,
-                 arrive_and_wait, arrive_then_wait, arrive_and_leave, arrive_for_several, copies_in_stages, parities)
+                 arrive_and_wait, arrive_then_wait, arrive_and_leave, arrive_for_several, copies_in_stages, parities,
+                 cluster_ring, cluster_histogram, cluster_places)
 }  # fmt: skip

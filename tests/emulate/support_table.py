@@ -12,7 +12,6 @@ from test_emulate_kernels import CASES
 
 from warpbound import emulate
 from warpbound.errors import InputError
-from warpbound.kernel_launch import launch
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 
@@ -21,9 +20,8 @@ def outcome(case: Case, arch: int) -> str:
     """One cell."""
     if arch < case.least_arch:
         return "-"
-    asked = launch(grid=case.grid, block=case.block, args=case.args, constants=case.constants, smem=case.smem)
     try:
-        arrays = emulate.run(program_of(case, arch), asked, step_limit=200_000)
+        arrays = emulate.run(program_of(case, arch), case.launch, step_limit=200_000)
     except InputError as problem:
         missing = re.search(r"does not execute (\S+)", str(problem))
         return missing[1] if missing else "failed"

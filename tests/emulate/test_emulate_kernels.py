@@ -11,7 +11,6 @@ import tensor_cases
 from case import difference, program_of
 
 from warpbound import emulate
-from warpbound.kernel_launch import launch
 
 CASES = {
     f"{group.__name__.removesuffix('_cases')}-{name}": make
@@ -29,7 +28,6 @@ def test_results_are_those_of_numpy(name, arch):
     case = CASES[name](np.random.default_rng(7))
     if arch < case.least_arch:
         pytest.skip(f"sm_{arch} has no such instruction")
-    asked = launch(grid=case.grid, block=case.block, args=case.args, constants=case.constants, smem=case.smem)
-    arrays = emulate.run(program_of(case, arch), asked, step_limit=200_000)
+    arrays = emulate.run(program_of(case, arch), case.launch, step_limit=200_000)
     for key, wanted in case.expected.items():
         assert not difference(wanted, arrays[key]), key

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from case import EXAMPLES
+from case import EXAMPLES, KERNELS
 
 from warpbound import emulate
+from warpbound.errors import CommandError
 from warpbound.kernel_launch import launch
 from warpbound.program.reading import compile_program
 
@@ -67,6 +68,29 @@ def test_lanes_that_are_off_are_not_counted():
     assert trace.threads[:, store].tolist() == [32, 32, 6]
     active = trace.accesses["global"].active[trace.accesses["global"].instruction == store]
     assert active.sum(axis=1).tolist() == [32, 32, 6]
+
+
+def test_a_block_of_a_cluster_is_traced_alone_but_not_executed_alone():
+    program = compile_program(KERNELS / "clusters.cu", "sm_90", "cluster_ring")
+    v = np.arange(12 * 128, dtype=np.float32)
+    trace = emulate.trace(program, launch(grid=12, block=128, args={"in": v, "out": "f32[1536]"}), [6, 1])
+    assert trace.blocks.tolist() == [1, 6]
+    assert trace.warps.tolist() == [[b, w] for b in (1, 6) for w in range(4)]
+    assert (trace.stopped, set(trace.streams) <= set(range(8))) == ("", True)
+    loads = trace.accesses["global"]
+    assert set(loads.warp.tolist()) == set(range(8))
+    store = next(i for i, one in enumerate(program.instructions) if one.opcode == "STG")
+    first = [int(loads.addresses[(loads.warp == 4 * k) & (loads.instruction == store)][0, 0]) for k in (0, 1)]
+    assert first[1] - first[0] == 5 * 128 * 4
+
+
+def test_a_kernel_for_clusters_is_launched_with_its_own():
+    program = compile_program(KERNELS / "clusters.cu", "sm_90", "cluster_ring")
+    args = {"in": "f32[1536]:ones", "out": "f32[1536]"}
+    with pytest.raises(CommandError, match="compiled for clusters of 4 x 1 x 1 blocks"):
+        emulate.run(program, launch(grid=12, block=128, args=args, cluster=2))
+    with pytest.raises(CommandError, match="no multiple of the kernel's cluster"):
+        emulate.run(program, launch(grid=10, block=128, args=args))
 
 
 def test_a_sampled_block_that_cannot_end_says_so():

@@ -11,7 +11,6 @@ from warpbound.program.instruction import RZ, Operand
 
 SHARED_WINDOW = 0x7E00  # upper word of the generic addresses of shared memory
 LOCAL_WINDOW = 0x7E01  # upper word of the generic addresses of local memory
-OFFSET_BITS = 24  # of a shared address; above them is the rank of the block in its cluster
 
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 

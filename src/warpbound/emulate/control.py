@@ -30,15 +30,17 @@ Move = Callable[[State], int | None]
 class Flow:
     """Where the control handlers of a chunk send its lanes."""
 
-    def __init__(self, x: State, alive: Mask, lanes_per_block: int) -> None:
+    def __init__(self, x: State, alive: Mask, lanes_per_block: int, cluster: int = 1) -> None:
         self.groups = Groups(x, alive)
         self.barriers = Barriers(x, self.groups, lanes_per_block)
+        self.cluster_barriers = Barriers(x, self.groups, lanes_per_block * cluster)
         self.polled = False
 
     def end(self, lanes: Mask) -> None:
         self.groups.alive &= ~lanes
         self.groups.recheck()
         self.barriers.recheck()
+        self.cluster_barriers.recheck()
 
 
 Build = Callable[[Site, Flow, int], Move]
@@ -312,6 +314,25 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
         for number in np.unique(numbers[goes]):
             chosen = goes & (numbers == number)
             flow.barriers.wait(int(number), x.spread(chosen), at + 1, int(threads[chosen].max()), value)
+        return STOP
+
+    return move
+
+
+def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
+    """UCGABAR_WAIT: wait for every thread of the cluster to come here, which each does after it has arrived."""
+    conditions = _conditions(here)
+
+    def move(x: State) -> int | None:
+        lanes = _holds(x, conditions)
+        if lanes is None and x.index is None and x.mask is None:
+            return None
+        goes = x.active() if lanes is None else lanes
+        if not goes.any():
+            return None
+        if lanes is not None:
+            flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        flow.cluster_barriers.wait(0, x.spread(goes), at + 1, 0, None)
         return STOP
 
     return move

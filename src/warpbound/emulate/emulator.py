@@ -1,5 +1,6 @@
 """Executes a launch: blocks in chunks, every instruction once for all warps that stand at it."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.clusters import cluster_of, together
 from warpbound.emulate.control import STOP, Flow
 from warpbound.emulate.groups import TURNS
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
@@ -16,7 +18,7 @@ from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
 from warpbound.emulate.windows import Window
 from warpbound.errors import InputError, WarpboundError
-from warpbound.kernel_launch import Launch, check
+from warpbound.kernel_launch import Dim, Launch, check
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
@@ -40,6 +42,7 @@ class Kernel:
     memory: Memory
     handlers: tuple[Handler | None, ...]
     registers: int
+    cluster: Dim
 
     @property
     def threads(self) -> int:
@@ -61,10 +64,20 @@ class Kernel:
         x, y, z = self.launch.grid
         return x * y * z
 
+    @property
+    def cluster_size(self) -> int:
+        return math.prod(self.cluster)
+
     def blocks_per_chunk(self) -> int:
+        """As many as are worth it and fit, but whole clusters."""
         per_lane = 4 * (self.registers + 24) + stack_bytes(self.program)
         per_block = per_lane * self.lanes_per_block + self.shared_size
-        return max(1, min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block))
+        fitting = min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
+        return max(1, fitting // self.cluster_size) * self.cluster_size
+
+    def whole_clusters(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The blocks in the order in which they are executed, with those that share a cluster with them."""
+        return blocks if self.cluster_size == 1 else together(blocks, self.launch.grid, self.cluster)
 
 
 def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN) -> Kernel:
@@ -82,7 +95,7 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
         for x in (y, *y.terms)
         if x.kind == "register" and x.index < 255
     ]
-    return Kernel(program, launch, memory, handlers, max([program.registers, *used]))
+    return Kernel(program, launch, memory, handlers, max([program.registers, *used]), cluster_of(program, launch))
 
 
 def _handler(instruction: Instruction, memory: Memory, arch: int, plain: Mapping[str, Build]) -> Handler | None:
@@ -150,13 +163,14 @@ class Chunk:
         x = State(len(self.blocks) * lanes // LANES, kernel.registers)
         self.x = x
         x.image = kernel.memory.image
+        block = np.repeat(np.arange(len(self.blocks)), lanes)
         x.windows = {
-            "shared": Window("shared", kernel.shared_size, np.repeat(np.arange(len(self.blocks)), lanes)),
+            "shared": Window("shared", kernel.shared_size, block, kernel.cluster_size),
             "local": Window("local", stack_bytes(kernel.program), np.arange(x.lane_count)),
         }
         thread = np.tile(np.arange(lanes), len(self.blocks))
         x.special = _special(kernel, self.blocks, thread)
-        self.flow = Flow(x, thread < kernel.threads, lanes)
+        self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
         self.polls = [_polls(one) for one in kernel.program.instructions]
         self.flow.groups.park(self.flow.groups.alive, 0)
@@ -270,7 +284,7 @@ class Chunk:
     def _deadlock(self) -> InputError:
         lane = int(np.flatnonzero(self.flow.groups.alive)[0])
         at = self.at
-        for barrier in self.flow.barriers.open.values():
+        for barrier in (*self.flow.barriers.open.values(), *self.flow.cluster_barriers.open.values()):
             if barrier.lanes[lane]:
                 at = int(barrier.resume[lane]) - 1
         return InputError(
@@ -323,11 +337,18 @@ def _special(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64
         "SR_GTMASK": ~(bit | (bit - np.uint32(1))), "SR_GEMASK": ~(bit - np.uint32(1)),
         "SR_WARPID": (thread // LANES).astype(np.uint32), "SR_NWARPID": np.uint32(64),
         "SR_SWINHI": np.uint32(SHARED_WINDOW), "SR_SWINLO": np.uint32(0), "SRZ": np.uint32(0),
-        "SR_CgaCtaId": np.uint32(0), "SR_VIRTUALSMID": (per_lane % 128).astype(np.uint32),
+        "SR_CgaCtaId": _ranks(kernel, len(blocks)),
+        "SR_CgaSize": np.uint32(0), "SR_VIRTUALSMID": (per_lane % 128).astype(np.uint32),
         "SR_VIRTID": (thread // LANES).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
-        "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem), "cluster": np.prod(kernel.launch.cluster or (1,)),
+        "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
     }  # fmt: skip
     return found
+
+
+def _ranks(kernel: Kernel, blocks: int) -> Any:
+    if kernel.cluster_size == 1:
+        return np.uint32(0)
+    return np.repeat(np.arange(blocks) % kernel.cluster_size, kernel.lanes_per_block).astype(np.uint32)
 
 
 def run(program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT) -> dict[str, NDArray[Any]]:
@@ -336,7 +357,7 @@ def run(program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT) -> di
     Raises InputError for bad accesses, deadlocks, loops without end and instructions that are not executed.
     """
     kernel = make_ready(program, launch)
-    run_blocks(kernel, np.arange(kernel.block_count), step_limit)
+    run_blocks(kernel, kernel.whole_clusters(np.arange(kernel.block_count)), step_limit)
     return kernel.memory.arrays()
 
 
@@ -346,7 +367,7 @@ def run_blocks(
     limit: int,
     stepper: Callable[[Chunk], Callable[[int], int | None]] | None = None,
 ) -> None:
-    """Execute blocks, in chunks in the given order; chunks that wait for others take turns with them.
+    """Execute blocks (whole clusters), in chunks in the given order; chunks that wait for others take turns with them.
 
     stepper : makes the function that stands in for the plain execution of an instruction of a chunk.
     """

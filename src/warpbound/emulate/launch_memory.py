@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
+from warpbound.emulate.clusters import bank_words, cluster_of
 from warpbound.emulate.image import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
 from warpbound.emulate.operand_access import Constants
 from warpbound.errors import InputError
@@ -232,6 +233,8 @@ def _bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
     _put(bank, place.grid, launch.grid)
     _put(bank, place.stack, (stack_bytes(program),))
     _put(bank, place.local_window, (0, LOCAL_WINDOW))
+    for offset, words in bank_words(program.arch, launch, cluster_of(program, launch)).items():
+        bank[offset : offset + len(words)] = words
     if program.arch < 90:  # later machines have it in SR_SWINHI
         _put(bank, 0x18, (0, SHARED_WINDOW))
     bank[program.parameter_base : program.parameter_base + len(area)] = area

@@ -19,7 +19,7 @@ from warpbound.emulate.addresses import (
 from warpbound.emulate.image import Fault
 from warpbound.emulate.operand_access import Site, raw, unsupported, write_predicate
 from warpbound.emulate.state import BadAccess, Mask, State, Value
-from warpbound.emulate.windows import SHIFTS, Window
+from warpbound.emulate.windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.program.instruction import RZ, Operand
 
 Handler = Callable[[State], None]
@@ -78,12 +78,20 @@ def checked_window(x: State, space: str, addresses: NDArray[np.uint32], size: in
     window = x.windows[space]
     if x.mask is not None:
         addresses = np.where(x.mask, addresses, np.uint32(0))
+    ranks = None
+    if window.cluster > 1:
+        ranks, addresses = addresses >> OFFSET_BITS, addresses & np.uint32((1 << OFFSET_BITS) - 1)
+        if int(np.maximum.reduce(ranks)) >= window.cluster:
+            lane = int(ranks.argmax())
+            raise BadAccess(lane, f"a cluster of {window.cluster} blocks has no block {ranks[lane]}")
     if int(np.maximum.reduce(addresses)) > window.size - size or (
         size > 1 and int(np.bitwise_or.reduce(addresses)) & (size - 1)
     ):
         raise _outside(window, addresses, size)
     if x.recorder is not None:
         x.recorder.access(x, space, addresses)
+    if ranks is not None:
+        return window.base_of(ranks, size, x.index) + (addresses >> SHIFTS[size])
     base = window.base(size)
     return np.asarray(base if x.index is None else base.take(x.index)) + (addresses >> SHIFTS[size])
 

@@ -78,13 +78,14 @@ class Recording:
     another group takes over.
     """
 
-    def __init__(self, kernel: Kernel, warps: int) -> None:
+    def __init__(self, kernel: Kernel, warps: int, asked: NDArray[np.int64] | None = None) -> None:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
         self.threads = np.zeros((len(instructions), warps), np.int64)
         self.rows = {space: Rows(TRACED_BASE if space == "global" else 0) for space in SPACES}
+        rows = np.arange(warps) if asked is None else asked
         self.streams: dict[int, list[int]] = {
-            int(row): [] for row in np.unique(np.linspace(0, warps - 1, STREAMS).astype(int))
+            int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
         opcodes = {one.opcode for one in instructions}
@@ -204,23 +205,46 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
-    recording = Recording(kernel, len(numbers) * kernel.lanes_per_block // LANES)
+    executed = kernel.whole_clusters(numbers)
+    warps = _warps(kernel, executed)
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)))
     stopped = ""
     try:
-        run_blocks(kernel, numbers, step_limit, recording.stepper)
+        run_blocks(kernel, executed, step_limit, recording.stepper)
     except InputError as problem:
         stopped = str(problem)
     recording.count()
-    return _trace(kernel, numbers, recording, stopped)
+    seen = _trace(kernel, executed, recording, stopped)
+    return seen if len(executed) == len(numbers) else _only(seen, numbers)
 
 
 def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
     return tuple((one.name, TRACED_BASE + one.start, one.end - one.start) for one in kernel.memory.image.allocations)
 
 
-def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
+def _warps(kernel: Kernel, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
     per_block = kernel.lanes_per_block // LANES
-    warps = np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
+    return np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
+
+
+def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
+    """The trace of some of its blocks, in their order: the others of their clusters only ran along."""
+    rows = np.flatnonzero(np.isin(seen.warps[:, 0], blocks))
+    rows = rows[np.lexsort(seen.warps[rows].T[::-1])]
+    place = np.full(len(seen.warps), -1)
+    place[rows] = np.arange(len(rows))
+    accesses = {}
+    for space, one in seen.accesses.items():
+        kept = place[one.warp] >= 0
+        warp = place[one.warp[kept]].astype(np.int32)
+        accesses[space] = Accesses(one.instruction[kept], warp, one.addresses[kept], one.active[kept])
+    return replace(
+        seen, blocks=blocks, warps=seen.warps[rows], executed=seen.executed[rows], threads=seen.threads[rows],
+        streams={int(place[row]): stream for row, stream in seen.streams.items()}, accesses=accesses,
+    )  # fmt: skip
+
+
+def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
     fetches = [i for i, one in enumerate(kernel.program.instructions) if one.opcode in COUNTED]
     read = recording.executed[fetches].any(axis=1)
     if read.any():
@@ -229,7 +253,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
     return Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
-        warps=warps,
+        warps=_warps(kernel, blocks),
         executed=np.ascontiguousarray(recording.executed.T),
         threads=np.ascontiguousarray(recording.threads.T),
         streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},

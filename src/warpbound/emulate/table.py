@@ -51,14 +51,14 @@ CONTROL: Mapping[str, control.Build] = {
     "EXIT": control.finish, "KILL": control.finish,
     "BSSY": control.set_convergence, "BSYNC": control.await_convergence, "BREAK": control.leave_convergence,
     "WARPSYNC": control.synchronise_warp, "BMOV": control.move_barrier,
-    "BAR": control.block_barrier, "B2R": control.barrier_result,
+    "UCGABAR_WAIT": control.cluster_barrier, "BAR": control.block_barrier, "B2R": control.barrier_result,
     "YIELD": control.note_polling, "NANOSLEEP": control.note_polling,
 }  # fmt: skip
 
 PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     **{name: nothing for name in (
         "NOP", "MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "CCTLL", "DEPBAR", "LDGDEPBAR", "FENCE",
-        "PREEXIT", "ENDCOLLECTIVE", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG",
+        "PREEXIT", "UCGABAR_ARV", "ENDCOLLECTIVE", "ACQBULK", "UTMACCTL", "CCTLT", "PMTRIG", "SETCTAID", "USETMAXREG",
     )},
     **{name: addition.add for name in ("IADD3", "IADD", "VIADD", "UIADD3", "UIADD")},
     **{name: integer.multiply_add for name in ("IMAD", "UIMAD")},
@@ -111,7 +111,7 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "SHFL": warp_wide.shuffle, "VOTE": warp_wide.vote, "VOTEU": warp_wide.vote, "MATCH": warp_wide.match,
     "REDUX": warp_wide.reduce, "CREDUX": warp_wide.reduce,
     **{name: warp_wide.read_special for name in ("S2R", "S2UR", "CS2R", "CS2UR")},
-    "R2UR": warp_wide.to_uniform, "UCGABAR_ARV": warp_wide.cluster_barrier, "UCGABAR_WAIT": warp_wide.cluster_barrier,
+    "R2UR": warp_wide.to_uniform,
 }  # fmt: skip
 
 POLLING = frozenset({"ATOM", "ATOMG", "ATOMS", "SYNCS"})  # what a loop that waits for others runs; and strong loads

@@ -182,16 +182,6 @@ def read_special(here: Site) -> Handler:
     return handler
 
 
-def cluster_barrier(here: Site) -> Handler:
-    """UCGABAR: nothing to wait for in a cluster of one block; larger clusters are not executed together."""
-
-    def handler(x: State) -> None:
-        if x.special["cluster"] > 1:
-            raise unsupported(here.instruction, " in a cluster of several blocks")
-
-    return handler
-
-
 def to_uniform(here: Site) -> Handler:
     """R2UR: the value of the first active lane of each warp."""
     source = here.sources[0]

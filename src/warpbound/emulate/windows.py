@@ -7,17 +7,22 @@ from numpy.typing import NDArray
 
 SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 5}
 WORD_B = 4
+OFFSET_BITS = 24  # of a shared address; above them is the rank of the block in its cluster
 LOOKS = 64  # reads after which it is worth a look whether everything has been written by now
 
 
 class Window:
-    """`count` pieces of `size` bytes (a multiple of 16), one after the other; lane i sees piece owner[i].
+    """Pieces of `size` bytes (a multiple of 16), one after the other; lane i sees piece owner[i].
+
+    cluster : pieces that see each other: the upper bits of an address are the rank of the piece among them.
 
     unwritten : flags of the words that nothing has been written to; None once all have been, or nobody asks.
     """
 
-    def __init__(self, name: str, size: int, owner: NDArray[np.int64]) -> None:
+    def __init__(self, name: str, size: int, owner: NDArray[np.int64], cluster: int = 1) -> None:
         self.name = name
+        self.cluster = cluster
+        self.first = owner // cluster * cluster
         self.size = size
         self.owner = owner
         count = int(owner.max()) + 1
@@ -32,6 +37,11 @@ class Window:
         if size not in self._bases:
             self._bases[size] = self.owner * (self.size >> SHIFTS[size])
         return self._bases[size]
+
+    def base_of(self, ranks: NDArray[Any], size: int, index: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """The first element of the pieces with these ranks, for the lanes of `index` (None: all)."""
+        first = self.first if index is None else self.first.take(index)
+        return np.asarray((first + ranks) * (self.size >> SHIFTS[size]))
 
     def elements(self, size: int) -> NDArray[Any]:
         """The memory as elements of `size` bytes; of shape (n, 4) in words for 16."""

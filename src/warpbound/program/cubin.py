@@ -20,7 +20,7 @@ RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler
 _MACHINE_AT, _EM_CUDA = 18, 190  # place and value of e_machine
 
 _PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x17
-_MAX_THREADS, _REQUIRED_THREADS, _REGCOUNT, _NUM_BARRIERS = 0x05, 0x10, 0x2F, 0x4C
+_MAX_THREADS, _REQUIRED_THREADS, _REGCOUNT, _NUM_BARRIERS, _CLUSTER = 0x05, 0x10, 0x2F, 0x4C, 0x3D
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class KernelFacts:
     parameter_base: int
     parameters: tuple[tuple[int, int], ...]  # (offset in the parameter area, size), in order
     constants: dict[int, bytes] = field(repr=False, default_factory=dict)
+    cluster: tuple[int, int, int] | None = None  # blocks of a cluster, where __cluster_dims__ says so
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def _kernel(
     text = sections[".text." + name]
     base, barriers, max_threads = 0x160, text["sh_flags"] >> 20 & 0x7F, None
     parameters: dict[int, tuple[int, int]] = {}
+    cluster = None
     for tag, payload in _attributes(sections[".nv.info." + name].data()):
         if tag == _KPARAM_INFO:
             _, ordinal, offset, packed = struct.unpack_from("<IHHI", payload)
@@ -119,6 +121,8 @@ def _kernel(
             max_threads = x * y * z
         elif tag == _NUM_BARRIERS:
             barriers = payload[0]
+        elif tag == _CLUSTER and any(payload[:12]):
+            cluster = struct.unpack_from("<III", payload)
     shared = sections.get(".nv.shared." + name)
     shared_bytes = shared["sh_size"] if shared is not None else 0
     if shared is not None and arch >= 90:
@@ -130,6 +134,7 @@ def _kernel(
         local_bytes=frames.get(name, 0),
         barriers=barriers,
         max_threads=max_threads,
+        cluster=cluster,
         parameter_base=base,
         parameters=tuple(parameters[i] for i in sorted(parameters)),
         constants={

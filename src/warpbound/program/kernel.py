@@ -50,7 +50,8 @@ class Program:
     local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
     parameter_base : where the parameters begin in constant bank 0, bytes.
     labels : addresses that carry a label. functions : those where a device function begins.
-    assumed : what the input did not say and was filled in.
+    cluster : blocks of a cluster, where the kernel is compiled for such. assumed : what the input did not say and was
+    filled in.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Program:
     spills: tuple[int, int] = (0, 0)
     barriers: int = 0
     max_threads: int | None = None
+    cluster: tuple[int, int, int] | None = None
     parameter_base: int = 0x160
     parameters: tuple[Parameter, ...] = ()
     constants: dict[int, bytes] = field(repr=False, default_factory=dict)

@@ -46,6 +46,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
         spills=compiled.spills.get(section.name, (0, 0)) if compiled else (0, 0),
         barriers=facts.barriers,
         max_threads=facts.max_threads,
+        cluster=facts.cluster,
         parameter_base=facts.parameter_base,
         parameters=tuple(
             Parameter(word, kind, offset, size)
