@@ -342,7 +342,7 @@ def test_predict_shows_bounds_time_and_every_model(tmp_path):
     assert list(results[0]["models"]) == ["roofline_2009", "volkov_2016", "hong_kim_2009"]
     assert results[0]["time_s"] > 0
     assert results[0]["bottleneck"] in ("launch", "latency")
-    assert results[1]["bounds"][0]["resource"] == results[1]["bottleneck"] == "dram"
+    assert results[1]["bounds"][0]["resource"] == "dram"
 
 
 def test_time_is_the_headline_prediction_where_it_has_what_it_needs(tmp_path):
@@ -356,10 +356,11 @@ def test_time_is_the_headline_prediction_where_it_has_what_it_needs(tmp_path):
     assert low < ours["time_s"] < high
     assert any("flow balance" in note for note in ours["assumed"])
     parts = large.split("phases")[0] + "parts = { dram = 568, fixed = 24 }"
-    for text, board in ((parts, "a100-sxm-80gb"), (large, "gtx980")):
-        bounds = said(text, board)
-        assert bounds["time_interval_s"] is None
-        assert any("tightest of Volkov's bounds" in note for note in bounds["assumed"])
+    bounds = said(parts)
+    assert bounds["time_interval_s"] is None
+    assert any("tightest of Volkov's bounds" in note for note in bounds["assumed"])
+    old = said(large, "gtx980")
+    assert old["time_interval_s"][1] / old["time_s"] > high / ours["time_s"]  # nothing was fitted to it
     assert said(parts)["time_s"] < ours["time_s"]
 
 

@@ -1,7 +1,7 @@
 """A hand-written workload on one GPU: the bounds, the time where the launch is known, every model's answer.
 
-Time is the headline prediction where it has what it needs: a launch in blocks, the waits of a warp as phases, a board
-from 7.0 on. Else it is the tightest bound and the launch cost.
+Time is the headline prediction where it has what it needs: a launch in blocks, the waits of a warp as phases. Else it
+is the tightest bound and the launch cost.
 """
 
 import math
@@ -20,7 +20,6 @@ from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.residency import occupancy
 from warpbound.workload import Workload
 from warpbound.workload.files import Written, levels, read, work_on
-from warpbound.workload.files.lanes import FIRST_IN_THE_TABLES
 
 NO_REGISTERS = "registers per thread are not given: they limit nothing"
 NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and the latency bound is left out"
@@ -174,7 +173,7 @@ def _resident(written: Written, board: Gpu) -> Resident:
 
 def _headline(x: Launched) -> LaunchPrediction | None:
     known = x.blocks is not None and x.threads_per_block is not None and x.work.phases
-    if not known or x.gpu.arch < FIRST_IN_THE_TABLES or x.blocks_per_sm is None or x.blocks_per_sm < 1:
+    if not known or x.blocks_per_sm is None or x.blocks_per_sm < 1:
         return None
     per_block = -(-(x.threads_per_block or 0) // 32)
     return predict_launch(x.work, x.gpu, Held(x.blocks_per_sm), x.blocks or 0, per_block, x.clock_hz)

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.resources import demand, per_sm_cycle
+from warpbound.adapt.resources import demand
 from warpbound.bounds import Real
 from warpbound.headline import dram
 from warpbound.headline.balance import Flow, Queue, Space
 from warpbound.headline.parameters import Parameters
 from warpbound.headline.residence import Block
 from warpbound.isa.limits import limits
-from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
+from warpbound.workload.files import levels
 
 SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
 SM = ("lsu", "shared", "l1")
@@ -70,8 +70,9 @@ def loads(x: "Launched", values: Parameters) -> Loads:
     per_load = read / _sectors_per_line(work) / requests if requests else 0.0
     from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
     waited = np.array(work.phases, dtype=np.float64) * per_load
-    level = memory_latency(gpu, clock_hz)
-    l2, beyond = np.multiply(values.l2_latency, level.l2), np.multiply(values.dram_latency, level.dram)
+    level = levels(gpu, clock_hz)
+    l2 = np.multiply(values.l2_latency, level.get("l2", level["dram"]))
+    beyond = np.multiply(values.dram_latency, level["dram"])
     latency = ((1.0 - from_dram) * l2 + from_dram * beyond) / clock_hz
     return Loads(
         phases=len(work.phases) if per_load else 0,
@@ -167,8 +168,8 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     writes = memory.dram_bytes_written / carried if carried else 0.0
     share = np.divide(x.active_sms, x.gpu.value("sm_count"))
     sectors = memory.l2_sectors_read + values.l2_write_cost * memory.l2_sectors_written
-    l2_rate = np.multiply(values.l2_bandwidth, per_sm_cycle(x.gpu, "l2_bandwidth", x.clock_hz) * x.clock_hz)
-    l2_s = sectors * SECTOR_B * share / l2_rate
+    l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf) / x.gpu.value("sm_count")
+    l2_s = sectors * SECTOR_B * share / l2_rate  # nothing on a machine without L2
     dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
     to_dram = loads(x, values).to_dram
     customers = np.multiply(x.warps_per_block, x.active_sms)
