@@ -120,6 +120,12 @@ def test_advice_follows_the_degree(degree: float | None, words: str) -> None:
     assert said.endswith(".")
 
 
+def test_no_kernel_is_told_to_lose_more_than_the_partitions() -> None:
+    assert "up to 6.0 times" in advice(None, None, 1.0, 6.5, 6.0)
+    assert "up to 5.0 times" in advice(None, None, 1.0, 5.0, 6.0)
+    assert "up to 8.0 times" in asked("--gld64", "1", "--grid", "960", "--block", "32", "--warps", "32")["advice"]
+
+
 def test_configurations_that_do_not_fit_are_noted() -> None:
     one = Measured({"gld_64": 1000.0}, grid=30, block=256, warps=12)
     notes = " ".join(predicted(one, BOARD, TABLE)["notes"])

@@ -1,5 +1,6 @@
 """A kernel's band at every number of active warps, from its counters under one configuration."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -76,6 +77,7 @@ def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size")
     line = None if degree is None else np.asarray(application(degree, found.best, found.worst))
     if line is not None:
         line[here] = one.time
+    low, high = float(found.best[here]), float(found.worst[here])
     return {
         "schema_version": SCHEMA_VERSION,
         "gpu": gpu.key,
@@ -84,7 +86,7 @@ def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size")
         "worst_s": found.worst.tolist(),
         "application_s": None if line is None else line.tolist(),
         "degree": degree,
-        "advice": advice(degree, one.time, float(found.best[here]), float(found.worst[here])),
+        "advice": advice(degree, one.time, low, high, gpu.get("memory_partitions") or math.inf),
         "configuration": {"grid": one.grid, "block": one.block, "warps_per_sm": one.warps, "time_s": one.time},
         "counters": {name: float(one.counters.get(name, 0.0)) for name in COUNTERS},
         "equation": form,
@@ -93,14 +95,16 @@ def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size")
     }
 
 
-def advice(degree: float | None, time: float | None, best_s: float, worst_s: float) -> str:
-    """One sentence: what the degree means and what to do."""
+def advice(
+    degree: float | None, time: float | None, best_s: float, worst_s: float, partitions: float = math.inf
+) -> str:
+    """One sentence: what the degree means and what to do. No kernel loses more than the number of partitions."""
     if best_s <= 0.0:
         return "The equations give no time above zero here: use --equation by-size, or benchmark data with more runs."
     if degree is None and time is not None:
         return "Best and worst case are one here: with so few warps camping costs nothing, take a time at more warps."
     if degree is None:
-        most = worst_s / best_s
+        most = min(worst_s / best_s, partitions)
         return f"Camping can cost this kernel up to {most:.1f} times its best time; --time tells how much it does."
     if degree > 1.0 + OUTSIDE:
         beyond = (time or 0.0) / worst_s
