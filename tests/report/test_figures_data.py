@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound import gpu
+from warpbound.machine import catalogue
 from warpbound.models import hong_kim_2009, volkov_2016, x_model_2016
 from warpbound.models.volkov_2016 import contention, mixes, one_warp
 from warpbound.report import figures
@@ -205,6 +206,24 @@ def test_an_architecture_saturates_at_delta_and_pi() -> None:
     most = float(np.asarray(supply.x).max())
     assert in_right_units * at(computation, most - 3) == pytest.approx(3.0)
     assert in_right_units * at(computation, most - 20) == pytest.approx(6.0)
+
+
+def test_machines_of_the_catalogue_are_those_of_table_2() -> None:
+    single, double = figures.machines_of(gpu("gtx570"))
+    assert (single.name, double.name) == ("NVIDIA GeForce GTX 570, SP", "NVIDIA GeForce GTX 570, DP")
+    assert single.lanes == 1.0  # 32 lanes
+    assert single.ms_throughput == pytest.approx(0.05229679)  # 147 GB/s over 15 SMs at 1464 MHz, 128 bytes each
+    assert double.ms_throughput == pytest.approx(0.05229679 / 2)
+    assert figures.machines_of(gpu("gtx750ti"))[0].lanes == 4.0
+    assert [one.name for one in figures.machines_of(gpu("8800gtx"))] == ["NVIDIA GeForce 8800 GTX, SP"]
+
+
+@pytest.mark.parametrize("name", catalogue())
+def test_every_board_has_its_architectural_x_graph(name: str) -> None:
+    for picture in figures.architectures(figures.machines_of(gpu(name))).pictures:
+        supply = np.asarray(curve(picture, "memory f(k)").y)
+        assert supply.max() > 0
+        assert np.isfinite(supply).all()
 
 
 # ---------------------------------------------------------------- Hong & Kim, CampProf

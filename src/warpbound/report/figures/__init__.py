@@ -17,7 +17,7 @@ from warpbound.report.figures.throughput import (
     throughput_against_occupancy,
     warps_needed_against_intensity,
 )
-from warpbound.report.figures.x_graphs import Machine, architectures, nine_operations, operation, x_graph
+from warpbound.report.figures.x_graphs import Machine, architectures, machines_of, nine_operations, operation, x_graph
 
 __all__ = [
     "DARK",
@@ -40,6 +40,7 @@ __all__ = [
     "latency_against_throughput",
     "latency_stack",
     "listing",
+    "machines_of",
     "mwp_and_cwp",
     "nine_operations",
     "occupancy_against_limits",

@@ -9,8 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, operations, reached, shape
+from warpbound.isa.limits import limits
+from warpbound.machine import Gpu, clock
+from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
+from warpbound.workload.files import levels
+from warpbound.workload.files.lanes import pipe_cycles
 
 SOURCE = "A. Li et al., X: A Comprehensive Analytic Model for Parallel Machines, 2016"
 POINTS = 400
@@ -170,6 +174,25 @@ class Machine:
     lanes: float          # M  [inst/cycle]
     ms_throughput: float  # R  [request/cycle]
     latency: float        # L  [cycle]
+
+
+def machines_of(board: Gpu) -> tuple[Machine, ...]:
+    """A board of the catalogue at its boost clock, in single and, where it has lanes for it, in double precision.
+
+    M from its lanes, R from the bandwidth that it achieves, L the unloaded latency of its DRAM, none of them profiled
+    as the paper does.
+    """
+    clock_hz = clock(board, "boost")
+    cycles = levels(board, clock_hz)["dram"]
+    sub_cores = limits(board.compute_capability).sub_cores
+    found = []
+    for name, pipe, size in (("SP", "fma", 4.0), ("DP", "fp64", 8.0)):
+        held = pipe_cycles(board, pipe)
+        if held:
+            bandwidth, sms = board.value("dram_achievable_bandwidth"), board.value("sm_count")
+            rate = float(extraction.ms_throughput(bandwidth, sms, clock_hz, size))
+            found.append(Machine(f"{board.name}, {name}", sub_cores / held, rate, cycles))
+    return tuple(found)
 
 
 def architectures(machines: Sequence[Machine], columns: int = 2) -> Panels:
