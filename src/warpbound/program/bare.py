@@ -23,7 +23,7 @@ _ADDRESS = re.compile(r"(?:/\*\s*(?:0x)?([0-9a-f]{2,16})\s*\*/|(0x[0-9a-f]+|\d[0
 _LABEL = re.compile(r"([.$A-Za-z_][.$\w]*)\s?:\s*")
 _CODE = re.compile(r"(?:@!?(?:U?P[T\d]|C\d\.\w+)\s+)?([A-Z][A-Z0-9_]*)((?:\.\w+)*)(?=\s|$)[^;{}]*$")
 _ENCODING = re.compile(r"/\*\s*(0x[0-9a-f]{16})\s*\*/", re.I)
-_REMARK = re.compile(r"//.*|#.*|/\*(?!\s*(?:0x)?[0-9a-f]+\s*\*/).*?\*/", re.I)
+_REMARK = re.compile(r"//.*|#.*|/\*(?!\s*(?:0x)?[0-9a-f]+\s*\*/).*?(?:\*/|$)", re.I)
 _CONTROL = re.compile(r"\[?B([0-5-]{6}):R([0-5-]):W([0-5-]):([Y-]):S(\d\d)\]?\s*")
 _ENOUGH = 0.8  # the part of the lines that must be known instructions or labels for a text to be a listing
 

@@ -10,7 +10,7 @@ from warpbound.program.operands import split_instruction
 from warpbound.program.reader import Reader, Section
 
 _LINE = re.compile(r"\s*/\*\s*([0-9a-f]{4,16})\s*\*/(.+)", re.I)
-_REMARK = re.compile(r"/\*.*?\*/")  # encodings, which stand before the instruction or behind it
+_REMARK = re.compile(r"/\*.*?(?:\*/|$)")  # encodings, which stand before the instruction or behind it
 _WORD = re.compile(r"\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _SPACED = re.compile(r"(\b(?:[cg]|global\d+|local|const\d*)|\])\s+\[")  # c [0x0] [0x20], as cuobjdump 4 printed it
 _TRUE = re.compile(r"(?<![\w.])pt(?![\w.])")

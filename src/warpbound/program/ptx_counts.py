@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from warpbound.errors import InputError
 
-_REMARK = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_REMARK = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 _LINE_NUMBER = re.compile(r"^\s*\d+\s*:(?!\d)", re.M)  # as a paper prints them
 _LABEL = re.compile(r"\s*([$%\w.]+)\s*:(?!:)")
 _LEFT_OUT = re.compile(r"^[ \t]*\.{2,}.*$", re.M)  # "..." for code that a paper does not print
@@ -171,11 +171,13 @@ def _bodies(text: str, source: str) -> Iterator[_Body]:
             yield _Body(name, tuple(statements), labels)
             name, statements, labels = entry[1], [], {}
             continue
-        while label := _LABEL.match(part):
-            labels[label[1]] = line + label[0].count("\n")
-            rest = part[label.end() :].lstrip()
-            line += part.count("\n") - rest.count("\n")
-            part = rest
+        begun = 0
+        while label := _LABEL.match(part, begun):
+            line += part.count("\n", begun, label.start(1))
+            labels[label[1]] = line
+            begun = label.end()
+        line += part.count("\n", begun, len(part) - len(part[begun:].lstrip()))
+        part = part[begun:].lstrip()
         if part and not part.startswith("."):
             statements.append(_statement(line, part, source))
     yield _Body(name, tuple(statements), labels)

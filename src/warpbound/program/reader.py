@@ -8,7 +8,7 @@ from warpbound.program.instruction import Instruction, Place, control_word
 from warpbound.program.operands import split_instruction
 
 _LABEL = re.compile(r"^([.$\w]+):")
-_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;\s*(?:/\*\s*0x([0-9a-f]{16})\s*\*/)?\s*$")
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(\S[^;]*)?;\s*(?:/\*\s*0x([0-9a-f]{16})\s*\*/)?\s*$")
 _HIGH_WORD = re.compile(r"^\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$")
 _PLACE = re.compile(r'File "([^"]*)", line (\d+)')
 _REGISTERS = re.compile(r"SHI_REGISTERS=(\d+)")
@@ -90,11 +90,12 @@ class Reader:
         address, expected = int(found[1], 16), self._next_address()
         if address != expected:
             raise self.lost(number, address, expected)
-        guard, opcode, modifiers, operands = split_instruction(found[2])
+        text = (found[2] or "").rstrip()
+        guard, opcode, modifiers, operands = split_instruction(text)
         self.low = int(found[3], 16) if found[3] else None
         self.place_open = False
         self.section.instructions.append(
-            Instruction(address, opcode, modifiers, operands, found[2], guard=guard, place=self.place_of_source)
+            Instruction(address, opcode, modifiers, operands, text, guard=guard, place=self.place_of_source)
         )
 
     def _high_word(self, high: int) -> None:
