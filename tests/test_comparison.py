@@ -63,7 +63,7 @@ def test_one_warp_alone_takes_its_latency(board: str) -> None:
     except InputError as lacking:
         pytest.skip(str(lacking))
     alone = 1 / (here.memory_latency + 4 * here.alu_latency)
-    for model in (predictors.basic, predictors.x_model, predictors.chen_aamodt):
+    for model in (predictors.basic, predictors.x_model):
         assert model(here, 1.0, 4.0) == pytest.approx(alone, rel=1e-9)
 
 
@@ -177,3 +177,13 @@ def test_other_files_are_refused(text: str, said: str, tmp_path: Path) -> None:
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         comparison.measured(tmp_path / "none.csv")
+
+
+def test_the_page_on_models_has_this_table() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "models.md").read_text()
+    for name, model in EVERYWHERE.items():
+        found = [comparison.ratios(model, predictors.refined, here, comparison.alphas()) for here in THESIS.values()]
+        least, most = min(one.least.min() for one in found), max(one.most.max() for one in found)
+        cusps = [key for key, here in THESIS.items() if comparison.needed(model, here, comparison.alphas()).cusp]
+        word = "all" if len(cusps) == len(THESIS) else ", ".join(cusps) or "none"
+        assert f"| `{name}` | {least:.2f} | {most:.2f} | {word} |" in page

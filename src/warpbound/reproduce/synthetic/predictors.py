@@ -128,10 +128,11 @@ def cuda_guide(machine: Machine, warps: Real, alpha: Real) -> Curve:
 
 
 def chen_aamodt(machine: Machine, warps: Real, alpha: Real) -> Curve:
-    """Chen and Aamodt, section 4.13: one warp's throughput, then as many as do not collide."""
-    insts = np.add(alpha, 1.0)
+    """Chen and Aamodt, section 4.13: of a scheduler's warps, as many issue as do not collide."""
+    insts, issuers = np.add(alpha, 1.0), _issuers(machine)
     alone = latency_alone(machine, 1.0, alpha) * insts
-    return np.asarray(chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(warps, alone)).rate / insts)
+    found = chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
+    return np.asarray(found.rate * issuers / insts)
 
 
 def transit(machine: Machine, warps: Real, alpha: Real) -> Curve:
