@@ -239,3 +239,22 @@ def test_a_listing_has_the_control_word_the_wait_and_the_source() -> None:
     assert (first.source, second.source) == ("y = x + x;", "")
     assert (second.cycle, second.waits_for) == ("400", "390 cycles for LDG.E at 0000")
     assert (third.cycle, third.reached, third.line) == ("", False, "")
+
+
+# ---------------------------------------------------------------- throughput against occupancy
+
+
+@pytest.mark.cuda
+def test_curves_have_one_figure_and_a_table_each(tmp_path: Path) -> None:
+    out = tmp_path / "curve.html"
+    source, launch = str(ROOT / "examples" / "saxpy.cu"), str(ROOT / "examples" / "saxpy.toml")
+    asked = ["curve", source, "--launch", launch, "--gpu", "h200,l4", "--format", "html", "-o", str(out)]
+    assert CliRunner().invoke(main, asked).exit_code == 0
+    tree = parsed(out.read_text("utf-8"))
+    assert len(list(tree.iter("figure"))) == 1
+    tables = [[["".join(cell.itertext()) for cell in row] for row in table.iter("tr")] for table in tree.iter("table")]
+    assert [table[0][:3] for table in tables] == [["warps", "blocks", "time"]] * 2
+    assert [row[0] for row in tables[0][1:]] == ["8", "16", "24", "32", "40", "48", "56", "64"]
+    drawn = json.loads(next(one.text for one in tree.iter("script") if one.get("id") == "data-1"))
+    assert [trace["name"] for trace in drawn["data"]] == ["saxpy on h200", "saxpy on l4"]
+    assert drawn["data"][0]["x"] == [8, 16, 24, 32, 40, 48, 56, 64]

@@ -86,7 +86,7 @@ def _write_page(asking: Any, out: str | None) -> None:
 
 @click.command()
 @_asks
-@form_option("text", "json")
+@form_option("text", "json", "html")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
 def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""
@@ -94,9 +94,14 @@ def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
     from warpbound.asking import answer, first_last, question
     from warpbound.report.curve import pages
 
-    bound = partial(ask, warps=first_last(warps))
-    results = answer(question(**asked, models="", views=""), bound, announced)
-    show_results(form, out, results, pages)
+    asking, bound = question(**asked, models="", views=""), partial(ask, warps=first_last(warps))
+    if form == "html":
+        from warpbound.report import html
+
+        html.refuse_many(len(asking.sources) * len(asking.gpus))
+        write(html.curve_page(answer(asking, bound, announced), command_line()), out)
+        return
+    show_results(form, out, answer(asking, bound, announced), pages)
 
 
 @click.command()

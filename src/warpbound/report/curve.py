@@ -35,19 +35,22 @@ class Curve:
     entry: Entry
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        entry = self.entry
-        shown = COLUMNS if options.max_width >= WIDE else NARROW
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-        for name in shown:
-            table.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
-        table.add_column("")
-        most = max(entry["warp_throughput_per_s"])
-        for i, rate in enumerate(entry["warp_throughput_per_s"]):
-            cells = _cells(entry, i)
-            table.add_row(*(cells[name] for name in shown), Bar(rate / most, BAR))
-        yield table
-        unit = "iterations of that loop by a warp" if entry["scope"].startswith("loop") else "warps"
+        yield table(self.entry, COLUMNS if options.max_width >= WIDE else NARROW)
+        unit = "iterations of that loop by a warp" if self.entry["scope"].startswith("loop") else "warps"
         yield Text(f"A unit is one of the {unit}.", "dim")
+
+
+def table(entry: Entry, shown: Sequence[str]) -> Table:
+    """The columns asked for, and a bar for the throughput."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in shown:
+        made.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
+    made.add_column("")
+    most = max(entry["warp_throughput_per_s"])
+    for i, rate in enumerate(entry["warp_throughput_per_s"]):
+        cells = _cells(entry, i)
+        made.add_row(*(cells[name] for name in shown), Bar(rate / most, BAR))
+    return made
 
 
 def _cells(entry: Entry, i: int) -> dict[str, str]:

@@ -211,12 +211,14 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
         "ticks": "outside",
         "tickcolor": theme.colours["muted"],
         "automargin": True,
+        "exponentformat": "SI",
+        "minexponent": 6,
     }
     if axis.span is not None:
         drawn["range"] = [float(np.log10(end)) for end in axis.span] if axis.scale == "log" else list(axis.span)
     if axis.scale == "log":
         drawn |= {"dtick": 1} if _decades(axis) > 2 else {"dtick": "D2"}
-        drawn["exponentformat"] = "SI"
+        drawn["minexponent"] = 3
     if axis.names:
         drawn |= {"tickvals": list(range(len(axis.names))), "ticktext": [markup(name) for name in axis.names]}
     return drawn

@@ -55,14 +55,29 @@ def page(results: Sequence[Entry], command: str, views: Sequence[str] = ()) -> s
     Raises InputError for more than four results, WarpboundError where the extra is missing.
     """
     refuse_many(len(results))
+    needed("jinja2")
     from warpbound.report.html.contents import contents
 
+    figures = Figures()
+    return _filled(contents(results, figures.add, views), figures, command)
+
+
+def curve_page(results: Sequence[Entry], command: str) -> str:
+    """The same for throughput against occupancy: one figure, a table for each answer."""
+    refuse_many(len(results))
+    needed("jinja2")
+    from warpbound.report.html.curves import contents
+
+    figures = Figures()
+    return _filled(contents(results, figures.add), figures, command)
+
+
+def _filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:
     jinja = needed("jinja2")
     loader = jinja.PackageLoader("warpbound.report.html", "")
     template = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    figures = Figures()
     whole: str = template.get_template("page.html.j2").render(
-        **contents(results, figures.add, views),
+        **parts,
         command=command,
         figures=figures.drawn,
         plotly=plotly_script(),

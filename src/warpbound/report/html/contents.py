@@ -25,6 +25,8 @@ INTRODUCTIONS = {
     "every cycle booked on what the warp then waits for.",
     "bounds": "An SM is one of the GPU's processors. Whatever the number of warps, each of them occupies each "
     "resource for so many cycles; the resource with most cycles limits the throughput.",
+    "stalls": "While the kernel runs with all its warps, what each warp's place on the SM is taken up by.",
+    "accesses": "What each memory instruction costs, as far as its address arithmetic tells without running it.",
     "occupancy": "Occupancy is the number of warps resident on an SM at once. Other warps work while one waits; "
     "registers, shared memory and block size decide how many fit.",
     "kernel": "What the compiler made of the source.",
