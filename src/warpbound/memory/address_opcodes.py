@@ -6,6 +6,7 @@ Models   Lower words only: addresses within one array do not differ by 2^32 byte
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -24,7 +25,8 @@ def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Valu
     one = here.instruction
     handler = _HANDLERS.get(_KIN.get(one.opcode, one.opcode))
     if handler is not None:
-        return handler(registers, here, values)
+        with suppress(IndexError):  # fewer operands than the opcode has, in a damaged listing
+            return handler(registers, here, values)
     return (unfollowed(registers, one, values),)
 
 

@@ -105,7 +105,7 @@ def _bracketed(text: str, body: str, signs: Signs) -> Operand | None:
     terms, offset = _address(inside[-1])
     bank: int | Operand | None = None
     if len(inside) > 1:
-        bank = int(inside[0], 0) if _NUMBER.match(inside[0]) else operand(inside[0])
+        bank = _integer(inside[0]) if _NUMBER.match(inside[0]) else operand(inside[0])
     kind = "constant" if prefix in ("c", "cx") else "memory"
     suffixes = tuple(tail.split(".")[1:])
     return _signed(Operand(kind, text, value=offset, terms=terms, bank=bank, suffixes=suffixes), signs)
@@ -116,15 +116,20 @@ def _address(inside: str) -> tuple[tuple[Operand, ...], int]:
     for part in re.findall(r"[+-]?[^+-]+", inside.replace(" ", "")):
         bare = part.lstrip("+")
         if _NUMBER.match(bare):
-            offset += int(bare, 0)
+            offset += _integer(bare)
         else:
             terms.append(operand(bare))
     return tuple(terms), offset
 
 
+def _integer(text: str) -> int:
+    """Hexadecimal with 0x, else decimal, leading zeros or not."""
+    return int(text, 16 if "x" in text.lower() else 10)
+
+
 def _number(text: str) -> Operand | None:
     if _NUMBER.match(text) and text != "-0":
-        return Operand("immediate", text, value=int(text, 0))
+        return Operand("immediate", text, value=_integer(text))
     if _FLOAT.match(text):
         return Operand("float", text, value=float(text.upper().replace("QNAN", "NAN").replace("SNAN", "NAN")))
     return None
