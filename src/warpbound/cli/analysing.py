@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from warpbound.cli.output import announced, command_line, form_option, show_results, write
+from warpbound.errors import CommandError
 
 EXAMPLES = """
 \b
@@ -88,8 +89,12 @@ def _write_page(asking: Any, out: str | None) -> None:
 @_asks
 @form_option("text", "json", "html")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
-def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
+@click.option("--range", "ranged", is_flag=True, help="Times with all loads from L1, L2 or DRAM, pipes apart or not.")
+def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""
+    if ranged:
+        _ranges(form, out, warps, asked)
+        return
     from warpbound.analysis.curve import curve as ask
     from warpbound.asking import answer, first_last, question
     from warpbound.report.curve import pages
@@ -102,6 +107,17 @@ def curve(form: str, out: str | None, warps: str, **asked: Any) -> None:
         write(html.curve_page(answer(asking, bound, announced), command_line()), out)
         return
     show_results(form, out, answer(asking, bound, announced), pages)
+
+
+def _ranges(form: str, out: str | None, warps: str, asked: dict[str, Any]) -> None:
+    from warpbound.analysis.ranges import ranges as ask
+    from warpbound.asking import answer, first_last, question
+    from warpbound.report.ranges import pages
+
+    if form == "html":
+        raise CommandError("--range has no HTML page.", "Take --format text or json.")
+    bound = partial(ask, warps=first_last(warps))
+    show_results(form, out, answer(question(**asked, models="", views=""), bound, announced), pages)
 
 
 @click.command()

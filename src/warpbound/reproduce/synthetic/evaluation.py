@@ -22,8 +22,8 @@ from warpbound.simulate.family import Setting, loads_per_cycle
 
 Curve = NDArray[np.float64]
 MODERN = ("h100-sxm", "h200")
-LOADS = 12_000        # counted in a point where they are the bottleneck; scatter of a few per cent remains
-INSTRUCTIONS = 600_000  # of a point, at most
+LOADS = 6_000         # counted in a point where they are the bottleneck; scatter of a few per cent remains
+INSTRUCTIONS = 150_000  # of a point, at most
 LEAST_ROUNDS = 12
 SHARE = 0.9           # of a peak, that needs so many warps
 

@@ -1,0 +1,41 @@
+"""How far time can move at every occupancy, for reading in a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.report.words import seconds
+
+COLUMNS = {
+    "l1": "all L1",
+    "l2": "all L2",
+    "estimate": "estimate",
+    "dram": "all DRAM",
+    "side_by_side": "pipes overlap",
+    "one_by_one": "pipes do not",
+}
+
+
+def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
+    """One table per kernel and GPU."""
+    for entry in results:
+        if "error" in entry:
+            yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
+        else:
+            yield Text(f"{entry['kernel']} on {entry['gpu']}: time of the launch", "bold cyan")
+            yield _table(entry)
+
+
+def _table(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("warps", "blocks", *COLUMNS.values()):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, warps in enumerate(entry["warps_per_sm"]):
+        times = (entry["range"][name][row] for name in COLUMNS)
+        blocks = str(entry["blocks_per_sm"][row])
+        table.add_row(str(warps), blocks, *("-" if time is None else seconds(time) for time in times))
+    return Group(table, Text("Loads served by one level alone; pipes and latency alone, with memory as it is.", "dim"))
