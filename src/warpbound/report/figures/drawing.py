@@ -1,31 +1,16 @@
 """Pictures in Plotly's terms: one dictionary that the report embeds as it is, or a Plotly Figure of the same."""
 
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from warpbound.errors import WarpboundError
-from warpbound.report.figures.picture import (
-    Arrows,
-    Axis,
-    Band,
-    Bars,
-    Boxes,
-    Curve,
-    Drawable,
-    Layer,
-    Look,
-    Panels,
-    Picture,
-    Points,
-    Rule,
-    numbers,
-)  # fmt: skip
+from warpbound.report.figures.picture import Axis, Drawable, Layer, Look, Panels, Picture, Rule
 from warpbound.report.figures.theme import CYCLE, LIGHT, Theme
+from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rule_text
 
-Spec = dict[str, Any]
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 LINE_OF_SOURCE = 95  # characters
 PANEL_HEIGHT, PANEL_GAP, TITLE_HEIGHT = 210, 85, 40  # pixels
@@ -112,11 +97,6 @@ def wrapped(text: str, width: int) -> list[str]:
     return [markup(line) for line in textwrap.wrap(text, width)]
 
 
-def markup(text: str) -> str:
-    """Text with what Plotly would take for a tag made harmless."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 # ---------------------------------------------------------------- where panels go
 
 Place = tuple[float, float, float, float]  # left, right, bottom, top as shares of the plot
@@ -182,10 +162,10 @@ def _panel(picture: Picture, number: int, place: Place, theme: Theme, into: tupl
     layout[f"yaxis{suffix}"] = _axis(picture.y, theme) | {"domain": list(place[2:]), "anchor": x}
     for layer, look in _with_looks(picture.layers):
         if isinstance(layer, Rule):
-            layout["annotations"].append(_rule_text(layer, picture, (x, y), theme))
-            layout.setdefault("shapes", []).append(_rule_line(layer, (x, y), theme))
+            layout["annotations"].append(rule_text(layer, picture, (x, y), theme))
+            layout.setdefault("shapes", []).append(rule_line(layer, (x, y), theme))
             continue
-        traces = _TRACES[type(layer)](layer, look, theme)
+        traces = TRACES[type(layer)](layer, look, theme)
         data += [trace | {"xaxis": x, "yaxis": y} for trace in traces]
     _second_axes(picture, number, theme, into)
 
@@ -251,162 +231,3 @@ def _nothing(x: str, y: str) -> Spec:
     return {
         "type": "scatter", "x": [None], "y": [None], "xaxis": x, "yaxis": y, "showlegend": False, "hoverinfo": "skip",
     }  # fmt: skip
-
-
-# ---------------------------------------------------------------- layers
-
-
-def _list(values: Any) -> list[float | None]:
-    own = numbers(values)
-    plain: list[float | None] = own.tolist()
-    for gap in np.flatnonzero(~np.isfinite(own)).tolist():
-        plain[gap] = None
-    return plain
-
-
-def _line(look: Look, theme: Theme) -> Spec:
-    return {"color": theme.colours[look.colour], "dash": look.dash, "width": look.width}
-
-
-def _faint(look: Look, theme: Theme, share: float) -> str:
-    """The look's colour mixed with the paper: opaque, so that print and screens agree."""
-    parts = zip(_rgb(theme.colours[look.colour]), _rgb(theme.paper), strict=True)
-    return "#" + "".join(f"{round(share * colour + (1 - share) * paper):02x}" for colour, paper in parts)
-
-
-def _rgb(text: str) -> tuple[int, int, int]:
-    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
-
-
-def _curve(layer: Curve, look: Look, theme: Theme) -> list[Spec]:
-    trace: Spec = {
-        "type": "scatter", "name": markup(layer.name), "x": _list(layer.x), "y": _list(layer.y),
-        "mode": "lines" if layer.marks == "none" else "lines+markers", "line": _line(look, theme),
-    }  # fmt: skip
-    if layer.marks != "none":
-        trace["marker"] = {"symbol": layer.marks, "size": 7, "color": theme.colours[look.colour]}
-    return [trace]
-
-
-def _points(layer: Points, look: Look, theme: Theme) -> list[Spec]:
-    size = 14 if look.symbol.startswith("star") else 10
-    trace: Spec = {
-        "type": "scatter", "name": markup(layer.name), "x": _list(layer.x), "y": _list(layer.y),
-        "mode": "markers+text" if layer.texts else "markers",
-        "marker": {
-            "symbol": look.symbol, "size": size, "color": theme.colours[look.colour],
-            "line": {"width": 1, "color": theme.paper},
-        },
-        "cliponaxis": False,
-    }  # fmt: skip
-    if layer.texts:
-        places = layer.place if isinstance(layer.place, str) else list(layer.place)
-        trace |= {"text": [markup(text) for text in layer.texts], "textposition": places}
-    if not layer.name:
-        trace["showlegend"] = False
-    if layer.hover:
-        trace |= {"hovertext": [markup(text) for text in layer.hover], "hoverinfo": "text"}
-    return [trace]
-
-
-def _band(layer: Band, look: Look, theme: Theme) -> list[Spec]:
-    edge = {"width": 1, "color": theme.colours[look.colour], "dash": look.dash}
-    low: Spec = {
-        "type": "scatter", "x": _list(layer.x), "y": _list(layer.low), "mode": "lines", "line": edge,
-        "showlegend": False, "hoverinfo": "skip", "name": markup(layer.name), "legendgroup": markup(layer.name),
-    }  # fmt: skip
-    high = low | {
-        "y": _list(layer.high), "fill": "tonexty", "fillcolor": _faint(look, theme, 0.22), "showlegend": True,
-    }  # fmt: skip
-    return [low, high]
-
-
-def _bars(layer: Bars, look: Look, theme: Theme) -> list[Spec]:
-    return [
-        {
-            "type": "bar", "orientation": "h", "name": markup(layer.name), "y": _list(layer.at),
-            "base": _list(layer.start), "x": _list(layer.length), "text": [markup(text) for text in layer.texts],
-            "textposition": "inside", "insidetextanchor": "middle", "offset": -0.3, "width": 0.6,
-            "marker": {
-                "color": _faint(look, theme, 1.3 * look.fill), "line": {"color": theme.paper, "width": 1},
-                "pattern": {
-                    "shape": _PATTERNS.get(look.dash, ""), "fillmode": "overlay", "fgcolor": theme.paper,
-                    "fgopacity": 0.5, "size": 6,
-                },
-            },
-            "insidetextfont": {"color": theme.colours["ink"]}, "textangle": 0,
-        }
-    ]  # fmt: skip
-
-
-_PATTERNS = {"dash": "/", "dot": ".", "dashdot": "\\", "longdash": "-", "5px,2px,1px,2px,1px,2px": "x", "8px,3px": "|"}
-
-
-def _boxes(layer: Boxes, look: Look, theme: Theme) -> list[Spec]:
-    left, right, bottom, top = (numbers(v) for v in (layer.left, layer.right, layer.bottom, layer.top))
-    gap = np.full_like(left, np.nan)
-    x = np.stack([left, right, right, left, left, gap], axis=1).reshape(-1)
-    y = np.stack([bottom, bottom, top, top, bottom, gap], axis=1).reshape(-1)
-    shapes: Spec = {
-        "type": "scatter", "name": markup(layer.name), "x": _list(x), "y": _list(y), "mode": "lines", "fill": "toself",
-        "fillcolor": _faint(look, theme, look.fill), "hoverinfo": "name",
-        "line": {"width": 1, "color": theme.colours[look.colour]},
-    }  # fmt: skip
-    if not layer.texts:
-        return [shapes]
-    words: Spec = {
-        "type": "scatter", "x": _list((left + right) / 2), "y": _list((bottom + top) / 2), "mode": "text",
-        "text": [markup(text) for text in layer.texts], "textfont": {"size": 11},
-        "showlegend": False, "hoverinfo": "text", "name": markup(layer.name),
-    }  # fmt: skip
-    return [shapes, words]
-
-
-def _arrows(layer: Arrows, look: Look, theme: Theme) -> list[Spec]:
-    x0, y0, x1, y1 = (numbers(v) for v in (layer.x0, layer.y0, layer.x1, layer.y1))
-    gap = np.full_like(x0, np.nan)
-    heads = [0, 11, 0] * len(x0)
-    return [
-        {
-            "type": "scatter", "name": markup(layer.name), "mode": "lines+markers", "hoverinfo": "skip",
-            "x": _list(np.stack([x0, x1, gap], axis=1).reshape(-1)),
-            "y": _list(np.stack([y0, y1, gap], axis=1).reshape(-1)),
-            "line": _line(look, theme),
-            "marker": {"symbol": "arrow", "angleref": "previous", "size": heads, "color": theme.colours[look.colour]},
-        }
-    ]  # fmt: skip
-
-
-def _rule_line(layer: Rule, axes: tuple[str, str], theme: Theme) -> Spec:
-    line = _line(layer.look, theme)
-    if layer.along == "y":
-        ends = {"x0": layer.at, "x1": layer.at, "y0": 0, "y1": 1, "xref": axes[0], "yref": f"{axes[1]} domain"}
-    else:
-        ends = {"x0": 0, "x1": 1, "y0": layer.at, "y1": layer.at, "xref": f"{axes[0]} domain", "yref": axes[1]}
-    return {"type": "line", "line": line, "layer": "below"} | ends
-
-
-def _rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme) -> Spec:
-    text: Spec = {
-        "text": markup(layer.text), "showarrow": False, "font": {"size": 12, "color": theme.colours[layer.look.colour]},
-    }  # fmt: skip
-    if layer.along == "y":
-        at = float(np.log10(layer.at)) if picture.x.scale == "log" else layer.at
-        return text | {
-            "x": at, "y": 0.01, "xref": axes[0], "yref": f"{axes[1]} domain", "textangle": -90, "xanchor": "right",
-            "yanchor": "bottom",
-        }  # fmt: skip
-    at = float(np.log10(layer.at)) if picture.y.scale == "log" else layer.at
-    return text | {
-        "x": 0.66, "y": at, "xref": f"{axes[0]} domain", "yref": axes[1], "xanchor": "center", "yanchor": "bottom",
-    }  # fmt: skip
-
-
-_TRACES: dict[type, Callable[[Any, Look, Theme], list[Spec]]] = {
-    Curve: _curve,
-    Points: _points,
-    Band: _band,
-    Bars: _bars,
-    Boxes: _boxes,
-    Arrows: _arrows,
-}

@@ -13,9 +13,10 @@ from typing import Any
 
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
-from warpbound.report.figures.drawing import Spec, colour_changes, spec
+from warpbound.report.figures.drawing import colour_changes, spec
 from warpbound.report.figures.picture import Drawable, Panels
 from warpbound.report.figures.theme import DARK, LIGHT
+from warpbound.report.figures.traces import Spec
 
 SIDE_BY_SIDE = 4
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")  # no HTML text may hold them
