@@ -31,6 +31,8 @@ PARTS = (
          "pip install 'warpbound[ptx]'"),
     Part("pyelftools", "elftools", "registers, shared memory, parameters from cubins", "pip install 'warpbound[cuda]'"),
     Part("numba", "numba", "simulations some thirty times faster", "pip install 'warpbound[simulate]'"),
+    Part("plotly", "plotly", "figures, the HTML report", "pip install 'warpbound[figures]'"),
+    Part("jinja2", "jinja2", "the HTML report", "pip install 'warpbound[figures]'"),
     Part("tree-sitter-cuda", "tree_sitter_cuda", "whole .cu files with host code", "pip install 'warpbound[cuda]'"),
 )  # fmt: skip
 
