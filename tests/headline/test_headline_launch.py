@@ -96,8 +96,9 @@ def test_what_a_board_lacks_is_its_relatives_and_is_less_sure():
     assert found.interval[1] - found.interval[0] > 1.2 * (ask().interval[1] - ask().interval[0])
     assert found.time_s == pytest.approx(ask().time_s, rel=0.1)
     assert known(bare).values.launch_gap == pytest.approx(A100.value("launch_gap"))
-    v100, twice = gpu("v100-pcie"), override(A100, {"dram_bandwidth": 2 * 2039})
-    assert from_relatives("dram_read_capacity", twice) == pytest.approx(2 * from_relatives("dram_read_capacity", A100))
+    v100, less = gpu("v100-pcie"), override(A100, {"dram_achievable_bandwidth": 1000})
+    assert from_relatives("dram_read_capacity", less) == pytest.approx((894 / 866 + 2039 / 1865) / 2 * 1e12)
+    assert from_relatives("dram_read_capacity", override(A100, {"dram_bandwidth": 1900})) == 1900e9  # what the pins carry
     mean = (A100.value("store_cost") + v100.value("store_cost")) / 2
     assert from_relatives("store_cost", gpu("rtx-4090")) == pytest.approx(mean)
 

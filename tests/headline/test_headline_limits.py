@@ -113,6 +113,8 @@ def test_spaces_bound_the_rate_by_little_s_law():
     assert balance(replace(x, population=1.0)).rate == pytest.approx(0.1)
     slower = replace(x, queues={"dram": Queue(0.001, wait=100.0)})
     assert balance(slower).rate < balance(x).rate
+    often = replace(slower, spaces={"misses": replace(x.spaces["misses"], times=10.0)})  # a tenth of the wait each time
+    assert balance(slower).rate < balance(often).rate <= balance(x).rate
 
 
 def test_waves():

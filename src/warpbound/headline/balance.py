@@ -37,6 +37,7 @@ class Space:
     taken: Real         # by one block                                   [1/block]
     held: Real          # unloaded; the waiting at `behind` comes on top  [s]
     behind: str         # the queue that prolongs it
+    times: Real = 1.0   # that a block waits there, one after the other  [1]
 
 
 @dataclass(frozen=True)
@@ -110,5 +111,5 @@ def _allowed(x: Flow, rate: Array) -> NDArray[np.bool_]:
     there = x.residence + sum(waits.values(), np.zeros(()))
     fits = rate * there <= x.population
     for space in x.spaces.values():
-        fits = fits & (rate * np.multiply(space.taken, space.held + waits[space.behind]) <= space.room)
+        fits = fits & (rate * np.multiply(space.taken, space.held + waits[space.behind] / space.times) <= space.room)
     return np.asarray(fits)

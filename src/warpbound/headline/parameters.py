@@ -1,7 +1,8 @@
 """What the headline prediction knows of a GPU, fitted or taken from its relatives; how sure it is: `doubts`.
 
 Source   gpus/*.toml. Where a board has no value: the mean of the boards that were calibrated, times at the same time,
-         rates and spreads in proportion to pin bandwidth and latency. The two factors of on-chip waiting come
+         spreads in proportion to latency, capacities to the best rate that the board reaches (but never more than its
+         pins carry). The two factors of on-chip waiting come
          from event simulations of deterministic servers, not from silicon.
 Omits    differences between memory families: both calibrated boards have HBM2.
 """
@@ -65,9 +66,10 @@ FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram
           "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
 SCALED = ("l1_latency", "l2_latency", "dram_latency", "shared_latency", "l1_bandwidth", "l2_bandwidth",
           "atomic_rate")  # fmt: skip
+CAPACITIES = ("dram_read_capacity", "dram_write_capacity")
 _PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
-    "dram_read_capacity": lambda board: board.value("dram_bandwidth"),
-    "dram_write_capacity": lambda board: board.value("dram_bandwidth"),
+    "dram_read_capacity": lambda board: board.value("dram_achievable_bandwidth"),
+    "dram_write_capacity": lambda board: board.value("dram_achievable_bandwidth"),
     "block_interval": lambda board: 1.0 / board.value("boost_clock"),
 }
 
@@ -87,7 +89,8 @@ def from_relatives(name: str, board: Gpu) -> float:
     if name == "launch_gap":  # the launch path is the host's and the front end's: what a kernel adds is the same
         return board.value("launch_cost") - _mean(lambda b: b.value("launch_cost") - b.value(name), name)
     per = _PER.get(name, _one)
-    return _mean(lambda b: b.value(name) / per(b), name) * per(board)
+    scaled = _mean(lambda b: b.value(name) / per(b), name) * per(board)
+    return min(scaled, board.value("dram_bandwidth")) if name in CAPACITIES else scaled
 
 
 def _one(_: Gpu) -> float:

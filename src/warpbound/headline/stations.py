@@ -193,4 +193,4 @@ def _spaces(x: Launched, values: Parameters, used: dict[str, Queue]) -> dict[str
         return {}
     arriving = loads(x, values)
     taken = np.multiply(x.warps_per_block, arriving.lines)
-    return {"misses under way": Space(room.in_base_unit, taken, arriving.latency, "dram")}
+    return {"misses under way": Space(room.in_base_unit, taken, arriving.latency, "dram", max(1, arriving.phases))}

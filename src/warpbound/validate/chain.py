@@ -9,12 +9,14 @@ from warpbound.adapt.answers import answers
 from warpbound.analysis import launched, work_of
 from warpbound.analysis.case import Case, Settings, case_of
 from warpbound.analysis.timing import launch_prediction
+from warpbound.analysis.written import predicted
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Launch, launch, parse_argument, parse_dim
 from warpbound.machine import gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.validate.corpus import Corpus, Row
+from warpbound.workload.files import read_text
 
 HEADLINE = "warpbound"
 BESIDE = ("roofline_2009", "hong_kim_2009", "volkov_2016")
@@ -34,12 +36,29 @@ class Answer:
 def answer(found: Corpus, row: Row) -> Answer:
     """The models' answers for one row; a refusal is kept, not raised."""
     try:
+        if found.shared.workload:
+            return _written(found, row)
         between = found.shared.measured.between
         if between is None:
             return _single(found, row, ())
         return _difference(*(_single(found, row, (one,)) for one in between))
     except WarpboundError as error:
         return Answer(refused=str(error))
+
+
+def _written(found: Corpus, row: Row) -> Answer:
+    """The answer for a hand-written workload, with the row's columns in the file's text."""
+    place = found.folder / found.shared.workload
+    text = place.read_text(encoding="utf-8")
+    for column, value in row.words.items():
+        text = text.replace(f"{{{column}}}", value)
+    (case,) = read_text(text, str(place))
+    said = predicted(case, gpu(row.gpu), row.clock_MHz or "boost", BESIDE)
+    if said["time_interval_s"] is None:
+        raise InputError(f"{place}: the time is not the headline's.", "Give blocks, threads and phases.")
+    seconds = {HEADLINE: said["time_s"]} | {name: said["models"][name]["time_s"] for name in BESIDE}
+    low, high = said["time_interval_s"]
+    return Answer(seconds, (low, high), said["bottleneck"])
 
 
 def _difference(less: Answer, more: Answer) -> Answer:

@@ -92,6 +92,11 @@ def read(word: str | Path) -> tuple[Written, ...]:
         text, origin = (files("warpbound") / "workloads" / f"{word}.toml").read_text(encoding="utf-8"), f"{word}.toml"
     else:
         text, origin = _text(Path(word)), str(word)
+    return read_text(text, origin)
+
+
+def read_text(text: str, origin: str) -> tuple[Written, ...]:
+    """Every case of a file's text; `origin` names it in errors."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
