@@ -14,19 +14,24 @@ from warpbound.program.operands import split_instruction
 M32, M64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
 
 
+def instruction(text: str, at: int = 0) -> Instruction:
+    """An instruction from its print, the `at`-th of its kernel."""
+    guard, opcode, modifiers, operands = split_instruction(text)
+    return Instruction(16 * at, opcode, modifiers, operands, text, guard)
+
+
 def execute(
     text: str, registers: Mapping[int, Any], predicates: Mapping[int, Any] | None = None, arch: int = 80
 ) -> State:
     """The state of one warp after an instruction; register values are given for all lanes or lane by lane."""
-    guard, opcode, modifiers, operands = split_instruction(text)
-    instruction = Instruction(0, opcode, modifiers, operands, text, guard)
+    one = instruction(text)
     x = State(1, 64)
     for index, value in registers.items():
         x.put(index, np.asarray(value, np.uint32) if np.ndim(value) else np.uint32(value & M32))
     for index, value in (predicates or {}).items():
         x.put_predicate(index, np.asarray(value, bool) if np.ndim(value) else np.bool_(value))
     with x.arithmetic():
-        PLAIN[opcode](site(instruction, Constants({}), arch))(x)
+        PLAIN[one.opcode](site(one, Constants({}), arch))(x)
     return x
 
 

@@ -18,7 +18,7 @@ from warpbound.emulate.operand_access import (
     write_words,
 )
 from warpbound.emulate.room import Room
-from warpbound.emulate.state import State, Value
+from warpbound.emulate.state import NORMAL, State, Value
 from warpbound.program.instruction import PT, RZ, Operand
 
 Handler = Callable[[State], None]
@@ -52,7 +52,7 @@ def source(operand: Operand, here: Site) -> Read:
             return value
         result = flush(value)
         if result is value and x.index is None:
-            x.normal[index] = True
+            x.normal[index] = NORMAL
         return result
 
     return flushed
@@ -70,7 +70,7 @@ def finish(here: Site) -> Callable[[State, Value], None]:
             value = step(value)
         write(x, value)
         if flushes and x.index is None and x.mask is None:
-            x.normal[index] = True
+            x.normal[index] = NORMAL
 
     flushes = here.has("FTZ")
     return finished
@@ -145,7 +145,7 @@ def _fused(here: Site, sources: tuple[Read, Read, Read]) -> Handler:
         else:
             x.put_float(index, value if len(value) == x.selected_lanes else value[0])
         if flushes and x.index is None and x.mask is None:
-            x.normal[index] = True
+            x.normal[index] = NORMAL
 
     return handler
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from warpbound.emulate.state import LANES, State, Value
+from warpbound.emulate.state import FRESH, LANES, State, Value
 from warpbound.errors import InputError
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 
@@ -213,6 +213,8 @@ def single(operand: Operand, here: Site) -> Read:
 
 
 def _float_register(index: int, x: State) -> Value:
+    if x.normal[index] == FRESH:
+        x.note_fresh(index)
     row = x.float_rows[index]
     return row if x.index is None else row.take(x.index)
 

@@ -26,6 +26,7 @@ PATIENCE_S = 20.0  # of the clock on the wall, after which a sample is given up
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 LONGEST_LOG = 50_000  # steps of one group that are counted together
+KEEPS = ("STL", "PRMT")  # functions save registers they may not use, and bytes are put into words they fill
 WATCHED = {"shared": ("LDS", "LDSM", "LD", "ATOMS"), "local": ("LDL", "LD")}
 
 
@@ -88,6 +89,7 @@ class Recording:
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
+        self.keeps = [one.opcode in KEEPS for one in instructions]
         opcodes = {one.opcode for one in instructions}
         self.watched = [space for space, readers in WATCHED.items() if opcodes & set(readers)]
         self.at = 0
@@ -177,9 +179,11 @@ class Recording:
         """The instruction has read an array whose contents are unknown."""
         self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
 
-    def fresh(self, space: str) -> None:
-        """The instruction has read shared or local memory that was never written."""
-        self.unknown.setdefault(f"{space} memory that was never written", set()).add(self.at)
+    def fresh(self, what: str) -> None:
+        """The instruction has read shared or local memory, or a register, that was never written."""
+        if not self.keeps[self.at]:
+            name = what if what.startswith("register") else f"{what} memory"
+            self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
 
 
 def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:

@@ -20,6 +20,7 @@ Mask = NDArray[np.bool_]
 Words = NDArray[np.uint32]
 
 LANES = 32
+NORMAL, FRESH = 1, 2  # of a register: surely without a subnormal float32; never written
 UNIFORM_REGISTERS = 272  # sm_100 and later have more than the 63 of older machines
 BARRIER_REGISTERS = 16
 
@@ -75,7 +76,7 @@ class State:
         file = aligned(registers + 4, self.lane_count, np.uint32)
         self.rows = list(file)
         self.float_rows = list(file.view(np.float32))
-        self.normal = bytearray(max(registers + 4, 256))  # 1: surely without a subnormal float32
+        self.normal = bytearray([FRESH]) * max(registers + 4, 256)  # what is known of each register
         self.room = Room(self.lane_count)
         self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
         self.predicates[7][:] = True
@@ -130,7 +131,15 @@ class State:
 
     # --- vector registers ---
 
+    def note_fresh(self, register: int) -> None:
+        """A register is read that nothing has written: it holds zeros here."""
+        self.normal[register] = NORMAL
+        if self.recorder is not None:
+            self.recorder.fresh(f"register R{register}")
+
     def get(self, register: int) -> Words:
+        if self.normal[register] == FRESH:
+            self.note_fresh(register)
         row: Words = self.rows[register]
         return row if self.index is None else row.take(self.index)
 
