@@ -115,7 +115,8 @@ def _about(found: Corpus) -> About:
 
 def digest(found: Corpus) -> str:
     """Of the corpus' own files and its source, so that scores of another state are noticed."""
-    places = [found.folder / FILE, found.folder / ROWS, *(found.folder / name for name in (found.shared.source, found.shared.workload) if name)]
+    own = [name for name in (found.shared.source, found.shared.workload) if name]
+    places = [found.folder / name for name in (FILE, ROWS, *own)]
     return hashlib.sha256(b"".join(place.read_bytes() for place in places)).hexdigest()[:16]
 
 
