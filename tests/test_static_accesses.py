@@ -92,6 +92,35 @@ def test_the_report_shows_the_table() -> None:
     assert "one address for all lanes" in said
 
 
+@pytest.mark.cuda
+def test_an_executed_launch_shows_what_was_counted() -> None:
+    name = str(EXAMPLES / "spmv_csr")
+    entry = answered(f"{name}.cu", "--launch", f"{name}.toml")
+    assert entry["mode"] == "dynamic"
+    gathers = [row for row in entry["accesses"] if row["depends_on"]]
+    assert gathers
+    assert all(20 < row["sectors"] <= 32 and row["ideal_sectors"] <= 4 for row in gathers)
+    requests = entry["memory"]["global_load_requests"] + entry["memory"]["global_store_requests"]
+    total = entry["memory"]["l1_sectors_load"] + entry["memory"]["l1_sectors_store"]
+    spread = [row["sectors"] for row in entry["accesses"]]
+    assert min(spread) <= total / requests <= max(spread)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", ["transpose_naive", "matmul_tiled", "saxpy", "softmax"])
+def test_code_and_execution_agree_where_all_threads_take_part(name: str) -> None:
+    source, launch_file = str(EXAMPLES / f"{name}.cu"), str(EXAMPLES / f"{name}.toml")
+    counted = {row["address"]: row for row in answered(source, "--launch", launch_file)["accesses"]}
+    block = {"transpose_naive": "32,8", "matmul_tiled": "32,32"}.get(name, "256")
+    told = {row["address"]: row for row in answered(source, "--grid", "64,64", "--block", block)["accesses"]}
+    both = counted.keys() & told.keys()
+    assert both
+    for address in both:
+        if counted[address]["ideal_sectors"] == told[address]["ideal_sectors"]:
+            assert counted[address]["sectors"] == pytest.approx(told[address]["sectors"])
+            assert counted[address]["stride_bytes"] is not None
+
+
 def listing(text: str) -> Program:
     rows = [row.strip() for row in text.strip().splitlines()]
     return kernel("\n".join(row if row.endswith(":") else f"B------:R-:W-:-:S01  {row}" for row in rows))

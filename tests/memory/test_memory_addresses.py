@@ -331,6 +331,44 @@ def test_each_machine_counts_transactions_by_its_own_rule(index: str, expected: 
         assert (access.transactions, access.sectors) == found, arch
 
 
+def test_copies_to_shared_memory_have_two_addresses() -> None:
+    program_threads = """
+        S2R R0, SR_TID.X
+        IMAD.WIDE R2, R0, 0x20, c[0x0][0x160]
+        IMAD.SHL.U32 R5, R0, 0x10, RZ
+        LDGSTS.E.BYPASS.128 [R5], [R2.64]
+        EXIT
+    """
+    on_global, on_shared = told(program_threads)
+    assert (on_global.sectors, on_global.stride) == (32, 32)
+    assert (on_shared.wavefronts, on_shared.stride) == (4, 16)
+
+
+def test_atomics_and_their_results() -> None:
+    """What an atomic returns differs from lane to lane, even from one address."""
+    first, second = told("""
+        MOV R2, c[0x0][0x160]
+        ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R1
+        IMAD.WIDE R6, R4, 0x4, c[0x0][0x168]
+        RED.E.ADD.STRONG.GPU [R6.64], R1
+        EXIT
+    """)
+    assert (first.sectors, first.stride) == (1, 0)
+    assert second.depends_on.startswith("data loaded")
+
+
+def test_negative_terms_and_masks() -> None:
+    (access,) = told("""
+        S2R R0, SR_TID.X
+        LOP3.LUT R1, R0, 0xfffffff8, RZ, 0xc0, !PT
+        IADD3 R1, -R1, 0x100, RZ
+        IMAD.WIDE R2, R1, 0x4, c[0x0][0x160]
+        LDG.E R4, [R2.64]
+        EXIT
+    """)
+    assert (access.sectors, access.ideal_sectors) == (4, 1)
+
+
 def test_what_floating_point_makes_is_not_known() -> None:
     (access,) = told("""
         FADD R0, R1, R2

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.hot_address import hottest_updates
-from warpbound.analysis.static import Piece, Work, with_start
+from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.isa.limits import limits
 from warpbound.kernel_launch import Launch
 from warpbound.latency import DRAM, LEVELS, Shares, waits
+from warpbound.memory.address_arithmetic import LOCAL, SPACES
 from warpbound.memory.hierarchy import Facts
+from warpbound.memory.predicted import Access, Predicted
 from warpbound.memory.records import Traffic
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.instruction import Instruction
@@ -109,7 +111,31 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         launch_memory=whole,
         hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
         longest_warp=float(seen.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
+        accesses=accesses_seen(case, moved),
     )
+
+
+def accesses_seen(case: Case, moved: Traffic) -> Predicted:
+    """Every access that was executed with what it took on average; strides as the code's arithmetic has them."""
+    by, code = moved.by_instruction, addresses_known(case)
+    found = {}
+    for index, one in enumerate(case.program.instructions):
+        times = float(by.requests[index])
+        if times <= 0 or one.opcode in LOCAL:
+            continue
+        for space in SPACES.get(one.opcode, ()):
+            told = code.get((index, space), Access())
+            is_global = space == "global"
+            shared, excess = float(by.shared_wavefronts[index]), float(by.shared_excess[index])
+            found[index, space] = replace(
+                told,
+                sectors=float(by.sectors[index]) / times if is_global else 0.0,
+                ideal_sectors=float(by.ideal_sectors[index]) / times if is_global else 0.0,
+                transactions=float(by.sectors[index]) / times if is_global else 0.0,
+                wavefronts=(float(by.l1_wavefronts[index]) if is_global else shared) / times,
+                ideal_wavefronts=told.ideal_wavefronts if is_global else (shared - excess) / times,
+            )
+    return found
 
 
 def served_by(moved: Traffic) -> Callable[[int], Shares]:

@@ -152,10 +152,10 @@ def _same_file(program: Program, file: str) -> bool:
 
 
 def accesses_entry(program: Program, known: Predicted) -> list[Entry]:
-    """Every memory access of the code, per execution by a full warp; counts are null where the code does not tell."""
+    """Every memory access, mean of its executions; counts are null where neither code nor execution tells."""
     rows: list[Entry] = []
     for (index, space), access in sorted(known.items()):
-        one, told = program.instructions[index], not access.depends_on
+        one, told = program.instructions[index], access.sectors + access.wavefronts > 0
         in_global = told and space == "global"
         rows.append(
             {

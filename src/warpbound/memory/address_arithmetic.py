@@ -22,11 +22,12 @@ from warpbound.program.instruction import RZ, Instruction, Operand
 
 PERIOD_B = 128  # a line, and all banks of shared memory once: sectors and conflicts repeat after that many bytes
 
-_SPACES: dict[str, tuple[str, ...]] = (
+SPACES: dict[str, tuple[str, ...]] = (
     dict.fromkeys(("LDG", "LD", "STG", "ST", "RED", "REDG", "ATOM", "ATOMG"), ("global",))
     | dict.fromkeys(("LDS", "STS", "LDSM", "STSM", "ATOMS"), ("shared",))
     | {"LDL": ("local",), "STL": ("local",), "LDGSTS": ("shared", "global")}
 )
+LOCAL = frozenset({"LDL", "STL"})
 _FLOATING = re.compile(r"F|D(ADD|MUL|FMA|SET|MMA|MNMX)|H|MUFU|[IQO]MMA|UF|I2F")
 _TEXTURES = frozenset({"TEX", "TLD", "TLD4", "SULD", "LDTM", "LDT"})
 
@@ -95,7 +96,7 @@ class _Reader:
         if here.output is None:
             return ()
         if address is not None:
-            same = isinstance(address, Form) and address.uniform and one.opcode != "LDL"
+            same = isinstance(address, Form) and address.uniform and not one.opcode.startswith(("LDL", "ATOM"))
             return (self.registers.any_value() if same else f"data loaded{at_place(one)}",)
         if one.opcode in _TEXTURES or (_FLOATING.match(one.opcode) and one.opcode != "HFMA2"):
             return (f"`{one.opcode}`{at_place(one)}",)
@@ -106,7 +107,7 @@ class _Reader:
         """The address of a memory instruction, noted; LDGSTS writes shared memory and reads global memory."""
         found = None
         places = [x for x in one.operands if x.kind == "memory"]
-        for space, operand in zip(_SPACES.get(one.opcode, ()), places, strict=False):
+        for space, operand in zip(SPACES.get(one.opcode, ()), places, strict=False):
             found = self._sum(operand, guard)
             self.found[index, space] = _joined(self.found.get((index, space)), found)
         return found

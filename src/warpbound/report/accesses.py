@@ -1,4 +1,7 @@
-"""Memory accesses that the code alone tells: how many sectors or wavefronts one request takes, and why."""
+"""Memory accesses one by one: how many sectors or wavefronts a request takes, and why."""
+
+from collections.abc import Sequence
+from statistics import fmean
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -13,38 +16,38 @@ _CLOSE = 1.01  # counts whose ratio is below are the same
 
 
 def accesses(entry: Entry) -> RenderableType:
-    """One row per source line, kind of access and cost; the ones that waste most first."""
+    """One row per source line, kind of access and reason, counts averaged; the ones that waste most first."""
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for row in entry["accesses"]:
         groups.setdefault(_kind(row), []).append(row)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("line", "access", "in code", "per request", "without waste", ""):
         table.add_column(name, justify="left" if name in ("access", "") else "right", no_wrap=bool(name))
-    for rows in sorted(groups.values(), key=lambda rows: -_waste(rows[0])):
+    for rows in sorted(groups.values(), key=lambda rows: -_waste(rows)):
         one = rows[0]
-        taken, ideal = _counts(one)
+        taken, ideal = _mean(rows)
         unit = "sectors" if one["space"] == "global" else "wavefronts"
         table.add_row(
             str(one["line"] or f"{one['address']:#x}"),
-            f"{one['text'].split()[_opcode(one)].split('.')[0]} {one['bytes_per_lane']} B",
+            f"{_opcode(one)} {one['bytes_per_lane']} B",
             str(len(rows)),
             f"{amount(taken)} {unit.removesuffix('s') if taken == 1 else unit}" if taken is not None else "?",
             amount(ideal) if ideal is not None else "?",
             Text(said(one)),
-            style="bold" if _waste(one) > _CLOSE else "",
+            style="bold" if _waste(rows) > _CLOSE else "",
         )
-    note = "Per execution by a full warp; a sector is 32 bytes, a wavefront one pass."
-    return Group(Fitting(table), Text(note, "dim"))
+    return Group(Fitting(table), Text("Means over executions; a sector is 32 bytes, a wavefront one pass.", "dim"))
 
 
 def said(row: Entry) -> str:
     """Why an access costs what it costs."""
     if row["depends_on"]:
-        return f"taken as coalesced: the address depends on {row['depends_on']}"
+        assumed = "taken as coalesced: " if row["wavefronts"] is None else ""
+        return f"{assumed}the address depends on {row['depends_on']}"
     stride, size = row["stride_bytes"], row["bytes_per_lane"]
     if stride == 0:
         return "one address for all lanes"
-    if _waste(row) <= _CLOSE:
+    if _waste([row]) <= _CLOSE:
         return "coalesced" if row["space"] == "global" else "no conflict"
     if stride == size:
         return "off its alignment"
@@ -52,21 +55,24 @@ def said(row: Entry) -> str:
     return step if row["space"] == "global" else f"bank conflict: {step}"
 
 
-def _counts(row: Entry) -> tuple[float | None, float | None]:
-    unit = "sectors" if row["space"] == "global" else "wavefronts"
-    return row[unit], row[f"ideal_{unit}"]
+def _mean(rows: Sequence[Entry]) -> tuple[float | None, float | None]:
+    """Sectors or wavefronts of one request, and as many as would do; None where not known."""
+    unit = "sectors" if rows[0]["space"] == "global" else "wavefronts"
+    if any(row[unit] is None for row in rows):
+        return None, None
+    return fmean(row[unit] for row in rows), fmean(row[f"ideal_{unit}"] for row in rows)
 
 
-def _waste(row: Entry) -> float:
-    taken, ideal = _counts(row)
+def _waste(rows: Sequence[Entry]) -> float:
+    taken, ideal = _mean(rows)
     return taken / ideal if taken and ideal else 0.0
 
 
 def _kind(row: Entry) -> tuple[object, ...]:
-    opcode = row["text"].split()[_opcode(row)]
-    return row["line"], opcode.split(".")[0], row["bytes_per_lane"], *_counts(row), row["depends_on"], said(row)
+    return row["line"] or row["address"], _opcode(row), row["bytes_per_lane"], said(row)
 
 
-def _opcode(row: Entry) -> int:
-    return 1 if row["text"].startswith("@") else 0
-
+def _opcode(row: Entry) -> str:
+    """Without guard and modifiers."""
+    words: list[str] = row["text"].split()
+    return words[1 if words[0].startswith("@") else 0].split(".")[0]

@@ -112,7 +112,7 @@ def _no_time(entry: Entry) -> Text:
     if entry["launch"] is None:
         wanted = f"--grid, --block and {wanted}"
     return Text(
-        f"No time is given: trip counts and addresses are unknown without the arguments. Give {wanted} "
+        f"No time is given: trip counts are unknown without the arguments. Give {wanted} "
         "(or --launch FILE).",
         "dim",
     )
@@ -247,7 +247,7 @@ VIEWS: dict[str, View] = {
     "occupancy": View("Occupancy", details.occupancy),
     "kernel": View("Kernel", details.kernel),
     "loops": View("Loops, per iteration and warp", details.loops, lambda entry: entry["loops"]),
-    "accesses": View("Memory accesses, from the code alone", accesses, lambda entry: entry.get("accesses")),
+    "accesses": View("Memory accesses, by source line", accesses, lambda entry: entry.get("accesses")),
     "memory": View(
         "Memory traffic, whole launch",
         details.memory,
