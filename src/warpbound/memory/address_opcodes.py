@@ -25,7 +25,7 @@ def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Valu
     one = here.instruction
     handler = _HANDLERS.get(_KIN.get(one.opcode, one.opcode))
     if handler is not None:
-        with suppress(IndexError):  # fewer operands than the opcode has, in a damaged listing
+        with suppress(IndexError, ValueError):  # fewer operands than the opcode has, in a damaged listing
             return handler(registers, here, values)
     return (unfollowed(registers, one, values),)
 
