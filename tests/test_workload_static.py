@@ -14,7 +14,7 @@ from warpbound.program.flow import Block, Flow, flow
 from warpbound.workload import Memory, Workload
 from warpbound.workload.counting import count, flop_of
 from warpbound.workload.paths import loops, whole
-from warpbound.workload.static import access_bytes, static_memory, iterations, straight
+from warpbound.workload.static import access_bytes, iterations, static_memory, straight
 from warpbound.workload.ways import Ways
 
 ARCH = 86
