@@ -46,7 +46,7 @@ class Kepler:
 @pytest.mark.benchmark(timer=time.process_time)
 @pytest.mark.parametrize("alpha", [0.0, 8.0, 32.0])
 def test_events_per_second(alpha: float, benchmark: Any) -> None:
-    """The goal is five million a second of the processor's time; benchmarks are run by --benchmark-enable and print their rate."""
+    """The goal is five million a second of the processor's time; only --benchmark-enable measures."""
     x = experiment(Kepler(), 64, alpha, Setting("constant", rounds=2000 // (1 + int(alpha))))
     done = benchmark(lambda: run(x))
     benchmark.extra_info["events"] = done.events

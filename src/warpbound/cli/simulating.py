@@ -12,6 +12,8 @@ EXAMPLES = """
 WHAT is one of
   PAPER:ITEM   a paper's picture or example; without WHAT they are listed
   family       Volkov's synthetic family: one load, ALPHA dependent additions
+  evaluation   every model against that family (five machines of the thesis,
+               H100, H200, or those of --gpu; two minutes of computing)
   FILE.cu      a kernel (also .cubin .ptx .sass), with a launch that gives its arguments
 
 \b
@@ -21,6 +23,7 @@ Examples:
   warpbound simulate volkov_2016:fig-4.7 --format json
   warpbound simulate family --gpu gtx680 --alpha 32
   warpbound simulate family --gpu h200 --alpha 0,8,64 --warps 8:64 --memory exponential
+  warpbound simulate evaluation --gpu Kepler,h200
   warpbound simulate examples/saxpy.cu --launch examples/saxpy.toml
 """
 
@@ -47,6 +50,8 @@ def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None
         _list(form)
     elif what == "family":
         _family(form, out, asked)
+    elif what == "evaluation":
+        _evaluation(form, out, asked["gpus"])
     elif ":" in what:
         _scenarios(what, form, out, asked["log"])
     else:
@@ -94,6 +99,18 @@ def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
     _write(form, out, rows, family_page(rows, title))
+
+
+def _evaluation(form: str, out: str | None, names: str | None) -> None:
+    from warpbound.report.simulation import evaluation_pages
+    from warpbound.reproduce.synthetic import evaluation
+
+    every = evaluation.subjects(names)
+    results = []
+    for name, machine in every.items():
+        click.echo(f"warpbound: the family on {name} ...", err=True)
+        results.append(evaluation.entry(evaluation.evaluate(machine, evaluation.intensities())))
+    _write(form, out, results, evaluation_pages(results))
 
 
 def _alphas(words: str) -> list[float]:

@@ -15,8 +15,8 @@ COLUMNS = {
     "l2": "all L2",
     "estimate": "estimate",
     "dram": "all DRAM",
-    "side_by_side": "pipes overlap",
-    "one_by_one": "pipes do not",
+    "side_by_side": "overlap",
+    "one_by_one": "no overlap",
 }
 
 

@@ -1,5 +1,6 @@
 """What a simulation says, for reading in a terminal."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -50,9 +51,7 @@ def _stalls(stalls: Mapping[str, float]) -> RenderableType:
 def family_page(rows: Sequence[Mapping[str, Any]], title: str) -> Iterator[RenderableType]:
     """Throughput of the synthetic family against occupancy, beside the model's."""
     yield Text(title, "bold cyan")
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in ("alpha", "warps", "adds/cycle", "loads/cycle", "min() model", "simulated over model"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _plain_table("alpha", "warps", "adds/cycle", "loads/cycle", "min() model", "simulated over model")
     for row in rows:
         table.add_row(
             f"{row['alpha']:g}",
@@ -64,6 +63,43 @@ def family_page(rows: Sequence[Mapping[str, Any]], title: str) -> Iterator[Rende
         )
     yield table
     yield Text("Per SM; the model is that of section 4.1 of the thesis, the least of three limits.", "dim")
+
+
+def evaluation_pages(results: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """For each machine the extremes of every model over the simulation, and the warps that 90 % of a peak need."""
+    for entry in results:
+        title = f"Models over the simulated SM, {entry['machine']}, alpha from 1 to {entry['alpha'][-1]:g}"
+        yield Text(title, "bold cyan")
+        yield _extremes(entry)
+        yield Text("Warps per SM for 90 % of the tightest limit, by alpha:", "dim")
+        yield _needed(entry)
+
+
+def _extremes(entry: Mapping[str, Any]) -> RenderableType:
+    table = _plain_table("model", "least", "at alpha", "most", "at alpha")
+    at = [i for i, alpha in enumerate(entry["alpha"]) if alpha >= 1]
+    for name, found in entry["ratios"].items():
+        low = min(at, key=lambda i, found=found: found["least"][i])  # type: ignore[misc]
+        high = max(at, key=lambda i, found=found: found["most"][i])  # type: ignore[misc]
+        where = (f"{entry['alpha'][low]:g}", f"{found['most'][high]:.3f}", f"{entry['alpha'][high]:g}")
+        table.add_row(name, f"{found['least'][low]:.3f}", *where)
+    return table
+
+
+def _needed(entry: Mapping[str, Any]) -> RenderableType:
+    shown = [name for name in ("simulated", "volkov_2016", "volkov_2016, contention") if name in entry["needed"]]
+    table = _plain_table("alpha", *shown)
+    for i, alpha in enumerate(entry["alpha"]):
+        row = (entry["needed"][name][i] for name in shown)
+        table.add_row(f"{alpha:g}", *("-" if math.isnan(warps) else f"{warps:g}" for warps in row))
+    return table
+
+
+def _plain_table(*names: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in names:
+        table.add_column(name, justify="left" if name == "model" else "right", no_wrap=True)
+    return table
 
 
 def catalogue(rows: Sequence[Mapping[str, str]]) -> str:

@@ -4,8 +4,8 @@ The thesis' five machines have a memory whose waiting is fitted to its Table 6.5
 is known, one with exponential service. Occupancies are whole warps on every scheduler, as in the thesis.
 """
 
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,14 +60,6 @@ def intensities(steps: int = 19) -> Curve:
     return np.unique(np.concatenate([[0.0], np.round(alphas(steps))]))
 
 
-def evaluated(
-    names: Sequence[tuple[str, Machine]], alpha: Curve, every: int = 1
-) -> Iterator[tuple[str, Callable[[], Evaluation]]]:
-    """(title, what computes it) for each machine; only one occupancy in `every`."""
-    for name, machine in names:
-        yield f"the family on {name}", lambda machine=machine: evaluate(machine, alpha, every)  # type: ignore[misc]
-
-
 def evaluate(machine: Machine, alpha: Curve, every: int = 1) -> Evaluation:
     """All models on one machine; `alpha` whole numbers."""
     warps = whole_warps(machine)[every - 1 :: every]
@@ -83,6 +75,20 @@ def evaluate(machine: Machine, alpha: Curve, every: int = 1) -> Evaluation:
         ratios[name] = Ratios(alpha, np.nanmin(quotient, axis=1), np.nanmax(quotient, axis=1))
         needed[name] = _needed(modelled, limits, warps)
     return Evaluation(machine, alpha, warps, simulated, ratios, needed)
+
+
+def entry(found: Evaluation) -> dict[str, Any]:
+    """One machine's evaluation as plain data."""
+    return {
+        "machine": found.machine.name,
+        "alpha": found.alpha.tolist(),
+        "warps_per_sm": found.warps.tolist(),
+        "loads_per_cycle": found.simulated.tolist(),
+        "ratios": {
+            name: {"least": each.least.tolist(), "most": each.most.tolist()} for name, each in found.ratios.items()
+        },
+        "needed": {name: warps.tolist() for name, warps in found.needed.items()},
+    }
 
 
 def _point(machine: Machine, warps: int, alpha: float) -> float:

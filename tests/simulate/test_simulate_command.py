@@ -1,0 +1,86 @@
+"""`warpbound simulate`: what it prints, what it refuses."""
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from warpbound.cli import main
+from warpbound.simulate.scenarios import SCENARIOS
+
+
+def simulate(*words: str) -> Result:
+    return CliRunner().invoke(main, ["simulate", *words], catch_exceptions=False)
+
+
+def test_without_anything_scenarios_are_listed() -> None:
+    done = simulate()
+    assert done.exit_code == 0
+    assert [line.split()[0] for line in done.stdout.splitlines()] == list(SCENARIOS)
+    assert [row["name"] for row in json.loads(simulate("--format", "json").stdout)] == list(SCENARIOS)
+
+
+def test_a_figure_shows_its_timeline() -> None:
+    done = simulate("hong_kim_2009:fig-5b")
+    assert done.exit_code == 0
+    assert "cycles 0 to 14\n" in done.stdout
+    assert "warp 0 |#---#..---\nwarp 1 |.#---#..---\nwarp 2 |..#.---#..---\nwarp 3 |...#.---#..---\n" in done.stdout
+    assert "long scoreboard" in done.stdout
+
+
+def test_the_start_of_a_name_means_all_parts_of_a_figure() -> None:
+    found = json.loads(simulate("hong_kim_2009:fig-5", "--format", "json").stdout)["results"]
+    assert [entry["scenario"] for entry in found] == ["hong_kim_2009:fig-5a", "hong_kim_2009:fig-5b"]
+    assert [entry["outcome"]["cycles"] for entry in found] == [14.0, 14.0]
+    assert sum(found[0]["outcome"]["stalls"].values()) == pytest.approx(1.0)
+    assert "events" not in found[0]
+
+
+def test_events_are_rows() -> None:
+    found = json.loads(simulate("hong_kim_2009:fig-8a", "--format", "json", "--events").stdout)["results"][0]
+    assert [event["kind"] for event in found["events"]] == ["start", "issue", "request", "end"]
+    assert found["events"][2]["until"] == 4.0
+
+
+def test_the_family_stands_beside_the_model() -> None:
+    done = simulate("family", "--gpu", "gtx680", "--alpha", "8", "--warps", "4:6", "--format", "json")
+    rows = json.loads(done.stdout)["results"]
+    assert [row["warps_per_sm"] for row in rows] == [4, 5, 6]
+    for row in rows:
+        assert row["model_loads_per_cycle"] == pytest.approx(row["warps_per_sm"] / (301 + 8 * 9), rel=1e-6)
+        assert row["loads_per_cycle"] == pytest.approx(row["model_loads_per_cycle"], rel=0.03)
+        assert row["adds_per_cycle"] == pytest.approx(32 * 8 * row["loads_per_cycle"])
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("hong_kim_2009:fig-9",), "There is no scenario"),
+        (("family",), "No GPU given"),
+        (("family", "--gpu", "h200", "--alpha", "x"), "no list of numbers"),
+        (("family", "--gpu", "h200", "--alpha", "-1"), "an intensity lies between"),
+        (("family", "--gpu", "h200", "--warps", "9:3"), "no range"),
+        (("family", "--gpu", "h200", "--memory", "slow"), "No memory is called"),
+        (("family", "--gpu", "h200", "--memory", "fitted"), "was not fitted"),
+        (("family", "--gpu", "h200", "--policy", "fair"), "No scheduler is called"),
+        (("evaluation", "--gpu", "h300"), "not all of these are evaluated"),
+        (("examples/saxpy.cu", "--gpu", "h200"), "without a launch"),
+        (("nowhere.cu", "--gpu", "h200"), "nowhere.cu"),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(words: tuple[str, ...], said: str) -> None:
+    done = simulate(*words)
+    assert done.exit_code in (1, 2)
+    assert said in done.stderr
+    assert done.stderr.startswith("warpbound: ")
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.cuda
+def test_a_kernel_is_run_beside_its_prediction() -> None:
+    words = ("examples/saxpy.cu", "--launch", "examples/saxpy.toml")
+    assert "the headline prediction says" in simulate(*words).stdout
+    found = json.loads(simulate(*words, "--format", "json").stdout)["results"][0]
+    assert found["simulated_over_headline"] == pytest.approx(1.0, abs=0.1)
+    assert found["outcome"]["stalls"]["long_scoreboard"] > 0.5
