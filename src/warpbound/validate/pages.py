@@ -23,6 +23,8 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     ("strides", "stride_float"): "The same rule for the tags, in single words.",
     ("strides", "block_float"): "Lanes of one warp in 32 rows: nine tag look-ups, where the rule finds more.",
     ("strides", "block_double"): "The same for double words.",
+    ("chains", "stream"): "Waiting at device memory was fitted on HBM2; this board's waits less at the same load, and "
+    "its capacity is limited to what its pins carry. A loaded-latency curve would give both.",
     ("streams", "stencil5"): "The lines that a stencil's neighbouring loads wait for are spread evenly over its loads; "
     "its own lines are fewer but arrive in one burst. A sweep of loads per line would settle it.",
     ("streams", "stencil3"): "As for five points.",
