@@ -111,6 +111,23 @@ def test_no_rate_is_above_its_bound(run: Outcome) -> None:
 
 
 @quick
+@given(pattern=patterns(), resident=st.integers(1, 3))
+def test_an_sm_holds_no_more_blocks_than_fit(pattern: Pattern, resident: int) -> None:
+    run = simulate(pattern, PLAIN, resident)
+    ends = run.ended.reshape(pattern.blocks, -1).max(axis=1)
+    sm = run.sm.reshape(pattern.blocks, -1)
+    assert (sm == sm[:, :1]).all()
+    for block in range(pattern.blocks):
+        mine = run.warp // pattern.block_warps == block
+        if not mine.any():
+            continue
+        earlier = np.flatnonzero((sm[:, 0] == sm[block, 0]) & (np.arange(pattern.blocks) < block))
+        if len(earlier) >= resident:  # it came when one of them had ended
+            place_free = np.sort(ends[earlier])[len(earlier) - resident]
+            assert run.issued[mine].min() >= place_free + round(PLAIN.block_start * FEMTO)
+
+
+@quick
 @given(pattern=patterns(), seed=st.integers(0, 99))
 def test_same_seed_same_events(pattern: Pattern, seed: int) -> None:
     first, again = simulate(pattern, PLAIN, 2, seed), simulate(pattern, PLAIN, 2, seed)
