@@ -378,6 +378,14 @@ def test_bank_maps_are_as_high_as_the_wavefronts(stride: int, wavefronts: int) -
 # ---------------------------------------------------------------- records of papers
 
 
+def test_many_series_are_told_apart() -> None:
+    series = [{"name": str(n), "x": [1.0, 2.0], "y": [1.0, 2.0]} for n in range(40)]
+    axes = {"x": {"label": "x"}, "y": {"label": "y"}}
+    picture = figures.recorded({"title": "many", "source": "a paper", "series": series} | axes)
+    told = {(layer.look, layer.marks) for layer in picture.layers if isinstance(layer, Curve)}
+    assert len(told) == 40
+
+
 def test_a_record_of_a_paper_is_drawn_as_it_is() -> None:
     record = {
         "title": "Figure 1", "source": "a paper", "x": {"label": "warps", "unit": "1", "scale": "log"},

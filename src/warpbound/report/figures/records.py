@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from warpbound.report.figures.picture import Axis, Curve, Layer, Picture, Points
-from warpbound.report.figures.theme import CYCLE
+from warpbound.report.figures.theme import nth
 
 _KINDS = ("points", "curve", "both")
 
@@ -32,10 +32,10 @@ def _series(one: Any, number: int) -> Layer:
     name, x, y, kind = _get(one, "name"), _get(one, "x"), _get(one, "y"), _get(one, "kind", "curve")
     if kind not in _KINDS:
         raise ValueError(f"series {name!r}: kind {kind!r} is none of {', '.join(_KINDS)}")
-    look = CYCLE[number % len(CYCLE)]
+    look, marks = nth(number)
     if kind == "points":
         return Points(name, x, y, (), look)
-    return Curve(name, x, y, look, look.symbol if kind == "both" else "none")
+    return Curve(name, x, y, look, look.symbol if kind == "both" else marks)
 
 
 def _axis(given: Any) -> Axis:

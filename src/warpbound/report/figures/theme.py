@@ -45,6 +45,15 @@ CYCLE = (
     Look("ink", "8px,3px", "star"),
     Look("muted", "2px,2px", "pentagon"),
 )
+
+
+def nth(number: int) -> tuple[Look, str]:
+    """Look and marks of the n-th line of many: those beyond the cycle carry marks, full, then open, then others."""
+    look, turn = CYCLE[number % len(CYCLE)], number // len(CYCLE)
+    symbols = ("none", look.symbol, f"{look.symbol}-open", "hexagon", "hexagon-open", "bowtie", "bowtie-open")
+    return look, symbols[turn % len(symbols)]
+
+
 PREDICTION = Look("ink", "solid", "circle", 3.0)  # what the tool or the model says
 HERE = Look("vermilion", "solid", "star", 2.0)  # where the kernel at hand stands
 
