@@ -1,15 +1,21 @@
 """What instructions read and write: by hand for every generation, and against the control words of compilers."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from statistics import median
 
 import pytest
 from compiled_examples import ARCHITECTURES, EXAMPLES, build
 
+from warpbound.latency import memory_latency, waits
+from warpbound.machine import gpu
 from warpbound.program.early import plain
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.operands import split_instruction
 from warpbound.program.registers import reads, writes
+from warpbound.schedule import schedule
+from warpbound.workload.paths import whole
 
 
 def instruction(text: str) -> Instruction:
@@ -125,3 +131,19 @@ def test_what_is_waited_for_is_read_or_written(arch: int) -> None:
                         pending.setdefault(board, set()).update(own)
     assert explained > 200
     assert len(others) <= 0.02 * explained, others
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("board, arch", [("a100-sxm-80gb", 80), ("h200", 90), ("rtx-5090", 120)])
+def test_registers_alone_give_nearly_the_cycles_of_control_words(board: str, arch: int) -> None:
+    """A lower bound but for waits that are none; what docs/old-machines.md says of it."""
+    memory = memory_latency(gpu(board), 1e9)
+    ratios = []
+    for program in compiled(arch):
+        stream = whole(program)
+        told = schedule(stream, program.instructions, waits(program.instructions, memory))
+        bare = tuple(replace(one, control=None, encoding=None) for one in program.instructions)
+        ratios.append(schedule(stream, bare, waits(bare, memory)).cycles / told.cycles)
+    assert min(ratios) > 0.6
+    assert 0.9 < median(ratios) < 1.0
+    assert max(ratios) < 1.1
