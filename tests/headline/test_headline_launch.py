@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
 from warpbound.errors import InputError
@@ -138,6 +139,13 @@ def test_spreads_by_how_a_value_became_known_and_by_what_others_say():
     claims = tuple(Claim(value, "somebody") for value in (520.0, 550.0, 290.0))  # 4, 10 and 42 % off
     assert of_quantity(replace(latency, others=claims)) == pytest.approx(0.05)
     assert of_quantity(replace(latency, others=claims, source="command line")) == 0.01
+
+
+def test_two_sides_of_l2_make_its_latency_less_sure():
+    near, far = A100.value("l2_latency"), A100.value("l2_far_latency")
+    assert spread("l2_latency", known(A100), A100) == pytest.approx((far / near - 1) / np.sqrt(12))
+    one = replace(A100, parameters={n: q for n, q in A100.parameters.items() if n != "l2_far_latency"})
+    assert spread("l2_latency", known(one), one) < 0.03
 
 
 def test_another_memory_family_is_less_sure():

@@ -3,7 +3,8 @@
 Source   fitted parameters: half of what they change between fits to every other block size. Taken from relatives: half
          of what the two calibrated boards differ by, at least 10 %, more where only one of them has a value, and half
          as much again on a board of another memory family. The board's own latencies and rates: the scatter usual
-         for the way the value became known, or half the median distance to what other sources say, if that is more.
+         for the way the value became known, or half the median distance to what other sources say, if that is more;
+         the L2 latency of a board with a near and a far side lies anywhere in between.
          The form: chosen so that four fifths of every other judged launch of streams and launches lie inside (84 %,
          and 80 % of the launches between them); a tenth where no launch bound by the same resource was judged.
 Omits    correlation between parameters; spreads that are not symmetric.
@@ -49,7 +50,15 @@ def spread(name: str, found: Known, board: Gpu) -> float:
     if name == "atomic_rate":
         return ATOMIC_SPREAD
     quantity = board.parameters.get(name)
-    return 0.0 if quantity is None else of_quantity(quantity)
+    if quantity is None:
+        return 0.0
+    return max(of_quantity(quantity), far_side(board) if name == "l2_latency" else 0.0)
+
+
+def far_side(board: Gpu) -> float:
+    """Of the latency of L2 where it has two sides and which one holds the data is not known: anything in between."""
+    far = board.get("l2_far_latency")
+    return 0.0 if far is None else (far / board.value("l2_latency") - 1.0) / 12.0**0.5
 
 
 def stacked(board: Gpu) -> bool:
