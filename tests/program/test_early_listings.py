@@ -1,11 +1,13 @@
 """Listings of machines before Volta, Tesla to Pascal, as cuobjdump, nvdisasm and people print them."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from warpbound import InputError
+from warpbound.latency import memory_latency, waits
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options
 from warpbound.program.early import plain
@@ -13,6 +15,7 @@ from warpbound.program.instruction import Control
 from warpbound.program.kernel import Program
 from warpbound.program.layout import follows, instruction_bytes
 from warpbound.program.reading import programs
+from warpbound.schedule import schedule
 
 HERE = Path(__file__).parent
 LISTINGS = HERE.parents[1] / "examples" / "listings"
@@ -158,6 +161,39 @@ def test_maxwell_control_words() -> None:
     (loop,) = found.flow.loops
     assert found.instructions[found.flow.blocks[loop.header].first].opcode == "LDG"
     assert not any("no control words" in note for note in found.assumed)
+
+
+def test_a_stall_of_0_pairs_on_maxwell() -> None:
+    """Later disassemblers print no braces."""
+    fields = [Control(n, yields=False, write=None, read=None, wait=(), reuse=0) for n in (0, 1, 0)]
+    text = re.sub(r"[{}]", " ", MAXWELL).replace("WORD", f"0x{word(*fields):016x}").replace("OTHER", f"0x{0x7e2:016x}")
+    found = read(text, "gtx1080")
+    assert [one.pairs for one in found.instructions[:4]] == [True, False, True, False]
+    machine = gpu("gtx1080")
+    timed = schedule(range(4), found.instructions, waits(found.instructions, memory_latency(machine, 1.7e9)))
+    assert timed.issue == (0, 0, 1, 1)
+    assert timed.issue_slots == 2
+
+
+def test_a_pair_across_a_control_word() -> None:
+    """cuobjdump prints the word of the second one's group where its encoding should stand, and that behind it."""
+    plain_field = Control(1, yields=False, write=None, read=None, wait=(), reuse=0)
+    fields = [replace(plain_field, stall=stall) for stall in (3, 4, 0, 5, 6, 7)]
+    text = f"""
+	code for sm_52
+		Function : k
+                                                  /* 0x{word(*fields[:3]):016x} */
+/*0008*/               MOV R1, c[0x0][0x20];      /* 0x4c98078000870001 */
+/*0010*/               MOV R2, R1;                /* 0x5c98078000270001 */
+/*0018*/     {{         MOV32I R4, 0x0;            /* 0x010000000007f004 */
+/*0028*/               STL [R2], R0;        }}     /* 0x{word(*fields[3:]):016x} */
+                                                  /* 0xef54000000070200 */
+/*0030*/               MOV R7, RZ;                /* 0x5c9807800ff70007 */
+/*0038*/               EXIT;                      /* 0xe30000000007000f */
+"""
+    found = read(text, "gtx980")
+    assert [one.control for one in found.instructions] == fields
+    assert [one.pairs for one in found.instructions] == [False, False, True, False, False, False]
 
 
 def test_sync_without_ssy_goes_on() -> None:

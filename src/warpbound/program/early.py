@@ -5,12 +5,13 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from warpbound.program.instruction import Instruction, Operand, decoded_control
-from warpbound.program.layout import control_field, follows, instruction_bytes, is_paired
+from warpbound.program.layout import control_field, follows, group_size, instruction_bytes, is_paired
 from warpbound.program.operands import split_instruction
 from warpbound.program.reader import Reader, Section
 
 _LINE = re.compile(r"\s*/\*\s*([0-9a-f]{4,16})\s*\*/(.+)", re.I)
 _REMARK = re.compile(r"/\*.*?(?:\*/|$)")  # encodings, which stand before the instruction or behind it
+_ENCODING = re.compile(r"/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _WORD = re.compile(r"\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _SPACED = re.compile(r"(\b(?:[cg]|global\d+|local|const\d*)|\])\s+\[")  # c [0x0] [0x20], as cuobjdump 4 printed it
 _TRUE = re.compile(r"(?<![\w.])pt(?![\w.])")
@@ -26,18 +27,29 @@ class EarlyReader(Reader):
         self.word: int | None = None  # the control word of the instructions that follow
         self.place = 0  # how many of them have been read
         self.inside = False  # between the braces of a pair
+        self.swapped = False  # whether a control word stood where the encoding of the last instruction should
 
     def enter(self, section: Section | None) -> None:
         super().enter(section)
-        self.word, self.inside = None, False
+        self.word, self.inside, self.swapped = None, False, False
 
     def line(self, number: int, line: str) -> None:
         if (found := _LINE.match(line)) and (code := _REMARK.sub("", found[2]).strip("; \t")):
+            self._word_in_its_place(found[2])
             self._early(number, int(found[1], 16), code)
         elif self.section is not None and (found := _WORD.match(line)):
-            self.word, self.place = int(found[1], 16), 0
+            if not self.swapped:
+                self.word, self.place = int(found[1], 16), 0
+            self.swapped = False
         else:
             super().line(number, line)
+
+    def _word_in_its_place(self, text: str) -> None:
+        """Inside a pair cuobjdump prints the control word behind the next instruction, and its encoding after that."""
+        found = _ENCODING.search(text)
+        self.swapped = self.inside and self.word is not None and self.place == group_size(self.arch) and bool(found)
+        if self.swapped and found:
+            self.word, self.place = int(found[1], 16), 0
 
     def _next_address(self) -> int:
         assert self.section is not None
@@ -60,9 +72,10 @@ class EarlyReader(Reader):
         if self.word is None:
             return one
         field = control_field(self.arch, self.word, self.place)
-        pairs = one.pairs or is_paired(self.arch, self.word, self.place)
+        control = None if field is None else decoded_control(field)
+        together = is_paired(self.arch, self.word, self.place) if control is None else control.stall == 0
         self.place += 1
-        return replace(one, control=None if field is None else decoded_control(field), pairs=pairs)
+        return replace(one, control=control, pairs=one.pairs or together)
 
 
 def plain(text: str) -> str:

@@ -2,8 +2,9 @@
 
 Source   NVIDIA's disassemblies: from Volta on 16 bytes each with its own control word; on Maxwell and Pascal 8 bytes,
          one word of three control fields before every three; on Kepler one word before every seven; before that none,
-         on 1.x 4 or 8 bytes. Fields of Maxwell: S. Gray, maxas, "Control Codes"; the byte 0x04 that pairs an
-         instruction with the next one on Kepler: C. Bumiller's notes on Fermi and Kepler (envytools).
+         on 1.x 4 or 8 bytes. Fields of Maxwell: S. Gray, maxas, "Control Codes"; there a stall count of 0 pairs an
+         instruction with the next one, as in all pairs that disassemblers put into braces; on Kepler the byte 0x04
+         does: C. Bumiller's notes on Fermi and Kepler (envytools).
 """
 
 FIRST_WITH_OWN_WORDS = 70  # the first with 128-bit instructions that carry their own control word
@@ -39,6 +40,11 @@ def is_paired(arch: int, word: int, place: int) -> bool:
     if not KEPLER <= arch < MAXWELL or place > 6:
         return False
     return word >> (2 if arch >= _GK110 else 4) + 8 * place & 0xFF == _PAIRED
+
+
+def group_size(arch: int) -> int:
+    """Instructions that one control word serves; 0 where there is none."""
+    return max(0, _group_bytes(arch) // 8 - 1)
 
 
 def _group_bytes(arch: int) -> int:
