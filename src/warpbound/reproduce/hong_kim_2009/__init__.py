@@ -11,4 +11,5 @@ ITEMS = (
     "figs_25_and_26",
     "table_7",
     "figs_30_and_31",
+    "simulated",
 )

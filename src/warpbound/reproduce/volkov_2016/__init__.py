@@ -33,4 +33,5 @@ ITEMS = (
     "section_7_9",
     "section_7_9_simulated",
     "section_7_10",
+    "simulated",
 )
