@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from warpbound.adapt import x_model_2016 as adapted_x_model
+from warpbound.adapt.launched import Launched
 from warpbound.adapt.resources import demand, issues
 from warpbound.isa.limits import limits
 from warpbound.latency import memory_latency, waits
@@ -139,6 +141,12 @@ def test_instructions_issued_together() -> None:
     slots = timed(VECTOR_ADD, KEPLER).issue_slots
     block = x_model_2016.extraction.Block(insts=12.0, issue_groups=float(slots), off_chip_insts=3.0, iterations=1.0)
     assert x_model_2016.extraction.ilp((block,)) == 1.5
+    work = whole_warp(VECTOR_ADD, KEPLER)
+    launched = Launched(work, KEPLER, 1.124e9, 301.0, 64.0, 8.0, None, None, None)
+    assert adapted_x_model.known(launched)["ilp"] == 1.5
+    alone = replace(work, issue_slots=None)  # without pairs: instructions over the cycles that wait for no memory
+    computing = 544 - work.parts["dram"]
+    assert adapted_x_model.known(replace(launched, work=alone))["ilp"] == pytest.approx(12 / computing, rel=1e-6)
 
 
 # ---------------------------------------------------------------- the worksheet of section 3.6
