@@ -13,6 +13,7 @@ from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rul
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 LINE_OF_SOURCE = 95  # characters
+WITH_PREFIX = 1e4  # numbers from there on have k, M, G; small ones none
 PANEL_HEIGHT, PANEL_GAP, TITLE_HEIGHT = 210, 85, 40  # pixels
 GAP_X, GAP_X_WITH_RIGHT = 0.07, 0.16  # between panels, as shares of the plot's width
 
@@ -192,7 +193,7 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
         "tickcolor": theme.colours["muted"],
         "automargin": True,
         "exponentformat": "SI",
-        "minexponent": 6,
+        "minexponent": 3 if axis.span and max(axis.span) >= WITH_PREFIX else 6,
     }
     if axis.span is not None:
         drawn["range"] = [float(np.log10(end)) for end in axis.span] if axis.scale == "log" else list(axis.span)
