@@ -1,0 +1,50 @@
+"""What pasted or uploaded code may include: the compiler's own headers, each by its literal name.
+
+Anything else could make the compiler read a file of this machine and print a line of it. The text is not taken apart
+as a compiler would, for a clever text can mislead any such attempt: directives are looked for everywhere, in comments
+and strings too, with every spelling that the language allows. A comment that says `#include "/etc/passwd"` is refused
+without need; that is the price.
+"""
+
+import re
+from collections.abc import Callable
+
+from warpbound.errors import InputError
+
+LARGEST = 1_000_000  # characters
+_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\v\f\r]*\n|(?:\\|\?\?/)\r")
+_READS = re.compile(r"(?:#|%:|\?\?=)\s*+(?P<word>include\w*|import|embed|line|/[*/])(?P<rest>[^\n]*)")
+_ASKS = re.compile(r"__has_(?:include|embed)\w*")
+_LITERAL = re.compile(r'\s*(?:<([\w./+-]+)>|"([\w./+-]+)")')
+
+
+def check(text: str, bundled: Callable[[str], bool]) -> None:
+    """Raise InputError where `text` could read a file that is not among the bundled headers.
+
+    bundled : tells whether the compiler brings a header of that name.
+    """
+    if len(text) > LARGEST:
+        raise InputError(f"The source has more than {LARGEST} characters.", "Paste only the kernel and what it needs.")
+    if "\0" in text:
+        raise InputError("The source holds zero bytes.", "Paste CUDA C++.")
+    whole = _SPLICE.sub("", text)
+    if found := _ASKS.search(whole):
+        raise InputError(f"The page does not compile {found[0]}.", "Decide by a macro of your own.")
+    for found in _READS.finditer(whole):
+        _check_directive(found["word"], found["rest"], bundled)
+
+
+def _check_directive(word: str, rest: str, bundled: Callable[[str], bool]) -> None:
+    if word.startswith("/"):
+        raise InputError("The page takes no comment between # and its directive.", "Move the comment.")
+    if word != "include":
+        raise InputError(f"The page does not compile #{word}.", "Leave it out.")
+    literal = _LITERAL.match(rest)
+    name = (literal[1] or literal[2]) if literal else ""
+    if not name:
+        raise InputError("The page takes #include only with a literal name.", "Write #include <cuda_fp16.h>, say.")
+    if name.startswith("/") or ".." in name.split("/") or not bundled(name):
+        raise InputError(
+            f"The page has no header {name}: it compiles with the headers of the compiler only.",
+            "Paste what you need of it, or analyse the file with `warpbound analyze`.",
+        )

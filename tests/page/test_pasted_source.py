@@ -1,0 +1,76 @@
+"""No spelling of #include makes the page read a file of the machine."""
+
+from contextlib import suppress
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpbound.errors import InputError
+from warpbound.page.pasted_source import check
+
+
+def bundled(name: str) -> bool:
+    return name in {"cuda_fp16.h", "cub/cub.cuh"}
+
+
+@pytest.mark.parametrize("text", [
+    "__global__ void f(float *x) { x[0] = 1; }",
+    "#include <cuda_fp16.h>\n#include \"cub/cub.cuh\"\n",
+    "  #  include\t<cuda_fp16.h>  // of the compiler",
+    "#inc\\\nlude <cuda_fp16.h>",
+    "#pragma unroll\n#define include 3\n#if 1\n#endif",
+    "a # b; // includes all",
+])  # fmt: skip
+def test_taken(text: str) -> None:
+    check(text, bundled)
+
+
+@pytest.mark.parametrize("text", [
+    '#include "/etc/passwd"',
+    "#include </etc/passwd>",
+    '#include "../secret.h"',
+    '#include "cub/../../secret.h"',
+    '#include "secret.h"',
+    '%:include "/etc/passwd"',
+    '??=include "/etc/passwd"',
+    '#inc\\\nlude "/etc/passwd"',
+    '#inc\\ \t\r\nlude "/etc/passwd"',
+    '#inc??/\nlude "/etc/passwd"',
+    '# /* \n */ include "/etc/passwd"',
+    '/* */ #include "/etc/passwd"',
+    'const char *s = R"(/*)";\n#include "/etc/passwd"\n// */',
+    '#define WHERE "/etc/passwd"\n#include WHERE',
+    '#include_next <cuda_fp16.h>',
+    '#import "/etc/passwd"',
+    '#embed "/etc/passwd"',
+    '#line 1 "/etc/passwd"',
+    '#if __has_include("/etc/passwd")\n#endif',
+    '#if __has_\\\ninclude("/etc/passwd")\n#endif',
+    '#\v\finclude "/etc/passwd"',
+    "#include",
+    "#include /* half */ <cuda_fp16.h>",
+    "int x;\0",
+    "x" * 1_000_001,
+])  # fmt: skip
+def test_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        check(text, bundled)
+
+
+@given(st.lists(st.sampled_from([" ", "\t", "\\\n", "\v", "/**/", "/*\n*/", "\\ \r\n"]), max_size=4), st.integers(1, 7))
+def test_blanks_and_splices_hide_nothing(blanks: list[str], cut: int) -> None:
+    gap = "".join(blanks)
+    word = "include"[:cut] + "\\\n" + "include"[cut:]
+    with pytest.raises(InputError):
+        check(f'#{gap}{word}{gap}"/etc/passwd"', bundled)
+
+
+@pytest.mark.parametrize("piece", ["#/*", "#", "%:\\\n", "#include<", "# \t", "__has_", "\\\n"])
+def test_long_texts_take_linear_time(piece: str) -> None:
+    text = piece * (999_999 // len(piece))
+    before = process_time()
+    with suppress(InputError):
+        check(text, bundled)
+    assert process_time() - before < 5  # seconds; a second reading of the rest at every piece would take hours
