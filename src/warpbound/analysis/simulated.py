@@ -49,7 +49,7 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     x = experiment(kernel, place, policy, seed)
     done = run(x)
     timed = launch_prediction(case, work)
-    time_s = seconds(case, done, place)
+    time_s = seconds(case, done, place, unevenness(kernel, work))
     return {
         "kernel": program.title,
         "gpu": case.gpu.key,
@@ -122,12 +122,20 @@ def timing(case: Case, work: Work) -> Timing:
     )
 
 
-def seconds(case: Case, done: Outcome, place: Place) -> float:
-    """The launch on all SMs: launch gap, start, what was simulated, and the rest of the blocks at the steady rate."""
+def unevenness(kernel: Kernel, work: Work) -> float:
+    """Instructions of the launch's mean warp over those of the recorded warps, which are few."""
+    return work.whole.warp_instructions / float(np.mean([len(stream) for stream in kernel.streams]))
+
+
+def seconds(case: Case, done: Outcome, place: Place, uneven: float) -> float:
+    """The launch on all SMs: launch gap, start, what was simulated, and the rest of the blocks at the steady rate.
+
+    Blocks take `uneven` times as long as the simulated ones.
+    """
     values = known(case.gpu).values
     each = (case.blocks or 0) / case.place.active_sms
     cycles = done.cycles + max(0.0, each - place.blocks) / rate(done, place)
-    return _number(values.launch_gap) + _number(values.block_start) + cycles / case.clock_hz
+    return _number(values.launch_gap) + _number(values.block_start) + uneven * cycles / case.clock_hz
 
 
 def rate(done: Outcome, place: Place) -> float:

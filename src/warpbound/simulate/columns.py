@@ -11,11 +11,11 @@ from warpbound.simulate.warp_memory import MODULUS
 
 # isort: off
 from warpbound.simulate.warp_state import (
-    BLAMES, BLOCK_INTERVAL, BLOCK_START, BLOCKS, BUSY, COST, DEMAND, DRAWS, END_WAIT, FIRST_WAIT, FREE, FREES, HEAD,
-    HORIZON, ISSUED, LATENCY, LAUNCH, LIFE, LINES, LOG, LOG_ROWS, LOG_WIDTH, MEETS, NEVER, OFFSET, PAIRS, PATH, PIPE,
-    PIPES, PLACE, PLACES, POLICIES, POLICY, RANDOM, READ, REASONS, RESIDENT, ROOM, SCHEDULERS, SEED, SIZE, SLOT, SLOTS,
-    SLOTS_USED, SPREAD, STALL, STATION_FREE, STATIONS, STEPS, STREAMS, TABLES, TAIL, THROTTLE, TICK, TOKEN, TOKENS,
-    TOKENS_EACH, UNIT, VARIANTS, WAITS, WARM, WARPS, WIDTH, WRITES, Reason,
+    BLAMES, BLOCK_INTERVAL, BLOCK_START, BLOCKS, BUSY, COST, DEMAND, DRAWN, DRAWS, END_WAIT, FIRST_WAIT, FREE, FREES,
+    HEAD, HORIZON, ISSUED, LATENCY, LAUNCH, LIFE, LINES, LOG, LOG_ROWS, LOG_WIDTH, MEETS, NEVER, OFFSET, ORDERED, PAIRS,
+    PATH, PIPE, PIPES, PLACE, PLACES, POLICIES, POLICY, RANDOM, READ, REASONS, RESIDENT, ROOM, SCHEDULERS, SEED, SIZE,
+    SLOT, SLOTS, SLOTS_USED, SPREAD, STALL, STATION_FREE, STATIONS, STEPS, STREAMS, TABLES, TAIL, THROTTLE, TICK, TOKEN,
+    TOKENS, TOKENS_EACH, UNIT, VARIANTS, WAITS, WARM, WARPS, WIDTH, WRITES, Reason,
 )  # fmt: skip
 # isort: on
 
@@ -77,6 +77,7 @@ def _given(x: Experiment, names: Mapping[str, int]) -> dict[int, Whole]:
         LAUNCH: _whole([stream for row in x.launch.warps for stream in row] + [ticks(t) for t in _offsets(x)]),
         PIPES: _whole([number for pipe in pipes for number in (int(pipe.shared), ticks(pipe.ahead))]),
         RANDOM: _whole([int(np.ptp(station.service) > 0) for station in stations]),
+        ORDERED: np.random.default_rng(x.seed).permutation(DRAWS),
         TABLES: np.concatenate([_fixed(table) for table in (x.machine.tail, *(s.service for s in stations))]),
     }
 
@@ -92,6 +93,7 @@ def _changing(x: Experiment, tokens: int) -> dict[int, Whole]:
         SLOTS: _whole([NEVER, *[0] * (SLOT - 1)] * slots),
         TOKENS: _whole([0] * (TOKEN * slots * tokens)),
         PLACES: _whole([0] * (PLACE * x.launch.resident)),
+        DRAWN: _whole([0] * (2 + 2 * len(x.machine.stations))),
         LIFE: np.full(2 * size * x.launch.blocks, -1, np.int64),
         ISSUED: _whole([0] * len(x.steps)),
         REASONS: _whole([0] * len(Reason)),

@@ -3,9 +3,11 @@
 Times are whole numbers in the simulators, so that both give the same results to the last digit.
 """
 
+import contextlib
 import importlib.util
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -13,6 +15,20 @@ from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 COMPILED = importlib.util.find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+
+
+def _forget_stale() -> None:
+    """Drop machine code that is older than any file here: Numba looks only at the file that holds the function."""
+    here = Path(__file__).parent
+    newest = max(source.stat().st_mtime for source in here.glob("*.py"))
+    for index in (here / "__pycache__").glob("*.nbi"):
+        with contextlib.suppress(OSError):
+            if index.stat().st_mtime < newest:
+                index.unlink()
+
+
+if COMPILED:
+    _forget_stale()
 
 
 def compiled(function: Function) -> Function:

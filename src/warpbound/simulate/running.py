@@ -87,7 +87,8 @@ def run_logged(x: Experiment, rows: int = 100_000) -> Outcome:
 
 
 def _outcome(x: Experiment, done: Whole) -> Outcome:
-    lives = done[done[LIFE] : done[ISSUED]].reshape(-1, 2)
+    warps = x.launch.blocks * len(x.launch.warps[0])
+    lives = done[done[LIFE] : done[LIFE] + 2 * warps].reshape(-1, 2)
     started, ended = np.where(lives < 0, np.nan, lives / TICK).T
     complete = not np.isnan(ended).any()
     if not complete and x.horizon is None:

@@ -7,9 +7,9 @@ from warpbound.simulate.compiled import compiled
 
 # isort: off
 from warpbound.simulate.warp_state import (
-    AREA, DEMAND, DRAWS, EVENTS, FREE_AT, HELD, LAST, LATENCY, LINES, LIVE, LOG, LOG_ROWS, LOG_WIDTH, LOGGED,
-    MEMORY_AREA, MEMORY_WAIT, ORDER, RANDOM, READY, REQUESTS, ROOM, SEED, SLOT, SLOTS, SPREAD, STATION_FREE, STATIONS,
-    STEP, STEPS, TABLES, TICK, UNIT, WARP, WHY, WIDTH, Column, Happening,
+    AREA, DEMAND, DRAWN, DRAWS, EVENTS, FREE_AT, HELD, LAST, LATENCY, LINES, LIVE, LOG, LOG_ROWS, LOG_WIDTH, LOGGED,
+    MEMORY_AREA, MEMORY_WAIT, ORDER, ORDERED, RANDOM, READY, REQUESTS, ROOM, SEED, SLOT, SLOTS, SPREAD, STATION_FREE,
+    STATIONS, STEP, STEPS, TABLES, TICK, UNIT, WARP, WHY, WIDTH, Column, Happening,
 )  # fmt: skip
 # isort: on
 
@@ -65,11 +65,11 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
             if service > 0:
                 begin = max(begin, m[m[STATION_FREE] + station])
                 if m[m[RANDOM] + station] == 1:
-                    service = service * m[m[TABLES] + (station + 1) * DRAWS + draw(m)] // UNIT
+                    service = service * draw(m, station + 1) // UNIT
                 m[m[STATION_FREE] + station] = begin + service
         back = begin + m[step + LATENCY]
         if m[step + SPREAD] > 0:
-            back += m[step + SPREAD] * m[m[TABLES] + draw(m)] // UNIT
+            back += m[step + SPREAD] * draw(m, 0) // UNIT
         if m[ROOM] > 0:
             heapq.heapreplace(room, back)
         done = max(done, back)
@@ -81,8 +81,12 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
 
 
 @compiled
-def draw(m: Column) -> int:
-    """A random place in a table of quantiles."""
-    seed = m[SEED] * MULTIPLIER % MODULUS
-    m[SEED] = seed
-    return int(seed * DRAWS // MODULUS)
+def draw(m: Column, table: int) -> int:
+    """The next quantile of a table: each once in DRAWS draws, from a random place of a random order on."""
+    at = m[DRAWN] + 2 * table
+    if m[at] % DRAWS == 0:
+        m[SEED] = m[SEED] * MULTIPLIER % MODULUS
+        m[at + 1] = m[SEED] * DRAWS // MODULUS
+    place = (m[at] + m[at + 1]) % DRAWS
+    m[at] += 1
+    return int(m[m[TABLES] + table * DRAWS + m[m[ORDERED] + place]])

@@ -97,7 +97,9 @@ NOW = 44
 MEMORY_WAIT = 45   # ticks that transactions waited
 NEXT_START = 46    # before which no block starts
 BLOCK_INTERVAL = 47  # least ticks between the starts of two blocks
-HEAD = 48
+ORDERED = 48       # begin of a table: the quantiles in the order in which they are drawn
+DRAWN = 49         # begin of a table: for each table of quantiles how many have been drawn, and where in that order
+HEAD = 50
 
 # A row of LOG: time, kind, warp slot, warp, step, until, reason
 LOG_WIDTH = 7
