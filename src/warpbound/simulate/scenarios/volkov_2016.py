@@ -123,7 +123,7 @@ def streaming(warps_per_block: int, blocks: int, turns: int) -> Experiment:
 def figure_5_1() -> Scenario:
     assumed = "dependent loads, 40 a warp; 200 cycles to replace a block (section 3.7 has 150 to 300)"
     title = "64 warps in blocks of 4, drifting apart"
-    return Scenario(title, f"{SOURCE}Figures 3.3 and 5.1", streaming(4, 2000, 40), assumed)
+    return Scenario(title, f"{SOURCE}Figures 3.3 and 5.1", streaming(4, 8000, 40), assumed)
 
 
 def figure_5_3(warps_per_block: int) -> Scenario:
