@@ -123,6 +123,14 @@ def test_warps_of_a_block_meet_at_barriers() -> None:
         assert sum(one.parts.values()) == pytest.approx(one.cycles)
 
 
+def test_who_only_arrives_waits_for_nobody() -> None:
+    found = asked_of("BAR.ARV 0x1, 0x40\nBAR.ARV.WAIT b0, 0xfff\nBAR.SYNC 0x0\nEXIT", "gtx480")
+    assert [wait.hold for wait in found] == [0, 34, 34, 0]
+    instructions = code("BAR.ARV 0x1, 0x40\nBAR.SYNC 0x0\nEXIT")
+    early, late = together([[0, 1, 2], [1, 2]], instructions, [found[0], found[2], found[3]])
+    assert (early.issue, late.issue) == ((0, 6, 40), (0, 40))
+
+
 def test_control_words_win() -> None:
     word = Control(4, yields=False, write=None, read=None, wait=(), reuse=0)
     told = replace(code("FADD R1, R2, R3")[0], control=word)

@@ -93,9 +93,7 @@ def waits(
     return _paced(instructions, found, memory)
 
 
-def _paced(
-    instructions: Sequence[Instruction], found: Sequence[Wait], memory: MemoryLatency
-) -> tuple[Wait, ...]:
+def _paced(instructions: Sequence[Instruction], found: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:
     """With what tables say of the distances between instructions, where no control word does."""
     table = memory.timing
     if table is None:
@@ -114,9 +112,8 @@ def _apart(one: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -
     """The gap behind an instruction that issues alone. What ends a warp is followed by nothing."""
     if _ends(one):
         return replace(wait, gaps=(0.0,))
-    if one.opcode == "BAR":
-        barrier = table.get("barrier")
-        hold = wait.hold if barrier is None else barrier
+    if one.opcode == "BAR" and wait.hold:
+        hold = table.get("barrier") or wait.hold
         return replace(wait, hold=hold, write=hold, gaps=table.gaps())
     if jumps(one) or one.opcode in ENDS:
         return replace(wait, gaps=table.gaps("branch_not_taken"), taken=table.get("branch_taken"))
@@ -161,7 +158,8 @@ def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
             return Wait(_constant(one, arch), read, (("constant", 1.0),), facts.pipe)
         case "barrier":
             cycles = facts.latency or 0.0
-            holds = one.opcode in _HOLDS and _HOLDS[one.opcode] not in one.modifiers
+            arrives = _HOLDS.get(one.opcode, one.opcode)
+            holds = one.opcode in _HOLDS and (arrives not in one.modifiers or "WAIT" in one.modifiers)
             return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=cycles if holds else 0.0)
         case "fixed" | "branch":
             return Wait(memory.core if memory.core and memory.timing else facts.latency or 0.0, read)

@@ -44,7 +44,7 @@ def together(
     A warp whose stream has ended is waited for no more.
     """
     warps = [_warp(instructions, waits) for _ in streams]
-    parts = [_between_barriers(stream, instructions) for stream in streams]
+    parts = [_between_barriers(stream, instructions, waits) for stream in streams]
     for turn in range(max(map(len, parts), default=0)):
         arrived = []
         for warp, own in zip(warps, parts, strict=True):
@@ -58,8 +58,11 @@ def together(
     return tuple(_told(warp, stream) for warp, stream in zip(warps, streams, strict=True))
 
 
-def _between_barriers(stream: Sequence[int], instructions: Sequence[Instruction]) -> list[Sequence[int]]:
-    ends = [place + 1 for place, index in enumerate(stream) if instructions[index].opcode == "BAR"]
+def _between_barriers(
+    stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]
+) -> list[Sequence[int]]:
+    stops = [instructions[index].opcode == "BAR" and waits[index].hold > 0 for index in stream]
+    ends = [place + 1 for place, stop in enumerate(stops) if stop]
     return [stream[first:last] for first, last in pairwise([0, *ends, len(stream)])]
 
 
