@@ -11,6 +11,7 @@ from fake_gpu import FACTS, FakeGpu, Truth, cubins
 
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
+from warpbound.headline.parameters import known
 from warpbound.machine import gpu
 from warpbound.measure import bench, building, command, suite
 from warpbound.measure.case import Found
@@ -255,6 +256,21 @@ def test_the_command_concludes_from_files(fake_run: Run, tmp_path: Path) -> None
     assert "dram_latency" in answer.output
     assert gpu(tmp_path / "profile.toml").name == "NVIDIA H200"
     assert read_folder(tmp_path, ("launch",))[0].mechanism == "launch"
+
+
+def test_a_board_is_recalibrated_from_files(fake_run: Run, tmp_path: Path) -> None:
+    for name in ("pointer_chase", "launch", "stream"):
+        save(fake_run[2][name], tmp_path / f"{name}.json")
+    board = tmp_path / "board.toml"
+    answer = CliRunner().invoke(main, ["validate", "--recalibrate", str(tmp_path), "--gpu", "h200", "-o", str(board)])
+    assert answer.exit_code == 0, answer.output
+    assert "parameters agree" in answer.stderr
+    assert answer.stdout == ""
+    measured = gpu(board)
+    assert measured.name == "NVIDIA H200"
+    for name in ("dram_latency", "launch_gap", "block_start", "latency_spread", "dram_read_capacity"):
+        assert measured.parameters[name].how == "measured", name
+    assert known(measured).assumed == ("l2_write_cost",)  # which is measured by another mechanism
 
 
 def test_architectures_are_checked() -> None:
