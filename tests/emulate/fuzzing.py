@@ -51,7 +51,6 @@ def checked(program: Program, asked: Callable[[], Launch]) -> str:
         trace(program, asked(), [0], step_limit=STEPS)
         outcome = "ran"
     except WarpboundError as problem:
-        assert str(problem).strip()
         return "strange" if "as it stands" in str(problem) else "refused"
     finally:
         assert time.monotonic() - begun < SLOWEST_S, program.title

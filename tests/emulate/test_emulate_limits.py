@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from warpbound import emulate
+from warpbound.emulate.emulator import CHUNK_B, Chunk, make_ready
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.reading import compile_program
@@ -32,6 +33,8 @@ extern "C" __global__ void deep(int* x) {
     box[x[0]] = 1;
     x[1] = box[x[0] + 1];
 }
+__device__ __noinline__ int descend(volatile int* x, int n) { return n ? descend(x, n - 1) + x[n & 1] : 1; }
+extern "C" __global__ void endless_calls(volatile int* x) { x[1] = descend(x, x[0]); }
 extern "C" __global__ void sums(const float* known, const float* unknown, float* out) {
     out[threadIdx.x] = known[threadIdx.x] + unknown[threadIdx.x];
 }
@@ -102,6 +105,23 @@ def test_a_barrier_that_is_never_full():
     text = refusal("never_met", 1, 64, {"x": np.zeros(64, np.int32)})
     assert "waits for ever" in text
     assert "block (0, 0, 0), thread (0, 0, 0)" in text
+
+
+@pytest.mark.parametrize("arch", [75, 80, 90, 120])
+def test_a_call_stack_that_overflows(arch):
+    text = refusal("endless_calls", 1, 32, {"x": np.array([1 << 20, 0], np.int32)}, arch=arch)
+    for part in ("endless_calls", "line 23", "block (0, 0, 0), thread (0, 0, 0)", "the call stack is too deep"):
+        assert part in text
+    assert ask("endless_calls", 1, 32, {"x": np.array([8, 2], np.int32)}, arch=arch)["x"][0] == 8
+
+
+def test_memory_of_a_chunk_is_bounded():
+    kernel = make_ready(
+        compile_program(SOURCE, "sm_80", "deep"), launch(grid=4096, block=32, args={"x": np.array([5, 9], np.int32)})
+    )
+    assert 1 < kernel.blocks_per_chunk() * 32 * 16000 < CHUNK_B
+    chunk = Chunk(kernel, range(kernel.blocks_per_chunk()))
+    assert chunk.x.windows["local"].bytes.nbytes < CHUNK_B
 
 
 def test_large_local_arrays():

@@ -27,7 +27,7 @@ STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
 SLICE = 20_000  # steps of a chunk whose threads poll, after which blocks that have not begun may begin
 RESIDENT_CHUNKS = 16  # that may wait for each other; a grid-wide barrier needs all blocks among them
 CHUNK_LANES = 16384
-CHUNK_B = 256 << 20  # registers, shared and local memory of a chunk
+CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one cluster of blocks needs more
 
 Handler = Callable[[State], Any]
 Build = Callable[[Site], Handler]

@@ -102,6 +102,8 @@ def _outside(window: Window, addresses: NDArray[np.uint32], size: int) -> BadAcc
     why = f"is not a multiple of {size}" if at & (size - 1) else f"is outside its {window.size} bytes"
     if window.name == "shared":
         why += " (the launch's smem gives dynamic shared memory)"
+    elif at >= window.size:
+        why += " (the call stack is too deep, or an index is wrong)"
     return BadAccess(lane, f"{window.name} address {at:#x} {why}")
 
 
