@@ -120,6 +120,13 @@ def test_advice_follows_the_degree(degree: float | None, words: str) -> None:
     assert said.endswith(".")
 
 
+def test_advice_tells_what_could_be_gained() -> None:
+    assert "up to 2.5 times faster" in advice(0.5, 5.0, 2.0, 8.0)
+    assert "up to 4.0 times faster" in advice(1.0, 8.0, 2.0, 8.0)
+    assert "is 1.5 times the worst case" in advice(2.0, 12.0, 2.0, 8.0)
+    assert "no time above zero" in advice(0.5, 5.0, 0.0, 8.0)
+
+
 def test_no_kernel_is_told_to_lose_more_than_the_partitions() -> None:
     assert "up to 6.0 times" in advice(None, None, 1.0, 6.5, 6.0)
     assert "up to 5.0 times" in advice(None, None, 1.0, 5.0, 6.0)

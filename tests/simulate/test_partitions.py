@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from warpbound.errors import InputError
 from warpbound.machine import gpu
+from warpbound.simulate.partition_loop import Parts, announce, earliest
 from warpbound.simulate.partition_patterns import regular
 from warpbound.simulate.partition_views import MOMENTS, busy, events, queued, show
 from warpbound.simulate.partitions import (
@@ -219,6 +220,7 @@ def test_a_barrier_that_some_never_reach_is_refused() -> None:
 def test_nothing_to_do_takes_no_time() -> None:
     none = regular(1, np.zeros((0, 0, 0), np.int64), 64, 0, waits=True)
     assert simulate(none, PLAIN, 1).seconds == 0
+    assert simulate(none, PLAIN, 1).throughput == 0
 
 
 # --- mappings, machines, views ---
@@ -268,6 +270,23 @@ def test_queues_are_what_has_come_and_not_been_served() -> None:
     run = simulate(regular(1, np.zeros((1, 1, 3), np.int64), 64, 0, waits=True), replace(PLAIN, port_cycles=0.0), 1)
     first = run.arrived.min() / FEMTO
     assert queued(run, first + 1e-9 * np.array([-1, 1, 65, 129, 200]))[:, 0].tolist() == [0, 3, 2, 1, 0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(moments=st.lists(st.integers(0, 20), min_size=1, max_size=40), held=st.integers(1, 40))
+def test_the_queue_gives_events_by_time_and_then_as_announced(moments: list[int], held: int) -> None:
+    """At most `held` wait at once: then the earliest is taken before the next is announced."""
+    fields = {name: 0 for name in Parts._fields}
+    at = Parts(**(fields | {"when": 0, "what": 50, "queued": 100, "announced": 101}))
+    m, waiting = np.zeros(102, np.int64), []
+    for event, time in enumerate(moments):
+        announce(m, at, time, event)
+        waiting.append((time, event))
+        if len(waiting) > held:
+            assert earliest(m, at) == min(waiting)
+            waiting.remove(min(waiting))
+    assert [earliest(m, at) for _ in range(len(waiting))] == sorted(waiting)
+    assert m[at.queued] == 0
 
 
 SCRIPT = """
