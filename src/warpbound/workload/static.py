@@ -153,7 +153,7 @@ def _atomic(one: Instruction, access: Access, shared: Access) -> dict[str, float
 def _local(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
     """Stack and spills: interleaved by lane, found in L1."""
     size = access_bytes(one)
-    kind = "l1_sectors_load" if one.opcode == "LDL" else "l1_sectors_store"
+    kind = "l1_sectors_load" if one.opcode in ("LDL", "LLD") else "l1_sectors_store"
     return {kind: WARP * size / SECTOR_B, "l1_wavefronts": max(1.0, WARP * size / LINE_B)}
 
 
