@@ -6,7 +6,7 @@ from case import EXAMPLES
 from one_instruction import instruction
 
 from warpbound import emulate
-from warpbound.emulate.dependence import decided
+from warpbound.emulate.dependence import decided, deciding_arrays
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.kernel import Program
@@ -117,3 +117,22 @@ def test_rows_of_a_sparse_matrix_decide_the_loop_and_columns_decide_addresses():
     by_columns = decided(program, columns)
     assert {line(i) for i in by_columns.addresses} == {"sum += value[k] * x[column[k]];"}
     assert not by_columns.branches
+
+
+def test_arrays_that_decide_are_named():
+    program = compile_program(EXAMPLES / "spmv_csr.cu", "sm_90")
+    args = {
+        "rows": 8, "row_start": np.arange(9, dtype=np.int32) * 4, "column": "u16[32]:zeros", "value": "f32[32]:ones",
+        "x": "f32[65536]:ones", "y": "f32[8]",
+    }  # fmt: skip
+    said = deciding_arrays(program, emulate.trace(program, launch(grid=1, block=256, args=args), [0]))
+    assert len(said) == 2
+    assert said[0].endswith("depend on the contents of 'row_start'")
+    assert said[0].startswith("branches in line")
+    assert said[1] == "addresses in line 15 depend on the contents of 'column'"
+
+
+def test_a_stream_depends_on_nothing():
+    program = compile_program(EXAMPLES / "saxpy.cu", "sm_90")
+    args = {"n": 64, "a": 2.0, "x": "f32[64]:ones", "y": "f32[64]:ones"}
+    assert deciding_arrays(program, emulate.trace(program, launch(grid=1, block=64, args=args), [0])) == ()

@@ -7,12 +7,16 @@ Omits    What is stored to global memory and loaded again; what depends only on 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
+import numpy as np
+
+from warpbound.emulate.trace import Trace
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
 
 _KEPT = {"STS": "shared", "STL": "local", "ST": "shared", "STSM": "shared", "ATOMS": "shared", "LDGSTS": "shared"}
 _TAKEN = {"LDS": "shared", "LDL": "local", "LD": "shared", "LDSM": "shared", "ATOMS": "shared"}
+_GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
 _TURNS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "EXIT", "CALL", "RET"})
 _LINES = 5  # that a sentence names
 
@@ -88,6 +92,21 @@ def _address_registers(one: Instruction) -> frozenset[str]:
 # --- said in words ---
 
 
+def deciding_arrays(program: Program, trace: Trace) -> tuple[str, ...]:
+    """A sentence for each array whose contents decide branches or addresses: another sample of it may do other work."""
+    seen = trace.accesses["global"]
+    loads = np.array([one.opcode in _GLOBAL_LOADS for one in program.instructions])[seen.instruction]
+    first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
+    places = seen.addresses[at, first]
+    said = []
+    for name, start, size in trace.arrays:
+        inside = loads & (places >= np.uint64(start)) & (places < np.uint64(start + size))
+        text = _dependents(program, set(np.unique(seen.instruction[inside]).tolist()))
+        if text:
+            said.append(f"{text} depend on the contents of '{name}'")
+    return tuple(said)
+
+
 def unknowns(program: Program, unknown: Mapping[str, Set[int]]) -> tuple[str, ...]:
     """A sentence for each kind of unknown contents: who read it, what was assumed, what depends on it.
 
@@ -97,14 +116,18 @@ def unknowns(program: Program, unknown: Mapping[str, Set[int]]) -> tuple[str, ..
 
 
 def _sentence(program: Program, name: str, loads: Set[int]) -> str:
-    text = f"{name} read{_lines(program, loads)} and taken as 0"
+    text, dependents = f"{name} read{_lines(program, loads)} and taken as 0", _dependents(program, loads)
+    return f"{text}; {dependents} depend on it" if dependents else text
+
+
+def _dependents(program: Program, loads: Set[int]) -> str:
+    """The branches and addresses that loads decide, with their lines; nothing where there are none."""
     found = decided(program, loads)
-    parts = [
+    return " and ".join(
         f"{what}{_lines(program, which)}"
         for what, which in (("branches", found.branches), ("addresses", found.addresses))
         if which
-    ]
-    return text + (f"; {' and '.join(parts)} depend on it" if parts else "")
+    )
 
 
 def _lines(program: Program, indices: Iterable[int]) -> str:

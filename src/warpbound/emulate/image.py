@@ -100,8 +100,8 @@ class Image:
         self._start_array = np.array([one.start for one in allocations], np.int64)
         self._end_array = np.array([one.end for one in allocations], np.int64)
         self._unfilled = {i: Unfilled(one.fill, one.size) for i, one in enumerate(plans) if one.fill and one.size}
-        self._unwritten = {
-            i: np.ones(one.end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
+        self._written = {  # of arrays with unknown contents: untouched flags take no memory
+            i: np.zeros(one.end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
         }
         self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
@@ -207,19 +207,19 @@ class Image:
 
     def load(self, offsets: NDArray[np.int64], width: int) -> NDArray[Any]:
         """Elements of `width` bytes at checked offsets; shape (n, 4) of words for 16 bytes."""
-        if self._unwritten:
+        if self._written:
             self._note_unknown(offsets, width)
         return np.take(self._views[width], offsets >> _SHIFTS[width], axis=0)
 
     def store(self, offsets: NDArray[np.int64], width: int, values: Any) -> None:
         """Write at checked offsets; of lanes with one address the last wins."""
-        if self._unwritten:
+        if self._written:
             self._note_written(offsets, width)
         self._views[width][offsets >> _SHIFTS[width]] = values
 
     def touch(self, offsets: NDArray[np.int64], width: int) -> None:
         """Read and write at checked offsets, by the caller."""
-        if self._unwritten:
+        if self._written:
             self._note_unknown(offsets, width)
             self._note_written(offsets, width)
 
@@ -228,18 +228,18 @@ class Image:
         return self._views[width]
 
     def _note_unknown(self, offsets: NDArray[np.int64], width: int) -> None:
-        for number, fresh in self._unwritten.items():
+        for number, written in self._written.items():
             one = self.allocations[number]
             inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
-            if len(inside) and fresh[inside].any():
+            if len(inside) and not written[inside].all():
                 self.tell(one.name)
 
     def _note_written(self, offsets: NDArray[np.int64], width: int) -> None:
-        for number, fresh in self._unwritten.items():
+        for number, written in self._written.items():
             one = self.allocations[number]
             inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
             for byte in range(width if len(inside) else 0):
-                fresh[inside + byte] = False
+                written[inside + byte] = True
 
 
 def _ignored(name: str) -> None:
