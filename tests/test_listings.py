@@ -218,6 +218,37 @@ def test_load_compute_store(board: str, rows: int, columns: int, cycles: float) 
     assert found.cycles == cycles == interval_analysis.mxv.load_compute_store(kernel)
 
 
+def load_and_compute(rows: int, columns: int) -> str:
+    """The code of K_1, not rearranged: each load is waited for and used before the next."""
+    lines = []
+    for c in range(columns):
+        lines.append(f"LDG.E R8, [R2+{4 * c:#x}]")
+        lines += [f"FFMA R{9 + r}, R8, c[0x3][{4 * c:#x}], {f'R{9 + r}' if c else 'RZ'}" for r in range(rows)]
+    return "\n".join([*lines, *(f"STG.E [R4+{4 * r:#x}], R{9 + r}" for r in range(rows))])
+
+
+@pytest.mark.parametrize("store, cycles", [(1.0, 3872), (4.0, 3920)])
+def test_load_compute_repeated_store(store: float, cycles: float) -> None:
+    """One load in eight comes from DRAM, the others from L2; stores take one cycle there, elsewhere four."""
+    board = gpu("interval-cc61")
+    program = read(load_and_compute(16, 16), board)
+    loads = [index for index, one in enumerate(program.instructions) if one.opcode == "LDG"]
+    from_dram = set(loads[::8])
+    found = waits(
+        program.instructions,
+        memory_latency(board, clock(board, "boost")),
+        lambda index: {"dram": 1.0} if index in from_dram else {"l2": 1.0},
+    )
+    stored = [
+        replace(wait, gaps=(store,)) if one.opcode == "STG" else wait
+        for one, wait in zip(program.instructions, found, strict=True)
+    ]
+    done = schedule(whole(program), program.instructions, stored)
+    assert done.cycles == cycles
+    kernel = interval_analysis.mxv.Kernel(16.0, 16.0, 400.0, 6.0, 200.0, store_cycles=store)
+    assert interval_analysis.mxv.load_compute_repeated_store(kernel) == cycles
+
+
 def one_row(columns: int) -> str:
     """mxv_o_per_thd: a chain of products."""
     loads = [f"LDG.E R{8 + c}, [R2+{4 * c:#x}]" for c in range(columns)]
