@@ -11,7 +11,7 @@ from warpbound.errors import CommandError
 EXAMPLES = """
 \b
 Examples:
-  warpbound campprof predict --gld64 131072 --gst64 131072 --grid 4096 --block 256 --warps 32 --time 160e-6
+  warpbound campprof predict --gld64 65536 --gst64 65536 --grid 4096 --block 256 --warps 32 --time 160e-6
   warpbound campprof predict examples/transpose_tiled.cu --launch examples/transpose_tiled.toml --gpu gtx280
   warpbound campprof simulate --gpu gtx280 -o runs.csv
   warpbound campprof fit runs.csv
