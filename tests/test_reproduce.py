@@ -1,6 +1,7 @@
 """The papers' tables and figures: every recorded verdict holds, and a change of any number is noticed."""
 
 import ast
+import html
 import math
 from dataclasses import replace
 from functools import cache
@@ -16,9 +17,9 @@ from hypothesis import strategies as st
 
 from warpbound.cli import main
 from warpbound.models import volkov_2016
+from warpbound.report.figures import recorded as picture_of
 from warpbound.reproduce import Item, Reproduction, Verdict, changes, items, pages, recorded, reproduced, write
 from warpbound.reproduce.judging import Printed, half_unit, judged, number
-from warpbound.reproduce.verdicts import SAME
 
 ROOT = Path(__file__).parents[1]
 ITEMS = [pytest.param(item, id=item.key) for item in items()]
@@ -100,6 +101,7 @@ def test_figures_are_whole(item: Item) -> None:
             assert series.x.ndim == 1
             assert np.isfinite(series.x[~np.isnan(series.y)]).all()
         assert any(np.isfinite(series.y).any() for series in figure.series)
+        assert len(picture_of(figure).layers) == len(figure.series)
 
 
 def test_keys_are_unique_and_nothing_else_is_recorded() -> None:
@@ -191,7 +193,7 @@ def test_every_recorded_number_would_be_missed(item: Item) -> None:
     """Moved by a little more than the record allows, each number is a change; so is a row that comes or goes."""
     found, record = outcome(item.key), recorded()
     for what, (verdict, value) in record[item.key].items():
-        other = "another" if isinstance(value, str) else value * (1 + 3 * SAME) + (value == 0)
+        other = "another" if isinstance(value, str) else value * (1 + 3 * item.spread) + (value == 0)
         if isinstance(value, float) and math.isnan(value):
             continue
         moved = {**record, item.key: {**record[item.key], what: [verdict, other]}}
@@ -247,6 +249,20 @@ def test_csv_has_the_points_of_the_figures(tmp_path: Path) -> None:
     assert lines[0] == "item,figure,series,x,x_unit,y,y_unit"
     (figure,) = outcome("volkov_2016:fig-4.5").figures
     assert len(lines) == 1 + sum(len(series.x) for series in figure.series)
+
+
+def test_html_opens_offline_with_tables_and_figures(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    pytest.importorskip("plotly")
+    out = tmp_path / "x.html"
+    assert run("x_model_2016:fig-9", "--format", "html", "-o", str(out)).exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    one = outcome("x_model_2016:fig-9")
+    assert one.item.title in text
+    assert all(html.escape(row.what, quote=True).replace("&#x27;", "&#39;") in text for row in one.rows)
+    assert text.count('type="application/json"') == len(one.figures) + text.count('id="dark"')
+    assert "Content-Security-Policy" in text
+    assert "<script src" not in text
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,14 @@ Examples:
   warpbound reproduce hong_kim_2009             one paper
   warpbound reproduce all > /dev/null           exit code 1 if a recorded verdict changed
   warpbound reproduce volkov_2016:fig-4.5 --format csv -o cusp.csv
+  warpbound reproduce x_model_2016 --format html -o x.html
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", metavar="[PAPER[:ITEM]|all]", required=False)
 @click.option("--record", is_flag=True, help="Record the verdicts found as the right ones.")
-@form_option("text", "json", "csv", "markdown")
+@form_option("text", "json", "csv", "html", "markdown")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def reproduce(name: str | None, record: bool, form: str, out: str | None) -> None:
     """The papers' tables and figures beside what the models here give; without a name, what there is."""
@@ -34,12 +35,16 @@ def reproduce(name: str | None, record: bool, form: str, out: str | None) -> Non
         _list(form, out)
         return
     if form == "markdown":
-        raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json or csv.")
+        raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json, csv or html.")
     wanted = papers.chosen(name)
     found = [papers.reproduced(item) for item in announced((item.key, item) for item in wanted)]
     changed = papers.changes(found, known)
     if form == "csv":
         write(pages.as_csv(found), out)
+    elif form == "html":
+        from warpbound.reproduce.illustrated import html
+
+        write(html(found, " ".join(["warpbound", *sys.argv[1:]])), out)
     elif form == "json":
         entries = [pages.entry(one, changed) for one in found]
         write(as_json(document(" ".join(["warpbound", *sys.argv[1:]]), entries)), out)

@@ -27,7 +27,8 @@ PAPERS: dict[str, str] = {
     "Analytic Model for Parallel Machines, 2016, with Transit (A. Li, Y. C. Tay, A. Kumar, H. Corporaal, HPDC 2015)",
 }
 SHARED = "inputs.toml"  # of a paper's folder: what several of its items start from
-_KEYS = {"name", "title", "where", "stand_in", "note", "unit", "units", "inputs"}
+_KEYS = {"name", "title", "where", "stand_in", "note", "unit", "units", "inputs", "spread"}
+EXACT = 1e-5  # share by which a recorded number may move: what six digits leave open
 _TABLES = {"printed", "measured", "readings", "contradictions"}
 
 Given = Mapping[str, Any]    # inputs of an item
@@ -49,6 +50,7 @@ class Item:
     printed: dict[str, Printed]   # by name; nested names joined with ": "
     unit: str                     # of what `units` does not name
     units: dict[str, str]         # by name, or by the last part of one
+    spread: float                 # share by which a recorded number may move; a simulation's sample may more
 
     @property
     def key(self) -> str:
@@ -116,6 +118,7 @@ def _item(paper: str, file: Traversable, shared: Given) -> Item:
         printed=_printed(table),
         unit=table.get("unit", "1"),
         units=table.get("units", {}),
+        spread=table.get("spread", EXACT),
     )
 
 

@@ -47,7 +47,8 @@ INTRODUCTION = """# The papers' tables and figures, computed again
 
 This page is written by `warpbound reproduce --format markdown -o docs/reproduce.md`; a test keeps it up to date.
 
-`warpbound reproduce PAPER:ITEM` prints the paper's values beside ours, `--format csv` the points of its figures.
+`warpbound reproduce PAPER:ITEM` prints the paper's values beside ours; `--format csv` has the points of its figures,
+`--format html` both in one file that opens offline (extra `figures`).
 `warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. Every value and input
 is data in the item's folder, with the table or figure it is from; the code only computes.
 
@@ -104,7 +105,7 @@ def page(one: Reproduction) -> RenderableType:
     if item.note:
         lines.append(item.note)
     shown = [Text(f"{figure.title}: {_extent(figure)}", "dim") for figure in one.figures]
-    body: list[RenderableType] = [*map(Text, lines), _table(one.rows), *shown, Text()]
+    body: list[RenderableType] = [*map(Text, lines), rows_table(one.rows), *shown, Text()]
     return Group(Text(item.key, "bold cyan"), *(Padding(part, (0, 0, 0, 2)) for part in body))
 
 
@@ -167,7 +168,8 @@ def as_csv(found: Iterable[Reproduction]) -> str:
     return text.getvalue()
 
 
-def _table(rows: Sequence[Row]) -> Table:
+def rows_table(rows: Sequence[Row]) -> Table:
+    """One line a number."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("what", overflow="fold")
     for column in ("paper", "ours", "off"):

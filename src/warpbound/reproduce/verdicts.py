@@ -11,11 +11,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from warpbound.errors import InputError
+from warpbound.reproduce.item import Item
 from warpbound.reproduce.judging import Row
 from warpbound.reproduce.running import Reproduction
 
 HEAD = "# Verdicts as recorded; written by `warpbound reproduce all --record`. Each: [verdict, our number]."
-SAME = 1e-5  # share by which a number may move: what six digits leave open
 
 
 @dataclass(frozen=True)
@@ -62,25 +62,25 @@ def write(found: Sequence[Reproduction], record: Record) -> Path:
 def _changes(one: Reproduction, before: dict[str, list[str | float]]) -> list[Change]:
     now = {row.what: row for row in one.rows}
     gone = [Change(one.item.key, what, str(before[what][0]), "gone") for what in before if what not in now]
-    moved = [change for row in one.rows if (change := _change(one.item.key, row, before.get(row.what)))]
+    moved = [change for row in one.rows if (change := _change(one.item, row, before.get(row.what)))]
     return moved + gone
 
 
-def _change(item: str, row: Row, before: list[str | float] | None) -> Change | None:
+def _change(item: Item, row: Row, before: list[str | float] | None) -> Change | None:
     if before is None:
-        return Change(item, row.what, "nothing", row.verdict.value)
+        return Change(item.key, row.what, "nothing", row.verdict.value)
     verdict, value = before
     if row.verdict.value != verdict:
-        return Change(item, row.what, f'"{verdict}"', f'"{row.verdict.value}"')
-    if not _same(value, row.ours):
-        return Change(item, row.what, str(value), str(_rounded(row.ours)))
+        return Change(item.key, row.what, f'"{verdict}"', f'"{row.verdict.value}"')
+    if not _same(value, row.ours, item.spread):
+        return Change(item.key, row.what, str(value), str(_rounded(row.ours)))
     return None
 
 
-def _same(before: float | str, now: float | str) -> bool:
+def _same(before: float | str, now: float | str, spread: float) -> bool:
     if isinstance(before, str) or isinstance(now, str):
         return before == now
-    return math.isclose(before, now, rel_tol=SAME, abs_tol=1e-12) or (math.isnan(before) and math.isnan(now))
+    return math.isclose(before, now, rel_tol=spread, abs_tol=1e-12) or (math.isnan(before) and math.isnan(now))
 
 
 def _rounded(value: float | str) -> float | str:

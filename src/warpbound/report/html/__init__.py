@@ -60,7 +60,7 @@ def page(results: Sequence[Entry], command: str, views: Sequence[str] = ()) -> s
     from warpbound.report.html.contents import contents
 
     figures = Figures()
-    return _filled(contents(results, figures.add, views), figures, command)
+    return filled(contents(results, figures.add, views), figures, command)
 
 
 def curve_page(results: Sequence[Entry], command: str) -> str:
@@ -70,10 +70,11 @@ def curve_page(results: Sequence[Entry], command: str) -> str:
     from warpbound.report.html.curves import contents
 
     figures = Figures()
-    return _filled(contents(results, figures.add), figures, command)
+    return filled(contents(results, figures.add), figures, command)
 
 
-def _filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:
+def filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:
+    """The file of a page whose parts are at hand: title, how_to_read, comparison, together, columns."""
     jinja = needed("jinja2")
     loader = jinja.PackageLoader("warpbound.report.html", "")
     template = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)

@@ -15,14 +15,14 @@ SHOWN = ("volkov_2016", "volkov_2016, contention", "sim_2012", "zhang_owens_2011
 
 
 def numbers(given: Given) -> Numbers:
-    """Extremes of each model over the simulation, in as many digits as a sample has."""
+    """Extremes of each model over the simulation."""
     machine, n, alpha = _points(given)
     reference = simulated(machine, n, alpha, given["rounds"])
     rows: dict[str, float] = {}
     for model in SHOWN:
         ratio = PREDICTORS[model](machine, n, alpha) / reference
         for side, value in (("least", ratio.min()), ("most", ratio.max())):
-            rows[f"{model}, {side}"] = float(f"{value:.{given['digits']}g}")
+            rows[f"{model}, {side}"] = float(value)
     return rows
 
 

@@ -6,7 +6,7 @@ from warpbound.reproduce.played import played
 PAPER = "volkov_2016"
 
 
-def numbers(given: Given) -> Numbers:
+def numbers(_: Given) -> Numbers:
     """Concurrency, cycles, rates and latencies."""
     adds = {start: float(played(PAPER, f"fig-4.7-{start}").rates[1]) for start in ("tiled", "together")}
     idle, full = (played(PAPER, f"fig-6.5-{load}").request_latency for load in ("idle", "full"))
@@ -15,10 +15,6 @@ def numbers(given: Given) -> Numbers:
         "vector add, one warp": played(PAPER, "section-3.8").cycles,
         "six warps apart: adds": adds["tiled"],
         "six warps together: adds": adds["together"],
-        "latency at 3.8 GB/s": _rounded(idle, given["digits"]),
-        "latency at 144 GB/s": _rounded(full, given["digits"]),
+        "latency at 3.8 GB/s": idle,
+        "latency at 144 GB/s": full,
     }
-
-
-def _rounded(value: float, digits: int) -> float:
-    return float(f"{value:.{digits}g}")
