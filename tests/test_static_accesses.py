@@ -84,6 +84,17 @@ def test_scalars_of_the_launch_are_used() -> None:
 
 
 @pytest.mark.cuda
+def test_an_architecture_without_a_board_has_its_accesses() -> None:
+    done = CliRunner().invoke(
+        main, ["analyze", str(EXAMPLES / "transpose_naive.cu"), "--gpu", "sm_87", "--format", "json"]
+    )
+    (entry,) = json.loads(done.stdout)["results"]
+    assert entry["bottleneck"] is None
+    assert {row["sectors"] for row in entry["accesses"]} == {4.0, 32.0}
+    assert "address arithmetic" in notes(entry)
+
+
+@pytest.mark.cuda
 def test_the_report_shows_the_table() -> None:
     words = ["analyze", str(EXAMPLES / "spmv_csr.cu"), "--gpu", "h200", "--views", "accesses"]
     said = " ".join(CliRunner(env={"COLUMNS": "80"}).invoke(main, words).output.split())

@@ -10,7 +10,7 @@ from warpbound.analysis import entries, trust
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.figure_data import figure_data
-from warpbound.analysis.static import Piece, Work, static_work
+from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, launch_seconds
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
@@ -37,6 +37,9 @@ def analyze(
     case = case_of(program, machine.gpu(gpu), launch, settings)
     entry = _frame(case)
     if not case.gpu.board:
+        known = addresses_known(case)
+        entry["accesses"] = entries.accesses_entry(case.program, known)
+        entry["confidence"]["assumed"] += address_notes(case, known)
         entry["confidence"]["assumed"].append(f"{case.gpu.name} is an architecture, no board: nothing is said of time")
         return entry
     return _filled(entry, case, work_of(case))
@@ -120,6 +123,7 @@ def _frame(case: Case) -> Entry:
         "straight": None,
         "not_executed": None,
         "lines": [],
+        "accesses": [],
         "stalls": [],
         "doubts": [],
     }

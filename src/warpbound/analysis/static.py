@@ -59,7 +59,6 @@ def static_work(case: Case) -> Work:
     known = addresses_known(case)
     whole = with_start(straight(case.program, arch, timing, known), case)
     loops = tuple(Piece(loop, work) for loop, work in iterations(case.program, arch, timing, known))
-    told = (_address_note(case),) if any(not access.depends_on for access in known.values()) else ()
     return Work(
         mode="static",
         whole=whole,
@@ -69,7 +68,7 @@ def static_work(case: Case) -> Work:
         by_level={
             level: with_start(straight(case.program, arch, _served(case, level)), case).latency for level in LEVELS
         },
-        notes=(NOTE, *told, *assumed_coalesced(instructions, known), NO_REUSE),
+        notes=(NOTE, *address_notes(case, known), NO_REUSE),
         accesses=known,
     )
 
@@ -91,9 +90,12 @@ def _block(case: Case) -> tuple[int, int, int]:
     return (WARP, size // WARP, 1) if rows else (size, 1, 1)
 
 
-def _address_note(case: Case) -> str:
-    x, y, z = _block(case)
-    return ADDRESS_NOTE.format(block=" x ".join(str(n) for n in (x, y, z)[: 3 if z > 1 else 2 if y > 1 else 1]))
+def address_notes(case: Case, known: Predicted) -> tuple[str, ...]:
+    """What addresses rest on: how those that the code tells were found, and what is assumed of the others."""
+    block = [n for n in _block(case) if n > 1] or [1]
+    found = ADDRESS_NOTE.format(block=" x ".join(str(n) for n in block))
+    told = (found,) if any(not access.depends_on for access in known.values()) else ()
+    return (*told, *assumed_coalesced(case.program.instructions, known))
 
 
 def _scalars(case: Case) -> dict[int, int]:
