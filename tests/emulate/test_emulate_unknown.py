@@ -132,6 +132,23 @@ def test_arrays_that_decide_are_named():
     assert said[1] == "addresses in line 15 depend on the contents of 'column'"
 
 
+@pytest.mark.parametrize(
+    "lines, tainted",
+    [
+        (("@P0 MOV R1, 0x1", "@P0 LDG.E R5, [R1.64]"), False),
+        (("@P0 MOV R1, 0x1", "@!P0 LDG.E R5, [R1.64]"), True),
+        (("@P0 MOV R1, 0x1", "LDG.E R5, [R1.64]"), True),
+        (("@P0 MOV R1, 0x1", "@P0 MOV R1, 0x2", "@!P0 LDG.E R5, [R1.64]"), True),
+        (("@P0 MOV R1, 0x1", "ISETP.EQ.AND P0, PT, R8, R9, PT", "@P0 LDG.E R5, [R1.64]"), True),
+        (("MOV R1, 0x1", "@!P0 LDG.E R5, [R1.64]"), False),
+    ],
+)
+def test_what_was_overwritten_under_a_guard_is_clean_there(lines, tainted):
+    code = [instruction(text, at) for at, text in enumerate(("LDG.E R1, [R2.64]", *lines, "EXIT"))]
+    program = Program("f", "f", 80, tuple(code))
+    assert (len(code) - 2 in decided(program, {0}).addresses) == tainted
+
+
 def test_a_stream_depends_on_nothing():
     program = compile_program(EXAMPLES / "saxpy.cu", "sm_90")
     args = {"n": 64, "a": 2.0, "x": "f32[64]:ones", "y": "f32[64]:ones"}

@@ -46,9 +46,9 @@ def decided(program: Program, loads: Set[int]) -> Decided:
 
 
 def _before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
-    """The registers that hold something of the sources' values before each instruction, by iteration."""
+    """The registers that hold something of the sources' values where each instruction executes, by iteration."""
     code, blocks = program.instructions, program.flow.blocks
-    uses = [(frozenset(reads(one)), frozenset(writes(one)), one.guard is not None) for one in code]
+    uses = [(frozenset(reads(one)), frozenset(writes(one)), _guard(one)) for one in code]
     follows = _follows(program)
     entering: list[frozenset[str]] = [frozenset()] * len(blocks)
     before: list[frozenset[str]] = [frozenset()] * len(code)
@@ -58,18 +58,48 @@ def _before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
         seen.add(number)
         held = entering[number]
         for i in range(blocks[number].first, blocks[number].last):
-            before[i] = held
-            read, written, sometimes = uses[i]
-            if i in sources or read & held:
+            read, written, guard = uses[i]
+            before[i] = _where(held, guard)
+            if i in sources or read & before[i]:
                 held |= written
-            elif not sometimes:
-                held -= written
+            else:
+                held = _cleaned(held, written, guard)
+            held = _after(held, written)
         for other in follows[number]:
             if not held <= entering[other]:
                 entering[other] |= held
                 if other not in waiting:
                     waiting.append(other)
     return before
+
+
+# A name alone is tainted; "R6 !P0" is tainted but where !P0 holds, as a guarded instruction has overwritten it there.
+
+
+def _guard(one: Instruction) -> str:
+    if one.guard is None:
+        return ""
+    prefix = "UP" if one.guard.kind.startswith("uniform") else "P"
+    return f"{'!' * one.guard.invert}{prefix}{one.guard.index}"
+
+
+def _where(held: frozenset[str], guard: str) -> frozenset[str]:
+    """The names that are tainted where the guard holds."""
+    return frozenset(name.partition(" ")[0] for name in held if not guard or name.partition(" ")[2] != guard)
+
+
+def _cleaned(held: frozenset[str], written: frozenset[str], guard: str) -> frozenset[str]:
+    """After clean values were written under the guard, or everywhere."""
+    others = frozenset(name for name in held if name.partition(" ")[0] not in written)
+    if not guard:
+        return others
+    elsewhere = frozenset(name.partition(" ")[0] for name in held) & written
+    return others | {f"{name} {guard}" for name in elsewhere}
+
+
+def _after(held: frozenset[str], written: frozenset[str]) -> frozenset[str]:
+    """Once a predicate is another, what was clean where it held is no longer known to be."""
+    return frozenset(name.partition(" ")[0] if name.partition(" ")[2].lstrip("!") in written else name for name in held)
 
 
 def _follows(program: Program) -> list[tuple[int, ...]]:
@@ -92,14 +122,19 @@ def _address_registers(one: Instruction) -> frozenset[str]:
 # --- said in words ---
 
 
-def deciding_arrays(program: Program, trace: Trace) -> tuple[str, ...]:
-    """A sentence for each array whose contents decide branches or addresses: another sample of it may do other work."""
+def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozenset()) -> tuple[str, ...]:
+    """A sentence for each array whose contents decide branches or addresses: other contents may mean other work.
+
+    without : names of arrays that are not asked about.
+    """
     seen = trace.accesses["global"]
     loads = np.array([one.opcode in _GLOBAL_LOADS for one in program.instructions])[seen.instruction]
     first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
     places = seen.addresses[at, first]
     said = []
     for name, start, size in trace.arrays:
+        if name in without:
+            continue
         inside = loads & (places >= np.uint64(start)) & (places < np.uint64(start + size))
         text = _dependents(program, set(np.unique(seen.instruction[inside]).tolist()))
         if text:

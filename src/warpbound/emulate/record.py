@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.dependence import unknowns
+from warpbound.emulate.dependence import deciding_arrays, unknowns
 from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
 from warpbound.emulate.image import TRACED_BASE
 from warpbound.emulate.operand_access import Read, predicate, site
@@ -254,7 +254,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
     if read.any():
         recording.unknown["textures and surfaces"] = {fetches[i] for i in np.flatnonzero(read)}
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
-    return Trace(
+    seen = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
         warps=_warps(kernel, blocks),
@@ -267,3 +267,5 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
         stopped=stopped,
         notes=notes,
     )
+    unfilled = {one.name for one in kernel.memory.image.allocations if not one.known}
+    return replace(seen, notes=notes + deciding_arrays(kernel.program, seen, unfilled))
