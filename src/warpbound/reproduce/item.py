@@ -1,8 +1,19 @@
 """The tables and figures that can be reproduced: what the papers print of them, as data.
 
-An item is a TOML file in the folder of its paper beside a module of the same name.  The file has the paper's values
-as printed and the inputs; the module has `numbers(given)`, which returns ours under the same names, and, where there
-is a picture, `figures(given)`.  Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": ...}}.
+An item is a TOML file in the folder of its paper beside a module of the same name.  The module has `numbers(given)`,
+which returns our values by name, and, where there is a picture, `figures(given)`.  The file has
+
+name, title, where   what it is called, what it shows, where in the paper it stands
+unit, units          of all numbers; by name, or by the last part of a name
+stand_in, note       what takes the place of an experiment that is not at hand; what else there is to know
+spread               share by which a recorded number may move, where a simulation draws samples
+[inputs]             what the module is given, over the paper's own inputs.toml
+[printed]            the paper's values by name, as strings with the digits that are printed; "about 54" is rough
+[measured]           the same for what the paper measured
+[readings]           by name, which reading is ours where the numbers differ
+[contradictions]     by name, what else in the paper speaks against the printed value
+
+Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": ...}}.
 """
 
 import tomllib
@@ -27,8 +38,8 @@ PAPERS: dict[str, str] = {
     "Analytic Model for Parallel Machines, 2016, with Transit (A. Li, Y. C. Tay, A. Kumar, H. Corporaal, HPDC 2015)",
 }
 SHARED = "inputs.toml"  # of a paper's folder: what several of its items start from
+EXACT = 1e-5            # share by which a recorded number may move: what six digits leave open
 _KEYS = {"name", "title", "where", "stand_in", "note", "unit", "units", "inputs", "spread"}
-EXACT = 1e-5  # share by which a recorded number may move: what six digits leave open
 _TABLES = {"printed", "measured", "readings", "contradictions"}
 
 Given = Mapping[str, Any]    # inputs of an item

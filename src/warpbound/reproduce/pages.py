@@ -49,8 +49,9 @@ This page is written by `warpbound reproduce --format markdown -o docs/reproduce
 
 `warpbound reproduce PAPER:ITEM` prints the paper's values beside ours; `--format csv` has the points of its figures,
 `--format html` both in one file that opens offline (extra `figures`).
-`warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. Every value and input
-is data in the item's folder, with the table or figure it is from; the code only computes.
+`warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. It takes half a minute
+with the extra `simulate`; without it the items that simulate take minutes. Every value and input is data in the item's
+folder, with the table or figure it is from; the code only computes.
 
 * *agree*: ours rounds to the printed digits, or is within a tenth where the paper says "about".
 * *differ*: it does not, because the paper rounds on the way or because we read it otherwise; each says how.
@@ -59,6 +60,9 @@ is data in the item's folder, with the table or figure it is from; the code only
   place, and the difference is shown without a judgement. Items with such a stand-in bear a star.
 
 Numbers that follow from a paper but are not printed in it are recorded too, and not counted here.
+
+A further item is a TOML file and a module of the same name in the paper's folder under `src/warpbound/reproduce`, named
+in the folder's `ITEMS`; `--record` records it. `warpbound/reproduce/item.py` says what stands in the file.
 """
 
 
@@ -77,10 +81,8 @@ def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableTyp
 
 def tally(item: Item, record: Record) -> str:
     """How many numbers of an item have each kind of verdict, as recorded; those that are not printed left out."""
-    count = Counter(Verdict(str(row[0])) for row in record.get(item.key, {}).values())
-    totals = {word: sum(count[verdict] for verdict in verdicts) for word, verdicts in KINDS.items()}
-    said = [f"{total} {word}" for word, total in totals.items() if total]
-    return ", ".join(said) or "nothing printed to compare with"
+    said = _kinds([Verdict(str(row[0])) for row in record.get(item.key, {}).values()])
+    return said or "nothing printed to compare with"
 
 
 def markdown(all_items: Sequence[Item], record: Record) -> str:
@@ -111,9 +113,11 @@ def page(one: Reproduction) -> RenderableType:
 
 def ending(found: Sequence[Reproduction], changed: Sequence[Change]) -> RenderableType:
     """How it went in all."""
-    count = Counter(row.verdict for one in found for row in one.rows)
-    said = ", ".join(f"{count[verdict]} {SHORT[verdict]}" for verdict in Verdict if count[verdict])
-    lines = [Text(f"{sum(count.values())} numbers of {len(found)} items: {said}.")]
+    verdicts = [row.verdict for one in found for row in one.rows]
+    items = f"{len(found)} items" if len(found) > 1 else found[0].item.key
+    rest = verdicts.count(Verdict.UNPRINTED)
+    said = [part for part in (_kinds(verdicts), f"{rest} not printed" if rest else "") if part]
+    lines = [Text(f"{len(verdicts)} numbers of {items}: {', '.join(said)}.")]
     lines += [Text(f"Changed: {change}", "red") for change in changed]
     return Group(*lines)
 
@@ -184,6 +188,12 @@ def rows_table(rows: Sequence[Row]) -> Table:
             name.append(f" [{row.unit}]", "dim")
         table.add_row(name, row.printed or "-", _ours(row.ours), _off(row.difference), verdict)
     return table
+
+
+def _kinds(verdicts: Sequence[Verdict]) -> str:
+    """How many of each kind, in words; what is not printed is left out."""
+    totals = {word: sum(map(verdicts.count, kind)) for word, kind in KINDS.items()}
+    return ", ".join(f"{total} {word}" for word, total in totals.items() if total)
 
 
 def _ours(value: float | str) -> str:
