@@ -49,9 +49,9 @@ This page is written by `warpbound reproduce --format markdown -o docs/reproduce
 
 `warpbound reproduce PAPER:ITEM` prints the paper's values beside ours; `--format csv` has the points of its figures,
 `--format html` both in one file that opens offline (extra `figures`).
-`warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. It takes half a minute
-with the extra `simulate`; without it the items that simulate take minutes. Every value and input is data in the item's
-folder, with the table or figure it is from; the code only computes.
+`warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. It takes half a
+minute with the extra `simulate`; without it the items that simulate take minutes. Every value and input is data in the
+item's folder, with the table or figure it is from; the code only computes.
 
 * *agree*: ours rounds to the printed digits, or is within a tenth where the paper says "about".
 * *differ*: it does not, because the paper rounds on the way or because we read it otherwise; each says how.
