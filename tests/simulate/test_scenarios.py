@@ -107,7 +107,8 @@ def test_warps_that_start_together_drift_apart() -> None:
 
     assert unevenness(starts[:160]) > 1.8 * unevenness(starts[-1000:])
     times, warps = done.occupancy_over_time()
-    early, late = (warps[(times > a * done.cycles) & (times < b * done.cycles)] for a, b in ((0.001, 0.05), (0.8, 0.95)))
+    share = times / done.cycles
+    early, late = (warps[(share > begin) & (share < end)] for begin, end in ((0.001, 0.05), (0.8, 0.95)))
     assert early.max() == late.max() == 64
     assert early.min() <= 36  # "drops nearly in half"
     assert 44 <= late.min() <= 56  # "oscillates between approximately 48 and 64 warps"

@@ -1,9 +1,12 @@
 """A kernel run event by event on one SM, beside the headline prediction of the same launch."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound import machine
 from warpbound.analysis.case import DEFAULT, Case, Settings, case_of
@@ -24,6 +27,7 @@ from warpbound.simulate.running import Outcome, run
 from warpbound.simulate.views import summary
 from warpbound.workload.dynamic import mean_per_warp
 
+Stream = NDArray[np.int32]
 BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
 WAVES = 12                                   # blocks to each place that are enough for a steady rate
 LARGEST = 10                                 # budgets that a first wave may take
@@ -76,7 +80,7 @@ def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
     work = work_from(case, seen, chosen, moved)
     kernel = Kernel(
         instructions=instructions,
-        streams=tuple(stream for stream in seen.streams.values() if len(stream)),
+        streams=representative(list(seen.streams.values()), work.whole.warp_instructions),
         traffic=per_execution(instructions, moved, mean_per_warp(seen, chosen, seen.executed) * warps),
         shares=[served(index) for index in range(len(instructions))],
         gpu=case.gpu,
@@ -84,6 +88,16 @@ def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
         timing=timing(case, work),
     )
     return kernel, work
+
+
+def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:
+    """Those recorded warps whose mean length comes nearest to the launch's mean warp, as many as may be.
+
+    Warps are recorded at even distances through the sample, so that those at the edges of a grid are too many.
+    """
+    some = [stream for stream in streams if len(stream)]
+    groups = [group for size in range(len(some), 0, -1) for group in combinations(some, size)]
+    return min(groups, key=lambda group: abs(float(np.mean([len(stream) for stream in group])) - instructions))
 
 
 def all_from(kernel: Kernel, level: str | None) -> Kernel:

@@ -37,6 +37,7 @@ SECTOR_B, LINE_B = 32.0, 128.0
 EULER = 0.5772156649  # mean of the largest of n exponentials is ln n and this more, for large n
 QUEUE = 16.0          # cycles of work that may wait in front of the load/store unit; assumed
 TOKENS = 8            # raises of one scoreboard that are told apart, for waits that leave some up
+VARIED, MOST_VARIANTS = 2_000, 32  # instructions of the variants of one stream, and how many there are at most
 SHARED_UNITS = ("lsu", "tex")  # one of the SM; isa/ has their SM cycles times four
 Board = int | str               # a scoreboard's number, or a register's name in a listing
 _UNITS = {
@@ -98,7 +99,7 @@ class Place:
 def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest", seed: int = 1) -> Experiment:
     """All blocks of the place run to their end."""
     rows = _Rows(kernel, seed)
-    streams = tuple(Stream(rows.stream(one)) for one in kernel.streams)
+    variants = [rows.variants(one) for one in kernel.streams]
     lines = [step.access.demand.get("dram", 0.0) for step in rows.steps if step.access]
     service = max(lines, default=0.0)
     variation = 2.0 * kernel.timing.wait / service - 1.0 if service else 1.0
@@ -110,9 +111,9 @@ def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest",
             stations=(Station("l2"), Station("dram", two_exponentials(variation))),
         ),
         steps=tuple(rows.steps),
-        streams=streams,
+        streams=tuple(Stream(each) for own in variants for each in own),
         launch=Launch(
-            warps=tuple((number,) * place.warps_per_block for number in range(len(streams))),
+            warps=tuple((number,) * place.warps_per_block for number in _in_turn([len(own) for own in variants])),
             resident=place.resident,
             blocks=place.blocks,
             block_start=kernel.timing.block_start,
@@ -120,6 +121,12 @@ def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest",
         ),
         seed=seed,
     )
+
+
+def _in_turn(counts: Sequence[int]) -> list[int]:
+    """Numbers of the variants of every recorded stream, one of each stream after the other, all streams as often."""
+    own = list(zip(np.cumsum([0, *counts[:-1]]).tolist(), counts, strict=True))
+    return [begin + turn % count for turn in range(max(counts)) for begin, count in own]
 
 
 class _Rows:
@@ -133,29 +140,36 @@ class _Rows:
         self.steps: list[Step] = []
         self.known: dict[tuple[object, ...], int] = {}
 
-    def stream(self, path: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The steps of a warp that executes `path`."""
+    def variants(self, path: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+        """The steps of warps that execute `path`, a short one several times with loads served by other levels."""
+        count = min(MOST_VARIANTS, -(-VARIED // len(path)))
+        covers = _covers(path, self.waits["dram"], self.kernel.instructions)
+        return [self._stream(path, levels, covers) for levels in self._levels(path, count)]
+
+    def _stream(
+        self, path: NDArray[np.int32], levels: Sequence[int], covers: Sequence[Board | None]
+    ) -> NDArray[np.int64]:
         raised: dict[Board, int] = {}
         found = np.empty(len(path), np.int64)
-        covers = _covers(path, self.waits["dram"], self.kernel.instructions)
-        levels = self._levels(path)
         for position, index in enumerate(path.tolist()):
-            one, wait = self.kernel.instructions[index], self.waits[levels[position]][index]
+            level = LEVELS[levels[position]]
+            one, wait = self.kernel.instructions[index], self.waits[level][index]
             control = controlled(one, wait)
             awaited = tuple(t for board, left in control.awaited for t in self._tokens(board, left, raised))
             writes = self._raise(control.writes[0], raised) if control.writes else ""
             if not writes and covers[position] is not None:
                 writes = self._next(covers[position], raised)
             frees = self._raise(control.read, raised) if control.read is not None else ""
-            found[position] = self._row(index, levels[position], (writes, frees, awaited))
+            found[position] = self._row(index, level, (writes, frees, awaited))
         return found
 
-    def _levels(self, path: NDArray[np.int32]) -> list[str]:
-        """Which level serves each position, drawn by the shares of its instruction."""
-        drawn = self.random.random(len(path))
+    def _levels(self, path: NDArray[np.int32], count: int) -> list[list[int]]:
+        """Which level serves each position in each variant: by the shares of its instruction, over all variants."""
+        turns = np.argsort(self.random.random((count, len(path))), axis=0)
+        drawn = (turns + self.random.random((count, len(path)))) / count
         bounds = np.cumsum([[shares.get(level, 0.0) for level in LEVELS] for shares in self.kernel.shares], axis=1)
-        at = np.minimum((drawn[:, None] >= bounds[path]).sum(axis=1), len(LEVELS) - 1)
-        return [LEVELS[number] for number in at.tolist()]
+        at = np.minimum((drawn[:, :, None] >= bounds[path]).sum(axis=2), len(LEVELS) - 1)
+        return [row.tolist() for row in at]
 
     def _raise(self, board: Board, raised: dict[Board, int]) -> str:
         raised[board] = raised.get(board, 0) + 1
