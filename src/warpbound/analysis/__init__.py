@@ -21,7 +21,7 @@ from warpbound.program import Program
 from warpbound.whatif import Seconds, whatifs
 from warpbound.workload import Workload
 
-__all__ = ["Settings", "analyze", "work_of"]
+__all__ = ["Settings", "analyze", "entry_of", "launched", "work_of"]
 
 UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
@@ -35,14 +35,19 @@ def analyze(
     Raises CommandError where the launch breaks a limit, InputError where no block fits an SM.
     """
     case = case_of(program, machine.gpu(gpu), launch, settings)
+    return entry_of(case, work_of(case) if case.gpu.board else None)
+
+
+def entry_of(case: Case, work: Work | None) -> Entry:
+    """The entry of a case whose work is known; `work` is None where the GPU is an architecture alone."""
     entry = _frame(case)
-    if not case.gpu.board:
+    if work is None:
         known = addresses_known(case)
         entry["accesses"] = entries.accesses_entry(case.program, known)
         entry["confidence"]["assumed"] += address_notes(case, known)
         entry["confidence"]["assumed"].append(f"{case.gpu.name} is an architecture, no board: nothing is said of time")
         return entry
-    return _filled(entry, case, work_of(case))
+    return _filled(entry, case, work)
 
 
 def work_of(case: Case) -> Work:
