@@ -24,7 +24,8 @@ TEXTS = [
 ]
 PTX = (LISTINGS / "hong_kim_tiled.ptx").read_text()
 WORDS = [
-    "/*0008*/", "/*0010*/", "\tcode for sm_20", "\t\tFunction : k", ".target sm_35", '.section .text.k,"ax"', "{", "}", ";",
+    "/*0008*/", "/*0010*/", "\tcode for sm_20", "\t\tFunction : k", ".target sm_35", '.section .text.k,"ax"',
+    "{", "}", ";",
     "MOV R1, R2", "LD.E.64 R2, [R2+-0x8]", "ST [", "@P0", "@C0.NE", "BRK", "PBK 0x10", "SSY", "SYNC", "MOV.S R1, R3",
     "BRA 0x8", "BRA L", "L:", "CAL 0x0", "EXIT", "RET", "BAR.SYNC 0x0", "c [0x0] [", "]", "R255", "RZ", "pt", ",",
     "/* 0x001fc400fe2007f6 */", "// x", "/*", "*/", "\n", "\n", "\n", " ", "\x7f", "é", "0x", "DFMA R1, R2, R3, R4",
