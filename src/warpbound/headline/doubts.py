@@ -5,8 +5,8 @@ Source   fitted parameters: half of what they change between fits to every other
          as much again on a board of another memory family. The board's own latencies and rates: the scatter usual
          for the way the value became known, or half the median distance to what other sources say, if that is more;
          the L2 latency of a board with a near and a far side lies anywhere in between.
-         The form: chosen so that four fifths of every other judged launch of streams and launches lie inside (84 %,
-         and 80 % of the launches between them); a tenth where no launch bound by the same resource was judged.
+         The form: chosen so that four fifths of every other judged launch of streams and launches lie inside or a few
+         more (88 %, and 85 % of the launches between them); a tenth where no launch of that bottleneck was judged.
 Omits    correlation between parameters; spreads that are not symmetric.
 """
 
