@@ -88,6 +88,13 @@ def float8_halves(random):
     return Case(FLOAT8, "float8_halves", 2, 128, args, {"out": Expected(codes.view(np.uint16).ravel())})
 
 
+def packed_atomics(random):
+    h = np.array([[32, 64], [32, 64], [28, 224]], np.float16)
+    out = np.array([1 + 8 * 0.5, 1 + 8 * 4], np.float32)
+    args = {"h": np.zeros((3, 2), np.float16), "out": np.zeros(2, np.float32)}
+    return Case(KERNELS / "instructions.cu", "packed_atomics", 1, 64, args, {"h": Expected(h), "out": Expected(out)})
+
+
 # --- barriers that count arrivals ---
 
 
@@ -165,6 +172,7 @@ def _clustered(name, grid, block, args, expected, cluster):
 CASES: dict[str, Make] = {
     make.__name__: make
     for make in (function_table, function_choice, virtual_functions, float8_each, float8_four, float8_halves,
+                 packed_atomics,
                  arrive_and_wait, arrive_then_wait, arrive_and_leave, arrive_for_several, copies_in_stages, parities,
                  cluster_ring, cluster_histogram, cluster_places)
 }  # fmt: skip

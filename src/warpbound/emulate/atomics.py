@@ -14,6 +14,8 @@ from warpbound.emulate.addresses import global_address, memory_operand, window_a
 from warpbound.emulate.half import BFLOAT
 from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, note_fresh
 from warpbound.emulate.operand_access import (
+    FALSE,
+    TRUE,
     Read,
     Site,
     raw,
@@ -25,9 +27,10 @@ from warpbound.emulate.operand_access import (
 )
 from warpbound.emulate.state import State, Value, whole
 from warpbound.emulate.windows import SHIFTS
-from warpbound.program.instruction import RZ, Operand
+from warpbound.program.instruction import PT, RZ, Operand
 
 Handler = Callable[[State], None]
+OneSpace = Callable[[State, str, NDArray[np.uint64]], None]  # for the lanes whose addresses mean that space
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "SAFEADD", "ARRIVE", "POPC")
 _ASSOCIATIVE: dict[str, np.ufunc] = {
@@ -200,9 +203,29 @@ def atomic(space: str) -> Callable[[Site], Handler]:
             narrow = window_address(memory_operand(here), here)
             return lambda x: one(x, "shared", narrow(x).astype(np.uint64))
         wide = global_address(memory_operand(here), here)
+        done = operands[0] if operands[0].kind == "predicate" and operands[0].index != PT else None
+        if done is not None and not tells_success:
+            return _in_global_only(wide, one, done)
         return lambda x: by_space(x, wide(x), one)
 
     return build
+
+
+def _in_global_only(address: Callable[[State], NDArray[np.uint64]], one: OneSpace, done: Operand) -> Handler:
+    """An atomic that only global memory has: the predicate says which lanes it served; code for the others follows."""
+    tell = write_predicate(done)
+
+    def served(x: State, where: str, addresses: NDArray[np.uint64]) -> None:
+        if where == "global":
+            one(x, where, addresses)
+            tell(x, TRUE)
+
+    def handler(x: State) -> None:
+        addresses = address(x)
+        tell(x, FALSE)
+        by_space(x, addresses, served)
+
+    return handler
 
 
 def _values(here: Site, what: Atomic) -> list[Read]:

@@ -18,6 +18,7 @@ from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
 from warpbound.emulate.windows import Window
 from warpbound.errors import InputError, WarpboundError
+from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch, check
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.instruction import PT, Instruction
@@ -86,6 +87,11 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     plain : what builds the handlers, by opcode.
     """
     check(launch)
+    if program.arch < FIRST:
+        raise InputError(
+            f"Code for sm_{program.arch} is not executed, only that of sm_{FIRST} and later.",
+            "Ask for the static analysis, without arguments.",
+        )
     memory = prepare(program, launch)
     handlers = tuple(_handler(one, memory, program.arch, plain) for one in program.instructions)
     used = [

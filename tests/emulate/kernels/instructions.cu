@@ -299,3 +299,18 @@ extern "C" __global__ void early_exit(int* out, int n)
     __syncthreads();
     out[blockIdx.x * blockDim.x + threadIdx.x] = total;
 }
+
+// Additions of pairs of small floats, which only global memory does by itself.
+extern "C" __global__ void packed_atomics(__half2* h, float* out)
+{
+    __shared__ __half2 s;
+    if (threadIdx.x == 0) s = __float2half2_rn(1.0f);
+    __syncthreads();
+    atomicAdd(h + (threadIdx.x & 1), __floats2half2_rn(1.0f, 2.0f));
+    atomicAdd(threadIdx.x < 8 ? &s : h + 2, __floats2half2_rn(0.5f, 4.0f));
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        out[0] = __low2float(s);
+        out[1] = __high2float(s);
+    }
+}
