@@ -35,7 +35,7 @@ def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> La
     """The interval reaches what the time would be if L2 kept nothing from the launch before."""
     cold = trust.unkept(case, work.whole)
     if cold is not None:
-        found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1).time_s)
+        found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1))
     return found
 
 

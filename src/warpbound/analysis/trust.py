@@ -47,13 +47,11 @@ def judged(case: Case, timed: LaunchPrediction | None) -> Kind | None:
     return None if timed is None else expected(case.gpu.key, timed.bottleneck)
 
 
-def widened(found: LaunchPrediction, name: str, other_s: float) -> LaunchPrediction:
-    """The same with an interval that reaches `other_s`, the time if `name` is otherwise than taken."""
-    low, high = found.interval
-    if low <= other_s <= high:
-        return found
-    doubts = found.doubts | {name: abs(other_s - found.time_s)}
-    return replace(found, interval=(min(low, other_s), max(high, other_s)), doubts=doubts)
+def widened(found: LaunchPrediction, name: str, other: LaunchPrediction) -> LaunchPrediction:
+    """The same with an interval that covers `other`'s, too: the prediction if `name` is otherwise than taken."""
+    edges = (*found.interval, *other.interval)
+    doubts = found.doubts | {name: abs(other.time_s - found.time_s)}
+    return replace(found, interval=(min(edges), max(edges)), doubts=doubts)
 
 
 def unkept(case: Case, work: Workload) -> Workload | None:
