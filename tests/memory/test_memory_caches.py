@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from warpbound.isa.limits import limits
+from warpbound.machine import gpu
 from warpbound.memory import sectored_lru
 from warpbound.memory.caches import INDEX, READ, UPDATE, WRITE, Cache, Stream, estimate, exact, l1, l2
+from warpbound.memory.hierarchy import facts
 from warpbound.memory.reuse import distances_at_end, locality, pages, previous, stack_distances, survival
 
 
@@ -176,10 +179,38 @@ def test_edge_of_a_v100_l1():
     assert max(sizes) == pytest.approx(last_full, rel=0.1)
 
 
-def estimate_of_loop(kib):
-    """Hit rate of an L1 of 128 KiB in the second pass over that many KiB."""
+def estimate_of_loop(kib, l1_KiB=128):
+    """Hit rate of an L1 of that many KiB in the second pass over a data set of so many KiB."""
     one = stream(np.arange(kib * 32))
-    return estimate(one, l1(128 << 10), one).hit.mean()
+    return estimate(one, l1(l1_KiB << 10), one).hit.mean()
+
+
+# The same of an A100, gpu-cache/a100_80.txt, and of an L40, @71a3611 gpu-cache/l40.txt: blocks of 256 threads without
+# shared memory, 8 and 6 of which an SM holds, each with 1 KiB of reserve.
+EDGES = {
+    "a100-sxm-80gb": (8, {128: 19119.9, 148: 19098.8, 172: 17194.8, 204: 13549.4}),
+    "l40": (6, {86: 22611.1, 102: 22227.5, 118: 20069.2, 140: 16559.1}),
+    "v100-pcie": (8, {116: 13692.3, 120: 13710.9, 124: 12108.4, 128: 10855.5}),
+}
+
+
+@pytest.mark.parametrize("board", EDGES)
+def test_edge_of_l1_beside_the_carve_out(board):
+    blocks, rates = EDGES[board]
+    size, rate = np.array(list(rates)), np.array(list(rates.values()))
+    measured = np.interp(-0.95 * rate.max(), -rate, size)
+    found = facts(gpu(board), blocks, blocks * limits(gpu(board).compute_capability).reserved_shared_per_block)
+    l1_KiB = found.l1_bytes // 1024
+    predicted = max(kib for kib in range(64, 260, 4) if estimate_of_loop(kib, l1_KiB) == 1)
+    assert predicted == l1_KiB
+    assert predicted == pytest.approx(measured, rel=0.1)
+
+
+def test_a_launch_may_ask_for_another_carve_out():
+    assert facts(gpu("a100-sxm-80gb"), 8, 8 << 10).l1_bytes == (192 - 32) << 10  # what its driver leaves
+    assert facts(gpu("a100-sxm-80gb"), 8, 8 << 10, 0).l1_bytes == (192 - 8) << 10  # the reserve of 8 blocks
+    assert facts(gpu("a100-sxm-80gb"), 8, 8 << 10, 100).l1_bytes == (192 - 100) << 10
+    assert facts(gpu("h200"), 8, 8 << 10).l1_bytes == (256 - 8) << 10
 
 
 def test_locality_recovers_its_own_curve():

@@ -13,6 +13,7 @@ from warpbound.emulate import Trace, trace
 from warpbound.isa.limits import limits
 from warpbound.kernel_launch import Launch
 from warpbound.latency import DRAM, LEVELS, Shares, waits
+from warpbound.memory import hierarchy
 from warpbound.memory.address_arithmetic import LOCAL, SPACES
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.predicted import Access, Predicted
@@ -58,21 +59,11 @@ def followed(case: Case, launch: Launch) -> tuple[Trace, Sample, Traffic | None]
 
 
 def facts(case: Case) -> Facts:
-    """The caches that the launch finds: L1 is what the block's shared memory leaves of the SM's memory."""
-    rules = limits(case.gpu.compute_capability)
-    per_block = case.program.shared_bytes + (case.launch.smem if case.launch else 0) + rules.reserved_shared_per_block
-    used_KiB = per_block * case.residency.blocks_per_sm / 1024
-    carveout = next((size for size in rules.carveouts_KiB if size >= used_KiB), max(rules.carveouts_KiB))
-    if case.launch and case.launch.carveout is not None:
-        carveout = next((size for size in rules.carveouts_KiB if size >= case.launch.carveout), carveout)
-    unified = rules.unified_l1_shared_KiB or carveout
-    return Facts(
-        arch=case.gpu.arch,
-        sm_count=int(case.gpu.value("sm_count")),
-        blocks_per_sm=case.residency.blocks_per_sm,
-        l1_bytes=(unified - carveout) * 1024,
-        l2_bytes=int(case.gpu.value("l2_size")),
-    )
+    """The caches that the launch finds: L1 is what the blocks' shared memory leaves of the SM's memory."""
+    reserved = limits(case.gpu.compute_capability).reserved_shared_per_block
+    per_block = case.program.shared_bytes + (case.launch.smem if case.launch else 0) + reserved
+    resident = case.residency.blocks_per_sm
+    return hierarchy.facts(case.gpu, resident, per_block * resident, case.launch.carveout if case.launch else None)
 
 
 def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:

@@ -33,6 +33,7 @@ class Limits:
     carveouts_KiB: tuple[int, ...]  # shared memory per SM that can be set, ascending
     sources: tuple[str, ...]
     unified_l1_shared_KiB: int | None = None  # None: L1 and shared memory are separate
+    least_carveout_KiB: int = 0  # that drivers set for kernels that ask for less, or for none
     barriers_per_sm: int | None = None  # None: barriers do not limit residency
     doubled_register_units: tuple[int, ...] = ()  # registers per thread that double the unit (2.x)
     note: str = ""

@@ -77,16 +77,18 @@ class Levels:
     left_dirty: float
 
 
-def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int) -> Facts:
+def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | None = None) -> Facts:
     """Facts of a board, when resident blocks take `shared_per_sm` bytes of shared memory, reserve included.
 
-    The carve-out is the smallest that holds them. L1 sizes before Volta (from memory): none in use for
-    global loads on 1.x and 3.x, what shared memory leaves of 64 KiB on 2.x, 24 KiB on 5.x and 6.x.
+    carveout_KiB : what the launch asks for; without it the smallest that holds them and that drivers set.
+    L1 sizes before Volta (from memory): none in use for global loads on 1.x and 3.x, what shared memory leaves of
+    64 KiB on 2.x, 24 KiB on 5.x and 6.x.
     """
     known = limits(gpu.compute_capability)
-    total = known.unified_l1_shared_KiB
-    carveout = min((c for c in known.carveouts_KiB if c * 1024 >= shared_per_sm), default=max(known.carveouts_KiB))
+    needed_KiB = max(shared_per_sm / 1024, known.least_carveout_KiB if carveout_KiB is None else carveout_KiB)
+    carveout = min((size for size in known.carveouts_KiB if size >= needed_KiB), default=max(known.carveouts_KiB))
     old = {2: 64 - carveout, 5: 24, 6: 24}.get(gpu.arch // 10, 0)
+    total = known.unified_l1_shared_KiB
     return Facts(
         arch=gpu.arch,
         sm_count=int(gpu.value("sm_count")),
