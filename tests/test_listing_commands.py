@@ -51,6 +51,27 @@ def test_every_early_board_answers(board: str) -> None:
     assert any("by the table of" in note for note in found["confidence"]["assumed"])
 
 
+def test_early_code_is_not_executed() -> None:
+    """Its constants and special registers are laid out otherwise, although some opcodes have the same names."""
+    path = str(LISTINGS / "interval_actual_loop.sass")
+    code, out, _ = ask("analyze", path, "--gpu", "gtx1080", "--grid", "64", "--block", "256", "--format", "json")
+    (found,) = json.loads(out)["results"]
+    assert (code, found["mode"], found["time_s"]) == (0, "static", None)
+    assert "only code for sm_70 and later is executed, not for sm_61" in found["not_executed"]
+
+
+def test_figure_3_6() -> None:
+    """min(6.35 n, 154) GB/s of the thesis' vector add, by occupancy."""
+    path = str(LISTINGS / "volkov_vector_add.sass")
+    words = ("--gpu", "gtx680", "--grid", "65536", "--block", "128", "--format", "json")
+    code, out, _ = ask("curve", path, *words)
+    (found,) = json.loads(out)["results"]
+    assert code == 0
+    assert len(found["warps_per_sm"]) > 10
+    for warps, rate in zip(found["warps_per_sm"], found["gbytes_per_s"], strict=True):
+        assert rate == pytest.approx(min(6.34729 * warps, 154), rel=1e-4)
+
+
 def test_counts() -> None:
     code, out, _ = ask("count", TILED, "--trips", "$OUTERLOOP=3", "--uncoalesced", "all", "--format", "json")
     (found,) = json.loads(out)

@@ -87,11 +87,6 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     plain : what builds the handlers, by opcode.
     """
     check(launch)
-    if program.arch < FIRST:
-        raise InputError(
-            f"Code for sm_{program.arch} is not executed, only that of sm_{FIRST} and later.",
-            "Ask for the static analysis, without arguments.",
-        )
     memory = prepare(program, launch)
     handlers = tuple(_handler(one, memory, program.arch, plain) for one in program.instructions)
     used = [
@@ -110,6 +105,8 @@ def _handler(instruction: Instruction, memory: Memory, arch: int, plain: Mapping
     here = site(instruction, memory.constants, arch)
     build = plain.get(instruction.opcode)
     try:
+        if arch < FIRST:
+            raise unsupported(instruction, f": only code for sm_{FIRST} and later is executed, not for sm_{arch}")
         if build is None or strange(instruction.opcode, here.modifiers):
             raise unsupported(instruction)
         body = build(here)
