@@ -140,7 +140,14 @@ def _arrival(name, grid, block, args, expected):
     return Case(KERNELS / "arrival.cu", name, grid, block, args, expected, least_arch=80)
 
 
-# --- clusters of blocks ---
+# --- the whole grid, and clusters of blocks ---
+
+
+def grid_sum(random):
+    v = random.integers(0, 99, (40, 512)).astype(np.int32)  # more lanes than one chunk
+    args = {"in": v, "partial": np.zeros(40, np.int32), "out": np.zeros(40 * 512, np.int32)}
+    expected = {"out": Expected(np.full(40 * 512, v.sum(), np.int32)), "partial": Expected(np.full(40, -1, np.int32))}
+    return Case(KERNELS / "cooperative.cu", "grid_sum", 40, 512, args, expected)
 
 
 def cluster_ring(random):
@@ -174,5 +181,5 @@ CASES: dict[str, Make] = {
     for make in (function_table, function_choice, virtual_functions, float8_each, float8_four, float8_halves,
                  packed_atomics,
                  arrive_and_wait, arrive_then_wait, arrive_and_leave, arrive_for_several, copies_in_stages, parities,
-                 cluster_ring, cluster_histogram, cluster_places)
+                 grid_sum, cluster_ring, cluster_histogram, cluster_places)
 }  # fmt: skip

@@ -76,12 +76,16 @@ class Groups:
         return at, self.ready.pop(at).lanes
 
     def _release_plain(self) -> bool:
-        """Let lanes go on that wait at a BSYNC without a promise of convergence, as the hardware's YIELD does."""
+        """Let lanes go on that wait at a BSYNC without a promise of convergence, as the hardware's YIELD does.
+
+        Who comes there later must not wait for them.
+        """
         released = False
-        for wait in self.converging.values():
+        for key, wait in self.converging.items():
             lanes = wait.lanes & wait.plain
             if lanes.any():
                 self._resume(wait, lanes)
+                self.leave(key, lanes)
                 released = True
         return released
 

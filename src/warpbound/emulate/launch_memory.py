@@ -15,6 +15,7 @@ from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
 from warpbound.program.kernel import Parameter, Program, Symbol
 
+GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 _GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 
 
@@ -30,15 +31,19 @@ class Area:
     grid: int
     stack: int
     local_window: int  # generic base of local memory, 64 bits
+    barrier: int  # address of what a cooperative launch gives a grid-wide barrier: upper word, lower word
 
 
-_BEFORE_100 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20)
-_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8)
+_BEFORE_90 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20, barrier=0x8C)
+_FROM_90 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20, barrier=0x44)
+_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, barrier=0x254)
 
 
 def launch_area(arch: int) -> Area:
     """Of code for sm `arch`."""
-    return _FROM_100 if arch >= 100 else _BEFORE_100
+    if arch >= 100:
+        return _FROM_100
+    return _FROM_90 if arch >= 90 else _BEFORE_90
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,9 @@ def prepare(program: Program, launch: Launch) -> Memory:
         if program.data.get(section):
             sections[section] = len(plan)
             plan.append(Plan(section, len(program.data[section]), _bytes(program.data[section])))
+    if _waits_for_grid(program):
+        sections[GRID_BARRIER] = len(plan)
+        plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
     image = _image(plan)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
@@ -96,7 +104,20 @@ def prepare(program: Program, launch: Launch) -> Memory:
     _place_symbols(program, launch, image, sections, banks, results)
     area = _parameter_bytes(program, parameters, arguments, places, image)
     banks[0] = _bank_zero(program, launch, area)
+    if GRID_BARRIER in sections:
+        address = image.address(sections[GRID_BARRIER])
+        _put(banks[0], launch_area(program.arch).barrier, (address >> 32, address & 0xFFFF_FFFF))
     return Memory(image, Constants({n: _words(bank) for n, bank in banks.items()}), results)
+
+
+def _waits_for_grid(program: Program) -> bool:
+    """Whether the kernel looks for the memory that a cooperative launch gives it."""
+    place = launch_area(program.arch).barrier
+    return any(
+        operand.kind == "constant" and operand.bank == 0 and operand.value in (place, place + 4)
+        for one in program.instructions
+        for operand in one.operands
+    )
 
 
 def _known(argument: Argument) -> bool:
