@@ -13,9 +13,10 @@ from warpbound.headline.dram import capacity
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.streams import STREAMS, Setting, stream_rate
 from warpbound.machine import Gpu, gpu, override
-from warpbound.measure import corpus, costs, global_patterns, hong_kim, shared_patterns, synthetic_family
+from warpbound.measure import costs, global_patterns, hong_kim, shared_patterns, synthetic_family
 from warpbound.measure.building import Cubins
 from warpbound.measure.case import Record
+from warpbound.measure.corpus.subjects import subjects
 from warpbound.measure.device import Facts, Geometry
 from warpbound.measure.instruction_mix import repeated
 from warpbound.measure.suite import MECHANISMS, units
@@ -463,4 +464,4 @@ def _example(gpu_: FakeGpu, x: Launched) -> float:
     return gpu_.truth.launch + x.blocks * 1e-9
 
 
-ANSWERS.update({(one.kernel or "").partition("<")[0]: _example for one in corpus.examples().values()})
+ANSWERS.update({one.kernel: _example for one in subjects().values()})

@@ -1,51 +1,20 @@
-"""Real kernels, timed: the examples with their launch files, at several sizes and tunings, warm and cold."""
+"""Real kernels, timed: the examples and tunable kernels, at several sizes and tunings, warm and cold."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.kernel_launch import Argument, Dim, Launch, contents, launch, pack
+from warpbound.kernel_launch import Argument, Dim, Launch, contents, pack
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, Unit
+from warpbound.measure.corpus.subjects import Subject, Tuning, subjects, tunings
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
 
-FOLDER = Path(__file__).parents[4] / "examples"  # of a checkout; a wheel has none, and then there is nothing to time
-SHARES = (1, 2, 4, 8)       # of the blocks along the longest side of the grid
 QUEUE = 8                   # launches one after the other, warm: what a queue of them takes for each
-FROM_ARGUMENT = "argument"  # Buffer.fill: these words, the example, the argument
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """One way to run an example: macros and the launch that goes with them."""
-
-    name: str
-    grid: Dim
-    block: Dim
-    defines: Mapping[str, str] = field(default_factory=dict)
-
-
-def _rows(elements: int, *threads: int) -> tuple[Tuning, ...]:
-    return tuple(Tuning(f"block{t}", (-(-elements // t), 1, 1), (t, 1, 1)) for t in threads)
-
-
-TUNINGS: dict[str, tuple[Tuning, ...]] = {
-    "saxpy": _rows(1 << 24, 64, 128, 512, 1024),
-    "vector_add": _rows(1 << 24, 64, 128, 512, 1024),
-    "black_scholes": _rows(1 << 23, 64, 128, 512, 1024),
-    "matmul_tiled": tuple(
-        Tuning(f"tile{t}", (2048 // t, 2048 // t, 1), (t, t, 1), {"TILE": str(t)}) for t in (8, 16)
-    ),
-    "nbody": tuple(
-        Tuning(f"threads{t}", (-(-16896 // t), 1, 1), (t, 1, 1), {"THREADS": str(t)}) for t in (64, 256, 512)
-    ),
-}  # fmt: skip
+FROM_ARGUMENT = "argument"  # Buffer.fill: these words, the subject, the argument
 
 
 def source() -> str:
@@ -53,43 +22,41 @@ def source() -> str:
     return ""
 
 
-@cache
-def examples() -> dict[str, Launch]:
-    """The examples that can be run without setting symbols of the module, with their launches."""
-    found = {path.stem: launch(path) for path in sorted(FOLDER.glob("*.toml"))} if FOLDER.is_dir() else {}
-    return {name: one for name, one in found.items() if not one.constants}
-
-
 def units() -> dict[str, Unit]:
-    """One source per example and set of macros."""
+    """One source per subject and set of macros."""
     found = {}
-    for name, one in examples().items():
-        text = (FOLDER / f"{name}.cu").read_text(encoding="utf-8")
-        instance = one.kernel if one.kernel and "<" in one.kernel else None
-        for defines in ({}, *(t.defines for t in _tunings(name))):
-            macros = tuple(({**one.defines, **defines}).items())
-            found[_unit(name, defines)] = Unit(text, macros, (FOLDER, *one.include), one.options, instance)
+    for name, subject in subjects().items():
+        text = subject.source.read_text(encoding="utf-8")
+        for way in tunings(subject):
+            options = subject.options(way.defines)
+            found[unit_name(name, way.defines)] = Unit(
+                text, options.defines, options.include, options.extra, options.instance
+            )
     return found
 
 
-def _tunings(name: str) -> tuple[Tuning, ...]:
-    return TUNINGS.get(name, ())
-
-
-def _unit(name: str, defines: Mapping[str, str]) -> str:
+def unit_name(name: str, defines: Mapping[str, str]) -> str:
+    """Of the source with macros beyond the subject's own."""
     return "_".join(["corpus", name, *(f"{key}{value}" for key, value in defines.items())])
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Every example at its own launch and with fewer blocks, every tuning; each warm and cold."""
-    for name, one in examples().items():
-        shapes = [(f"1/{share}", _fewer(one.grid, share), one.block, "") for share in SHARES]
-        shapes += [(t.name, t.grid, t.block, _unit(name, t.defines)) for t in _tunings(name)]
-        seen: set[Dim] = set()
-        for label, grid, block, unit in shapes:
-            if unit or grid not in seen:
-                seen.add(grid)
-                yield from _warm_and_cold(name, label, _step(name, one, grid, block, unit), facts)
+    """Every subject at its own launch and with fewer blocks, every tuning; each warm and cold."""
+    for name, subject in subjects().items():
+        for label, way in launches(subject).items():
+            step = _step(name, subject.launch, way, facts)
+            yield from _warm_and_cold(name, label, step, facts)
+
+
+def launches(subject: Subject) -> dict[str, Tuning]:
+    """Label -> how it is run: fewer blocks of its own launch, then the tunings."""
+    own = subject.launch
+    found: dict[str, Tuning] = {}
+    for share in subject.shares:
+        way = Tuning(f"1/{share}", _fewer(own.grid, share), own.block)
+        if way.grid not in [one.grid for one in found.values()]:
+            found[way.name] = way
+    return found | {way.name: way for way in subject.tunings}
 
 
 def _fewer(grid: Dim, share: int) -> Dim:
@@ -98,11 +65,12 @@ def _fewer(grid: Dim, share: int) -> Dim:
     return (x, y, z)
 
 
-def _step(name: str, one: Launch, grid: Dim, block: Dim, unit: str) -> Step:
-    kernel = (one.kernel or name).partition("<")[0]
+def _step(name: str, one: Launch, way: Tuning, facts: Facts) -> Step:
+    kernel = subjects()[name].kernel
     args = tuple(_argument(argument) for argument in one.args)
-    threads = block[0] * block[1] * block[2]
-    return Step(f"{unit or _unit(name, {})}:{kernel}", grid, threads, args, one.smem, one.carveout, block)
+    carveout = None if one.carveout is None else min(100, -(-one.carveout * 1024 * 100 // facts.shared_per_sm))
+    unit = unit_name(name, way.defines)
+    return Step(f"{unit}:{kernel}", way.grid, prod(way.block), args, one.smem, carveout, way.block)
 
 
 def _argument(argument: Argument) -> str | np.generic:
@@ -124,26 +92,37 @@ def _buffers(name: str, one: Launch) -> tuple[Buffer, ...]:
 
 def _warm_and_cold(name: str, label: str, step: Step, facts: Facts) -> Iterator[Case]:
     scratch, evict = eviction(facts)
-    buffers = (*_buffers(name, examples()[name]), scratch)
+    buffers = (*_buffers(name, subjects()[name].launch), scratch)
     for state, before in {"warm": (), "cold": (evict,)}.items():
         axes: dict[str, Axis] = {"example": name, "launch": label, "cache": state, "blocks": prod(step.grid)}
-        launches = QUEUE if state == "warm" else 1
-        yield Case(axes, step, "time", buffers, (), before, launches=launches, seconds=launches * 3e-4)
+        queue = QUEUE if state == "warm" else 1
+        yield Case(axes, step, "time", buffers, (), before, launches=queue, seconds=queue * 3e-4)
 
 
 def array(fill: str) -> NDArray[Any]:
     """The contents that a Buffer's fill names."""
-    _, example, name = fill.split(" ")
-    args = examples()[example].args
-    index = next(i for i, argument in enumerate(args) if str(argument.name) == name)
+    _, name, argument = fill.split(" ")
+    args = subjects()[name].launch.args
+    index = next(i for i, one in enumerate(args) if str(one.name) == argument)
     found = contents(args[index], index)
     return np.zeros(args[index].size_B, np.uint8) if found is None else np.ascontiguousarray(found).ravel()
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
-    """Microseconds of every launch, warm and cold."""
+    """Microseconds of every launch, warm and cold; of each subject the quickest way."""
     rows: dict[str, dict[str, float]] = {}
     for r in records:
         row = rows.setdefault(f"{r.axes['example']} {r.axes['launch']}", {})
         row[str(r.axes["cache"])] = round(1e6 * float(r.value["seconds"]), 3)
-    return Findings({}, {"time [us]": rows} if rows else {})
+    best = {name: way for name, subject in subjects().items() if (way := _quickest(name, subject, records))}
+    return Findings({}, {"time [us]": rows, "quickest way": best} if rows else {})
+
+
+def _quickest(name: str, subject: Subject, records: list[Record]) -> str | None:
+    """Among the ways that do the same work, warm."""
+    ways = {"1/1", *(way.name for way in subject.tunings)}
+    mine = [r for r in records if r.axes["example"] == name and r.axes["cache"] == "warm" and r.axes["launch"] in ways]
+    if len(mine) < 2:
+        return None
+    first = min(mine, key=lambda r: float(r.value["seconds"]))
+    return str(first.axes["launch"])

@@ -1,0 +1,83 @@
+"""What the corpus runs: a source, a launch, and the other ways to run it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from warpbound.kernel_launch import Dim, Launch, launch
+from warpbound.measure.corpus import tuned
+from warpbound.program.cuda import Options
+
+EXAMPLES = Path(__file__).parents[4] / "examples"  # of a checkout; a wheel has none
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """One way to run a subject: macros and the launch that goes with them."""
+
+    name: str
+    grid: Dim
+    block: Dim
+    defines: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kernel with its launch; shares : of the blocks along the longest side of the grid."""
+
+    source: Path
+    launch: Launch
+    tunings: tuple[Tuning, ...] = ()
+    shares: tuple[int, ...] = (1, 2, 4, 8)
+
+    @property
+    def kernel(self) -> str:
+        """Its plain name."""
+        return (self.launch.kernel or self.source.stem).partition("<")[0]
+
+    def options(self, defines: Mapping[str, str]) -> Options:
+        """How it is compiled with further macros."""
+        macros = tuple(({**self.launch.defines, **defines}).items())
+        kernel = self.launch.kernel
+        instance = kernel if kernel and "<" in kernel else None
+        return Options(macros, (self.source.parent, *self.launch.include), self.launch.options, instance)
+
+
+def _rows(elements: int, *threads: int) -> tuple[Tuning, ...]:
+    return tuple(Tuning(f"block{t}", (-(-elements // t), 1, 1), (t, 1, 1)) for t in threads)
+
+
+TUNINGS: dict[str, tuple[Tuning, ...]] = {
+    "saxpy": _rows(1 << 24, 64, 128, 512, 1024),
+    "vector_add": _rows(1 << 24, 64, 128, 512, 1024),
+    "black_scholes": _rows(1 << 23, 64, 128, 512, 1024),
+    "matmul_tiled": tuple(
+        Tuning(f"tile{t}", (2048 // t, 2048 // t, 1), (t, t, 1), {"TILE": str(t)}) for t in (8, 16)
+    ),
+    "nbody": tuple(
+        Tuning(f"threads{t}", (-(-16896 // t), 1, 1), (t, 1, 1), {"THREADS": str(t)}) for t in (64, 256, 512)
+    ),
+}  # fmt: skip
+
+
+@cache
+def subjects() -> dict[str, Subject]:
+    """The examples that can be run without setting symbols of the module, then the tunable kernels."""
+    found = {}
+    for path in sorted(EXAMPLES.glob("*.toml")) if EXAMPLES.is_dir() else ():
+        one = launch(path)
+        if not one.constants:
+            found[path.stem] = Subject(path.with_suffix(".cu"), one, TUNINGS.get(path.stem, ()))
+    for name, family in tuned.FAMILIES.items():
+        first, *others = family.ways
+        own = launch(grid=first.grid, block=first.block, smem=family.smem, kernel=family.kernel,
+                     defines=first.defines, args=family.arguments())  # fmt: skip
+        ways = tuple(Tuning(way.name, way.grid, way.block, way.defines) for way in others)
+        found[name] = Subject(tuned.FOLDER / f"{family.kernel}.cu", own, ways, (1, 4))
+    return found
+
+
+def tunings(subject: Subject) -> tuple[Tuning, ...]:
+    """Every set of macros: its own, then the others."""
+    return (Tuning("", subject.launch.grid, subject.launch.block), *subject.tunings)
