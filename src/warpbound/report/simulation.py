@@ -33,6 +33,8 @@ def _sentence(outcome: Mapping[str, Any]) -> str:
     if outcome["memory"]["transactions"]:
         memory = outcome["memory"]
         words.append(f"{memory['latency']:.4g} cycles in memory, {memory['waiting']:.3g} of it waiting")
+        if spread := memory["latency_percentiles"]:
+            words.append(f"5 % of them under {spread['5']:.4g}, 5 % over {spread['95']:.4g}")
     return "; ".join(words) + "."
 
 

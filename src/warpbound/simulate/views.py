@@ -39,12 +39,19 @@ def _line(x: Experiment, done: Outcome, warp: int, per_mark: int, width: int) ->
     requests, issues = own[own["kind"] == "request"], own[own["kind"] == "issue"]
     lasting = np.array([step.issue for step in x.steps])[issues["step"]]
     _fill(marks, IDLE, done.started[warp], end, per_mark)
-    for begin, until in zip(requests["cycle"], requests["until"], strict=True):
+    for begin, until in zip(_served_from(x, requests), requests["until"], strict=True):
         _fill(marks, WAITS, begin, until, per_mark)
     for begin, cycles in zip(issues["cycle"], lasting, strict=True):
         if cycles > 0:
             _fill(marks, ISSUES, begin, begin + cycles, per_mark)
     return "".join(marks).rstrip()
+
+
+def _served_from(x: Experiment, requests: NDArray[np.void]) -> NDArray[np.float64]:
+    """When memory took the transactions up, where their latency is known; else when they came."""
+    fixed = np.array([step.access is None or step.access.spread == 0 for step in x.steps])[requests["step"]]
+    latency = np.array([step.latency for step in x.steps])[requests["step"]]
+    return np.where(fixed, requests["until"] - latency, requests["cycle"])
 
 
 def _fill(marks: list[str], mark: str, begin: float, until: float, per_mark: int) -> None:
@@ -78,6 +85,7 @@ def summary(x: Experiment, done: Outcome) -> dict[str, Any]:
             "latency": done.request_latency if done.requests else None,
             "waiting": done.request_waiting if done.requests else None,
             "in_flight": done.in_memory,
+            "latency_percentiles": request_percentiles(done),
         },
         "stalls": {name: spent / total if total else 0.0 for name, spent in done.stalls.items()},
         "events": done.events,
@@ -99,7 +107,7 @@ def _percentiles(values: NDArray[np.float64]) -> dict[str, float]:
 
 
 def request_percentiles(done: Outcome) -> dict[str, float]:
-    """Latencies of the logged transactions, waiting included: since their instruction was issued."""
+    """Latencies of the logged transactions, waiting included; empty without a log."""
     requests = done.log[done.log["kind"] == "request"]
     return _percentiles(requests["until"] - requests["cycle"])
 

@@ -76,7 +76,7 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
         m[MEMORY_AREA] += back - time
         m[MEMORY_WAIT] += begin - time
         m[REQUESTS] += 1
-        note(m, begin, slot, REQUEST, back)
+        note(m, time, slot, REQUEST, back)
     return int(done)
 
 

@@ -35,7 +35,7 @@ class Happening(IntEnum):
     """Kinds of rows in the event log."""
 
     ISSUE = 0
-    REQUEST = 1   # a transaction is in memory, from `time` to `until`
+    REQUEST = 1   # a transaction reaches memory; it waits there, is served, and is back at `until`
     ARRIVE = 2    # at a barrier, until `until` at the earliest
     RELEASE = 3   # of a barrier
     START = 4     # of a warp
