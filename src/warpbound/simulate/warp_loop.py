@@ -130,7 +130,7 @@ def rouse(m: Column, slot: int) -> None:
 def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
     """The scheduler issues one instruction, or a pair, or finds out when to look again."""
     own = m[SCHEDULERS] + scheduler * SCHEDULER
-    time, best, best_key, again = m[own + WAKE], -1, 0, NEVER
+    time, best, best_key, able, again = m[own + WAKE], -1, 0, 0, NEVER
     for slot in range(scheduler, m[SLOTS_USED], m[SIZE]):
         at = m[SLOTS] + slot * SLOT
         free = m[at + READY]
@@ -138,6 +138,7 @@ def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
             free = pipe_free(m, slot)
             if free <= time:
                 key = preference(m, slot, m[own + LATEST])
+                able += 1
                 if best < 0 or key < best_key:
                     best, best_key = slot, key
                 continue
@@ -149,6 +150,7 @@ def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
     if best < 0:
         m[own + WAKE] = again
         return
+    m[own + WAKE] = again if able == 1 else time  # what is issued may rouse others
     at, port, going = m[SLOTS] + best * SLOT, 0, True
     while going:
         step = m[STEPS] + m[at + STEP] * WIDTH
@@ -158,7 +160,7 @@ def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
         going = going and m[at + READY] <= time and pipe_free(m, best) <= time
     m[own + LATEST] = best
     m[own + PORT] = time + port
-    m[own + WAKE] = time + port
+    m[own + WAKE] = max(m[own + WAKE], time + port)
 
 
 @compiled
