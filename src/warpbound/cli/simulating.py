@@ -1,5 +1,6 @@
 """`simulate`: warps on one SM, event by event."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,6 +28,8 @@ Examples:
   warpbound simulate examples/saxpy.cu --launch examples/saxpy.toml
 """
 
+OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem", "defines", "include", "clock")
+
 
 @click.command(epilog=EXAMPLES)
 @click.argument("what", required=False, metavar="[WHAT]")
@@ -41,6 +44,10 @@ Examples:
 @click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch.")
 @click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
 @click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
+@click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block.")
+@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock of a kernel.")
 @click.option("--events", "log", is_flag=True, help="With --format json: the event log too.")
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
@@ -52,7 +59,7 @@ def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None
         _family(form, out, asked)
     elif what == "evaluation":
         _evaluation(form, out, asked["gpus"])
-    elif ":" in what:
+    elif ":" in what and not Path(what).exists():
         _scenarios(what, form, out, asked["log"])
     else:
         _kernel(what, form, out, asked)
@@ -131,11 +138,10 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     from warpbound.asking import question
     from warpbound.report.simulation import kernel_pages
 
-    words = {key: asked[key] for key in ("gpus", "launch_file", "kernel", "grid", "block", "args")}
+    words = {key: asked[key] for key in OF_A_KERNEL}
     asking = question(
-        files=(file,), cluster=None, smem=None, carveout=None, defines=(), include=(), nvrtc=(), settings=(),
-        cache="warm", clock="boost", models="", views="", **words,
-    )  # fmt: skip
+        files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="", **words
+    )
     ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
     results = answered(asking, ask, announced)
     _write(form, out, results, kernel_pages(results))
