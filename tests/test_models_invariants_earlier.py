@@ -175,6 +175,16 @@ def test_baghsorkhi_grows_faster_than_its_warps(alpha: float, faster: list[int])
     assert n[1:][steps].tolist() == faster
 
 
+@quick
+@given(n=st.integers(1, 24), alpha=st.floats(0, 512))
+def test_baghsorkhi_s_longest_path_is_the_summary_that_the_thesis_prints(n: int, alpha: float) -> None:
+    """Section 7.2: max(37, x, 440 - (n - 2) x) with x = alpha max(4, 20 / n) + 4, of very many turns."""
+    turns = 1e12
+    found = baghsorkhi.predict(baghsorkhi.Inputs(float(n), alpha * turns, turns, 4.0, 20.0, 37.0, 444.0)).total / turns
+    x = alpha * max(4.0, 20.0 / n) + 4.0
+    assert found == pytest.approx(max(37.0, x, 440.0 - (n - 2) * x), rel=1e-9)
+
+
 def test_baghsorkhi_without_accesses_is_arithmetic() -> None:
     x = baghsorkhi.Inputs(np.array([1.0, 24.0]), 100.0, 0.0, 4.0, 20.0, 37.0, 444.0)
     assert baghsorkhi.predict(x).total.tolist() == [2000.0, 400.0]

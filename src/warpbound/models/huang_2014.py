@@ -103,6 +103,11 @@ def lanes_per_cycle(x: Inputs, lane_insts: Real, cpi: Real) -> Real:
     return 32.0 * np.divide(lane_insts, insts(x) * cpi)                               # eq. V-7.5
 
 
+def core_requests(x: Inputs, interval: Interval) -> Real:
+    """#core_reqs, requests in flight with every warp of a core in this interval."""
+    return np.multiply(interval.requests, x.warps)                                    # eq. 18
+
+
 def service_time(clock_Hz: Real, bytes_per_s: Real, bytes_per_request: Real) -> Real:
     """s, cycles in which the pins transfer one request."""
     return np.multiply(clock_Hz, bytes_per_request) / bytes_per_s                     # eq. 22
@@ -130,8 +135,7 @@ def is_physical(x: Inputs) -> NDArray[np.bool_]:
 
 
 def _requests(x: Inputs, interval: Interval) -> Real:
-    """Requests of all SMs, each warp in this interval; #core_reqs times the SMs."""
-    return np.multiply(interval.requests, x.warps) * x.cores                          # eq. 18
+    return core_requests(x, interval) * x.cores                                       # eq. 18
 
 
 def _cpi(x: Inputs, multithreading: Real) -> Stack:

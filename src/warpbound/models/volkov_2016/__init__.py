@@ -11,7 +11,8 @@ Models   warps of one SM in steady state.  One warp alone has a least latency (l
          `mixes` is the family of sections 4.1 to 4.7 (alpha adds per other
          instruction), `contention` lets memory latency grow with traffic (6.4, 6.5),
          `one_warp` finds the latency and the resource cycles of a kernel (3.6, 3.7),
-         `schemes` holds the simpler estimates the thesis argues against (4.8 to 4.12).
+         `schemes` holds the simpler estimates the thesis argues against (4.8 to 4.12),
+         `readings` what it reads off its measured tables.
 Omits    interference between warps other than at memory, caches that lose hits as
          occupancy grows, barriers beyond a fixed schedule, unequal SMs, launch and tail.
 """
@@ -20,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from warpbound.bounds import Bounds, Real, bounds
-from warpbound.models.volkov_2016 import contention, little, mixes, one_warp, schemes
+from warpbound.models.volkov_2016 import contention, little, mixes, one_warp, readings, schemes
 from warpbound.models.volkov_2016.little import concurrency, rate
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "needed_warps",
     "one_warp",
     "predict",
+    "readings",
     "schemes",
     "throughput_bound",
 ]

@@ -111,6 +111,11 @@ def when_congested(before: Inputs, after: Inputs) -> Effect:
     return _effect(before, after, equilibrium.congested(before), equilibrium.congested(after))
 
 
+def relative_gain(after: Real, before: Real) -> Real:
+    """Factor between two throughputs that are given over one common base, as the bars of Figure 18 are."""
+    return np.divide(after, before)                                           # eq. VI
+
+
 def best_threads(x: Inputs) -> Array:
     """Least n with the most MS throughput: throttling to the cache peak, or to M/Z if that is less."""
     ceiling = np.divide(x.lanes, x.intensity)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.machine import gpu
+from warpbound.models.volkov_2016.readings import yearly_factor
 from warpbound.report.series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.workload.files.lanes import fp32_lanes
@@ -12,7 +13,8 @@ from warpbound.workload.files.lanes import fp32_lanes
 def numbers(given: Given) -> Numbers:
     """Yearly factors of groups of boards."""
     groups = {**given["groups"], "all": list(given["boards"])}
-    return {name: yearly_factor(_years(given, boards), ratios(boards)) for name, boards in groups.items()}
+    found = {name: fitted_factor(_years(given, boards), ratios(boards)) for name, boards in groups.items()}
+    return {**found, "thesis' tables, 2006 to 2014": _between_ends(given)}
 
 
 def figures(given: Given) -> tuple[Figure, ...]:
@@ -38,9 +40,16 @@ def ratios(boards: list[str]) -> NDArray[np.float64]:
     return np.array([_ratio(name) for name in boards])
 
 
-def yearly_factor(year: NDArray[np.float64], ratio: NDArray[np.float64]) -> float:
+def fitted_factor(year: NDArray[np.float64], ratio: NDArray[np.float64]) -> float:
     """How much faster arithmetic than memory grows, by least squares on the logarithm."""
     return float(np.exp(-np.polyfit(year, np.log(ratio), 1)[0]))
+
+
+def _between_ends(given: Given) -> float:
+    """The same of the thesis' oldest and newest GPU alone."""
+    oldest, newest = (given["machines"][name] for name in given["ends"])
+    first, last = (m["pins_GBs"] / (m["cores"] * m["sms"] * m["clock_GHz"]) for m in (oldest, newest))
+    return float(yearly_factor(first, last, given["years_between"]))
 
 
 def _ratio(name: str) -> float:

@@ -1,6 +1,8 @@
 """Section 3.10: needed occupancy is latency times throughput, so what slows throughput lowers it."""
 
 from warpbound.models.volkov_2016.little import concurrency
+from warpbound.models.volkov_2016.one_warp import busy_cycles
+from warpbound.models.volkov_2016.readings import share
 from warpbound.reproduce.item import Given, Numbers
 
 
@@ -15,7 +17,8 @@ def numbers(given: Given) -> Numbers:
     return {
         **{f"diverged access, {size}": moved / coalesced for size, moved in diverged.items()},
         **{f"permutation, {size}": (streams + moved) / (streams + coalesced) for size, moved in diverged.items()},
-        "latency of 31 more transactions": (lanes - 1) * given["transaction_latency"],
+        "latency of 31 more transactions": busy_cycles([lanes - 1], [given["transaction_latency"]]),
         "vector abs: occupancy, positive over negative": expected,
         "vector abs: occupancy, positive over negative, measured": expected,
+        "vector abs: the two measured occupancies": share(*given["vector_abs_warps"]),
     }

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from warpbound.models.volkov_2016.little import concurrency
+from warpbound.models.volkov_2016.little import concurrency, warps_holding
+from warpbound.models.volkov_2016.readings import instructions, share, throughput_in_passes, warps_per_sm
 from warpbound.report.series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
@@ -12,11 +13,24 @@ from warpbound.reproduce.volkov_2016.machines import machines
 def numbers(given: Given) -> Numbers:
     """Warps for either latency, and the accesses of Figure 4.3 that are not coalesced."""
     found = {name: _warps(machine, given["warps_at_90"][name]) for name, machine in machines(given).items()}
-    halved = machines(given)["Maxwell"].memory_throughput / 2
+    maxwell = machines(given)["Maxwell"]
+    halved = throughput_in_passes(maxwell.memory_throughput, given["stride"])
+    at_95 = warps_per_sm(given["maxwell_at_95"], maxwell.schedulers)
+    random = given["machines"]["Maxwell"]["throughput"]["random"]
     return {
         **found,
-        "stride 2": {"throughput": halved, "warps": concurrency(given["stride_2_latency"], halved)},
-        "random": {"warps": concurrency(given["random_latency"], given["random_IPC"])},
+        "Maxwell, 95 %": {"occupancy": at_95, "over the model's": share(at_95, found["Maxwell"]["memory"])},
+        "G80, multiply-add": {"ratio at 90 %": _multiply_add(given, machines(given)["G80"])},
+        "stride 2": {
+            "throughput": halved,
+            "warps": concurrency(given["stride_2_latency"], halved),
+            "at 90 %": warps_holding(found["Maxwell"]["at 90 %"], given["stride"]),
+        },
+        "random": {
+            "throughput": instructions(random, maxwell.schedulers),
+            "warps": concurrency(given["random_latency"], given["random_IPC"]),
+            "at 90 %": warps_per_sm(given["random_at_90"], maxwell.schedulers),
+        },
     }
 
 
@@ -37,8 +51,16 @@ def figures(given: Given) -> tuple[Figure, ...]:
 
 def _warps(machine: Machine, per_scheduler_at_90: float) -> dict[str, float]:
     arithmetic = float(concurrency(machine.alu_latency, machine.alu_throughput))
+    at_90 = float(warps_per_sm(per_scheduler_at_90, machine.schedulers))
     return {
         "arithmetic": arithmetic,
         "memory": float(concurrency(machine.memory_latency, machine.memory_throughput)),
-        "ratio at 90 %": per_scheduler_at_90 * machine.schedulers / arithmetic,
+        "at 90 %": at_90,
+        "ratio at 90 %": float(share(at_90, arithmetic)),
     }
+
+
+def _multiply_add(given: Given, g80: Machine) -> float:
+    """The same ratio with the longer latency of a multiply-add."""
+    arithmetic = concurrency(given["multiply_add_latency"], g80.alu_throughput)
+    return float(share(warps_per_sm(given["warps_at_90"]["G80"], g80.schedulers), arithmetic))

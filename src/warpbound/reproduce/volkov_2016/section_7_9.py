@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.models.volkov_2016.readings import overstatement
 from warpbound.report.series import Axis, Figure, Series, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import Ratios, alphas, ratios
@@ -10,13 +11,14 @@ from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import PREDICTORS, refined
 from warpbound.reproduce.volkov_2016.machines import machines
 
+FROM_SHARE = "volkov_2016 at alpha 0, from the share of the peak in Table 6.4"
 NOT_COMPARED = ("volkov_2016, contention", "roofline_2009")  # the reference itself; no occupancy in it
 
 
 def numbers(given: Given) -> Numbers:
     """Extremes over all intensities of the models that the thesis shows on each machine."""
     at, there = alphas(given["steps"]), machines(given)
-    return {
+    found = {
         machine: {
             f"{model}, {side}": value
             for model in models
@@ -24,6 +26,8 @@ def numbers(given: Given) -> Numbers:
         }
         for machine, models in given["rows"].items()
     }
+    measured = {name: {FROM_SHARE: overstatement(share)} for name, share in given["share_at_linear"].items()}
+    return {name: found[name] | measured[name] for name in found}
 
 
 def figures(given: Given) -> tuple[Figure, ...]:

@@ -36,7 +36,7 @@ def numbers(given: Given) -> Numbers:
             "singular at": case["warps"] / _rho(huang_inputs(fermi, case["warps"], 0.0, 1.0)),
         },
         "Fermi, stride 2": {
-            "requests of 17 warps": stride["warps"] * stride["requests"],
+            "requests of 17 warps": huang_2014.core_requests(wide, wide.intervals[0]),
             "delay at 17 warps": huang_2014.bandwidth_delay(wide, wide.intervals[0]),
             "CPI at 17 warps": huang_2014.predict(wide).total,
         },

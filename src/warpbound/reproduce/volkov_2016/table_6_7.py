@@ -1,6 +1,7 @@
 """Table 6.7: transactions one after another."""
 
 from warpbound.models.volkov_2016.one_warp import latency_per_transaction
+from warpbound.models.volkov_2016.readings import share
 from warpbound.reproduce.item import Given, Numbers
 
 
@@ -13,5 +14,5 @@ def _row(m: Given, coalesced: float) -> dict[str, float]:
     latency, rate = m["latency"], m["throughput"]
     return {
         "latency": float(latency_per_transaction(latency["random"], latency["stream"], coalesced)),
-        "stream over random": rate["stream"] / rate["random"],
+        "stream over random": float(share(rate["stream"], rate["random"])),
     }

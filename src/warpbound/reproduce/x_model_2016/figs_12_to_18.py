@@ -1,7 +1,7 @@
 """Figures 12 to 18: operations on a machine whose cache thrashes."""
 
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, shape
-from warpbound.models.x_model_2016.operations import Effect, best_threads, largest_gain, operate, when_congested
+from warpbound.models.x_model_2016.operations import Effect, best_threads, largest_gain, operate, relative_gain, when_congested
 from warpbound.report.series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
@@ -31,8 +31,8 @@ def numbers(given: Given) -> Numbers:
         ),
         "best number of threads": best_threads(x),
         "most that throttling gains": largest_gain(x, k),
-        "measured, throttled over 48 KB": measured["throttled, 48 KB"] / measured["48 KB"],
-        "measured, bypassed over 48 KB": measured["bypassed, 48 KB"] / measured["48 KB"],
+        "measured, throttled over 48 KB": relative_gain(measured["throttled, 48 KB"], measured["48 KB"]),
+        "measured, bypassed over 48 KB": relative_gain(measured["bypassed, 48 KB"], measured["48 KB"]),
     }
 
 
