@@ -50,13 +50,14 @@ def fma32(a: Value, b: Value, c: Value) -> Value:
 
 
 def fused(a: Value, b: Value, c: Value, room: Room) -> NDArray[np.float32]:
-    """a b + c of float32 arrays (or scalars), rounded once to nearest even; a view of `room.floats`.
+    """a b + c of float32 arrays of one length (or scalars), rounded once to nearest even; a view of `room.floats`.
 
     The product is exact in float64. Rounding the sum twice goes wrong only where the first rounding
     ends on a tie of the second, or where the result underflows: those lanes are done again.
     To be called under an errstate that tells `room` of underflow.
     """
-    lanes = max(np.size(a), np.size(b), np.size(c))
+    shape = a.shape or b.shape or c.shape
+    lanes = shape[0] if shape else 1
     total, low, result = room.total[:lanes], room.low[:lanes], room.floats[:lanes]
     if not np.ndim(a):
         a, b = b, a
