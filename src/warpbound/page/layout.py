@@ -1,0 +1,226 @@
+"""What stands on the page: the question at the top, the views below it, sliders beside the figures."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import dcc, html
+
+from warpbound import machine
+from warpbound.page import sources
+from warpbound.page.controls import STEPS, Control
+from warpbound.page.pasted_source import LARGEST
+from warpbound.page.state import State
+from warpbound.page.views import VIEWS
+
+FIELDS = {  # of a launch: name -> label, example
+    "kernel": ("Kernel", "the only one"),
+    "grid": ("Grid", "64,64"),
+    "block": ("Block", "256"),
+    "smem": ("Dynamic shared memory, B", "0"),
+}
+PASTED = "pasted"
+ACCEPTED = ".cu,.cuh,.ptx,.sass,.txt"
+GRAPHS = (1, 2)
+_GRAPH: Any = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
+
+
+def page(state: State, brought: dict[str, str]) -> Any:
+    """The whole page as a state has it; `brought` is the launch that the source itself brings."""
+    pasted = state.source if state.source.partition(":")[0] in ("text", "here") else ""
+    return html.Div(
+        [
+            *(dcc.Store(id=name) for name in ("question", "live", "settled", "drawn", "theme", "pasted")),
+            dcc.Store(id="written", data={"values": dict(state.values), "pasted": pasted}),
+            dcc.Download(id="download"),
+            html.Header([html.H1("warpbound"), html.P("What bounds a GPU kernel, and what would change it.")]),
+            html.Main([asking(state, brought), _answer()]),
+        ]
+    )
+
+
+def asking(state: State, brought: dict[str, str]) -> Any:
+    """The question's fields; `brought` shows through where they are empty."""
+    source = state.source if state.source.partition(":")[0] in ("example", "paper", "bare") else PASTED
+    chosen = [
+        _labelled("source", "Kernel or workload", _choice("source", _kernels(), source)),
+        _labelled("gpu", "GPU", _choice("gpu", _boards(), state.gpu)),
+    ]
+    views = dcc.RadioItems(
+        id="view",
+        options=[{"label": view.title, "value": name} for name, view in VIEWS.items()],
+        value=state.view if state.view in VIEWS else "verdict",
+        className="views",
+        inline=True,
+    )
+    return html.Div([html.Div(chosen, className="row"), _launch(state, brought, source), _own(source), views])
+
+
+def _launch(state: State, brought: dict[str, str], source: str) -> Any:
+    fields = [
+        _labelled(name, label, _text(name, getattr(state, name), brought.get(name) or example))
+        for name, (label, example) in FIELDS.items()
+    ]
+    return html.Details(
+        [
+            html.Summary("Launch"),
+            html.Div(fields, className="row"),
+            html.Label("Arguments, one per line", htmlFor="args"),
+            dcc.Textarea(id="args", value=state.args, placeholder=brought.get("args") or _ARGUMENTS, rows=3),
+            html.P("Empty fields are as the example's launch file has them.", className="dim"),
+            html.Button("Analyse this launch", id="analyse"),
+        ],
+        open=source == PASTED,
+    )
+
+
+def _own(source: str) -> Any:
+    buttons = [
+        html.Button("Analyse this source", id="paste"),
+        dcc.Upload(html.Span("Upload a file"), id="upload", max_size=LARGEST, accept=ACCEPTED),
+    ]
+    return html.Details(
+        [
+            html.Summary("Your own CUDA"),
+            html.Label("Source of the kernel", htmlFor="code"),
+            dcc.Textarea(id="code", placeholder=_CODE, rows=10, spellCheck=False),
+            html.Div(buttons, className="row"),
+            html.P(
+                "It is compiled in a process of its own and never run. Up to 1 MB, with the compiler's headers.",
+                className="dim",
+            ),
+        ],
+        open=source == PASTED,
+    )
+
+
+_SPOKEN: Any = {"aria-live": "polite"}
+_NAMED: Any = {"aria-label": "Numbers to set"}
+_ARGUMENTS = "n=1048576\nx=f32[1048576]:randn"
+_CODE = "__global__ void scale(float *x, float a, int n) { ... }"
+
+
+def _answer() -> Any:
+    """Where answers are shown."""
+    graphs = [
+        html.Figure(
+            [
+                html.Div(dcc.Graph(id=f"graph-{n}", config=_GRAPH, figure={}), className="plot"),
+                html.Figcaption(id=f"caption-{n}"),
+            ],
+            id=f"figure-{n}",
+            hidden=True,
+        )
+        for n in GRAPHS
+    ]
+    return html.Div(
+        [
+            html.P(id="problem", role="alert"),
+            html.Div(
+                [
+                    html.Section(
+                        [
+                            html.H2(id="title"),
+                            html.P(id="subline", className="dim"),
+                            html.Div(id="words", **_SPOKEN),
+                            dcc.Loading(html.Div(id="exact"), delay_show=400, type="dot"),
+                            *graphs,
+                            html.Div(id="more"),
+                        ],
+                        className="shown",
+                    ),
+                    html.Aside(
+                        [html.Div(id="controls"), _exports()],
+                        className="controls",
+                        **_NAMED,
+                    ),
+                ],
+                className="columns",
+            ),
+        ]
+    )
+
+
+def _exports() -> Any:
+    return html.Div(
+        [
+            html.H3("Take it along"),
+            html.Div(
+                [
+                    html.Button("PNG", id="as-png"),
+                    html.Button("SVG", id="as-svg"),
+                    html.Button("JSON", id="as-json"),
+                    html.Button("Report", id="as-html"),
+                ],
+                className="row",
+            ),
+            html.P("The address is the whole view: send it to share what you see.", id="sharing", className="dim"),
+        ]
+    )
+
+
+def controls(own: Sequence[Control], board: Sequence[Control], values: dict[str, float]) -> Any:
+    """Sliders with a number each: the view's own, then those of the GPU."""
+    parts: list[Any] = []
+    if own:
+        parts += [html.H3("This view"), *(_control(one, values) for one in own)]
+    if board:
+        parts += [html.H3("The GPU"), html.P("Set any to build a machine that is not there.", className="dim")]
+        parts += [_control(one, values) for one in board[:FIRST_SHOWN]]
+        if board[FIRST_SHOWN:]:
+            rest = [_control(one, values) for one in board[FIRST_SHOWN:]]
+            is_set = any(one.key in values for one in board[FIRST_SHOWN:])
+            parts.append(html.Details([html.Summary("All its numbers"), *rest], open=is_set))
+    if parts:
+        parts.append(html.Button("Back to the own numbers", id="reset"))
+    return html.Div(parts)
+
+
+FIRST_SHOWN = 6
+
+
+def _control(one: Control, values: dict[str, float]) -> Any:
+    value = values.get(one.key, one.value)
+    number = {"kind": "value", "key": one.key}
+    name = one.key.replace(".", "-")
+    label = f"{one.label}, {one.unit}" if one.unit else one.label
+    most = max(one.high, value)
+    marks: Any = {"data-own": repr(one.value), "data-key": one.key, "data-label": label}
+    return html.Div(
+        [
+            html.Label(label, id=f"label-{name}"),
+            dcc.Input(
+                id={"kind": "slider", "key": one.key}, type="range", value=value, min=one.low, max=most,
+                step=one.step if one.whole else (most - one.low) / STEPS or "any",
+                name=f"{label}, slider",
+            ),
+            dcc.Input(id=number, type="number", value=value, step=one.step, name=label, debounce=False),
+        ],
+        className="control",
+        **marks,
+    )  # fmt: skip
+
+
+def _labelled(name: str, label: str, field: Any) -> Any:
+    return html.Div([html.Label(label, htmlFor=name), field], className="field")
+
+
+def _text(name: str, value: str, placeholder: str) -> Any:
+    return dcc.Input(id=name, type="text", value=value, placeholder=placeholder, debounce=True)
+
+
+def _choice(name: str, options: list[dict[str, str]], value: str) -> Any:
+    return dcc.Dropdown(id=name, options=options, value=value, clearable=False)
+
+
+def _kernels() -> list[dict[str, str]]:
+    found = [{"label": f"{name}.cu", "value": f"example:{name}"} for name in sources.examples()]
+    found.append({"label": "Your own CUDA", "value": PASTED})
+    found.append({"label": "Sliders alone (Volkov's mix)", "value": "bare"})
+    found += [{"label": f"Paper: {sources.paper(name).name}", "value": f"paper:{name}"} for name in sources.papers()]
+    return found
+
+
+def _boards() -> list[dict[str, str]]:
+    boards = [machine.gpu(key) for key in machine.catalogue()]
+    order = sorted(boards, key=lambda one: (-one.arch, one.name))
+    return [{"label": one.name, "value": one.key} for one in order]

@@ -1,0 +1,115 @@
+"""A process of its own for one source: compiles it, follows it in the emulator, answers in numbers.
+
+`python -m warpbound.page.worker` reads questions from its standard input and writes answers to its standard output,
+each a length of eight bytes and a message. It holds the trace, so that another number of the GPU costs no second
+execution. Nothing of the source runs natively. The system bounds its memory and files, whoever started it its time.
+"""
+
+import resource
+import struct
+import sys
+from typing import IO, Any
+
+import msgspec
+
+from warpbound.errors import WarpboundError
+from warpbound.page.questions import Answer, Numbers, Question
+
+MEMORY_B = 6 << 30
+FILE_B = 64 << 20
+LONGEST_B = 64 << 20
+LENGTH = struct.Struct(">Q")
+CACHE_NUMBERS = ("sm_count", "l2_size")  # numbers of the board that change what its caches see
+NO_LAUNCH = "the launch is not known"
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    confine()
+    seat = Seat()
+    while (message := receive(sys.stdin.buffer)) is not None:
+        question = msgspec.msgpack.decode(message, type=Question)
+        send(sys.stdout.buffer, msgspec.msgpack.encode(answered(seat, question)))
+
+
+def confine() -> None:
+    """No more memory than MEMORY_B, no file larger than FILE_B, no core dump."""
+    for kind, most in ((resource.RLIMIT_AS, MEMORY_B), (resource.RLIMIT_FSIZE, FILE_B), (resource.RLIMIT_CORE, 0)):
+        _, hard = resource.getrlimit(kind)
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (limit, limit))
+
+
+def receive(stream: IO[bytes]) -> bytes | None:
+    """The next message; None at the end, or where it is longer than any of ours."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    if length > LONGEST_B:
+        return None
+    body = stream.read(length)
+    return body if len(body) == length else None
+
+
+def send(stream: IO[bytes], message: bytes) -> None:
+    """One message with its length before it."""
+    stream.write(LENGTH.pack(len(message)) + message)
+    stream.flush()
+
+
+def answered(seat: "Seat", question: Question) -> Answer:
+    """The answer, or the sentence of the error."""
+    try:
+        return seat.analysed(question)
+    except WarpboundError as error:
+        return Answer(reason=error.reason, hint=error.hint)
+    except MemoryError:
+        return Answer(reason="The kernel needs more memory than the page allows.", hint="Use smaller arrays.")
+    except Exception as fault:  # noqa: BLE001  (a reader is never shown a traceback)
+        return Answer(reason=f"A fault of ours: {type(fault).__name__}.", hint="Please report it with the source.")
+
+
+class Seat:
+    """Remembers the last program and what its blocks did."""
+
+    def __init__(self) -> None:
+        self._key: object = None
+        self._held: Any = None
+
+    def analysed(self, question: Question) -> Answer:
+        """One answer. Raises WarpboundError."""
+        from warpbound import machine
+        from warpbound.analysis import Settings, entry_of, launched
+        from warpbound.analysis.case import case_of
+        from warpbound.models import MODELS
+        from warpbound.page.sources import launch_of, program_of
+
+        program, launch = program_of(question), launch_of(question)
+        board = machine.override(machine.gpu(question.gpu), dict(question.settings))
+        case = case_of(program, board, launch, Settings(models=tuple(MODELS), views=("sass", "figures")))
+        fitting = case.residency.fitting_blocks_per_sm
+        if not board.board:
+            return Answer(entry=entry_of(case, None), fitting=fitting)
+        work = self._work(case, question)
+        found = launched(case, work)
+        numbers = msgspec.convert(found, Numbers, from_attributes=True) if found is not None else None
+        return Answer(entry=entry_of(case, work), numbers=numbers, focus=work.focus, fitting=fitting)
+
+    def _work(self, case: Any, question: Question) -> Any:
+        """As `analysis.work_of`, the blocks followed once for all questions that they answer."""
+        from warpbound.analysis import work_of
+        from warpbound.analysis.dynamic import followed, work_from
+
+        if case.launch is None or not (case.launch.args or not case.program.parameters):
+            return work_of(case)
+        seen_by = tuple(pair for pair in question.settings if pair[0] in CACHE_NUMBERS)
+        key = msgspec.structs.replace(question, settings=seen_by)
+        if key != self._key:
+            self._key, self._held = key, followed(case, case.launch)
+        seen, chosen, moved = self._held
+        return work_of(case) if moved is None else work_from(case, seen, chosen, moved)
+
+
+if __name__ == "__main__":
+    main()
