@@ -9,9 +9,8 @@ import pytest
 from warpbound.emulate import run
 from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
-from warpbound.measure import corpus
 from warpbound.measure.corpus import tuned
-from warpbound.measure.corpus.subjects import subjects, tunings
+from warpbound.measure.corpus.subjects import launches, subjects, tunings
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.reading import programs
 
@@ -120,11 +119,11 @@ def test_every_way_gives_the_same_result(name: str, at: int) -> None:
     options = Options(tuple(way.defines.items()))
     (program,) = programs(compile_cuda(text, "k.cu", 90, options).cubin, gpu("h200"), None, Options())
     found = run(program, launch(grid=grid, block=way.block, smem=family.smem, args=args))[output]
-    assert found == pytest.approx(wanted, rel=2e-4, abs=1e-5)
+    np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=1e-5)
 
 
 def test_there_are_forty_kernels_and_several_launches_of_each() -> None:
-    ways = {name: corpus.launches(subject) for name, subject in subjects().items()}
+    ways = {name: launches(subject) for name, subject in subjects().items()}
     assert len({(name, tuple(way.defines.items())) for name, subject in subjects().items()
                 for way in tunings(subject)}) >= 40  # fmt: skip
     assert all(len(found) >= 2 for found in ways.values())
@@ -141,15 +140,15 @@ def test_tunable_kernels_compile_everywhere_without_spills(name: str, arch: int)
         assert set(made.spills.values()) == {(0, 0)}
 
 
-def test_each_way_covers_the_whole_work() -> None:
-    for name, family in tuned.FAMILIES.items():
-        for way in family.ways:
-            d = {key: int(value) for key, value in way.defines.items()}
-            threads = int(np.prod(way.grid)) * int(np.prod(way.block))
-            each = {"gemm": lambda d: d["WORK"] ** 2, "convolution2d": lambda d: d["EACH"],
-                    "stencil3d": lambda d: d["PLANES"], "transpose": lambda d: d["TILE"] / d["ROWS"],
-                    "block_sums": lambda d: d["EACH"], "bins": lambda d: d["EACH"]}.get(name)  # fmt: skip
-            work = {"gemm": tuned.MATRIX**2, "convolution2d": tuned.IMAGE**2, "stencil3d": tuned.CUBE**3,
-                    "transpose": tuned.SQUARE**2, "block_sums": tuned.NUMBERS, "bins": tuned.BYTES}.get(name)  # fmt: skip
-            if each and work:
-                assert threads * each(d) == work, (name, way.name)
+@pytest.mark.parametrize(("name", "work", "per_thread"), [
+    ("gemm", tuned.MATRIX**2, lambda d: d["WORK"] ** 2),
+    ("convolution2d", tuned.IMAGE**2, lambda d: d["EACH"]),
+    ("stencil3d", tuned.CUBE**3, lambda d: d["PLANES"]),
+    ("transpose", tuned.SQUARE**2, lambda d: d["TILE"] // d["ROWS"]),
+    ("block_sums", tuned.NUMBERS, lambda d: d["EACH"]),
+    ("bins", tuned.BYTES, lambda d: d["EACH"]),
+])  # fmt: skip
+def test_each_way_covers_the_whole_work(name: str, work: int, per_thread: Callable[[dict[str, int]], int]) -> None:
+    for way in tuned.FAMILIES[name].ways:
+        threads = int(np.prod(way.grid)) * int(np.prod(way.block))
+        assert threads * per_thread({key: int(value) for key, value in way.defines.items()}) == work, way.name

@@ -59,6 +59,13 @@ class Bench:
             self._warm(0.05)
         return Record(record.axes, record.value, record.samples, record.noise, record.clock_Hz, stable=False)
 
+    def once(self, mechanism: str, case: Case) -> float:
+        """Launch it once; seconds."""
+        self._prepare(mechanism, case)
+        begin = self.device.mark()
+        self._launch(mechanism, case.run, case)
+        return self.device.elapsed(begin, self.device.mark())
+
     def close(self) -> None:
         """Give all memory back."""
         for address in (*self._buffers.values(), self._own):

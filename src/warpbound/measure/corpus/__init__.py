@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.kernel_launch import Argument, Dim, Launch, contents, pack
+from warpbound.kernel_launch import Argument, contents, pack
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, Unit
-from warpbound.measure.corpus.subjects import Subject, Tuning, subjects, tunings
+from warpbound.measure.corpus.subjects import Subject, Tuning, launches, subjects, tunings
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
 
@@ -44,33 +44,16 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
     """Every subject at its own launch and with fewer blocks, every tuning; each warm and cold."""
     for name, subject in subjects().items():
         for label, way in launches(subject).items():
-            step = _step(name, subject.launch, way, facts)
-            yield from _warm_and_cold(name, label, step, facts)
+            yield from _warm_and_cold(name, label, step_of(name, way, facts), facts)
 
 
-def launches(subject: Subject) -> dict[str, Tuning]:
-    """Label -> how it is run: fewer blocks of its own launch, then the tunings."""
-    own = subject.launch
-    found: dict[str, Tuning] = {}
-    for share in subject.shares:
-        way = Tuning(f"1/{share}", _fewer(own.grid, share), own.block)
-        if way.grid not in [one.grid for one in found.values()]:
-            found[way.name] = way
-    return found | {way.name: way for way in subject.tunings}
-
-
-def _fewer(grid: Dim, share: int) -> Dim:
-    longest = max(range(3), key=lambda at: (grid[at], at))
-    x, y, z = (max(1, side // share) if at == longest else side for at, side in enumerate(grid))
-    return (x, y, z)
-
-
-def _step(name: str, one: Launch, way: Tuning, facts: Facts) -> Step:
-    kernel = subjects()[name].kernel
+def step_of(name: str, way: Tuning, facts: Facts) -> Step:
+    """The launch of a subject run in this way."""
+    one = subjects()[name].launch
     args = tuple(_argument(argument) for argument in one.args)
     carveout = None if one.carveout is None else min(100, -(-one.carveout * 1024 * 100 // facts.shared_per_sm))
     unit = unit_name(name, way.defines)
-    return Step(f"{unit}:{kernel}", way.grid, prod(way.block), args, one.smem, carveout, way.block)
+    return Step(f"{unit}:{subjects()[name].kernel}", way.grid, prod(way.block), args, one.smem, carveout, way.block)
 
 
 def _argument(argument: Argument) -> str | np.generic:
@@ -85,14 +68,15 @@ def _argument(argument: Argument) -> str | np.generic:
     return found
 
 
-def _buffers(name: str, one: Launch) -> tuple[Buffer, ...]:
-    arrays = [a for a in one.args if a.kind == "array"]
+def buffers_of(name: str) -> tuple[Buffer, ...]:
+    """Its arrays."""
+    arrays = [a for a in subjects()[name].launch.args if a.kind == "array"]
     return tuple(Buffer(str(a.name), max(4, a.size_B), f"{FROM_ARGUMENT} {name} {a.name}") for a in arrays)
 
 
 def _warm_and_cold(name: str, label: str, step: Step, facts: Facts) -> Iterator[Case]:
     scratch, evict = eviction(facts)
-    buffers = (*_buffers(name, subjects()[name].launch), scratch)
+    buffers = (*buffers_of(name), scratch)
     for state, before in {"warm": (), "cold": (evict,)}.items():
         axes: dict[str, Axis] = {"example": name, "launch": label, "cache": state, "blocks": prod(step.grid)}
         queue = QUEUE if state == "warm" else 1

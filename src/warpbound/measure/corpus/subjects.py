@@ -81,3 +81,20 @@ def subjects() -> dict[str, Subject]:
 def tunings(subject: Subject) -> tuple[Tuning, ...]:
     """Every set of macros: its own, then the others."""
     return (Tuning("", subject.launch.grid, subject.launch.block), *subject.tunings)
+
+
+def launches(subject: Subject) -> dict[str, Tuning]:
+    """Label -> how it is run: fewer blocks of its own launch, then the tunings."""
+    own = subject.launch
+    found: dict[str, Tuning] = {}
+    for share in subject.shares:
+        way = Tuning(f"1/{share}", _fewer(own.grid, share), own.block)
+        if way.grid not in [one.grid for one in found.values()]:
+            found[way.name] = way
+    return found | {way.name: way for way in subject.tunings}
+
+
+def _fewer(grid: Dim, share: int) -> Dim:
+    longest = max(range(3), key=lambda at: (grid[at], at))
+    x, y, z = (max(1, side // share) if at == longest else side for at, side in enumerate(grid))
+    return (x, y, z)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,14 @@ class Family:
 
 def _way(grid: tuple[int, ...], block: tuple[int, ...], **macros: int) -> Way:
     """Named by its macros."""
-    name = " ".join(f"{key.lower()}{value}" for key, value in macros.items())
-    sides = [(*size, 1, 1)[:3] for size in (grid, block)]
-    return Way(name.replace(" ", "-"), sides[0], sides[1], {key: str(value) for key, value in macros.items()})
+    name = "-".join(f"{key.lower()}{value}" for key, value in macros.items())
+    macros_as_words = {key: str(value) for key, value in macros.items()}
+    return Way(name, _dim(grid), _dim(block), macros_as_words)
+
+
+def _dim(size: tuple[int, ...]) -> Dim:
+    x, y, z = (*size, 1, 1)[:3]
+    return x, y, z
 
 
 def _gemm(tile: int, depth: int, work: int) -> Way:
@@ -127,7 +133,7 @@ FAMILIES: dict[str, Family] = {
     ), lambda: {"query": f"f32[{HEADS * QUERIES * DIM}]:randn", "keys": f"f32[{HEADS * KEYS * DIM}]:randn",
                 "values": f"f32[{HEADS * KEYS * DIM}]:randn", "out": f"f32[{HEADS * QUERIES * DIM}]:zeros",
                 "length": KEYS}, 4 * KEYS),
-    **{f"spmv_{kind}": Family("spmv", tuple(map(_spmv, (32, 4, 8, 16))), lambda kind=kind: matrix(kind))
+    **{f"spmv_{kind}": Family("spmv", tuple(map(_spmv, (32, 4, 8, 16))), partial(matrix, kind))
        for kind in ("banded", "scattered", "uneven")},
     "bins": Family("bins", (
         _bins(256, 64, 1), _bins(256, 64, 4), _bins(256, 64, 8), _bins(256, 16, 1), _bins(512, 64, 16),
