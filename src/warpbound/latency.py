@@ -84,13 +84,27 @@ def tensor_rate(gpu: Gpu, kind: str) -> float:
 
 
 def waits(
-    instructions: Sequence[Instruction], memory: MemoryLatency, served: Callable[[int], Shares] = lambda _: DRAM
+    instructions: Sequence[Instruction],
+    memory: MemoryLatency,
+    served: Callable[[int], Shares] = lambda _: DRAM,
+    extra: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[Wait, ...]:
-    """One Wait per instruction; `served(index)` says which levels serve the load at that index."""
-    found = tuple(_wait(one, memory, served(index)) for index, one in enumerate(instructions))
+    """One Wait per instruction; `served(index)` says which levels serve the load at that index.
+
+    extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many
+    cycles later, and the next access of shared memory waits until they are done.
+    """
+    found = tuple(
+        _delayed(_wait(one, memory, served(index)), extra, index) for index, one in enumerate(instructions)
+    )
     if any(one.control is not None for one in instructions):
         return tuple(_visible(one, wait, memory.arch) for one, wait in zip(instructions, found, strict=True))
     return _paced(instructions, found, memory)
+
+
+def _delayed(wait: Wait, extra: Callable[[int], float], index: int) -> Wait:
+    more = extra(index) if wait.queue == "shared" else 0.0
+    return replace(wait, write=wait.write + more, busy=1.0 + more) if more else wait
 
 
 def _paced(instructions: Sequence[Instruction], found: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:

@@ -10,12 +10,14 @@ from warpbound.analysis import entries, trust
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.figure_data import figure_data
+from warpbound.analysis.observed import execution_entry, traffic_entry
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, launch_seconds
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.memory.records import Traffic
 from warpbound.predict import Prediction, predict, saturating_warps
 from warpbound.program import Program
 from warpbound.whatif import Seconds, whatifs
@@ -73,6 +75,7 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["latency"] = entries.latency_entry(work.whole, work.by_level)
     entry["straight"] = _piece(case, work.whole)
     entry["loops"] = [_loop(case, piece) for piece in work.loops]
+    entry["execution"] = _execution(case, work)
     entry["lines"] = entries.lines_entry(case.program, work.whole)
     entry["accesses"] = entries.accesses_entry(case.program, work.accesses)
     entry["models"] = answers(_models(case), launched(case, work))
@@ -105,7 +108,7 @@ def _frame(case: Case) -> Entry:
         "bounds": [],
         "warps_needed": None,
         "instructions": entries.instructions_entry(None),
-        "memory": entries.memory_entry(None),
+        "memory": entries.memory_entry(None) | traffic_entry(None),
         "flop": entries.flop_entry(None),
         "models": {},
         "whatifs": [],
@@ -127,6 +130,7 @@ def _frame(case: Case) -> Entry:
         "scope": None,
         "straight": None,
         "not_executed": None,
+        "execution": None,
         "lines": [],
         "accesses": [],
         "stalls": [],
@@ -189,9 +193,18 @@ def _counts(work: Work) -> Entry:
     """Whole-launch counts; nulls in static mode."""
     return {
         "instructions": entries.instructions_entry(work.whole),
-        "memory": entries.memory_entry(work.launch_memory, *work.hit_rates),
+        "memory": entries.memory_entry(work.launch_memory, *work.hit_rates) | traffic_entry(_traffic(work)),
         "flop": entries.flop_entry(work.whole),
     }
+
+
+def _traffic(work: Work) -> Traffic | None:
+    return work.observed.traffic if work.observed else None
+
+
+def _execution(case: Case, work: Work) -> Entry | None:
+    x = launched(case, work)
+    return None if work.observed is None or x is None else execution_entry(case.program, work.whole, work.observed, x)
 
 
 def _models(case: Case) -> tuple[str, ...]:
@@ -217,7 +230,9 @@ def launched(case: Case, work: Work) -> Launched | None:
 
 def _loop(case: Case, piece: Piece) -> Entry:
     place = {"depth": piece.loop.depth, "parent": piece.loop.parent, "trip_count": piece.trips}
-    return _piece(case, piece.work) | place
+    runs = None if piece.trips is None or piece.entries is None else piece.trips * piece.entries
+    often = {"entries_per_warp": piece.entries, "cycles_per_warp": None if runs is None else runs * piece.work.latency}
+    return _piece(case, piece.work) | place | often
 
 
 def _piece(case: Case, work: Workload) -> Entry:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.hot_address import hottest_updates
+from warpbound.analysis.observed import Observed, code_notes, loads_in_flight
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.isa.limits import limits
@@ -69,7 +70,7 @@ def facts(case: Case) -> Facts:
 def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     program, arch = case.program, case.gpu.arch
     served = served_by(moved)
-    timing = waits(program.instructions, case.latency, served)
+    timing = waits(program.instructions, case.latency, served, conflicts(moved))
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(seen.of_blocks * per_block)
     whole = replace(launch_memory(moved), hottest_updates=hottest_updates(program, seen, chosen))
@@ -77,12 +78,13 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     work = executed_work(program, arch, seen, chosen, whole.scaled(1 / warps), timed, warps)
     work = with_start(work, case)
     trips = trip_counts(program, seen)
-    executions = mean_per_warp(seen, chosen, seen.executed) * warps
-    each = per_execution(program.instructions, moved, executions)
+    executed = mean_per_warp(seen, chosen, seen.executed)
+    each = per_execution(program.instructions, moved, executed * warps)
     loops = tuple(
-        Piece(loop, replace(found, memory=_summed(each, loop.stream)), trips.get(loop.number))
+        Piece(loop, replace(found, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None)))
         for loop, found in iterations(program, arch, timing)
     )
+    observed = Observed(moved, executed, loads_in_flight(timed, timing))
     atomics = (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks)
     return Work(
@@ -91,8 +93,8 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         focus=work,
         loops=loops,
         timed=timed,
-        by_level={level: _latency_at(case, seen, level) for level in LEVELS},
-        notes=(sampled, *atomics, *moved.notes, *seen.unknown, *seen.notes),
+        by_level={level: _latency_at(case, seen, moved, level) for level in LEVELS},
+        notes=(sampled, *atomics, *moved.notes, *seen.unknown, *seen.notes, *code_notes(program, observed, arch)),
         sample={
             "blocks": len(seen.blocks),
             "warps": len(seen.warps),
@@ -103,7 +105,14 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
         longest_warp=float(seen.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
         accesses=accesses_seen(case, moved),
+        observed=observed,
     )
+
+
+def conflicts(moved: Traffic) -> Callable[[int], float]:
+    """Wavefronts of shared memory beyond the conflict-free ones that one execution takes, on average."""
+    by = moved.by_instruction
+    return lambda index: float(by.shared_excess[index] / by.requests[index]) if by.requests[index] > 0 else 0.0
 
 
 def accesses_seen(case: Case, moved: Traffic) -> Predicted:
@@ -143,8 +152,8 @@ def served_by(moved: Traffic) -> Callable[[int], Shares]:
     return served
 
 
-def _latency_at(case: Case, seen: Trace, level: str) -> float:
-    timing = waits(case.program.instructions, case.latency, lambda _: {level: 1.0})
+def _latency_at(case: Case, seen: Trace, moved: Traffic, level: str) -> float:
+    timing = waits(case.program.instructions, case.latency, lambda _: {level: 1.0}, conflicts(moved))
     start = case.gpu.value("block_start") * case.clock_hz
     return timed_stream(case.program, seen, timing).cycles + start
 

@@ -1,12 +1,14 @@
 """Work from the code alone: loops and straight parts; nothing that needs trip counts or the contents of arrays."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.observed import Observed
 from warpbound.latency import LEVELS, waits
 from warpbound.memory.predicted import NOTE as ADDRESS_NOTE
-from warpbound.memory.predicted import Predicted, predicted, threads_of
+from warpbound.memory.predicted import Access, Predicted, predicted, threads_of
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload import Memory, Workload
 from warpbound.workload.paths import NOTE, LoopPath
@@ -19,11 +21,13 @@ NESTING = 4  # times that an inner loop is taken to run per iteration of the one
 
 @dataclass(frozen=True)
 class Piece:
-    """A loop's iteration: where it is, what it costs, how often it runs per entry (None: not known)."""
+    """A loop's iteration: where it is, what it costs, how often it runs per entry, how often a warp enters it
+    (None: not known)."""
 
     loop: LoopPath
     work: Workload
     trips: float | None = None
+    entries: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Work:
     global loads served by one level. launch_memory : traffic of the whole launch, None where it is not known.
     longest_warp : instructions of the longest sampled warp over those of the typical one.
     not_executed : why the blocks could not be executed although the launch gives every argument.
-    accesses : what each access costs as far as the code alone tells.
+    accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
     """
 
     mode: str
@@ -50,13 +54,14 @@ class Work:
     not_executed: str | None = None
     longest_warp: float = 1.0
     accesses: Predicted = field(default_factory=dict)
+    observed: Observed | None = None
 
 
 def static_work(case: Case) -> Work:
     """Every access served by DRAM, and coalesced where the code does not tell its addresses; both are said."""
     instructions, arch = case.program.instructions, case.gpu.arch
-    timing = waits(instructions, case.latency)
     known = addresses_known(case)
+    timing = waits(instructions, case.latency, extra=_conflicts(known))
     whole = with_start(straight(case.program, arch, timing, known), case)
     loops = tuple(Piece(loop, work) for loop, work in iterations(case.program, arch, timing, known))
     return Work(
@@ -66,7 +71,8 @@ def static_work(case: Case) -> Work:
         loops=loops,
         timed=schedule(whole_path(case.program), instructions, timing),
         by_level={
-            level: with_start(straight(case.program, arch, _served(case, level)), case).latency for level in LEVELS
+            level: with_start(straight(case.program, arch, _served(case, level, known)), case).latency
+            for level in LEVELS
         },
         notes=(NOTE, *address_notes(case, known), NO_REUSE),
         accesses=known,
@@ -109,8 +115,18 @@ def _scalars(case: Case) -> dict[int, int]:
     return found
 
 
-def _served(case: Case, level: str) -> tuple[Wait, ...]:
-    return waits(case.program.instructions, case.latency, lambda _: {level: 1.0})
+def _served(case: Case, level: str, known: Predicted) -> tuple[Wait, ...]:
+    return waits(case.program.instructions, case.latency, lambda _: {level: 1.0}, _conflicts(known))
+
+
+def _conflicts(known: Predicted) -> Callable[[int], float]:
+    """Wavefronts beyond the conflict-free ones of the shared-memory access at an index."""
+
+    def extra(index: int) -> float:
+        access = known.get((index, "shared"), Access())
+        return max(0.0, access.wavefronts - access.ideal_wavefronts)
+
+    return extra
 
 
 def with_start(work: Workload, case: Case) -> Workload:

@@ -52,7 +52,22 @@ def kernel(entry: Entry) -> RenderableType:
             f"{local}{spills}, {count(program['barriers'], 'barrier')}."
         ),
         Text(f"{program['instructions']} instructions in the code, by pipe: {mix}."),
+        *_executed(entry["execution"]),
     )
+
+
+def _executed(own: Entry | None) -> list[Text]:
+    """What only the execution shows: divergence, parallelism in one warp, the code that is run again and again."""
+    if own is None:
+        return []
+    said = [f"{own['lanes_per_instruction'] or 0:.3g} of 32 lanes work in the mean instruction"]
+    said += [f"one warp alone issues {own['ilp']:.2g} per cycle while it waits for no memory"]
+    said += [f"{own['mlp']:.2g} of its loads are under way at once"] if own["mlp"] else []
+    code = own["code"]
+    where = {"loop": "in the hot loop", "whole kernel": "executed"}[code["hot"]]
+    held = f"the {code['held_by']} instruction cache" if code["held_by"] else "no instruction cache"
+    fits = f", which {held} holds" if code["caches"] else ""
+    return [Text(f"{listed(said)}."), Text(f"{_bytes(code['hot_bytes'])} of code {where}{fits}.")]
 
 
 def loops(entry: Entry) -> RenderableType:
@@ -98,24 +113,42 @@ def memory(entry: Entry) -> RenderableType:
             "global stores",
             f"{amount(own['global_store_requests'])} requests, {amount(own['l1_sectors_store'])} sectors",
         ),
-        ("sectors per request", _or(own["sectors_per_request"], "-")),
+        (
+            "sectors per request",
+            f"loads {_or(own['sectors_per_load'], '-')}, stores {_or(own['sectors_per_store'], '-')}",
+        ),
         ("L1", f"{_per_cent(own['l1_hit_rate'])} hits"),
         (
             "L2",
             f"{amount(own['l2_sectors_read'])} sectors read, {amount(own['l2_sectors_written'])} written, "
             f"{_per_cent(own['l2_hit_rate'])} hits",
         ),
-        ("DRAM", f"{amount(own['dram_bytes_read'])}B read, {amount(own['dram_bytes_written'])}B written"),
+        ("DRAM", f"{_bytes(own['dram_bytes_read'])} read, {_bytes(own['dram_bytes_written'])} written"),
         (
             "shared memory",
             f"{amount(own['shared_wavefronts_load'])} wavefronts of loads, "
-            f"{amount(own['shared_wavefronts_store'])} of stores",
+            f"{amount(own['shared_wavefronts_store'])} of stores; "
+            f"{amount(own['shared_conflict_wavefronts'])} for bank conflicts",
         ),
+        *_atomics(own),
+        ("touched", f"{_bytes(own['touched_bytes'])} of global memory"),
     ]
     table = Table.grid(padding=(0, 2))
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def _atomics(own: Entry) -> list[tuple[str, str]]:
+    if not own["global_atomic_requests"] and not own["shared_wavefronts_atomic"]:
+        return []
+    on_chip = amount(own["shared_wavefronts_atomic"])
+    return [("atomics", f"{amount(own['global_atomic_requests'])} global requests, {on_chip} shared wavefronts")]
+
+
+def _bytes(count: float) -> str:
+    text = amount(count)
+    return f"{text} B" if text[-1].isdigit() else f"{text}B"
 
 
 def _per_cent(value: float | None) -> str:

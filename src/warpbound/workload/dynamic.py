@@ -87,20 +87,24 @@ def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> Sched
     return schedule(typical_stream(trace), program.instructions, waits)
 
 
-def trip_counts(program: Program, trace: Trace) -> dict[int, float]:
-    """Loop number -> mean iterations per entry over the recorded streams; loops that no warp entered are absent."""
+def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]]:
+    """Loop number -> mean iterations per entry and entries per warp, over the recorded streams; 0 where none enters.
+
+    Nothing where no stream was recorded.
+    """
     block_of = np.empty(len(program.instructions), dtype=np.int64)
     for number, block in enumerate(program.flow.blocks):
         block_of[block.first : block.last] = number
     passes: defaultdict[int, int] = defaultdict(int)
     entries: defaultdict[int, int] = defaultdict(int)
-    for stream in trace.streams.values():
-        if not len(stream):
-            continue
+    streams = [stream for stream in trace.streams.values() if len(stream)]
+    for stream in streams:
         blocks = block_of[stream]
         for number, loop in enumerate(program.flow.loops):
             inside = np.isin(blocks, list(loop.blocks))
             first = program.flow.blocks[loop.header].first
             passes[number] += int(np.count_nonzero(stream == first))
             entries[number] += int(np.count_nonzero(inside[1:] & ~inside[:-1])) + int(inside[0])
-    return {number: passes[number] / entries[number] for number in passes if entries[number]}
+    return {
+        number: (passes[number] / max(1, entries[number]), entries[number] / len(streams)) for number in passes
+    }

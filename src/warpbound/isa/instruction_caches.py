@@ -1,0 +1,36 @@
+"""Instruction caches: how much code each level holds, per architecture."""
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_LEVELS = (("L0", "l0_KiB"), ("L1", "sm_KiB"))
+
+
+@dataclass(frozen=True)
+class InstructionCache:
+    """One level. name : L0 (of each sub-core) or L1 (of the SM). source : what it rests on; how : as in the tables."""
+
+    name: str
+    bytes: int
+    source: str
+    how: str
+
+
+def instruction_caches(arch: int) -> tuple[InstructionCache, ...]:
+    """The levels of sm `arch`, the nearest first; none before Volta."""
+    table = _table()
+    rows = [int(key) for key in table if key.isdigit() and int(key) <= arch]
+    if not rows:
+        return ()
+    row = table[str(max(rows))]
+    source = table["sources"][row["source"]]
+    how = source["how"] if max(rows) == arch else "assumed"
+    return tuple(InstructionCache(name, 1024 * row[key], source["text"], how) for name, key in _LEVELS)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads(files("warpbound.isa").joinpath("instruction_caches.toml").read_text("utf-8"))

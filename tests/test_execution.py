@@ -1,0 +1,188 @@
+"""What execution shows beside counts: divergence, parallelism, code footprint, models' symbols; against hand counts."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import warpbound
+from warpbound.analysis.observed import Observed, code_entry, code_notes, hot_loop, loads_in_flight
+from warpbound.isa.instruction_caches import instruction_caches
+from warpbound.program.flow import Block, Flow, Loop
+from warpbound.schedule import Wait
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def answered(source, launch, gpu="a100-sxm-80gb", **defines):
+    program = warpbound.compile(source, warpbound.gpu(gpu), defines=defines)
+    return warpbound.analyze(program, gpu, launch)
+
+
+def square(n, tile, **more):
+    zeros = [np.zeros((n, n), np.float32) for _ in range(3)]
+    args = {"A": zeros[0], "B": zeros[1], "C": zeros[2], "n": np.int32(n)}
+    return warpbound.launch(grid=(n // tile, n // tile), block=(tile, tile), args=args, **more)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("gpu", ["a100-sxm-80gb", "h200", "t4"])
+def test_every_count_of_a_tiled_product_from_a_sample(gpu):
+    n, tile = 512, 32
+    found = answered(EXAMPLES / "matmul_tiled.cu", square(n, tile), gpu)
+    warps, steps = (n // tile) ** 2 * tile, n // tile
+    assert found["sample"]["blocks"] < found["sample"]["of_blocks"]
+    assert found["sample"]["sampling_error"] == 0
+    memory = found["memory"]
+    assert memory["global_load_requests"] == warps * steps * 2
+    assert memory["global_store_requests"] == warps
+    assert memory["l1_sectors_load"] == warps * steps * 2 * 4
+    assert memory["l1_sectors_store"] == memory["l2_sectors_written"] == warps * 4
+    assert memory["sectors_per_request"] == memory["sectors_per_load"] == memory["sectors_per_store"] == 4
+    assert memory["shared_wavefronts_store"] == warps * steps * 2
+    assert memory["shared_conflict_wavefronts"] == memory["global_atomic_requests"] == memory["local_sectors"] == 0
+    assert memory["l2_sectors_read"] == pytest.approx(memory["l1_sectors_load"] * (1 - memory["l1_hit_rate"]), rel=1e-6)
+    # B by words, one wavefront a row; A by words or by 16 bytes that all lanes share, 2 wavefronts for 4 values
+    assert memory["shared_wavefronts_load"] in (warps * steps * tile * k for k in (1.5, 2))
+    assert memory["touched_bytes"] == pytest.approx(3 * 4 * n * n, rel=0.01)
+    assert found["flop"] == {"fp16": 0, "bf16": 0, "fp32": 2 * n**3, "fp64": 0, "tensor": 0}
+    assert found["instructions"]["by_pipe"]["fma"] >= n**3 / 32
+    (loop,) = found["loops"]
+    assert (loop["trip_count"], loop["entries_per_warp"]) == (steps, 1)
+    assert loop["cycles_per_warp"] == pytest.approx(steps * loop["latency_cycles"])
+    own = found["execution"]
+    assert own["hong_kim"]["synch_insts"] == pytest.approx(2 * steps)
+    assert own["hong_kim"]["coal_mem_insts"] == pytest.approx(2 * steps + 1)
+    assert own["x_model"]["Z"] == pytest.approx(found["instructions"]["warp_instructions"] / warps / (2 * steps + 1))
+    assert own["x_model"]["alpha"] == 1  # one warp never reads a line of global memory twice
+    assert own["x_model"]["n"] == found["occupancy"]["warps_per_sm"]
+    assert own["loads_per_wait"] == 2
+    assert own["mlp"] == pytest.approx(2, abs=0.05)
+    assert own["code"]["hot"] == "loop"
+    assert own["code"]["hot_bytes"] == 16 * loop["warp_instructions"]
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("n", [512, 1024])
+def test_cold_caches_bring_what_is_compulsory(n):
+    program = warpbound.compile(EXAMPLES / "matmul_tiled.cu", warpbound.gpu("a100-sxm-80gb"))
+    cold = warpbound.analysis.Settings(cache="cold")
+    memory = warpbound.analysis.analyze(program, "a100-sxm-80gb", square(n, 32), cold)["memory"]
+    assert memory["dram_bytes_read"] == pytest.approx(2 * 4 * n * n, rel=0.05)
+    assert memory["dram_bytes_written"] == pytest.approx(4 * n * n, rel=0.05)
+    warm = warpbound.analysis.analyze(program, "a100-sxm-80gb", square(n, 32))["memory"]
+    assert warm["dram_bytes_read"] + warm["dram_bytes_written"] < 0.02 * 12 * n * n
+
+
+def transposed(n):
+    matrix = np.zeros((n, n), np.float32)
+    args = {"in": matrix, "out": matrix.copy(), "width": np.int32(n), "height": np.int32(n)}
+    return warpbound.launch(grid=(n // 32, n // 32), block=(32, 8), args=args)
+
+
+@pytest.mark.cuda
+def test_loads_and_stores_apart():
+    memory = answered(EXAMPLES / "transpose_naive.cu", transposed(256))["memory"]
+    assert (memory["sectors_per_load"], memory["sectors_per_store"]) == (4, 32)
+    assert memory["sectors_per_request"] == 18
+
+
+@pytest.mark.cuda
+def test_bank_conflicts_delay_one_warp_alone():
+    with_, without = (answered(EXAMPLES / "transpose_tiled.cu", transposed(256), PAD=pad) for pad in ("0", "1"))
+    assert without["memory"]["shared_conflict_wavefronts"] == 0
+    assert with_["memory"]["shared_conflict_wavefronts"] == 31 * with_["memory"]["global_load_requests"]
+    later = with_["latency"]["parts"]["shared"] - without["latency"]["parts"]["shared"]
+    assert 4 * 31 - 8 <= later <= 4 * 32  # four loads, one behind the other
+    assert with_["latency"]["cycles"] - without["latency"]["cycles"] == pytest.approx(4 * 31, abs=16)
+    program = warpbound.compile(EXAMPLES / "transpose_tiled.cu", warpbound.gpu("h200"), defines={"PAD": "0"})
+    straight = warpbound.compile(EXAMPLES / "transpose_tiled.cu", warpbound.gpu("h200"), defines={"PAD": "1"})
+    static = [warpbound.analyze(one, "h200")["latency"]["parts"]["shared"] for one in (program, straight)]
+    assert 3 * 31 <= static[0] - static[1] <= 4 * 32  # some of it behind other waits
+
+
+SKIPPED = """
+extern "C" __global__ void skipped(float *y, int n, int m) {
+    float sum = 0.0f;
+    for (int i = 0; i < n; ++i) sum += y[i * 32];
+    #pragma unroll 1
+    for (int j = 0; j < m; ++j) sum = sum * sum + 1.0f;
+    y[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.cuda
+def test_a_loop_that_no_warp_enters_has_no_trips():
+    y = np.zeros(1024, np.float32)
+    launch = warpbound.launch(grid=4, block=64, args={"y": y, "n": np.int32(0), "m": np.int32(7)})
+    loops = answered(SKIPPED, launch)["loops"]
+    never, seven = loops[:-1], loops[-1]
+    assert never
+    assert all((one["trip_count"], one["entries_per_warp"], one["cycles_per_warp"]) == (0, 0, 0) for one in never)
+    assert (seven["trip_count"], seven["entries_per_warp"]) == (7, 1)
+
+
+DIVERGENT = """
+extern "C" __global__ void divergent(float *y, int n) {
+    float x = threadIdx.x;
+    if (threadIdx.x % 32 < 8)
+        #pragma unroll 1
+        for (int i = 0; i < n; ++i) x = x * x + 1.0f;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+"""
+
+
+@pytest.mark.cuda
+def test_lanes_of_divergent_code():
+    launch = warpbound.launch(grid=4, block=64, args={"y": np.zeros(256, np.float32), "n": np.int32(1000)})
+    own = answered(DIVERGENT, launch)["execution"]
+    assert 7 < own["lanes_per_instruction"] < 8.5  # a quarter of the lanes, and the way in and out
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 40)), min_size=1, max_size=12))
+def test_loads_in_flight_cycle_by_cycle(loads):
+    issue = np.cumsum([gap for gap, _ in loads]).tolist()
+    timed = SimpleNamespace(stream=range(len(loads)), issue=[float(t) for t in issue])
+    waits = [Wait(write=float(cycles), loads=True) for _, cycles in loads]
+    under_way = np.zeros(1000)
+    for begin, (_, cycles) in zip(issue, loads, strict=True):
+        under_way[begin : begin + cycles] += 1
+    assert loads_in_flight(timed, waits) == pytest.approx(under_way[under_way > 0].mean())
+
+
+def test_no_loads_are_none():
+    assert loads_in_flight(SimpleNamespace(stream=[0], issue=[0.0]), [Wait()]) is None
+    assert loads_in_flight(SimpleNamespace(stream=[], issue=[]), []) is None
+
+
+def looped(size):
+    """A kernel of three blocks: 4 instructions, a loop of that many, 2 behind it."""
+    blocks = (Block(0, 4, (1,)), Block(4, 4 + size, (1, 2)), Block(4 + size, 6 + size, ()))
+    flow = Flow(blocks, frozenset({0, 1, 2}), (None, 0, 1), (Loop(1, frozenset({1}), 1, None),))
+    return SimpleNamespace(flow=flow, instructions=[None] * (6 + size))
+
+
+def test_hot_code_against_the_instruction_caches():
+    for size, held in ((100, "L0"), (2048, "L0"), (2049, "L1"), (8193, None)):
+        program, executed = looped(size), np.ones(size + 6)
+        executed[4:-2] = 50
+        assert hot_loop(program, executed).tolist() == list(range(4, 4 + size))
+        found = code_entry(program, executed, 80)
+        assert (found["hot_bytes"], found["held_by"]) == (16 * size, held)
+        assert bool(code_notes(program, Observed(None, executed, None), 80)) == (held != "L0")
+    flat = np.ones(10)
+    flat[:4] = 9
+    assert hot_loop(looped(4), flat) is None
+    assert code_entry(looped(4), flat, 80)["hot_bytes"] == 160
+
+
+def test_instruction_caches_of_architectures():
+    assert [one.bytes >> 10 for one in instruction_caches(75)] == [16, 46]
+    assert [one.how for one in instruction_caches(86)] == ["measured", "measured"]
+    assert {one.how for one in instruction_caches(89)} == {"assumed"}
+    assert instruction_caches(61) == ()
