@@ -16,8 +16,9 @@ from warpbound.page.controls import of_gpu
 from warpbound.page.guard import protect
 from warpbound.page.state import State, Texts, from_query, to_query
 from warpbound.page.subject import GPU, Desk, Subject
-from warpbound.page.views import VIEWS, Drawn, drawn
+from warpbound.page.views import VIEWS, Drawn, drawn, second
 from warpbound.report.figures import DARK, LIGHT, spec
+from warpbound.report.figures.picture import Drawable
 from warpbound.report.figures.theme import Theme
 
 _WORDS = ("source", "gpu", "kernel", "grid", "block", "smem", "args")
@@ -146,11 +147,13 @@ def _answering(app: Any, desk: Desk) -> None:
     from dash import State as Held
     from dash.exceptions import PreventUpdate
 
-    places = [("words", "children")]
-    places += [(f"{part}-{n}", key) for part, key in _PLACES for n in layout.GRAPHS]
+    first, further = ([(f"{part}-{n}", key) for part, key in _PLACES] for n in layout.GRAPHS)
+    moving = [Output("words", "children"), *(Output(*place) for place in first)]
+    again = [Output("words", "children", allow_duplicate=True)]
+    again += [Output(*place, allow_duplicate=True) for place in first]
 
     @app.callback(  # type: ignore[untyped-decorator]
-        *(Output(*place) for place in places),
+        *moving,
         Output("drawn", "data"),
         Input("live", "data"),
         Input("theme", "data"),
@@ -166,7 +169,8 @@ def _answering(app: Any, desk: Desk) -> None:
 
     @app.callback(  # type: ignore[untyped-decorator]
         *(Output(name, "children") for name in ("title", "subline", "problem", "exact", "more")),
-        *(Output(*place, allow_duplicate=True) for place in places),
+        *again,
+        *(Output(*place) for place in further),
         Input("settled", "data"),
         Held("question", "data"),
         Held("view", "value"),
@@ -204,21 +208,23 @@ _PLACES = (("graph", "figure"), ("caption", "children"), ("figure", "hidden"))
 
 
 def _quick(desk: Desk, state: State, theme: str) -> tuple[Any, ...]:
+    """Words and the first figure."""
     try:
         seen = drawn(state.view, desk.quickly(state), dict(state.values))
     except WarpboundError as error:
         seen = Drawn(words=(str(error),))
-    return _pictures(seen, THEMES.get(theme, LIGHT))
+    return _words(seen), *_shown(seen.picture, THEMES.get(theme, LIGHT))
 
 
 def _exact(desk: Desk, state: State, theme: str) -> tuple[Any, ...]:
     try:
         subject = desk.exactly(state)
     except WarpboundError as error:
-        return "No answer", "", str(error), None, None, *_pictures(Drawn(), LIGHT)
-    seen = drawn(state.view, subject, dict(state.values))
-    above, below = _parts(state.view, subject)
-    return _title(subject), _subline(subject), "", above, below, *_pictures(seen, THEMES.get(theme, LIGHT))
+        return "No answer", "", str(error), None, None, [], *_shown(None, LIGHT), *_shown(None, LIGHT)
+    values, paper = dict(state.values), THEMES.get(theme, LIGHT)
+    seen, further = drawn(state.view, subject, values), second(state.view, subject, values)
+    words = (_title(subject), _subline(subject), "", *_parts(state.view, subject), _words(seen))
+    return *words, *_shown(seen.picture, paper), *_shown(further, paper)
 
 
 def _controls(desk: Desk, state: State, values: dict[str, float]) -> Any:
@@ -231,23 +237,22 @@ def _controls(desk: Desk, state: State, values: dict[str, float]) -> Any:
     return layout.controls(view.controls(subject), board, values)
 
 
-def _pictures(seen: Drawn, theme: Theme) -> tuple[Any, ...]:
-    """Words; figures, captions and whether each place stays empty."""
+def _words(seen: Drawn) -> list[Any]:
     from dash import html
 
-    specs: list[Any] = []
-    captions: list[Any] = []
-    for picture in seen.pictures:
-        one = spec(picture, theme)
-        one["layout"]["uirevision"] = picture.title
-        one["layout"]["autosize"] = True
-        specs.append(one)
-        source = html.Span(f" Source: {picture.source}.", className="dim")
-        captions.append([html.B(f"{picture.title}. "), picture.caption, source])
-    missing = len(layout.GRAPHS) - len(specs)
-    hidden = [False] * len(specs) + [True] * missing
-    words = [html.P(word) for word in seen.words]
-    return words, *specs, *({} for _ in range(missing)), *captions, *("" for _ in range(missing)), *hidden
+    return [html.P(word) for word in seen.words]
+
+
+def _shown(picture: Drawable | None, theme: Theme) -> tuple[Any, Any, bool]:
+    """Figure, caption, whether its place stays empty."""
+    from dash import html
+
+    if picture is None:
+        return {}, "", True
+    figure = spec(picture, theme)
+    figure["layout"] |= {"uirevision": picture.title, "autosize": True}
+    source = html.Span(f" Source: {picture.source}.", className="dim")
+    return figure, [html.B(f"{picture.title}. "), picture.caption, source], False
 
 
 def _title(subject: Subject) -> str:

@@ -23,9 +23,7 @@
     if (views) { views.setAttribute("role", "radiogroup"); views.setAttribute("aria-label", "View"); }
   }
 
-  function gpuPart(values) {
-    return JSON.stringify(Object.entries(values || {}).filter(([key]) => key.startsWith(GPU)).sort());
-  }
+  const asText = (values) => JSON.stringify(Object.entries(values || {}).sort());
 
   function send(data) {
     here.busy = true;
@@ -35,7 +33,7 @@
 
   function settle() {
     here.timer = null;
-    if (gpuPart(here.values) === gpuPart(here.settled)) return;
+    if (asText(here.values) === asText(here.settled)) return;
     here.settled = { ...here.values };
     dash().set_props("settled", { data: { values: here.settled, number: ++here.number } });
   }

@@ -1,0 +1,44 @@
+"""The views: which numbers each lets one set, and what it draws from a subject and these numbers.
+
+Every figure and every number comes from the functions that the report and Python callers use.
+"""
+
+from warpbound.errors import WarpboundError
+from warpbound.page.subject import Subject
+from warpbound.page.views.graphs import camping, camping_controls, mwp, mwp_controls, operations, x_controls, x_graph
+from warpbound.page.views.hiding import cusp, hiding, hiding_controls
+from warpbound.page.views.kernels import occupancy_controls, occupied, sass, timeline, verdict
+from warpbound.page.views.records import Drawn, Values, View
+from warpbound.page.views.roofs import roofline, roofline_controls
+from warpbound.report.figures.picture import Drawable
+
+__all__ = ["VIEWS", "Drawn", "View", "drawn", "second"]
+
+VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
+VIEWS: dict[str, View] = {
+    "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),
+    "occupancy": View("Occupancy", occupied, occupancy_controls, exact=("occupancy", "kernel"), gpu=""),
+    "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops")),
+    "x": View("X-graph", x_graph, x_controls, operations),
+    "camping": View("Camping band", camping, camping_controls, gpu=""),
+    "mwp": View("MWP/CWP", mwp, mwp_controls, exact=("models",)),
+    "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses")),
+    "timeline": View("Timeline", timeline),
+    "sass": View("SASS", sass),
+}
+
+
+def drawn(view: str, subject: Subject, values: Values) -> Drawn:
+    """What a view shows; a sentence where it cannot speak of the subject."""
+    try:
+        return VIEWS[view].draw(subject, values)
+    except WarpboundError as error:
+        return Drawn(words=(str(error),))
+
+
+def second(view: str, subject: Subject, values: Values) -> Drawable | None:
+    """The further picture of a view, if it has one."""
+    try:
+        return VIEWS[view].second(subject, values)
+    except WarpboundError:
+        return None

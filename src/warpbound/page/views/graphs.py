@@ -1,0 +1,145 @@
+"""The papers' graphs: supply and demand of the X-model, the camping band, memory and computation warp parallelism.
+
+Source   what sliders begin with: A. Li et al., 2016, a machine with a cache; S. Hong, H. Kim, ISCA 2009, the machine
+         of the examples, with 6 accesses and 27 other instructions.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from warpbound.camping.prediction import Measured, benchmarks_of
+from warpbound.camping.prediction import predicted as camped
+from warpbound.isa.limits import limits
+from warpbound.machine import gpu as board_of
+from warpbound.models import hong_kim_2009, x_model_2016
+from warpbound.page.controls import Control, between, of_inputs
+from warpbound.page.subject import Subject
+from warpbound.page.views.records import Drawn, Values, inputs, model
+from warpbound.report import figures
+from warpbound.report.figures.picture import Drawable
+
+THOUSAND = 1000.0
+BARE_X = x_model_2016.Inputs(105.0, 1.0, 128.0, 96.0, 600.0, 0.6, 10.0, 16384.0, 6.0, 819.2)
+BARE_MWP = hong_kim_2009.Inputs(
+    1.0e9, 80.0e9, 420.0, 10.0, 4.0, 128.0, 80.0, 16.0, 5.0, 27.0, 0.0, 6.0, 6.0, 1.0, 128.0
+)
+BARE_COUNTERS = {"gld_64": 1.0e6, "gst_64": 1.0e6}
+CAMPING_BOARD = "gtx280"
+
+X_WORDS = {
+    "threads": ("Warps, n", "per SM"),
+    "ilp": ("ILP, E", "inst/cycle/warp"),
+    "intensity": ("Intensity, Z", "inst/request"),
+    "lanes": ("Lanes, M", "inst/cycle"),
+    "latency": ("Memory latency, L", "cycle"),
+    "ms_throughput": ("Memory throughput, R", "request/cycle"),
+    "cache_latency": ("Cache latency", "cycle"),
+    "cache_capacity": ("Cache capacity, S", "B"),
+    "alpha": ("Locality, alpha", ""),
+    "beta": ("Working set, beta", "B"),
+}
+WHATIF = "whatif.factor"
+
+
+def x_controls(subject: Subject) -> list[Control]:
+    found = model("x_model_2016", subject, BARE_X)
+    if isinstance(found, str):
+        return []
+    own = of_inputs("x", found, X_WORDS)
+    own = [replace(one, low=1.0) if one.key == "x.alpha" else one for one in own]  # less than 1 is no locality
+    return [*own, Control(WHATIF, "What-ifs: factor of each change", "", 1.5, 1.0, 4.0)]
+
+
+def x_graph(subject: Subject, values: Values) -> Drawn:
+    found = model("x_model_2016", subject, BARE_X)
+    if isinstance(found, str):
+        return Drawn(words=(found,))
+    x = inputs("x", found, values)
+    before = float(x_model_2016.reached(x))
+    words = (f"The launch settles at k = {before:.3g} of {float(x.threads):.3g} warps in the memory system.",)
+    return Drawn(figures.x_graph(x), words)
+
+
+def operations(subject: Subject, values: Values) -> Drawable | None:
+    """The nine what-ifs, by the factor that is set."""
+    found = model("x_model_2016", subject, BARE_X)
+    return None if isinstance(found, str) else figures.nine_operations(inputs("x", found, values), _factor(values))
+
+
+def _factor(values: Values) -> float:
+    return max(1.0, values.get(WHATIF, 1.5))
+
+
+
+CAMPING_WORDS = {
+    "gld_32": "Loads of 32 B", "gld_64": "Loads of 64 B", "gld_128": "Loads of 128 B",
+    "gst_32": "Stores of 32 B", "gst_64": "Stores of 64 B", "gst_128": "Stores of 128 B",
+}  # fmt: skip
+
+
+def camping_controls(subject: Subject) -> list[Control]:
+    counted = [
+        Control(f"camp.{name}", words, "transactions", BARE_COUNTERS.get(name, 0.0), 0.0, 4.0e6)
+        for name, words in CAMPING_WORDS.items()
+    ]
+    return [
+        *counted,
+        between("camp.grid", "Blocks of the grid", "", 1024, (1, 8192)),
+        between("camp.block", "Threads per block", "", 256, (32, 512)),
+        between("camp.warps", "Active warps", "per SM", 16, (1, 32)),
+        Control("camp.time_ms", "Measured time, 0 for none", "ms", 0.0, 0.0, 50.0),
+    ]
+
+
+def camping(subject: Subject, values: Values) -> Drawn:
+    set_by_hand = {one.key: values.get(one.key, one.value) for one in camping_controls(subject)}
+    counters = {name: set_by_hand[f"camp.{name}"] for name in CAMPING_WORDS}
+    time = set_by_hand["camp.time_ms"] / THOUSAND or None
+    grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
+    board = board_of(CAMPING_BOARD)
+    found = camped(Measured(counters, grid, block, warps, time), board, benchmarks_of(board))
+    picture = figures.camping_band(
+        found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
+    )
+    words = (found["advice"], f"Camping is known of {board.name} and its kind; the counters are those of the sliders.")
+    return Drawn(picture, words)
+
+
+
+MWP_WORDS = {
+    "active_blocks": ("Active blocks", "per SM"),
+    "threads_per_block": ("Threads per block", ""),
+    "mem_latency": ("Memory latency", "cycle"),
+    "mem_bandwidth": ("Memory bandwidth", "B/s"),
+    "departure_coal": ("Departure delay, coalesced", "cycle"),
+    "departure_uncoal": ("Departure delay, uncoalesced", "cycle"),
+    "comp_insts": ("Computation", "inst/warp"),
+    "coal_mem_insts": ("Coalesced accesses", "inst/warp"),
+    "uncoal_mem_insts": ("Uncoalesced accesses", "inst/warp"),
+    "uncoal_per_mw": ("Transactions of each uncoalesced one", ""),
+    "load_bytes": ("Bytes of an access", "B"),
+    "issue_cycles": ("Issue", "cycle/inst"),
+    "active_sms": ("Active SMs", ""),
+    "freq": ("Clock", "Hz"),
+}
+
+
+def mwp_controls(subject: Subject) -> list[Control]:
+    found = model("hong_kim_2009", subject, BARE_MWP)
+    return [] if isinstance(found, str) else of_inputs("mwp", found, MWP_WORDS)
+
+
+def mwp(subject: Subject, values: Values) -> Drawn:
+    found = model("hong_kim_2009", subject, BARE_MWP)
+    if isinstance(found, str):
+        return Drawn(words=(found,))
+    x = inputs("mwp", found, values)
+    terms = hong_kim_2009.terms(x)
+    n, m, c = float(terms.warps), float(terms.mwp), float(terms.cwp)
+    if not (np.isfinite(m) and np.isfinite(c)):
+        return Drawn(words=("Without an access to memory there is no MWP.",))
+    dominates = "memory" if c > m else "computation"
+    words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {dominates} dominates.",)
+    warps = np.arange(1.0, max(limits(subject.gpu.compute_capability).max_warps_per_sm, n) + 1.0)
+    return Drawn(figures.mwp_and_cwp(x, warps), words)
