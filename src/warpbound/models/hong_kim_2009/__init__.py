@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, Stack, bounds, stack
 from warpbound.models.hong_kim_2009 import coalescing, paths, periods
+from warpbound.models.hong_kim_2009.quotients import quotient
 
 __all__ = [
     "Inputs",
@@ -162,7 +163,7 @@ def issue_floor(x: Inputs) -> Real:
     """Least CPI that issue allows; a smaller `cpi` is an artefact of the model."""
     insts = np.add(x.comp_insts, mem_insts(x))
     cycles = periods.comp_cycles(x.issue_cycles, x.m_factor, x.comp_insts, mem_insts(x))
-    return _ratio(cycles, insts, np.asarray(x.issue_cycles))  # eq. 31
+    return quotient(cycles, insts, x.issue_cycles)  # eq. 31
 
 
 def seconds(x: Inputs) -> Real:
@@ -172,7 +173,7 @@ def seconds(x: Inputs) -> Real:
 
 def arithmetic_intensity(x: Inputs) -> Real:
     """Computation per memory instruction, as in Table 5; infinite without memory."""
-    return _ratio(x.comp_insts, mem_insts(x), np.asarray(np.inf))
+    return quotient(x.comp_insts, mem_insts(x), np.inf)
 
 
 def equation_taken(x: Inputs) -> Real:
@@ -184,16 +185,16 @@ def equation_taken(x: Inputs) -> Real:
 
 def _terms(x: Inputs, warps_per_block: Real, parallel: Real, comp_cycles: Real) -> Terms:
     mem = mem_insts(x)
-    weight_uncoal = _ratio(x.uncoal_mem_insts, mem, np.asarray(0.0))                         # eq. 13
-    weight_coal = _ratio(x.coal_mem_insts, mem, np.asarray(0.0))                             # eq. 14
+    weight_uncoal = quotient(x.uncoal_mem_insts, mem, 0.0)                                   # eq. 13
+    weight_coal = quotient(x.coal_mem_insts, mem, 0.0)                                       # eq. 14
     l_uncoal = x.mem_latency + np.subtract(x.uncoal_per_mw, 1.0) * x.departure_uncoal        # eq. 10
     l_coal = x.mem_latency                                                                   # eq. 11
     mem_l = l_uncoal * weight_uncoal + l_coal * weight_coal                                  # eq. 12
     delay = np.multiply(x.departure_uncoal, x.uncoal_per_mw) * weight_uncoal                 # eq. 15
     delay = delay + x.departure_coal * weight_coal                                           # eq. 15
-    mwp_full = _ratio(mem_l, delay, np.asarray(np.inf))                                      # eq. 16
-    bw_per_warp = _ratio(np.multiply(x.freq, x.load_bytes), mem_l, np.asarray(0.0))          # eq. 7
-    mwp_peak_bw = _ratio(x.mem_bandwidth, bw_per_warp * x.active_sms, np.asarray(np.inf))    # eq. 6
+    mwp_full = quotient(mem_l, delay, np.inf)                                                # eq. 16
+    bw_per_warp = quotient(np.multiply(x.freq, x.load_bytes), mem_l, 0.0)                    # eq. 7
+    mwp_peak_bw = quotient(x.mem_bandwidth, bw_per_warp * x.active_sms, np.inf)              # eq. 6
     n = warps_per_block * x.active_blocks                                                    # eq. 20
     mwp = np.minimum(np.minimum(mwp_full, mwp_peak_bw), parallel)                            # eq. 30
     mem_cycles = l_uncoal * x.uncoal_mem_insts + l_coal * x.coal_mem_insts                   # eq. 18
@@ -238,10 +239,4 @@ def _per_instruction(x: Inputs, cycles: Stack, warps_per_block: Real) -> Real:
     insts = np.add(x.comp_insts, mem_insts(x))
     executed = insts * warps_per_block * np.divide(x.blocks, x.active_sms)                   # eq. 25
     app = cycles.parts["memory"] + cycles.parts["computation"]
-    return _ratio(app, executed, np.asarray(x.issue_cycles))                                 # eq. 25
-
-
-def _ratio(above: Real, below: Real, instead: Real) -> Real:
-    """above / below, and `instead` where below is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.equal(below, 0), instead, np.divide(above, below))
+    return quotient(app, executed, x.issue_cycles)                                           # eq. 25

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from warpbound.bounds import Real
+from warpbound.models.hong_kim_2009.quotients import quotient
 
 
 def active(sm_count: Real, blocks: Real, occupancy: Real) -> tuple[Real, Real]:
@@ -24,12 +25,12 @@ def active(sm_count: Real, blocks: Real, occupancy: Real) -> tuple[Real, Real]:
 
 def parallel_warps(n: Real, mem_req: Real, ind_mem_req: Real) -> Real:
     """N_pw, warps' worth of requests that may be in flight; `ind_mem_req` is at most mem_req - 1."""
-    return np.multiply(n, _share(mem_req, np.subtract(mem_req, ind_mem_req)))  # eq. 29
+    return np.multiply(n, quotient(mem_req, np.subtract(mem_req, ind_mem_req), 1.0))  # eq. 29
 
 
 def parallel_warps_as_published(n: Real, mem_req: Real, ind_mem_req: Real) -> Real:
     """The same as printed, which is 0 when no request is independent."""
-    return np.multiply(n, _share(ind_mem_req, np.subtract(mem_req, ind_mem_req)))  # eq. 29
+    return np.multiply(n, quotient(ind_mem_req, np.subtract(mem_req, ind_mem_req), 1.0))  # eq. 29
 
 
 def issue_cycles(units: Real) -> Real:
@@ -48,7 +49,7 @@ def mean_m_factor(insts: Sequence[Real], factors: Sequence[Real]) -> Real:
     weighted: Real = 0.0
     for count, factor in zip(insts, factors, strict=True):
         total, weighted = np.add(total, count), np.add(weighted, np.multiply(count, factor))  # eq. 31
-    return _share(weighted, total)
+    return quotient(weighted, total, 1.0)
 
 
 def divergent_insts(routes: Sequence[Sequence[str]], insts: Mapping[str, Real]) -> Real:
@@ -70,9 +71,3 @@ def _sum(parts: Sequence[Real]) -> Real:
     for part in parts:
         total = np.add(total, part)
     return total
-
-
-def _share(part: Real, whole: Real) -> Real:
-    """part / whole, and 1 where whole is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.equal(whole, 0), 1.0, np.divide(part, whole))

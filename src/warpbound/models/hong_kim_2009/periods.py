@@ -9,6 +9,7 @@ Omits    how MWP and CWP come about.
 import numpy as np
 
 from warpbound.bounds import Real, Stack, stack
+from warpbound.models.hong_kim_2009.quotients import quotient
 
 
 def few_warps(mem_cycles: Real, comp_cycles: Real, comp_p: Real, n: Real, mwp: Real) -> Stack:
@@ -48,7 +49,7 @@ def computation_dominates(mem_p: Real, comp_cycles: Real, n: Real) -> Stack:
 
 def computation_period(comp_cycles: Real, mem_insts: Real) -> Real:
     """Cycles of one computation period; 0 without memory instructions, where there is none."""
-    return _quotient(comp_cycles, mem_insts, 0.0)  # eq. 2
+    return quotient(comp_cycles, mem_insts, 0.0)  # eq. 2
 
 
 def comp_cycles(issue_cycles: Real, m_factor: Real, comp_insts: Real, mem_insts: Real) -> Real:
@@ -58,7 +59,7 @@ def comp_cycles(issue_cycles: Real, m_factor: Real, comp_insts: Real, mem_insts:
 
 def cwp_full(mem_cycles: Real, comp_cycles: Real) -> Real:
     """Warps that compute while one waits, and that one; 1 if there is nothing to do."""
-    return _quotient(np.add(mem_cycles, comp_cycles), comp_cycles, 1.0)  # eq. 8
+    return quotient(np.add(mem_cycles, comp_cycles), comp_cycles, 1.0)  # eq. 8
 
 
 def repetitions(blocks: Real, active_blocks: Real, active_sms: Real) -> Real:
@@ -67,10 +68,4 @@ def repetitions(blocks: Real, active_blocks: Real, active_sms: Real) -> Real:
 
 
 def _turns(n: Real, mwp: Real) -> Real:
-    return _quotient(n, mwp, 0.0)
-
-
-def _quotient(above: Real, below: Real, instead: float) -> Real:
-    """above / below, and `instead` where below is 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.equal(below, 0), instead, np.divide(above, below))
+    return quotient(n, mwp, 0.0)

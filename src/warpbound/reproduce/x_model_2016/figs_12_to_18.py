@@ -1,7 +1,14 @@
 """Figures 12 to 18: operations on a machine whose cache thrashes."""
 
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, shape
-from warpbound.models.x_model_2016.operations import Effect, best_threads, largest_gain, operate, relative_gain, when_congested
+from warpbound.models.x_model_2016.operations import (
+    Effect,
+    best_threads,
+    largest_gain,
+    operate,
+    relative_gain,
+    when_congested,
+)
 from warpbound.report.series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
