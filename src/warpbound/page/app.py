@@ -223,7 +223,9 @@ def _exact(desk: Desk, state: State, theme: str) -> tuple[Any, ...]:
         return "No answer", "", str(error), None, None, [], *_shown(None, LIGHT), *_shown(None, LIGHT)
     values, paper = dict(state.values), THEMES.get(theme, LIGHT)
     seen, further = drawn(state.view, subject, values), second(state.view, subject, values)
-    words = (_title(subject), _subline(subject), "", *_parts(state.view, subject), _words(seen))
+    about = VIEWS[state.view].about
+    said = (about, "") if about else (_title(subject), _subline(subject))
+    words = (*said, "", *_parts(state.view, subject), _words(seen))
     return *words, *_shown(seen.picture, paper), *_shown(further, paper)
 
 

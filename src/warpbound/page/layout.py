@@ -176,15 +176,17 @@ def controls(own: Sequence[Control], board: Sequence[Control], values: dict[str,
 
 
 FIRST_SHOWN = 6
+DIGITS = 6  # of a number that the models use in full until it is set by hand
 
 
 def _control(one: Control, values: dict[str, float]) -> Any:
-    value = values.get(one.key, one.value)
+    own = float(f"{one.value:.{DIGITS}g}")
+    value = values.get(one.key, own)
     number = {"kind": "value", "key": one.key}
     name = one.key.replace(".", "-")
     label = f"{one.label}, {one.unit}" if one.unit else one.label
     most = max(one.high, value)
-    marks: Any = {"data-own": repr(one.value), "data-key": one.key, "data-label": label}
+    marks: Any = {"data-own": repr(own), "data-key": one.key, "data-label": label}
     return html.Div(
         [
             html.Label(label, id=f"label-{name}"),

@@ -14,13 +14,14 @@ from warpbound.report.figures.picture import Drawable
 
 __all__ = ["VIEWS", "Drawn", "View", "drawn", "second"]
 
+CAMPING = "CampProf's counters on a GeForce GTX 280"
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
 VIEWS: dict[str, View] = {
     "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),
     "occupancy": View("Occupancy", occupied, occupancy_controls, exact=("occupancy", "kernel"), gpu=""),
     "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops")),
     "x": View("X-graph", x_graph, x_controls, operations),
-    "camping": View("Camping band", camping, camping_controls, gpu=""),
+    "camping": View("Camping band", camping, camping_controls, gpu="", about=CAMPING),
     "mwp": View("MWP/CWP", mwp, mwp_controls, exact=("models",)),
     "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses")),
     "timeline": View("Timeline", timeline),

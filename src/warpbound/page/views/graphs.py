@@ -102,7 +102,8 @@ def camping(subject: Subject, values: Values) -> Drawn:
     picture = figures.camping_band(
         found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
     )
-    words = (found["advice"], f"Camping is known of {board.name} and its kind; the counters are those of the sliders.")
+    advice = found["advice"].replace("--time tells", "a measured time tells")
+    words = (advice, "The counters are those of the sliders, as a profiler gives them, not those of the kernel above.")
     return Drawn(picture, words)
 
 

@@ -20,7 +20,7 @@ from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.words import RESOURCE_WORDS, amount
 
-BARE_MIX = mixes.Mix(32.0, 4.0, 368.0, 6.0, 0.0814, 4.0, 4.0)
+BARE_MIX = mixes.Mix(24.0, 4.0, 368.0, 6.0, 0.0814, 4.0, 4.0)
 MIX_WORDS = {
     "warps": ("Resident warps", "warps per SM"),
     "alu_per_op": ("Arithmetic intensity, alpha", "adds per access"),

@@ -31,7 +31,8 @@ def _no_picture(subject: Subject, values: Values) -> Drawable | None:
 @dataclass(frozen=True)
 class View:
     """draw : again at every movement of a slider. second : a further picture, drawn when the sliders rest.
-    exact : parts of the report that stand below, from the whole analysis. gpu : whether a board's numbers act."""
+    exact : parts of the report that stand below, from the whole analysis. gpu : whether a board's numbers act.
+    about : what it is about where that is not the subject."""
 
     title: str
     draw: Callable[[Subject, Values], Drawn]
@@ -39,6 +40,7 @@ class View:
     second: Callable[[Subject, Values], Drawable | None] = _no_picture
     exact: tuple[str, ...] = ()
     gpu: str = "acts"
+    about: str = ""
 
 
 def inputs(prefix: str, given: Any, values: Values) -> Any:
