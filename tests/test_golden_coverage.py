@@ -95,7 +95,8 @@ def test_where_a_paper_contradicts_itself_both_readings_are_tested() -> None:
         assert len(readings(name)) == 1
         assert readings(other) - readings(name)
     page = " ".join((HERE.parent / "docs" / "models.md").read_text().split())
-    assert f"Of {len(torn)} numbers that a paper contradicts, {len(torn) - len(alone)} are tested in both readings" in page
+    both = len(torn) - len(alone)
+    assert f"Of {len(torn)} numbers that a paper contradicts, {both} are tested in both readings" in page
 
 
 @pytest.mark.parametrize("test", sorted(set(UNCOVERED["by_test"].values())))

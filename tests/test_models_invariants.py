@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from warpbound import models
 from warpbound.bounds import in_pieces
 from warpbound.models import roofline_2009 as roofline
+from warpbound.models import transit_2015 as transit
 from warpbound.models import volkov_2016 as volkov
 from warpbound.models.volkov_2016.contention import Memory
 from warpbound.models.volkov_2016.mixes import Mix
@@ -198,6 +199,36 @@ def test_mix_broadcasts(draws: list[dict[str, float]], memory: Memory) -> None:
     scalars_agree(volkov.mixes.predict, Mix, draws)
     scalars_agree(lambda x: volkov.contention.predict(x, memory), Mix, draws)
     scalars_agree(lambda x: volkov.contention.predict_one_term(x, memory), Mix, draws)
+
+
+def drawn(**fields: st.SearchStrategy[float]) -> st.SearchStrategy[list[dict[str, float]]]:
+    return st.lists(st.fixed_dictionaries(fields), min_size=1, max_size=4)
+
+
+@quick
+@given(draws=drawn(intensity=intensities, peak_flops=positive(1e9, 1e15), peak_bandwidth=positive(1e9, 1e13)))
+def test_roofline_broadcasts(draws: list[dict[str, float]]) -> None:
+    scalars_agree(roofline.predict, roofline.Inputs, draws)
+
+
+@quick
+@given(draws=drawn(warps=warps, latency=positive(1, 1e5), issue=positive(0.1, 1e3), dram=positive(0.1, 1e3)))
+def test_kernel_broadcasts(draws: list[dict[str, float]]) -> None:
+    def kernel(warps: Any, latency: Any, **busy: Any) -> volkov.Inputs:
+        return volkov.Inputs(warps, latency, busy)
+
+    scalars_agree(volkov.predict, kernel, draws)
+
+
+@quick
+@given(
+    draws=drawn(
+        threads=positive(1, 400), intensity=positive(1, 512), lanes=positive(1, 128),
+        latency=positive(100, 1000), ms_throughput=positive(0.02, 2),
+    )
+)  # fmt: skip
+def test_transit_broadcasts(draws: list[dict[str, float]]) -> None:
+    scalars_agree(transit.predict, transit.Inputs, draws)
 
 
 def test_two_axes_make_a_plane() -> None:

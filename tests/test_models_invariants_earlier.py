@@ -93,13 +93,15 @@ def test_arrays_agree_with_scalars(name: str, data: Any) -> None:
         assert answer(**draw) == pytest.approx(together[i], rel=1e-12)
 
 
-TIMES = {  # fields in cycles, and the power of the unit in which the answer grows
+# Chen and Aamodt's unit is the cycle that issues one instruction and Huang's the one that a warp does not wait: fixed.
+TIMES = {  # fields in the unit of time, or in its reciprocal, and the power of the change in which the answer grows
     "guide": (("mem_latency", "inst_time"), -1),
     "guide needs": (("mem_latency", "inst_time"), 0),
     "saavedra": (("run", "latency", "switch"), 0),
     "agarwal": (("run", "latency", "switch"), 0),
     "baghsorkhi": (("issue_time", "alu_latency", "mem_time", "mem_latency"), 1),
     "sim": (("alu_latency", "alu_time", "mem_latency", "departure_delay"), 1),
+    "zhang": (("alu_rate", "mem_rate"), 1),
 }
 
 
