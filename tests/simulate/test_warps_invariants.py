@@ -47,6 +47,9 @@ def test_every_instruction_of_every_warp_is_issued_once(x: Experiment) -> None:
     np.testing.assert_array_equal(done.issued, executed(x))
     assert np.count_nonzero(done.log["kind"] == "issue") == done.issued.sum()
     assert np.all(done.ended >= done.started)
+    requests = done.log[done.log["kind"] == "request"]
+    for warp in np.unique(requests["warp"]):  # the slowest transaction counts, not the last
+        assert done.ended[warp] >= requests["until"][requests["warp"] == warp].max() - 1e-6
 
 
 @FEW
@@ -239,6 +242,14 @@ def test_work_may_wait_in_front_of_a_pipe_as_far_as_it_is_said() -> None:
         x = Experiment(machine, (step,), (Stream((0,) * 4),), Launch(((0,),)), log_rows=9)
         log = run(x).log
         assert log["cycle"][log["kind"] == "issue"].tolist() == expected
+
+
+def test_a_load_waits_for_its_slowest_transaction() -> None:
+    load = Step("load", latency=100, access=Access(lines=8, spread=50.0), writes="v", waits=("v",))
+    log = run(Experiment(Machine(), (load,), (Stream((0,), 20),), Launch(((0,),)), log_rows=1000)).log
+    issued = log["cycle"][log["kind"] == "issue"][1:]
+    slowest = log["until"][log["kind"] == "request"].reshape(-1, 8).max(axis=1)[:-1]
+    np.testing.assert_array_equal(issued, np.ceil(slowest))
 
 
 def test_sources_may_not_be_overwritten_before_they_are_read() -> None:
