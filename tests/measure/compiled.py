@@ -15,7 +15,7 @@ from warpbound.program.reading import programs
 def compiled(mechanism: str, arch: int) -> Compiled:
     """The cubin with what the compiler says."""
     unit = units(mechanism)[mechanism]
-    return compile_cuda(unit.text, f"{mechanism}.cu", arch, Options())
+    return compile_cuda(unit.text, f"{mechanism}.cu", arch, Options(extra=unit.options))
 
 
 @cache

@@ -13,7 +13,7 @@ from warpbound.headline.dram import capacity
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.streams import STREAMS, Setting, stream_rate
 from warpbound.machine import Gpu, gpu, override
-from warpbound.measure import costs, global_patterns, hong_kim, shared_patterns, synthetic_family
+from warpbound.measure import costs, global_patterns, hong_kim, mixes, shared_patterns, synthetic_family, wgmma
 from warpbound.measure.building import Cubins
 from warpbound.measure.case import Record
 from warpbound.measure.corpus.subjects import subjects
@@ -48,8 +48,12 @@ class Truth:
     l1_bandwidth: float = 118.0     # B/cycle/SM
     l2_bandwidth: float = 7.3e12
     l2_write_cost: float = 1.6
+    reach: int = 2 << 30            # bytes that are translated without delay
+    translation: float = 190.0      # cycles of one that is not
     camping: float = 2.5            # times slower
     camped_stride: int = 1 << 18
+    wgmma: float = 4096.0           # FMA/cycle/SM
+    wgmma_alone: float = 70.0       # cycles of one product at least
     code_cache: int = 128 * KIB
     delays: tuple[float, float, float] = (690.0, 7.0, 3.0)  # Hong and Kim's Mem_LD and departure delays
     stream: dict[str, float] = field(default_factory=lambda: {
@@ -91,7 +95,8 @@ class FakeGpu:
     launched: int = 0
     memory: dict[int, NDArray[Any]] = field(default_factory=dict)
     sizes: dict[int, int] = field(default_factory=dict)
-    chains: dict[int, int] = field(default_factory=dict)
+    chains: dict[int, int] = field(default_factory=dict)  # address -> bytes that a chain spans
+    lines: dict[int, int] = field(default_factory=dict)   # and touches
     watched: int = 0
     next_address: int = 1 << 33
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
@@ -191,8 +196,9 @@ def answers(*kernels: str) -> Callable[[Answer], Answer]:
 
 
 def answer_name(kernel: str) -> str:
-    """The kernel itself, or the family that its last number belongs to."""
-    return kernel if kernel in ANSWERS else kernel.rpartition("_")[0]
+    """The kernel itself, or the family that its last number or its first word belongs to."""
+    ways = (kernel, kernel.rpartition("_")[0], kernel.partition("_")[0])
+    return next(name for name in ways if name in ANSWERS)
 
 
 def cubins() -> Cubins:
@@ -226,6 +232,7 @@ def _link(gpu_: FakeGpu, x: Launched) -> float:
     assert (gpu_.memory[order] != np.arange(count)).any()
     assert len(gpu_.memory[order]) == count
     gpu_.chains[base] = count * stride
+    gpu_.lines[base] = count * 128
     return 1e-4
 
 
@@ -235,8 +242,8 @@ def _chase(gpu_: FakeGpu, x: Launched) -> float:
     l2 = (truth.near + truth.far) / 2
     if x.kernel == "chase_l1" and size <= truth.l1_size:
         cycles = truth.l1
-    elif size <= FACTS.l2_size:
-        cycles = l2
+    elif gpu_.lines[int(x.args[1])] <= FACTS.l2_size:
+        cycles = l2 + truth.translation * (size > truth.reach)
     else:
         share = max(0.0, 1.0 - (size - FACTS.l2_size) / (2.0 * FACTS.l2_size))
         cycles = share * l2 + (1 - share) * truth.dram
@@ -330,6 +337,26 @@ def _instructions(gpu_: FakeGpu, x: Launched) -> float:
 
 
 ANSWERS.update(dict.fromkeys(Truth().peaks, _instructions))
+
+
+@answers("wgmma")
+def _wgmma(gpu_: FakeGpu, x: Launched) -> float:
+    """A group alone has half of the rate with half of the widest product."""
+    width, groups = int(x.kernel.rpartition("_")[2]), x.geometry.block // 128
+    each = wgmma.HEIGHT * wgmma.DEPTH * width
+    per = max(gpu_.truth.wgmma_alone, groups * each / gpu_.truth.wgmma)
+    return gpu_.stamps(int(x.args[0]), x.geometry, wgmma.REPEATED * int(x.args[1]) * per)
+
+
+@answers("mix")
+def _mix(gpu_: FakeGpu, x: Launched) -> float:
+    """A chain as long as its parts; as many groups as the busier pipe takes."""
+    _, name, adds, others = x.kernel.split("_")
+    truth, a, o, conflict = gpu_.truth, int(adds), int(others), int(x.args[4])
+    alone = a * truth.latencies["fadd"] + o * (truth.latencies[name] + 2.0 * (conflict - 1))
+    warps = _warps(x)
+    per = max(alone, warps * a / truth.peaks["fadd"], warps * o * conflict / truth.peaks[name])
+    return gpu_.stamps(int(x.args[0]), x.geometry, mixes.groups(a, o) * int(x.args[1]) * per)
 
 
 # ---------------------------------------------------------------- chains over many warps

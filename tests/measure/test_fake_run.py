@@ -13,7 +13,7 @@ from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
 from warpbound.headline.parameters import known
 from warpbound.machine import gpu
-from warpbound.measure import bench, building, command, suite
+from warpbound.measure import bench, building, command, mixes, suite
 from warpbound.measure.case import Found
 from warpbound.measure.device import Geometry
 from warpbound.measure.proposal import Summary, profile, summarise, verdict
@@ -109,6 +109,33 @@ def test_patterns_costs_camping_and_code_length(summary: Summary) -> None:
     trace = figures["x_model: f(k), large L1, 8192 B per warp"]
     peak = trace["peak [warps, loads/cycle/SM]"][0]  # type: ignore[index]
     assert peak <= 0.9 * TRUTH.l1_size / 8192 < peak + 6
+
+
+def test_mixes_add_up_and_have_their_cusp(summary: Summary) -> None:
+    found = summary.figures["mixes: FADD and LDS"]
+    assert isinstance(found, dict)
+    assert found["adds/cycle/SM (warps)"] == pytest.approx(TRUTH.peaks["fadd"], rel=0.01)
+    assert found["others/cycle/SM (warps)"] == pytest.approx(TRUTH.peaks["lds"], rel=0.01)
+    rows = found["FADD : other"]
+    for adds in mixes.QUICK_PARTS:
+        alone = adds * TRUTH.latencies["fadd"] + TRUTH.latencies["lds"]
+        assert rows[f"{adds}:1"]["latency"] == pytest.approx(alone, rel=0.01)
+        full = alone / max(adds / TRUTH.peaks["fadd"], 1 / TRUTH.peaks["lds"])
+        assert rows[f"{adds}:1"]["needed warps 90 %"] == min(w for w in mixes.QUICK_WARPS if w >= 0.9 * full)
+    double = summary.figures["mixes: FADD and LDS, conflicts 2"]
+    assert double["others/cycle/SM (warps)"] == pytest.approx(TRUTH.peaks["lds"] / 2, rel=0.01)  # type: ignore[index]
+
+
+def test_products_of_warp_groups(summary: Summary) -> None:
+    assert dict(summary.found["tensor_fp16"])["wgmma"].value == pytest.approx(TRUTH.wgmma, rel=0.01)
+
+
+def test_what_translation_reaches(summary: Summary) -> None:
+    found = summary.figures["pointer_chase: pages of 2048 KiB"]
+    assert isinstance(found, dict)
+    assert found["spanned without delay [B]"] <= TRUTH.reach < found["delayed from [B]"]
+    first, last = found["curve [B, cycles]"][0], found["curve [B, cycles]"][-1]
+    assert last[1] - first[1] == pytest.approx(TRUTH.translation, rel=0.01)
 
 
 def test_the_profile_is_a_board(summary: Summary, tmp_path: Path) -> None:

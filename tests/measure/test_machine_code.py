@@ -12,13 +12,15 @@ from warpbound.measure import (
     instruction_cache,
     instruction_mix,
     loaded_latency,
+    mixes,
     pointer_chase,
     shared_patterns,
     synthetic_family,
+    wgmma,
     x_model,
 )
 from warpbound.measure.building import ARCHITECTURES
-from warpbound.measure.suite import MECHANISMS
+from warpbound.measure.suite import MECHANISMS, ONE_ARCHITECTURE
 from warpbound.program.instruction import Instruction
 
 pytestmark = pytest.mark.cuda
@@ -33,6 +35,8 @@ decoded_archs = pytest.mark.parametrize("arch", DECODED)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_compiles_without_spills(mechanism: str, arch: int) -> None:
+    if ONE_ARCHITECTURE.get(mechanism, arch) != arch:
+        return
     made = compiled(mechanism, arch)
     assert {name: spill for name, spill in made.spills.items() if spill != (0, 0)} == {}
 
@@ -55,18 +59,47 @@ def test_one_kind_of_instruction_in_its_own_chains(arch: int, name: str, ilp: in
 
 def depths(instructions: list[Instruction], opcode: str) -> list[int]:
     """For every instruction of a kind: how many of the kind, itself included, come one after the other up to it."""
+    return chained(instructions, (opcode,))
+
+
+def chained(instructions: list[Instruction], opcodes: tuple[str, ...]) -> list[int]:
+    """The same for several kinds together."""
     written: dict[int, int] = {}
     found = []
     for one in instructions:
+        wide = (0, 1) if one.opcode == "DFMA" else (0,)  # registers of each operand
         target = next((op.index for op in one.operands if op.kind == "register"), -1)
-        read = [op.index for op in one.operands[1:] if op.kind == "register"]
+        read = [op.index + part for op in one.operands[1:] if op.kind == "register" for part in wide]
         read += [term.index for op in one.operands for term in op.terms]
-        depth = max((written.get(register, 0) for register in read), default=0) + (one.opcode == opcode)
-        if one.opcode == opcode:
+        depth = max((written.get(register, 0) for register in read), default=0) + (one.opcode in opcodes)
+        if one.opcode in opcodes:
             found.append(depth)
         if target >= 0 and not one.opcode.startswith("ST"):
-            written[target] = depth
+            written |= {target + part: depth for part in wide}
     return found
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", mixes.OTHERS)
+@pytest.mark.parametrize(("adds", "others_"), mixes.shares())
+def test_a_mix_is_one_chain_of_both(arch: int, name: str, adds: int, others_: int) -> None:
+    if not mixes.clean(name, adds, arch):
+        return
+    opcode = mixes.OTHERS[name].opcode
+    loop = body(decoded("mixes", arch)[f"mix_{name}_{adds}_{others_}"], opcode)
+    groups = mixes.groups(adds, others_)
+    assert (count(loop, opcode), count(loop, "FADD")) == (groups * others_, groups * adds)
+    rest = [one for one in loop if not one.skipped and not one.opcode.startswith((opcode, "FADD"))]
+    assert len(rest) <= LOOP
+    assert max(chained(loop, (opcode, "FADD"))) == groups * (adds + others_)
+
+
+@pytest.mark.parametrize("width", wgmma.WIDTHS)
+def test_products_of_warp_groups_stand_alone_in_their_loop(width: int) -> None:
+    loop = body(decoded("wgmma", 90)[f"wgmma_{width}"], "HGMMA")
+    assert count(loop, "HGMMA") == wgmma.REPEATED
+    assert sum(others(loop, "HGMMA").values()) <= LOOP
+    assert all(f"64x{width}x16" in one.modifiers for one in loop if one.opcode == "HGMMA")
 
 
 @decoded_archs
@@ -167,6 +200,8 @@ def test_straight_code_is_as_long_as_it_says(length: int) -> None:
 @pytest.mark.parametrize("mechanism", [name for name in MECHANISMS if name not in SLOW])
 def test_the_last_clock_is_read_after_the_result_is_there(arch: int, mechanism: str) -> None:
     """Behind the last loop of a stamped kernel comes a comparison, then an exit under it, then the clock."""
+    if ONE_ARCHITECTURE.get(mechanism, arch) != arch:
+        return
     for program in decoded(mechanism, arch).values():
         clocks = [i for i, one in enumerate(program.instructions)
                   if one.opcode == "CS2R" and "SR_CLOCKLO" in one.text]  # fmt: skip

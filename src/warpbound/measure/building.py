@@ -47,6 +47,8 @@ def compile_all(mechanisms: tuple[str, ...], arch: int) -> Cubins:
     code: dict[str, bytes] = {}
     names: dict[str, dict[str, str]] = {}
     for name, unit in wanted(mechanisms).items():
+        if unit.only not in (None, arch):
+            continue
         options = Options(unit.defines, unit.include, unit.options, unit.instance)
         made = compile_cuda(unit.text, f"{name}.cu", arch, options)
         code[name] = made.cubin

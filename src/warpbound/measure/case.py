@@ -50,13 +50,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Unit:
-    """One source to compile."""
+    """One source to compile; only : the architecture that alone can run it."""
 
     text: str
     defines: tuple[tuple[str, str], ...] = ()
     include: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
     instance: str | None = None
+    only: int | None = None
 
 
 @dataclass(frozen=True)

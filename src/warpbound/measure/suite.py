@@ -14,10 +14,12 @@ from warpbound.measure import (
     instruction_mix,
     launch,
     loaded_latency,
+    mixes,
     pointer_chase,
     shared_patterns,
     stream,
     synthetic_family,
+    wgmma,
     x_model,
 )
 from warpbound.measure.case import Case, Mechanism, Unit
@@ -30,8 +32,10 @@ MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most
     "stream": stream,
     "launch": launch,
     "instruction_mix": instruction_mix,
+    "wgmma": wgmma,
     "loaded_latency": loaded_latency,
     "synthetic_family": synthetic_family,
+    "mixes": mixes,
     "cache_bandwidth": cache_bandwidth,
     "shared_patterns": shared_patterns,
     "global_patterns": global_patterns,
@@ -42,12 +46,15 @@ MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most
     "instruction_cache": instruction_cache,
     "corpus": corpus,
 }
+ONE_ARCHITECTURE = {"wgmma": wgmma.ARCH}  # mechanism -> the only one that has its instructions
 PER_CASE_S = 4e-3  # the host's own part: buffers, launches, reading back
 
 
 def units(mechanism: str) -> dict[str, Unit]:
     """The sources of a mechanism, by unit name."""
-    own = {mechanism: Unit(prelude() + MECHANISMS[mechanism].source())}
+    only = ONE_ARCHITECTURE.get(mechanism)
+    options = () if only is None else (f"-arch=sm_{only}a",)
+    own = {mechanism: Unit(prelude() + MECHANISMS[mechanism].source(), options=options, only=only)}
     return own | corpus.units() if mechanism == "corpus" else own
 
 

@@ -74,10 +74,11 @@ def repeated(name: str) -> int:
 def _kernel(name: str, op: Op, ilp: int) -> str:
     chains = "".join(f"    {op.type} x{j} = {op.ahead.format(j=j)};\n" for j in range(ilp))
     once = "".join(f' asm volatile("{op.text}" : "+{op.constraint}"(x{j}) : {op.inputs});' for j in range(ilp))
-    return _around(f"{name}_{ilp}", _SHARED * (name == "lds") + chains, once, op.repeated // ilp, _seen(op.type, ilp))
+    ahead = WORDS_IN_SHARED * (name == "lds") + chains
+    return around(f"{name}_{ilp}", ahead, once, op.repeated // ilp, _seen(op.type, ilp))
 
 
-_SHARED = f"""    __shared__ u32 words[{SHARED_WORDS}];
+WORDS_IN_SHARED = f"""    __shared__ u32 words[{SHARED_WORDS}];
     u32 base = (u32)__cvta_generic_to_shared(words);
     for (int i = threadIdx.x; i < {SHARED_WORDS}; i += blockDim.x) words[i] = base + 4 * i;
     __syncthreads();
@@ -90,15 +91,15 @@ def _seen(kind: str, chains: int) -> str:
     return " ^ ".join(word.format(f"x{j}") for j in range(chains))
 
 
-def _around(name: str, ahead: str, once: str, times: int, seen: str) -> str:
-    """The measured loop between two stamps; `once` stands in it `times` times."""
+def around(name: str, ahead: str, once: str, times: int, seen: str, after: str = "") -> str:  # noqa: PLR0913
+    """The measured loop between two stamps; `once` stands in it `times` times, then `after`."""
     return f"""KERNEL {name}({PARAMETERS}) {{
 {ahead}    u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{
         #pragma unroll
         for (int k = 0; k < {times}; k++) {{{once} }}
-    }}
+{after}    }}
     wait_for({seen});
     stamp(stamps, start, cycle());
 }}
@@ -122,7 +123,7 @@ def _hmma(ilp: int) -> str:
     old = call(8, "{%4,%5}", "{%6}", '"r"(a0), "r"(a1), "r"(b0)')
     once = f"\n#if __CUDA_ARCH__ >= 800\n{new}\n#else\n{old}\n#endif\n"
     seen = " ^ ".join(f"__float_as_uint(x{j} + y{j} + z{j} + w{j})" for j in range(ilp))
-    return _around(f"hmma_{ilp}", ahead, once, repeated("hmma") // ilp, seen)
+    return around(f"hmma_{ilp}", ahead, once, repeated("hmma") // ilp, seen)
 
 
 BANKS = {"banks_near": 1, "banks_apart": 2}  # kernel -> distance of the two factors in a row of registers
@@ -136,7 +137,7 @@ def _banks(name: str, gap: int) -> str:
         f' asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(x{i % 4}) : "f"(r{i % POOL}), "f"(r{(i + gap) % POOL}));'
         for i in range(2 * POOL)
     )
-    return _around(name, ahead, once, 512 // (2 * POOL), _seen("float", 4))
+    return around(name, ahead, once, 512 // (2 * POOL), _seen("float", 4))
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.measure.case import Buffer, Case, Findings, Found, Record, Step, chosen, column
+from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, column
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import quantile
 from warpbound.measure.texts import kernel_file
@@ -17,6 +17,8 @@ LARGEST = 1 << 30
 L1_PLATEAU = (4096, 32768)     # every L1 since Volta is larger [B]
 L2_PLATEAU = (1 << 20, 0.25)   # from 1 MiB to this share of L2
 DRAM_PLATEAU = 4.0             # times L2
+PAGES = (64 << 10, 2 << 20)    # one line in each stretch of so many bytes: an array's lines fit L2, its pages may not
+REACHED = 1.1                  # times the first plateau: latency that address translation does not lengthen
 SEPARATE = 0.12                # two peaks of single latencies this far apart, relative, are two partitions
 MINORITY = 0.1                 # of the loads, at least, in the smaller one
 
@@ -36,8 +38,29 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
     top = min(LARGEST, facts.memory_size // 4)
     for size in _sizes(int(DRAM_PLATEAU * facts.l2_size), top, per_octave):
         yield _chase("chase_l2", size, facts)
+    for gap in PAGES:
+        most = min(facts.memory_size // 2 // gap, facts.l2_size // (4 * LINE))
+        for count in _counts(64, most, 1 if effort == "quick" else 2):
+            yield _pages(gap, count)
     yield _each("l2", _near_l2(facts))
     yield _each("dram", min(top, 8 * facts.l2_size))
+
+
+def _counts(low: int, high: int, per_octave: int) -> list[int]:
+    steps = max(1, round(per_octave * np.log2(high / low)))
+    return sorted({round(low * (high / low) ** (i / steps)) for i in range(steps + 1)})
+
+
+def _pages(gap: int, count: int) -> Case:
+    """A line in each of `count` stretches, each at another place of its page, so that L2 spreads them."""
+    stride = gap + LINE
+    buffers = (Buffer("chain", count * stride), Buffer("order", 4 * count, "order"), Buffer("out", 8))
+    link = Step("link", (256,), 256, ("chain", "order", np.uint32(count), np.uint32(stride)))
+    rounds = max(64, count // LOADS_PER_ROUND)
+    step = Step("chase_l2", (1,), 1, ("out", "chain", np.int32(2 * count), np.int32(rounds)))
+    loads = rounds * LOADS_PER_ROUND
+    axes: dict[str, Axis] = {"kernel": "chase_pages", "gap": gap, "count": count, "loads": loads}
+    return Case(axes, step, "words", buffers, (link,), output="out", words=1, seconds=(2 * count + loads) * 4e-7)
 
 
 def _near_l2(facts: Facts) -> int:
@@ -115,7 +138,23 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         found["latency_spread"] = Found(spread / found["dram_latency"].value, "1", note)
     if records:
         found["latency_clock"] = Found(float(np.median(column_of_clocks(records))) / 1e6, "MHz", "while measuring")
-    return Findings(found, {"l1": l1, "l2": l2, "single": _percentiles(records)})
+    pages = {f"pages of {gap >> 10} KiB": _page_sweep(mine) for gap in PAGES if (mine := _by_count(records, gap))}
+    return Findings(found, {"l1": l1, "l2": l2, "single": _percentiles(records), **pages})
+
+
+def _by_count(records: list[Record], gap: int) -> list[Record]:
+    return sorted(chosen(records, kernel="chase_pages", gap=gap), key=lambda r: float(r.axes["count"]))
+
+
+def _page_sweep(mine: list[Record]) -> dict[str, Any]:
+    """Cycles per load by the memory spanned; how much is spanned before translation lengthens a load."""
+    spans = [int(r.axes["count"]) * int(r.axes["gap"]) for r in mine]
+    cycles = [float(r.value["words"][0]) / float(r.axes["loads"]) for r in mine]
+    within = [span for span, one in zip(spans, cycles, strict=True) if one <= REACHED * cycles[0]]
+    longer = [span for span, one in zip(spans, cycles, strict=True) if one > REACHED * cycles[0]]
+    reach = max((span for span in within if not longer or span < min(longer)), default=0)
+    return {"spanned without delay [B]": reach, "delayed from [B]": min(longer) if longer else None,
+            "curve [B, cycles]": [[span, round(one, 2)] for span, one in zip(spans, cycles, strict=True)]}  # fmt: skip
 
 
 def column_of_clocks(records: list[Record]) -> np.ndarray[Any, np.dtype[np.float64]]:
