@@ -29,7 +29,7 @@ class Worker:
     """One process, in an empty folder, that answers one question at a time."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+        self._seconds, self._expired = seconds, False
         self._folder = tempfile.TemporaryDirectory(prefix="warpbound-page-")
         self.lock = Lock()
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
@@ -53,7 +53,7 @@ class Worker:
 
     def ask(self, question: Question) -> Answer:
         """Its answer. Raises InputError where it died or took too long; it is dead then."""
-        watch = Timer(self._seconds, self.kill)
+        watch = Timer(self._seconds, self._expire)
         watch.daemon = True
         watch.start()
         try:
@@ -64,10 +64,9 @@ class Worker:
         except (OSError, msgspec.DecodeError):
             pass
         finally:
-            in_time = watch.is_alive()
             watch.cancel()
         self.kill()
-        if in_time:
+        if not self._expired:
             raise InputError(
                 "The compiler or the emulator broke down on this source.", "Try `warpbound analyze` on it."
             )
@@ -75,10 +74,17 @@ class Worker:
             f"This takes longer than the {self._seconds:.0f} s that the page allows.", "Use a smaller grid or arrays."
         )
 
-    def kill(self) -> None:
-        """End it and whatever it started."""
+    def _expire(self) -> None:
+        self._expired = True
+        self._end()
+
+    def _end(self) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """End it and whatever it started, and remove its folder."""
+        self._end()
         self._process.wait()
         with suppress(OSError):
             self._asks.close()

@@ -108,6 +108,8 @@ def unpacked(word: str) -> str:
         text = raw.decode()
     except (binascii.Error, zlib.error, ValueError):
         raise InputError("The source in the address is damaged.", "Paste it again.") from None
-    if len(raw) > LARGEST or unpack.unconsumed_tail:
+    if not unpack.eof and len(raw) <= LARGEST:
+        raise InputError("The source in the address is damaged.", "Paste it again.")
+    if len(raw) > LARGEST:
         raise InputError(f"The source in the address has more than {LARGEST} characters.", "Paste less.")
     return text

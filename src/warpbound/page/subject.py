@@ -112,7 +112,8 @@ def _written(name: str, board: Gpu) -> Subject:
     entry = written.predicted(case, board, None, tuple(MODELS))
     x = written.launched(case, board)
     shape = case.shape
-    block = Block(shape.threads_per_block or BARE_BLOCK.threads, shape.registers or 0, int(shape.shared_bytes or 0))
+    threads = shape.threads_per_block or BARE_BLOCK.threads
+    block = Block(threads, shape.registers or BARE_BLOCK.registers, int(shape.shared_bytes or 0))
     return Subject(case.name, board, block, x, x.work, entry, int(x.blocks_per_sm or 0))
 
 

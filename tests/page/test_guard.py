@@ -1,0 +1,64 @@
+"""Requests of other sites, and of names that were made to point at this machine, are refused."""
+
+from typing import Any
+
+import pytest
+
+from warpbound.page.guard import LARGEST_REQUEST_B, refusal
+
+OWN = "127.0.0.1:8050"
+
+
+@pytest.mark.parametrize("host", [OWN, "localhost:8050", "LOCALHOST:8050", "[::1]:8050"])
+def test_own_hosts(host: str) -> None:
+    assert refusal(host, None, None, 8050) == ""
+    assert refusal(host, "http://127.0.0.1:8050", "same-origin", 8050) == ""
+    assert refusal(host, None, "none", 8050) == ""
+
+
+@pytest.mark.parametrize(
+    "host", ["", "evil.example:8050", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8050.evil.example", "localhost:9000"]
+)
+def test_other_hosts(host: str) -> None:
+    assert "127.0.0.1" in refusal(host, None, None, 8050)
+
+
+@pytest.mark.parametrize("origin", ["null", "", "http://evil.example", "https://127.0.0.1:8050", "http://localhost:1"])
+def test_other_origins(origin: str) -> None:
+    assert refusal(OWN, origin, None, 8050)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_fetched_from_elsewhere(site: str) -> None:
+    assert refusal(OWN, None, site, 8050)
+
+
+@pytest.fixture(scope="module")
+def client() -> Any:
+    pytest.importorskip("dash")
+    from warpbound.page.analysts import Analysts
+    from warpbound.page.app import application
+
+    return application(8050, Analysts()).server.test_client()
+
+
+@pytest.mark.parametrize("path", ["/", "/_dash-layout", "/_dash-dependencies", "/assets/page.js"])
+def test_every_path_is_guarded(client: Any, path: str) -> None:
+    assert client.get(path, headers={"Host": OWN}).status_code == 200
+    assert client.get(path, headers={"Host": "evil.example"}).status_code == 403
+    assert client.get(path, headers={"Host": OWN, "Origin": "http://evil.example"}).status_code == 403
+
+
+def test_what_a_page_may_load(client: Any) -> None:
+    headers = client.get("/", headers={"Host": OWN}).headers
+    assert "default-src 'self'" in headers["Content-Security-Policy"]
+    assert "http" not in headers["Content-Security-Policy"]
+    scripts = headers["Content-Security-Policy"].split("script-src ")[1].split(";")[0]
+    assert "unsafe" not in scripts
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_large_requests_are_refused(client: Any) -> None:
+    body = b" " * (LARGEST_REQUEST_B + 1)
+    said = client.post("/_dash-update-component", data=body, headers={"Host": OWN, "Content-Type": "application/json"})
+    assert said.status_code == 413

@@ -1,0 +1,148 @@
+"""What the views show is what Python callers get: the same functions on the same numbers, and no view refuses."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from warpbound import machine
+from warpbound.adapt.answers import inputs_of
+from warpbound.models import hong_kim_2009, x_model_2016
+from warpbound.models.volkov_2016 import mixes
+from warpbound.page import sources
+from warpbound.page.analysts import Analysts
+from warpbound.page.controls import of_gpu
+from warpbound.page.prediction import quick_curve, quick_seconds
+from warpbound.page.state import State, Texts
+from warpbound.page.subject import Desk
+from warpbound.page.views import VIEWS, drawn, second
+from warpbound.page.views.hiding import BARE_MIX
+from warpbound.report import figures
+from warpbound.report.figures.picture import Curve, Picture, Points
+from warpbound.residency import occupancy
+
+pytestmark = pytest.mark.cuda
+SOURCES = ("example:saxpy", "example:reduction", "bare", "paper:hong-kim-sepia/0", "paper:volkov-vector-add/0")
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    analysts = Analysts()
+    yield Desk(analysts, Texts())
+    analysts.close()
+
+
+def picture(state: State, desk: Desk) -> Picture:
+    found = drawn(state.view, desk.exactly(state), dict(state.values)).picture
+    assert isinstance(found, Picture)
+    return found
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_of_every_source_draws_or_says_why_not(desk: Desk, source: str, view: str) -> None:
+    subject = desk.exactly(State(source=source, gpu="gtx280" if source.startswith("paper") else "h200"))
+    found = drawn(view, subject, {})
+    assert found.picture is not None or found.words or view in ("sass", "verdict")  # tables below
+    if found.picture is not None:
+        assert figures.spec(found.picture)["data"]
+    again = second(view, subject, {})
+    assert again is None or figures.spec(again)["data"]
+    for control in VIEWS[view].controls(subject):
+        assert control.low <= control.value <= control.high, control.key
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_slider_moves_something_without_a_fault(desk: Desk, view: str) -> None:
+    subject = desk.exactly(State(source="bare"))
+    still = drawn(view, subject, {})
+    for control in VIEWS[view].controls(subject):
+        for value in (control.low, control.high):
+            moved = drawn(view, subject, {control.key: value})
+            assert moved.picture is not None or moved.words, (control.key, value)
+    assert drawn(view, subject, {}).words == still.words
+
+
+def test_while_moving_the_time_is_that_of_the_analysis(desk: Desk) -> None:
+    subject = desk.exactly(State(source="example:saxpy"))
+    assert subject.entry is not None
+    assert quick_seconds(subject) == pytest.approx(subject.entry["time_s"], rel=1e-9)
+    warps, rate = quick_curve(subject)
+    expected = subject.entry["figures"]["curve"]["predicted"]["warpbound"]
+    assert warps.tolist() == pytest.approx(expected[0])
+    assert rate.tolist() == pytest.approx(expected[1], rel=1e-9)
+
+
+def test_bandwidth_needs_no_estimate(desk: Desk) -> None:
+    state = State(source="example:saxpy", values=(("gpu.dram_achievable_bandwidth", 2000.0),))
+    exact, quick = desk.exactly(state), desk.quickly(state)
+    assert quick.estimated
+    assert exact.entry is not None
+    assert quick_seconds(quick) == pytest.approx(exact.entry["time_s"], rel=1e-6)
+    assert exact.entry["time_s"] > 1.5 * desk.exactly(replace(state, values=())).entry["time_s"]  # type: ignore[index]
+
+
+def test_a_latency_is_estimated_near_what_the_schedule_gives(desk: Desk) -> None:
+    state = State(source="example:saxpy", values=(("gpu.dram_latency", 1373.0),))
+    exact, quick = desk.exactly(state), desk.quickly(state)
+    assert exact.launched is not None
+    assert quick.launched is not None
+    assert quick.launched.work.latency == pytest.approx(exact.launched.work.latency, rel=0.1)
+    assert quick.launched.work.latency > 1.5 * desk.quickly(State(source="example:saxpy")).launched.work.latency  # type: ignore[union-attr]
+
+
+def test_hiding_shows_the_bounds_of_the_report(desk: Desk) -> None:
+    state = State(source="example:reduction", view="hiding")
+    entry = desk.exactly(state).entry
+    assert entry is not None
+    shown = {one.name: one for one in picture(state, desk).layers if isinstance(one, Curve)}
+    limits = entry["figures"]["curve"]["limits"]
+    latency = np.asarray(shown["bound: latency"].y)
+    held = np.isfinite(latency)
+    assert latency[held].tolist() == pytest.approx(np.array(limits["latency"])[held].tolist())
+    assert np.asarray(shown["volkov_2016"].y).tolist() == pytest.approx(
+        entry["figures"]["curve"]["predicted"]["volkov_2016"][1]
+    )
+
+
+def test_sliders_alone_are_volkovs_mix(desk: Desk) -> None:
+    state = State(source="bare", view="hiding", values=(("mix.alu_per_op", 48.9), ("mix.warps", 20.0)))
+    mix = replace(BARE_MIX, alu_per_op=48.9, warps=20.0)
+    star = picture(state, desk).named("these sliders")
+    assert isinstance(star, Points)
+    assert star.y == [pytest.approx(float(mixes.predict(mix).rate))]
+    words = drawn("hiding", desk.exactly(state), dict(state.values)).words[0]
+    assert f"{float(mixes.warps_needed(mix).total):.1f} warps would hide" in words
+    assert words.startswith("Latency binds")
+
+
+def test_the_papers_graphs_take_inputs_from_adapters_and_sliders(desk: Desk) -> None:
+    state = State(source="example:reduction", view="x", values=(("x.intensity", 40.0),))
+    subject = desk.exactly(state)
+    assert subject.launched is not None
+    x = replace(inputs_of("x_model_2016", subject.launched), intensity=40.0)
+    said = drawn("x", subject, dict(state.values)).words[0]
+    assert f"k = {float(x_model_2016.reached(x)):.3g} of" in said
+    terms = hong_kim_2009.terms(replace(inputs_of("hong_kim_2009", subject.launched), mem_latency=2000.0))
+    said = drawn("mwp", subject, {"mwp.mem_latency": 2000.0}).words[0]
+    assert f"MWP = {float(terms.mwp):.3g}, CWP = {float(terms.cwp):.3g}" in said
+
+
+def test_occupancy_is_that_of_the_calculator(desk: Desk) -> None:
+    values = {"block.threads": 200.0, "block.registers": 77.0, "block.shared_bytes": 30000.0}
+    found = occupancy(machine.gpu("l4"), 200, 77, 30000)
+    words = drawn("occupancy", desk.exactly(State(source="bare", gpu="l4")), values).words
+    assert words[0].startswith(f"{found.blocks_per_sm} blocks and {found.warps_per_sm} of")
+
+
+def test_every_number_of_a_board_has_a_control() -> None:
+    board = machine.gpu("h200")
+    controls = of_gpu(board)
+    assert {one.key for one in controls} == {f"gpu.{name}" for name in board.parameters}
+    assert all(one.value == board.parameters[one.key.removeprefix("gpu.")].value for one in controls)
+
+
+def test_the_lists_hold_what_is_shipped() -> None:
+    assert {"saxpy", "matmul_tiled"} <= set(sources.examples())
+    assert len(sources.papers()) > 50

@@ -1,0 +1,143 @@
+"""Pasted code in its own process: no file of the machine shows, what does not end is ended, answers are the API's."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import warpbound
+from warpbound.errors import InputError
+from warpbound.page.analysts import Analysts
+from warpbound.page.questions import Question
+
+pytestmark = pytest.mark.cuda
+ROOT = Path(__file__).parents[2]
+KERNEL = "__global__ void f(float *x) { x[threadIdx.x] = 1.0f; }\n"
+
+
+@pytest.fixture(scope="module")
+def analysts() -> Iterator[Analysts]:
+    made = Analysts()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("secret") / "secret.h"
+    path.write_text("the_secret_of_this_machine is here\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "{path}"',
+        "#include <{path}>",
+        '#include "../../../../../../../../{path}"',
+        '#define NAME "{path}"\n#include NAME',
+        '#inc\\\nlude "{path}"',
+        '%:include "{path}"',
+        '??=include "{path}"',
+        '#/**/include "{path}"',
+        '# /* \n */ include "{path}"',
+        '#include_next "{path}"',
+        '#import "{path}"',
+        '#embed "{path}"',
+        '#if __has_include("{path}")\n#error it is there\n#endif',
+        '#if __has_embed("{path}")\n#error it is there\n#endif',
+        '#line 1 "{path}"\nthis is an error',
+        '#include <cuda_fp16.h/../../../../../../{path}>',
+        'R"(\n)" /* " */ \n#include "{path}"',
+        "#define QUOTE(x) #x\n#include QUOTE({path})",
+    ],
+)
+def test_no_line_of_another_file_shows(analysts: Analysts, secret: Path, line: str) -> None:
+    answer = analysts.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
+    assert answer.reason
+    assert "the_secret" not in answer.reason + answer.hint
+    assert "it is there" not in answer.reason
+
+
+@pytest.mark.parametrize(
+    "kernel", ['f<1>\n#include "/etc/passwd"', "f);\nx", 'f<sizeof("a")>', "#x", "f" * 300, "f;g", "f\\"]
+)
+def test_a_kernels_name_carries_no_code(analysts: Analysts, kernel: str) -> None:
+    assert "no name of a kernel" in analysts.ask(Question("", KERNEL, "h200", kernel=kernel)).reason
+
+
+def test_arguments_read_no_file(analysts: Analysts) -> None:
+    asked = Question("", KERNEL, "h200", grid="1", block="32", args="x=@/etc/passwd")
+    assert "reads no file" in analysts.ask(asked).reason
+
+
+@pytest.mark.parametrize("example", ["../saxpy", "/etc/passwd", "saxpy.cu", ""])
+def test_examples_are_those_of_the_list(analysts: Analysts, example: str) -> None:
+    assert analysts.ask(Question(example, "", "h200")).reason
+
+
+def test_a_compilation_that_does_not_end_is_ended() -> None:
+    doubling = "template <int N, long M> struct S { static const long v = S<N - 1, 2 * M>::v "
+    doubling += "+ S<N - 1, 2 * M + 1>::v; };\n"
+    doubling += "template <long M> struct S<0, M> { static const long v = M; };\n"
+    endless = doubling + "__global__ void g(long *x) { x[0] = S<40, 1>::v; }\n"
+    impatient = Analysts(seconds=4.0)
+    begun = time.monotonic()
+    try:
+        with pytest.raises(InputError, match="takes longer"):
+            impatient.ask(Question("", endless, "h200"))
+        assert time.monotonic() - begun < 15
+        assert impatient.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"  # others are answered
+    finally:
+        impatient.close()
+
+
+def test_a_kernel_that_does_not_end_is_ended() -> None:
+    spins = "__global__ void f(volatile int *x, int n) { for (long i = 0; i < 1L << 60; i++) x[i & 31] = x[n]; }\n"
+    impatient = Analysts(seconds=4.0)
+    begun = time.monotonic()
+    try:
+        with pytest.raises(InputError, match="takes longer"):
+            impatient.ask(Question("", spins, "h200", grid="1", block="32", args="x=i32[64]:zeros\nn=0"))
+        assert time.monotonic() - begun < 15
+    finally:
+        impatient.close()
+
+
+def test_arrays_beyond_the_memory_are_refused(analysts: Analysts) -> None:
+    large = Question("", KERNEL, "h200", grid="1", block="32", args="x=f32[2000000000]:randn")
+    assert "cannot be had" in analysts.ask(large).reason
+    assert analysts.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"
+
+
+def test_a_worker_is_confined() -> None:
+    """The system itself bounds its memory, its files and its core dumps."""
+    script = (
+        "import resource; from warpbound.page.worker import confine; confine()\n"
+        "print(*(resource.getrlimit(getattr(resource, 'RLIMIT_' + name)) for name in ('AS', 'FSIZE', 'CORE')))\n"
+        "try: bytearray(7 << 30)\nexcept MemoryError: print('refused')"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said.splitlines() == [f"({6 << 30}, {6 << 30}) ({64 << 20}, {64 << 20}) (0, 0)", "refused"]
+
+
+def test_another_number_of_the_board_gives_what_the_api_gives(analysts: Analysts) -> None:
+    program = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
+    launch = warpbound.launch(ROOT / "examples" / "saxpy.toml")
+    for settings in ({}, {"dram_latency": 900.0}, {"dram_achievable_bandwidth": 2000.0, "sm_count": 100.0}):
+        board = warpbound.machine.override(warpbound.gpu("h200"), settings)
+        expected = warpbound.analyze(program, board, launch)
+        found = analysts.ask(Question("saxpy", "", "h200", tuple(settings.items()))).entry
+        for key in ("time_s", "time_interval_s", "bottleneck", "warps_needed", "occupancy", "memory", "whatifs"):
+            assert found[key] == pytest.approx(expected[key]) if key == "time_s" else found[key] == expected[key]
+
+
+def test_two_sources_do_not_disturb_each_other(analysts: Analysts) -> None:
+    other = KERNEL.replace("f(", "g(").replace("1.0f", "2.0f * x[3]")
+    first = analysts.ask(Question("", KERNEL, "h200"))
+    second = analysts.ask(Question("", other, "h200"))
+    assert (first.entry["kernel"], second.entry["kernel"]) == ("f", "g")
+    assert analysts.ask(Question("", KERNEL, "h200")) == first
