@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import warpbound
+import warpbound.analysis
 from warpbound.analysis.observed import Observed, code_entry, code_notes, hot_loop, loads_in_flight
+from warpbound.emulate import trace
 from warpbound.isa.instruction_caches import instruction_caches
 from warpbound.program.flow import Block, Flow, Loop
 from warpbound.schedule import Wait
@@ -60,7 +62,7 @@ def test_every_count_of_a_tiled_product_from_a_sample(gpu):
     assert own["x_model"]["alpha"] == 1  # one warp never reads a line of global memory twice
     assert own["x_model"]["n"] == found["occupancy"]["warps_per_sm"]
     assert own["loads_per_wait"] == 2
-    assert own["mlp"] == pytest.approx(2, abs=0.05)
+    assert 1.8 < own["mlp"] <= 2  # the second is issued a few cycles behind the first
     assert own["code"]["hot"] == "loop"
     assert own["code"]["hot_bytes"] == 16 * loop["warp_instructions"]
 
@@ -153,6 +155,78 @@ def test_loads_in_flight_cycle_by_cycle(loads):
     for begin, (_, cycles) in zip(issue, loads, strict=True):
         under_way[begin : begin + cycles] += 1
     assert loads_in_flight(timed, waits) == pytest.approx(under_way[under_way > 0].mean())
+
+
+GATHERED = """
+extern "C" __global__ void gathered(const int *length, const float *x, float *y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+    #pragma unroll 1
+    for (int k = 0; k < length[i]; ++k) sum += x[(i * 37 + k * 911) % n];
+    y[i] = sum;
+}
+"""
+RARE = """
+extern "C" __global__ void rare(const int *flag, float *y) {
+    float x = threadIdx.x;
+    if (flag[blockIdx.x])
+        #pragma unroll 1
+        for (int k = 0; k < 200; ++k) x = x * x + 1.0f;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = x;
+}
+"""
+
+
+def irregular(name, seed, blocks, threads=128):
+    rng = np.random.default_rng(seed)
+    y = np.zeros(blocks * threads, np.float32)
+    if name == "rare":
+        return RARE, {"flag": (rng.random(blocks) < 0.15).astype(np.int32), "y": y}
+    length = rng.geometric(0.15, blocks * threads).astype(np.int32)
+    return GATHERED, {"length": length, "x": np.ones(1 << 14, np.float32), "y": y, "n": np.int32(1 << 14)}
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("name", ["gathered", "rare"])
+def test_stated_sampling_error_against_all_blocks(name, seed):
+    source, args = irregular(name, seed, 800)
+    launch = warpbound.launch(grid=800, block=128, args=args)
+    program = warpbound.compile(source, warpbound.gpu("a100-sxm-80gb"))
+    found = warpbound.analyze(program, "a100-sxm-80gb", launch)
+    every = trace(program, launch, range(800))
+    error = found["sample"]["sampling_error"]
+    assert 0 < error < 0.25
+    assert found["sample"]["blocks"] < 400
+    assert found["instructions"]["warp_instructions"] == pytest.approx(int(every.executed.sum()), rel=3 * error)
+    loads = [one.opcode == "LDG" for one in program.instructions]
+    assert found["memory"]["global_load_requests"] == pytest.approx(int((every.executed @ loads).sum()), rel=3 * error)
+    told = [note for note in found["confidence"]["assumed"] if "depend on the contents of" in note]
+    assert any(f"'{'flag' if name == 'rare' else 'length'}'" in note for note in told)
+    assert any("standard error" in note for note in found["confidence"]["assumed"])
+
+
+# Read rate of all SMs from a data set, A100 80 GB: te42kyfo/gpu-benches @1c36d50, gpu-l2-cache/a100_80.txt [kB: GB/s];
+# blocks of 1024 threads read 512 kB each, in turn.
+L2_RATES = {10240: 5264.0, 25600: 5376.2, 36864: 3004.0, 44032: 2188.0, 52736: 1945.5, 63488: 1894.6, 100352: 1866.9}
+IN_TURN = """
+extern "C" __global__ void in_turn(double *A, const double *B, int pieces) {
+    double sum = 0.0;
+    for (int i = 0; i < 64; ++i) sum += B[(pieces * i + blockIdx.x % pieces) * 1024 + threadIdx.x];
+    if (sum == 23.12) A[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("size_kB", L2_RATES)
+def test_reads_around_the_edge_of_an_a100_l2(size_kB):
+    pieces, blocks = size_kB // 512, 20_000
+    args = {"A": np.zeros(1024), "B": np.zeros(pieces * 65_536), "pieces": np.int32(pieces)}
+    found = answered(IN_TURN, warpbound.launch(grid=blocks, block=1024, args=args))
+    assert found["memory"]["l1_hit_rate"] == 0
+    rate = blocks * 512 * 1024 / found["time_s"] / 1e9
+    assert rate == pytest.approx(L2_RATES[size_kB], rel=0.1 if size_kB not in (36864, 44032) else 0.25)
 
 
 def test_no_loads_are_none():

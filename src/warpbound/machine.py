@@ -72,6 +72,7 @@ PARAMETERS: dict[str, Parameter] = {
     "dram_latency": Parameter("unloaded load latency, in cycles at latency_clock", ("cycle",), 10),
     "latency_clock": Parameter("SM clock at which the latencies hold", _CLOCK, 10),
     "l2_size": Parameter("L2 cache", _SIZE, 20),
+    "l2_reach": Parameter("share of L2 that holds different data when all SMs read; 1 where not given", ("1",)),
     "l2_bandwidth": Parameter("L2 read rate of the chip, at boost unless noted", _RATE, 20),
     "l2_latency": Parameter("unloaded latency of a hit in the near L2", ("cycle",), 20),
     "l2_far_latency": Parameter("unloaded latency of a hit in the far L2 partition", ("cycle",)),
@@ -105,6 +106,14 @@ PARAMETERS: dict[str, Parameter] = {
     "miss_registers": Parameter("misses that one SM can have outstanding (MSHRs)", ("1",)),
     "memory_partitions": Parameter("memory partitions that addresses are interleaved over", ("1",)),
     "partition_width": Parameter("consecutive bytes in one memory partition", ("B",)),
+}
+
+_LOADED = ("dram_read_capacity", "dram_write_capacity")
+CARRIED: dict[str, tuple[str, ...]] = {  # rates of device memory that change with another one
+    "dram_bus": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
+    "dram_data_rate": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
+    "dram_bandwidth": ("dram_achievable_bandwidth", *_LOADED),
+    "dram_achievable_bandwidth": _LOADED,
 }
 
 
@@ -220,8 +229,12 @@ def catalogue() -> tuple[str, ...]:
 
 
 def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
-    """The board with some parameters replaced; values in the unit the board already uses."""
+    """The board with some parameters replaced; values in the unit the board already uses.
+
+    What a parameter carries with it (CARRIED) changes in proportion, unless it is among the settings itself.
+    """
     changed = dict(board.parameters)
+    settings = {**_carried(board, settings), **settings}
     for name, value in settings.items():
         known = _known_parameter(name)
         if not math.isfinite(value) or value <= 0:
@@ -231,6 +244,17 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
     return replace(board, parameters=changed)
+
+
+def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:
+    """The values of parameters that are not set, but in proportion to one that is; of several, to the last in CARRIED."""
+    return {
+        follower: board.parameters[follower].value * settings[name] / board.parameters[name].value
+        for name, followers in CARRIED.items()
+        if name in settings and name in board.parameters
+        for follower in followers
+        if follower in board.parameters
+    }
 
 
 def clock(board: Gpu, which: str | float) -> float:

@@ -22,15 +22,23 @@ from warpbound.memory.records import Traffic
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.instruction import Instruction
 from warpbound.workload import Memory
-from warpbound.workload.dynamic import Sample, executed_work, mean_per_warp, sample, timed_stream, trip_counts
+from warpbound.workload.dynamic import (
+    Sample,
+    executed_work,
+    mean_per_warp,
+    sample,
+    sampling_error,
+    timed_stream,
+    trip_counts,
+)
 from warpbound.workload.static import iterations
 
 SECTOR_B = 32
-MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ between blocks
+MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 ATOMICS = "lanes that update one address one after the other cost no extra time here"
-SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks"
+SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{error}"
 
 
 def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
@@ -46,17 +54,25 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
 
 def followed(case: Case, launch: Launch) -> tuple[Trace, Sample, Traffic | None]:
     """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed."""
-    for more in MORE_BLOCKS:
+    for step, more in enumerate(MORE_BLOCKS):
         chosen = sample(product(launch.grid), case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
         seen = trace(case.program, launch, chosen.blocks.tolist())
         if seen.stopped:
             return seen, chosen, None
         how = How(cache=case.settings.cache, weights=chosen.weights, row=launch.grid[0])
         moved = traffic(case.program, seen, facts(case), how)
+        errors = [error for error in (moved.sampling_error, sampling_error(seen, chosen)) if error is not None]
+        moved = replace(moved, sampling_error=max(errors, default=None))
         steady = moved.sampling_error is None or moved.sampling_error <= ACCEPTED_ERROR
+        steady &= step > 0 or not data_decide(seen)
         if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
     return seen, chosen, moved
+
+
+def data_decide(seen: Trace) -> bool:
+    """Whether contents of arrays decide branches, so that a few blocks that are alike say little of the others."""
+    return any(note.startswith("branches") for note in (*seen.notes, *seen.unknown))
 
 
 def facts(case: Case) -> Facts:
@@ -86,7 +102,8 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     )
     observed = Observed(moved, executed, loads_in_flight(timed, timing))
     atomics = (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
-    sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks)
+    error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
+    sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)
     return Work(
         mode="dynamic",
         whole=work,

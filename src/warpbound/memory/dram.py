@@ -3,9 +3,10 @@
 Models   A complete sample was simulated as it is. Otherwise, per array: each sector of the launch's footprint
          is read once, and again in later turns of blocks as often as the turns touch it, unless L2 kept it:
          what neighbours share since the turn before, the rest since the row of the grid before, or since it
-         came round evenly, whichever is sooner. With warm caches the first read, too, hits if L2 kept it since
-         it came round in the launch before. Later misses within a turn of the sample are scaled like every
-         other count.
+         came round evenly, whichever is sooner. Blocks of one turn that share data although they are further apart
+         than all data reach drift apart too, so that it is as long until they come round. With warm caches the
+         first read, too, hits if L2 kept it since it came round in the launch before. Later misses within a turn of
+         the sample are scaled like every other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -104,7 +105,8 @@ class Prints:
         lost_near = 1 - self.survival(in_turn)
         lost_far = 1 - self.survival(np.minimum(even, max(in_row, in_turn)))
         kept = self.survival(even) if cache == "warm" else 0.0
-        return np.asarray(part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far)
+        lost_wrapped = turns * part.wrapped * (1 - self.survival(in_launch))
+        return np.asarray(part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far + lost_wrapped)
 
     def survival(self, sectors: Reals) -> Reals:
         """Probability that a sector is still in L2 after that many others."""

@@ -25,7 +25,8 @@ class Footprint:
     """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all of them.
 
     sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those of them
-    that the blocks just before did not touch. row : of one row of the grid. launch : of all blocks.
+    that the blocks just before did not touch. row : of one row of the grid. launch : of all blocks. wrapped : what
+    those of a turn touch beyond all there is: data that blocks far apart share.
     """
 
     sample: Reals
@@ -33,6 +34,7 @@ class Footprint:
     turn: Reals
     fresh: Reals
     launch: Reals
+    wrapped: Reals
 
 
 @dataclass(frozen=True)
@@ -67,35 +69,45 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     order = np.argsort(sampled.blocks, kind="stable")
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))  # position in launch order
-    by_number = np.lexsort((number[block], sector))
-    first = np.ones(len(sector), bool)
-    first[1:] = sector[by_number][1:] != sector[by_number][:-1]
-    owner, of_array = number[block[by_number[first]]], array[by_number[first]]
-    new = np.zeros((len(order), kinds))
-    np.add.at(new, (owner, of_array), 1.0)
-    sample = new.sum(axis=0)
     group = np.cumsum(np.concatenate([[0], np.diff(sampled.blocks[order]) != 1]))
+    owner = number[block]
+    new = _first_touches(sector, owner, array, (len(order), kinds))
+    apart = group[owner] * (1 << 44) + sector  # each group of neighbours by itself
+    new_in_group = _first_touches(apart, owner, array, (len(order), kinds))
+    sample = new.sum(axis=0)
     at_once = min(sampled.at_once, sampled.of_blocks)
-    beyond, beside, own = _growth(new, group)
+    beyond, beside, own = _growth(new, new_in_group, group)
     launch = np.minimum(np.maximum(room, sample), sample + (sampled.of_blocks - len(order)) * beyond)
     beside = launch / sampled.of_blocks if beside is None else beside
 
     def consecutive(count: int) -> Reals:
-        return np.asarray(np.minimum(launch, own[:count].sum(axis=0) + max(0, count - len(own)) * beside))
+        return np.asarray(own[:count].sum(axis=0) + max(0, count - len(own)) * beside)
 
-    turn = consecutive(at_once)
-    row = consecutive(min(sampled.row, sampled.of_blocks))
-    return Footprint(sample, row, turn, np.minimum(turn, at_once * beside), launch)
+    touched = consecutive(at_once)
+    turn = np.minimum(launch, touched)
+    row = np.minimum(launch, consecutive(min(sampled.row, sampled.of_blocks)))
+    return Footprint(sample, row, turn, np.minimum(turn, at_once * beside), launch, touched - turn)
 
 
-def _growth(new: Reals, group: Ints) -> tuple[Reals, Reals | None, Reals]:
+def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> Reals:
+    """How many sectors each block touches first, in launch order, by array; shape (blocks, arrays + 1)."""
+    in_order = np.lexsort((owner, sector))
+    first = np.ones(len(sector), bool)
+    first[1:] = sector[in_order][1:] != sector[in_order][:-1]
+    chosen = in_order[first]
+    counts = np.bincount(owner[chosen] * shape[1] + array[chosen], minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype(np.float64)
+
+
+def _growth(new: Reals, new_in_group: Reals, group: Ints) -> tuple[Reals, Reals | None, Reals]:
     """Sectors that a far block adds, that a block adds to its neighbours (None: no neighbours were sampled),
     and those of each block of the first group.
 
-    new : sectors first touched by each block, in launch order, (b, arrays + 1); group : of each block, (b,).
+    new : sectors first touched by each block, in launch order, (b, arrays + 1); new_in_group : the same among the
+    blocks of its group alone; group : of each block, (b,).
     """
     leads = np.concatenate([[True], np.diff(group) != 0])
-    own = new[group == 0]
+    own = new_in_group[group == 0]
     later = [new[group == one].mean(axis=0) for one in range(1, int(group[-1]) + 1)]
     beyond = np.max(later, axis=0) if later else own.mean(axis=0)
-    return beyond, new[~leads].mean(axis=0) if not leads.all() else None, own
+    return beyond, new_in_group[~leads].mean(axis=0) if not leads.all() else None, own

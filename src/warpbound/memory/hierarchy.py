@@ -94,7 +94,7 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
         sm_count=int(gpu.value("sm_count")),
         blocks_per_sm=max(1, blocks_per_sm),
         l1_bytes=1024 * (old if total is None else total - carveout),
-        l2_bytes=int(gpu.get("l2_size") or 0),
+        l2_bytes=round((gpu.get("l2_size") or 0.0) * (gpu.get("l2_reach") or 1.0)),
     )
 
 

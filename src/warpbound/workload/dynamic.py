@@ -49,6 +49,22 @@ def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> ND
     return np.asarray((weights @ counts) / weights.sum())
 
 
+def sampling_error(trace: Trace, chosen: Sample) -> float | None:
+    """Standard error of the mean instructions of a block, as a fraction of it; 0 where every block was executed.
+
+    None with fewer than two blocks that stand for others.
+    """
+    if len(trace.blocks) >= trace.of_blocks:
+        return 0.0
+    issued = trace.executed.sum(axis=1)
+    inner = chosen.blocks[chosen.weights > 1]
+    each = np.array([issued[trace.warps[:, 0] == block].sum() for block in inner.tolist()], np.float64)
+    if len(each) < 2 or not each.any():
+        return None
+    unseen = 1 - len(trace.blocks) / trace.of_blocks
+    return float(each.std(ddof=1) / each.mean() * np.sqrt(unseen / len(each)))
+
+
 def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
     program: Program, arch: int, trace: Trace, chosen: Sample, memory: Memory, timed: Schedule, warps: float
 ) -> Workload:
