@@ -71,11 +71,11 @@ def _one_shape(named: dict[str, Real]) -> dict[str, NDArray[np.float64]]:
     return {name: a if a.shape == shape else np.broadcast_to(a, shape) for name, a in arrays.items()}
 
 
-def in_pieces(evaluate: Callable[[Any], Real], x: Any, points: int = 12288) -> NDArray[np.float64]:
+def in_pieces(evaluate: Callable[[Any], Real], x: Any, points: int = 15000) -> NDArray[np.float64]:
     """`evaluate(x)` for inputs too many for the processor's caches, a piece at a time: the same numbers sooner.
 
     x      : a frozen dataclass whose fields are scalars or arrays that broadcast to one shape (...,).
-    points : of a piece; a dozen arrays of 12288 doubles fit a second-level cache, and none is so large that
+    points : of a piece; a dozen arrays of 15000 doubles fit a second-level cache, and none is so large that
              the memory for it comes from the operating system anew each time.
     Returns an array of shape (...,).
     """

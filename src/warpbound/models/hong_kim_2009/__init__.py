@@ -223,10 +223,11 @@ def _execution(x: Inputs, t: Terms, *, memory_dominates: NDArray[np.bool_]) -> t
     few = periods.few_warps(t.mem_cycles, t.comp_cycles, comp_p, t.warps, t.mwp).parts
     many = periods.memory_dominates(t.mem_cycles, comp_p, t.warps, t.mwp).parts
     busy = periods.computation_dominates(t.mem_l, t.comp_cycles, t.warps).parts
-    chosen = {}
-    for name in ("memory", "computation"):
-        by_case = np.where(memory_dominates & np.greater(mem, 0), many[name], busy[name])
-        chosen[name] = np.where(_few_warps(x, t), few[name], by_case)
+    alone, dominates = _few_warps(x, t), memory_dominates & np.greater(mem, 0)
+    chosen = {
+        name: np.where(alone, few[name], np.where(dominates, many[name], busy[name]))
+        for name in ("memory", "computation")
+    }
     return chosen["memory"] * t.rep, chosen["computation"] * t.rep                           # eq. 22 to 24
 
 
