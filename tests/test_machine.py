@@ -382,6 +382,22 @@ def test_override():
             override(h200, {"dram_bandwidth": bad})
 
 
+def test_a_faster_memory_carries_its_other_rates_along():
+    a100 = gpu("a100-sxm-80gb")
+    rates = ("dram_bandwidth", "dram_achievable_bandwidth", "dram_read_capacity", "dram_write_capacity")
+
+    def ratios(settings):
+        changed = override(a100, settings)
+        return [pytest.approx(changed.value(name) / a100.value(name)) for name in rates]
+
+    pins, best = (a100.parameters[name].value for name in rates[:2])
+    assert ratios({"dram_bandwidth": pins / 2}) == [0.5, 0.5, 0.5, 0.5]
+    assert ratios({"dram_achievable_bandwidth": best / 4}) == [1, 0.25, 0.25, 0.25]
+    assert ratios({"dram_bandwidth": 2 * pins, "dram_achievable_bandwidth": 3 * best}) == [2, 3, 3, 3]
+    assert ratios({"dram_data_rate": 2 * a100.parameters["dram_data_rate"].value}) == [2, 2, 2, 2]
+    assert ratios({"dram_read_capacity": a100.parameters["dram_read_capacity"].value / 2}) == [1, 1, 0.5, 1]
+
+
 def test_override_can_make_a_board_of_an_architecture():
     needed = {name: 100.0 for name, parameter in PARAMETERS.items() if parameter.required_from}
     assert override(gpu("sm_87"), needed).board

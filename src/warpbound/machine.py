@@ -234,7 +234,7 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
     What a parameter carries with it (CARRIED) changes in proportion, unless it is among the settings itself.
     """
     changed = dict(board.parameters)
-    settings = {**_carried(board, settings), **settings}
+    settings = {**settings, **_carried(board, settings)}
     for name, value in settings.items():
         known = _known_parameter(name)
         if not math.isfinite(value) or value <= 0:
@@ -247,13 +247,13 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
 
 
 def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:
-    """The values of parameters that are not set, but in proportion to one that is; of several, to the last in CARRIED."""
+    """Values of what is not set but in proportion to something that is; of several, to the last in CARRIED."""
     return {
         follower: board.parameters[follower].value * settings[name] / board.parameters[name].value
         for name, followers in CARRIED.items()
         if name in settings and name in board.parameters
         for follower in followers
-        if follower in board.parameters
+        if follower in board.parameters and follower not in settings
     }
 
 
