@@ -7,13 +7,27 @@ import click
 
 from warpbound.errors import CommandError
 
+EXAMPLES = """Examples:
 
-@click.command()
+\b
+  warpbound measure --plan --quick
+  warpbound measure --quick -o measured/h200
+  warpbound measure --extract -o measured/h200 --page docs/measured/h200.md
+  warpbound measure --judge -o measured/h200
+  warpbound measure --build code --arch 90     # where a compiler is
+  warpbound measure --cubins code -o measured  # where the GPU is
+"""
+
+
+@click.command(epilog=EXAMPLES)
 @click.option("--only", metavar="NAME,...", help="Mechanisms to measure; all of them otherwise.")
 @click.option("--quick", "effort", flag_value="quick", help="Fewer points, under eight minutes of GPU time.")
 @click.option("--full", "effort", flag_value="full", default="full", help="All points (the default).")
 @click.option("--plan", "task", flag_value="plan", help="Only say what would be measured and how long it takes.")
 @click.option("--extract", "task", flag_value="extract", help="Only draw conclusions from the files in DIR.")
+@click.option("--counters", "task", flag_value="counters", help="Only count a dozen kernels with NVIDIA's profiler.")
+@click.option("--judge", "task", flag_value="judge", help="Only predict the kernels whose times are in DIR.")
+@click.option("--page", type=click.Path(path_type=Path), metavar="FILE", help="Write the tables of a GPU there, too.")
 @click.option("--build", type=click.Path(path_type=Path), metavar="DIR", help="Only write machine code, for --cubins.")
 @click.option("--arch", metavar="NN,...", help="Architectures to build for; seven usual ones otherwise.")
 @click.option("--cubins", type=click.Path(path_type=Path), metavar="DIR", help="Machine code from --build.")
@@ -21,8 +35,8 @@ from warpbound.errors import CommandError
 @click.option("--gpu", metavar="NAME", help="The board to compare with; found by its name otherwise.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where raw files and profile go.")
 def measure(
-    only: str | None, effort: str, task: str | None, build: Path | None, arch: str | None, cubins: Path | None,
-    device: int, gpu: str | None, out: Path | None,
+    only: str | None, effort: str, task: str | None, page: Path | None, build: Path | None, arch: str | None,
+    cubins: Path | None, device: int, gpu: str | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Measure the GPU of this machine: raw files, a profile for the catalogue, a verdict on the one it has."""
     from warpbound.measure import command, runner, suite
@@ -34,6 +48,10 @@ def measure(
         click.echo("\n".join(command.plan_text(names, effort, device)))
     elif out is None:
         raise CommandError("measuring needs a folder for its files.", "Give -o DIR.")
+    elif task == "counters":
+        click.echo("\n".join(command.count(cubins, device, out, gpu)))
+    elif task == "judge":
+        click.echo("\n".join(command.judge(out, gpu)))
     else:
         if task == "extract":
             raws = runner.read_folder(out, names)
@@ -41,3 +59,5 @@ def measure(
             order = runner.Order(names, effort, out)
             raws = command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
         click.echo("\n".join(command.conclude(raws, out, gpu)))
+        if page is not None:
+            click.echo(command.document(raws, gpu, page))

@@ -1,14 +1,14 @@
 """What `warpbound measure` does, but for printing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.isa.limits import limits
-from warpbound.machine import load
-from warpbound.measure import building, proposal
+from warpbound.machine import Gpu, gpu, load
+from warpbound.measure import building, counters, documenting, judging, proposal, quality
 from warpbound.measure.device import Device, Facts
-from warpbound.measure.runner import Order, Raw, run
+from warpbound.measure.runner import Order, Raw, read_folder, run
 from warpbound.measure.suite import plan
 
 PROFILE, VERDICT = "profile.toml", "verdict.txt"
@@ -52,6 +52,46 @@ def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[s
     return run(device, code, order, tell)
 
 
+def document(raws: list[Raw], named: str | None, path: Path) -> str:
+    """Write the page of a measured GPU; where it is."""
+    summary = proposal.summarise(raws, proposal.catalogue_board(raws[0].device, named))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(documenting.page(summary, raws), encoding="utf-8")
+    except OSError as failed:
+        raise InputError(f"{path} cannot be written ({failed.strerror}).", "Choose another --page.") from failed
+    return f"Page: {path}"
+
+
+def count(cubins: Path | None, device: int, out: Path, named: str | None) -> list[str]:
+    """Hardware counters of the dozen kernels into the folder; the emulator's counts beside them."""
+    board = proposal.catalogue_board(here(device).facts(), named)
+    counted = counters.profile(cubins, device)
+    counters.save(counted, out)
+    if board is None:
+        return [f"{len(counted)} kernels counted; the catalogue has no such board to compare with."]
+    return counters.table(counters.compare(counted, board))
+
+
+def judge(out: Path, named: str | None) -> list[str]:
+    """The corpus of a folder predicted with the catalogue's board and with the measured one."""
+    (raw,) = read_folder(out, ("corpus",))
+    boards = {}
+    if (before := proposal.catalogue_board(raw.device, named)) is not None:
+        boards["catalogue"] = before
+    if (out / PROFILE).is_file():
+        boards["measured"] = gpu(out / PROFILE)
+    if not boards:
+        hint = "Make profile.toml with --extract, or give --gpu."
+        raise InputError(f"the catalogue has no board called {raw.device.name}.", hint)
+    lines = judging.table(list(judging.judged(raw.records, boards)), tuple(boards))
+    return [*lines, *_compared_again(out, boards)]
+
+
+def _compared_again(out: Path, boards: Mapping[str, Gpu]) -> list[str]:
+    """Counters that the folder holds, against the last board."""
+    counted = counters.load(out)
+    return counters.table(counters.compare(counted, list(boards.values())[-1])) if counted else []
 
 
 def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
@@ -62,6 +102,9 @@ def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
     unstable = sum(not record.stable for raw in raws for record in raw.records)
     if unstable:
         lines.append(f"{unstable} cases did not stand still or ran at another clock; their records say so.")
+    if summary.left_out:
+        lines.append(f"{summary.left_out} cases did not reach their occupancy on every SM and were left out.")
+    lines += quality.gates(summary)
     text = proposal.profile(summary, board)
     try:
         (out / PROFILE).write_text(text, encoding="utf-8")

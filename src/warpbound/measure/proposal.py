@@ -1,12 +1,12 @@
 """What a run found, as a profile for the catalogue and a verdict on the one that is there."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from warpbound.errors import WarpboundError
 from warpbound.machine import PARAMETERS, UNITS, Claim, Gpu, Quantity, gpu
 from warpbound.measure import stream
-from warpbound.measure.case import Findings, Found
+from warpbound.measure.case import Findings, Found, Record
 from warpbound.measure.device import Facts
 from warpbound.measure.runner import Raw
 from warpbound.measure.suite import MECHANISMS
@@ -17,18 +17,22 @@ DIGITS = 5
 
 @dataclass(frozen=True)
 class Summary:
-    """All findings of a run. found : parameter -> (mechanism, value), the one to believe first."""
+    """All findings of a run. found : parameter -> (mechanism, value), the one to believe first. left_out : cases
+    that did not reach their occupancy on every SM."""
 
     facts: Facts
     date: str
     found: dict[str, list[tuple[str, Found]]] = field(default_factory=dict)
     figures: dict[str, object] = field(default_factory=dict)
+    left_out: int = 0
 
 
 def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
     """Every mechanism's extraction, then the fits that need the others' latencies."""
-    raws = list(raws)
-    summary = Summary(raws[0].device, raws[0].date)
+    given = list(raws)
+    raws = [replace(raw, records=tuple(r for r in raw.records if attained(r, raw.device))) for raw in given]
+    left_out = sum(len(raw.records) for raw in given) - sum(len(raw.records) for raw in raws)
+    summary = Summary(raws[0].device, raws[0].date, left_out=left_out)
     by_name = {raw.mechanism: raw for raw in raws}
     for raw in raws:
         _take(summary, raw.mechanism, MECHANISMS[raw.mechanism].extract(list(raw.records), raw.device))
@@ -37,6 +41,14 @@ def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
         measured = stream.with_values(board, first, "measured")
         _take(summary, "stream", stream.fit(list(by_name["stream"].records), measured))
     return summary
+
+
+def attained(record: Record, facts: Facts) -> bool:
+    """Whether every SM held as many warps at once as the case asked for; true of what has no stamps."""
+    asked, seen = record.axes.get("warps"), record.value.get("warps")
+    if asked is None or seen is None:
+        return True
+    return float(seen) >= float(asked) and int(record.value["sms"]) == facts.sm_count
 
 
 def _take(summary: Summary, mechanism: str, findings: Findings) -> None:

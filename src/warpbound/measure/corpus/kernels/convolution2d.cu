@@ -1,5 +1,8 @@
 // A square filter over an image with a margin; a block makes X columns and Y * EACH rows from a tile in shared memory.
 #define WIDTH (2 * RADIUS + 1)
+#ifndef UNROLL
+#define UNROLL WIDTH  // rows of the filter
+#endif
 
 __global__ void convolution2d(const float *__restrict__ in, const float *__restrict__ filter, float *__restrict__ out,
                               int columns) {
@@ -11,7 +14,7 @@ __global__ void convolution2d(const float *__restrict__ in, const float *__restr
         for (int x = threadIdx.x; x < X + 2 * RADIUS; x += X) tile[y][x] = in[(top + y) * pitch + left + x];
     __syncthreads();
     float sum[EACH] = {};
-#pragma unroll
+#pragma unroll UNROLL
     for (int v = 0; v < WIDTH; v++)
 #pragma unroll
         for (int u = 0; u < WIDTH; u++)

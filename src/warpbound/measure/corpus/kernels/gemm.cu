@@ -1,5 +1,8 @@
 // C = A B, square and row-major; each thread makes WORK x WORK elements of a TILE x TILE tile.
 #define SIDE (TILE / WORK)  // threads along one side of the block
+#ifndef UNROLL
+#define UNROLL DEPTH
+#endif
 
 __global__ void gemm(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ c, int n) {
     __shared__ float left[TILE][DEPTH + 1], right[DEPTH][TILE];
@@ -11,7 +14,7 @@ __global__ void gemm(const float *__restrict__ a, const float *__restrict__ b, f
             right[i / TILE][i % TILE] = b[(k0 + i / TILE) * n + column + i % TILE];
         }
         __syncthreads();
-#pragma unroll
+#pragma unroll UNROLL
         for (int k = 0; k < DEPTH; k++)
 #pragma unroll
             for (int y = 0; y < WORK; y++)
