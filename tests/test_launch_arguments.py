@@ -53,6 +53,20 @@ def test_pack_heeds_the_declared_type(word, declared, packed):
     assert pack(parse_argument(word), 4, declared) == bytes.fromhex(packed)
 
 
+@pytest.mark.parametrize(
+    "word, size_B, declared, packed",
+    [
+        ("a=2.0", 4, "__half2", "00400040"),
+        ("a=2", 4, "const half2", "00400040"),
+        ("a=1.0", 4, "__nv_bfloat162", "803f803f"),
+        ("a=1", 12, "float3", "0000803f" * 3),
+        ("a=-1", 8, "int2", "ff" * 8),
+    ],
+)
+def test_pack_fills_every_element_of_a_vector(word, size_B, declared, packed):
+    assert pack(parse_argument(word), size_B, declared) == bytes.fromhex(packed)
+
+
 @pytest.mark.parametrize("word, declared", [("a=2.5", "int"), ("a=-1", "unsigned"), ("a=1", "bool")])
 def test_pack_refuses_what_the_declared_type_cannot_hold(word, declared):
     with pytest.raises(InputError, match="argument 'a', value"):

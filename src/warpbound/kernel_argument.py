@@ -36,7 +36,8 @@ _FLOATS = ("f16", "bf16", "f32", "f64")
 _NUMPY_NAMES = {"bfloat16": "bf16"} | {dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"}
 _DECLARED = {
     "float": "f32", "double": "f64", "__half": "f16", "half": "f16", "__nv_bfloat16": "bf16", "bool": "bool",
-    "int": "i32", "unsigned": "u32", "unsigned int": "u32", "long long": "i64", "unsigned long long": "u64",
+    "int": "i32", "unsigned": "u32", "unsigned int": "u32", "uint": "u32",
+    "long long": "i64", "unsigned long long": "u64",
     "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
 }  # fmt: skip
 UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
@@ -69,12 +70,17 @@ class Argument:
 def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
     """The scalar or struct as the `size_B` bytes of its parameter, little-endian.
 
-    declared : the parameter's C type where known: then 2 is 2.0f to a float and 2.5 is refused by an int.
+    declared : the parameter's C type where known: then 2 is 2.0f to a float, 2.5 is refused by an int, and a vector
+    (float4, __half2) has the number in every element.
     Without it and without a dtype, an integer takes the parameter's size and a float is the IEEE type of
     that size. InputError where it does not fit.
     """
     value = argument.value
-    dtype = argument.dtype or _DECLARED.get(" ".join(word for word in declared.split() if word != "const"))
+    plain = " ".join(word for word in declared.split() if word != "const")
+    vector = re.fullmatch(r"(\w+?)([234])", plain)
+    if value is not None and argument.dtype is None and vector and vector[1] in _DECLARED:
+        return int(vector[2]) * pack(argument, size_B // int(vector[2]), vector[1])
+    dtype = argument.dtype or _DECLARED.get(plain)
     if value is not None and dtype is not None:
         value = _scalar(value, dtype, Where(f"argument '{argument.name}'", InputError, Path()))
     elif isinstance(value, float):
@@ -190,7 +196,7 @@ def converted(said: object, kind: type[T], where: Where) -> T:
         raise where.refusal(key, f"'{choice[1]}' is not known.", suggestion(choice[1], words))
     missing = re.match("Object missing required field `(.*)`", reason)
     if missing:
-        raise where.refusal(missing[1], "is missing.", f"Add {missing[1]} = ....")
+        raise where.refusal(missing[1], "is missing.", f"Add {missing[1]} = VALUE.")
     raise where.refusal(key, f"is wrong: {reason[0].lower()}{reason[1:]}.", "Change its value.")
 
 

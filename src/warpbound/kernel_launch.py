@@ -183,7 +183,7 @@ def parse_dim(text: str) -> Dim:
     """Grid, block or cluster from "37,2048,1"; what is left out is 1. CommandError where malformed."""
     if not re.fullmatch(r"[0-9]{1,10}(,[0-9]{1,10}){0,2}", text):
         raise CommandError(f"'{text}' is no size in one to three dimensions.", "Write it like 37,2048,1.")
-    return _dim([int(part) for part in text.split(",")], f"'{text}'")
+    return _dim([int(part) for part in text.split(",")], "size")
 
 
 # --- the file ---
