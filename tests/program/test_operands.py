@@ -138,6 +138,12 @@ def test_instructions(text: str, guard: str | None, opcode: str, modifiers: tupl
     assert all(one.kind != "other" for one in found)
 
 
+def test_a_blank_between_bank_and_offset_changes_nothing() -> None:
+    spaced, close = (split_instruction(f"HFMA2 R7, R2, c[0x0]{blank}[0x164], R7") for blank in (" ", ""))
+    assert spaced == close
+    assert [one.kind for one in spaced[3]] == ["register", "register", "constant", "register"]
+
+
 @given(st.text(max_size=40))
 def test_no_text_is_an_error(text: str) -> None:
     assert operand(text).text == text

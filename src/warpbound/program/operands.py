@@ -35,7 +35,7 @@ def split_instruction(text: str) -> tuple[Operand | None, str, tuple[str, ...], 
         head, _, text = text[1:].partition(" ")
         guard = operand(head)
         text = text.lstrip()
-    mnemonic, _, rest = text.partition(" ")
+    mnemonic, _, rest = text.replace("] [", "][").partition(" ")  # HFMA2 of 7.5 and 8.9: c[0x0] [0x164]
     opcode, *modifiers = mnemonic.split(".")
     return guard, opcode, tuple(modifiers), tuple(operand(part) for part in _split(rest))
 
