@@ -33,6 +33,7 @@ def application(port: int, analysts: Analysts) -> Any:
         "warpbound", title="warpbound", update_title="", assets_folder=str(Path(__file__).parent / "assets"),
         serve_locally=True, suppress_callback_exceptions=True, compress=False,
     )  # fmt: skip
+    app.index_string = app.index_string.replace("<html>", '<html lang="en">')
     app.layout = _page
     desk = Desk(analysts, Texts())
     _asking(app, desk)

@@ -52,7 +52,8 @@ def asking(state: State, brought: dict[str, str]) -> Any:
         className="views",
         inline=True,
     )
-    return html.Div([html.Div(chosen, className="row"), _launch(state, brought, source), _own(source), views])
+    parts = [html.Div(chosen, className="row"), _launch(state, brought, source), _own(source), views]
+    return html.Div(parts, id="question-fields")
 
 
 def _launch(state: State, brought: dict[str, str], source: str) -> Any:

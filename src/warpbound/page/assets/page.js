@@ -19,8 +19,24 @@
       if (slider) slider.setAttribute("aria-label", label + ", slider");
       if (number) number.setAttribute("aria-label", label);
     });
+  }
+
+  function mended() { // roles that Dash gives its components, as screen readers expect them
+    document.querySelectorAll(".dash-dropdown-focus-target").forEach((hidden) => { if (hidden.tabIndex !== -1) hidden.tabIndex = -1; });
     const views = document.getElementById("view");
-    if (views) { views.setAttribute("role", "radiogroup"); views.setAttribute("aria-label", "View"); }
+    if (views.getAttribute("role") !== "radiogroup") views.setAttribute("role", "radiogroup");
+    views.setAttribute("aria-label", "View");
+    views.querySelectorAll("label[role], label[aria-selected]").forEach((label) => {
+      label.removeAttribute("role");
+      label.removeAttribute("aria-selected");
+    });
+  }
+
+  function mend() {
+    mended();
+    new MutationObserver(mended).observe(document.getElementById("question-fields"), {
+      subtree: true, childList: true, attributeFilter: ["role", "aria-selected", "tabindex"],
+    });
   }
 
   const asText = (values) => JSON.stringify(Object.entries(values || {}).sort());
@@ -91,6 +107,7 @@
       },
 
       theme() {
+        mend();
         const dark = window.matchMedia("(prefers-color-scheme: dark)");
         dark.onchange = () => dash().set_props("theme", { data: dark.matches ? "dark" : "light" });
         return dark.matches ? "dark" : "light";
