@@ -68,6 +68,16 @@ def test_every_count_of_a_tiled_product_from_a_sample(gpu):
 
 
 @pytest.mark.cuda
+def test_one_warp_issues_at_most_once_a_cycle():
+    rng = np.random.default_rng(2)  # a few long warps: the mean warp runs longer than the typical one
+    length = np.repeat(np.where(rng.random(200) < 0.1, 4000, 10), 64).astype(np.int32)
+    source, args = GATHERED, {"length": length, "x": np.ones(64, np.float32), "y": np.zeros(12_800, np.float32)}
+    launch = warpbound.launch(grid=200, block=64, args={**args, "n": np.int32(64)})
+    found = answered(source, launch, "h200")
+    assert 0 < found["execution"]["ilp"] == found["execution"]["x_model"]["E"] <= 1
+
+
+@pytest.mark.cuda
 @pytest.mark.parametrize("n", [512, 1024])
 def test_cold_caches_bring_what_is_compulsory(n):
     program = warpbound.compile(EXAMPLES / "matmul_tiled.cu", warpbound.gpu("a100-sxm-80gb"))
@@ -248,7 +258,7 @@ def test_hot_code_against_the_instruction_caches():
         assert hot_loop(program, executed).tolist() == list(range(4, 4 + size))
         found = code_entry(program, executed, 80)
         assert (found["hot_bytes"], found["held_by"]) == (16 * size, held)
-        assert bool(code_notes(program, Observed(None, executed, None), 80)) == (held != "L0")
+        assert bool(code_notes(program, Observed(None, executed, None, 1.0), 80)) == (held != "L0")
     flat = np.ones(10)
     flat[:4] = 9
     assert hot_loop(looped(4), flat) is None

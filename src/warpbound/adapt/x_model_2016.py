@@ -1,9 +1,9 @@
 """Workload, Gpu and Residency to the Inputs of the X-model: those of Transit, with ILP and, if given, a cache.
 
 Assumes   E is the warp's instructions over its issue slots where pairs are known, as the paper counts them; else over
-          its cycles that wait for no memory, 1 where these are not known. Locality (alpha, beta) is no count of one
-          launch: without it the cache is left out, and requests are those that leave the chip; with it every global
-          access is a request and L the unloaded latency of DRAM.
+          its cycles that wait for no memory, at most 1, and 1 where these are not known. Locality (alpha, beta) is no
+          count of one launch: without it the cache is left out, and requests are those that leave the chip; with it
+          every global access is a request and L the unloaded latency of DRAM.
 """
 
 from typing import Any
@@ -42,7 +42,7 @@ def _ilp(x: Launched) -> float:
         return x.work.warp_instructions / x.work.issue_slots
     waited = sum(x.work.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
     computing = x.work.latency - waited
-    return x.work.warp_instructions / computing if computing > 0 and x.work.warp_instructions else 1.0
+    return min(1.0, x.work.warp_instructions / computing) if computing > 0 and x.work.warp_instructions else 1.0
 
 
 def _has_cache(x: Launched) -> bool:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.hot_address import hottest_updates
-from warpbound.analysis.observed import Observed, code_notes, loads_in_flight
+from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.isa.limits import limits
@@ -100,7 +100,7 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         Piece(loop, replace(found, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None)))
         for loop, found in iterations(program, arch, timing)
     )
-    observed = Observed(moved, executed, loads_in_flight(timed, timing))
+    observed = Observed(moved, executed, loads_in_flight(timed, timing), instructions_per_cycle(timed))
     atomics = (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)

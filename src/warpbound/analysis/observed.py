@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.adapt import hong_kim_2009, x_model_2016
-from warpbound.adapt.accesses import accesses
+from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
 from warpbound.adapt.launched import Launched
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
 from warpbound.memory.records import Traffic
@@ -40,12 +40,14 @@ CLASSES = (
 class Observed:
     """traffic : of the launch. executed : times that the mean warp issues each instruction, (instructions,).
 
-    in_flight : loads of the typical warp, alone, while at least one is under way; None without any.
+    in_flight : loads of the typical warp, alone, while at least one is under way; None without any. per_cycle : its
+    instructions per cycle in which it waits for no memory.
     """
 
     traffic: Traffic
     executed: NDArray[np.float64]
     in_flight: float | None
+    per_cycle: float
 
 
 def execution_entry(program: Program, work: Workload, observed: Observed, x: Launched) -> dict[str, object]:
@@ -54,12 +56,12 @@ def execution_entry(program: Program, work: Workload, observed: Observed, x: Lau
     phases = work.phases
     return {
         "lanes_per_instruction": _ratio(work.thread_instructions, work.warp_instructions - _skipped(program, observed)),
-        "ilp": x_model_2016.known(x)["ilp"],
+        "ilp": observed.per_cycle,
         "loads_per_wait": _ratio(float(sum(phases)), float(len(phases))),
         "mlp": observed.in_flight,
         "register_bank_conflicts": float(observed.executed @ [_bank_conflict(one) for one in program.instructions]),
         "code": code_entry(program, observed.executed, x.gpu.arch),
-        "x_model": _x_model(x, observed.traffic),
+        "x_model": _x_model(x, observed),
         "hong_kim": {name: classes[name] for name in CLASSES if name in classes},
         "pages": {"page_bytes": PAGE_B, "sample": observed.traffic.pages},
     }
@@ -127,11 +129,11 @@ def _named(caches: list[InstructionCache]) -> str:
     return " and ".join(f"the {one.name} instruction cache of {one.bytes // 1024} KiB" for one in caches)
 
 
-def _x_model(x: Launched, traffic: Traffic) -> dict[str, object]:
+def _x_model(x: Launched, observed: Observed) -> dict[str, object]:
     """E, Z and n in warps of one SM; beta in bytes; Z counts every global access, Z_off_chip those that reach DRAM."""
-    known, count = x_model_2016.known(x), accesses(x).count
+    known, count, traffic = x_model_2016.known(x), accesses(x).count, observed.traffic
     return {
-        "E": known["ilp"],
+        "E": observed.per_cycle,
         "Z": _ratio(x.work.warp_instructions, count),
         "Z_off_chip": known.get("intensity"),
         "n": x.warps_per_sm,
@@ -140,6 +142,12 @@ def _x_model(x: Launched, traffic: Traffic) -> dict[str, object]:
         "residual": traffic.locality.residual,
         "definition": E_DEFINITION,
     }
+
+
+def instructions_per_cycle(timed: Schedule) -> float:
+    """Of one warp, in the cycles that it does not wait for global memory."""
+    busy = timed.cycles - sum(timed.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
+    return len(timed.stream) / busy if busy > 0 else 0.0
 
 
 def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
