@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from warpbound.bounds import Bounds
+
 KINDS = {"printed", "digitised", "derived"}
 KEYS = {"id", "where", "kind", "function", "inputs", "field", "expected", "rtol", "bottleneck", "note", "covers"}
 PAPERS = [
@@ -170,3 +172,15 @@ def test_cases_say_what_they_are(paper: str) -> None:
         assert case["kind"] in KINDS
         assert case["where"]
         assert 0 < case["rtol"] < 0.1
+
+
+@pytest.mark.parametrize("paper", BOOKS)
+def test_each_named_bound_is_the_tightest_in_a_case(paper: str) -> None:
+    named: dict[str, set[str]] = {}
+    tightest: dict[str, set[str]] = {}
+    for case in BOOKS[paper]["case"]:
+        found = call(BOOKS[paper]["module"], case["function"], case["inputs"])
+        if isinstance(found, Bounds):
+            named.setdefault(case["function"], set()).update(found.limits)
+            tightest.setdefault(case["function"], set()).update(np.unique(found.bottleneck).tolist())
+    assert tightest == named
