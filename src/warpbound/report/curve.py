@@ -37,7 +37,8 @@ class Curve:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield table(self.entry, COLUMNS if options.max_width >= WIDE else NARROW)
         unit = "iterations of that loop by a warp" if self.entry["scope"].startswith("loop") else "warps"
-        yield Text(f"A unit is one of the {unit}.", "dim")
+        told = " Rates are those of full SMs; the time has the launch, its start and its end as well."
+        yield Text(f"A unit is one of the {unit}.{told if self.entry['mode'] == 'dynamic' else ''}", "dim")
 
 
 def table(entry: Entry, shown: Sequence[str]) -> Table:

@@ -97,7 +97,9 @@ def loops(entry: Entry) -> RenderableType:
 
 
 def _span(lines: Sequence[int]) -> str:
-    return f"{lines[0]}-{lines[1]}" if lines[0] else "?"
+    if not lines[0]:
+        return "?"
+    return str(lines[0]) if lines[0] == lines[1] else f"{lines[0]}-{lines[1]}"
 
 
 def _or(value: float | None, absent: str) -> str:
@@ -193,7 +195,7 @@ def models(entry: Entry) -> RenderableType:
 def _expected(entry: Entry) -> str:
     found = entry["confidence"]
     if found["expected_error"] is None:
-        return "No measured launches of this board that the same resource binds: no expected error is claimed."
+        return "No launch of this board that the same resource binds has been measured: no expected error is claimed."
     return (
         f"Expected error {100 * found['expected_error']:.1f} %: the mean over {found['judged']} measured launches on "
         f"this board bound by {RESOURCE_WORDS[entry['bottleneck']]}, {100 * found['interval_coverage']:.0f} % of them "

@@ -57,7 +57,7 @@ def residency_text(gpu: Gpu, entry: Entry) -> RenderableType:
         Text("Blocks each limit admits: " + ", ".join(f"{k} {amount(v)}" for k, v in entry["block_limits"].items())),
     ]  # fmt: skip
     steps = [Text(sentence) for sentence in entry["next_step"]]
-    return Group(*lines, *steps, *(_ladder(change, rungs) for change, rungs in entry["ladders"].items()))
+    return Group(*lines, *steps, *(_ladder(change, rungs) for change, rungs in entry["ladders"].items() if rungs))
 
 
 def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:

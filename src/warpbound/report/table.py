@@ -17,27 +17,39 @@ PROXY = "~"
 
 
 def side_by_side(results: Sequence[Entry]) -> RenderableType:
-    """A table of all results; a mark follows what differs from the first row of the same kernel."""
+    """A table of all results; a mark follows what differs from the first row of the same kernel and GPU.
+
+    What all rows share, the kernel or the GPU, stands above the table.
+    """
     answered = [entry for entry in results if "error" not in entry]
-    names = {_name(entry, answered) for entry in answered}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    if len(names) > 1:
-        table.add_column("kernel", overflow="fold")
-    table.add_column("on", no_wrap=True)
+    heading, names = _names(answered)
+    ways = {"on": [_machine(entry) for entry in answered], heading: names}
+    varying = {title: words for title, words in ways.items() if len(set(words)) > 1}
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for title in reversed(varying):
+        table.add_column(title, overflow="fold", no_wrap=title == "on")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
-    firsts: dict[str, dict[str, str]] = {}
-    for entry in answered:
+    firsts: dict[tuple[str, str], dict[str, str]] = {}
+    for row, entry in enumerate(answered):
         cells = _cells(entry)
-        first = firsts.setdefault(entry["kernel"], cells)
-        own = [_name(entry, answered)] if len(names) > 1 else []
-        table.add_row(*own, _machine(entry), *(_marked(cells[c], first[c]) for c in COLUMNS))
-    title = [Text(next(iter(names)), "bold cyan")] if len(names) == 1 else []
-    notes = [Text(f"{MARK} differs from the first row of that kernel; latency: least cycles of one warp.", "dim")]
+        first = firsts.setdefault((entry["kernel"], entry["gpu"]), cells)
+        own = (varying[title][row] for title in reversed(varying))
+        table.add_row(*own, *(_marked(cells[c], first[c]) for c in COLUMNS))
+    shared = [{entry["kernel"] for entry in answered}, set(ways["on"])]
+    title = " on ".join(next(iter(words)) for words in shared if len(words) == 1)
+    parts: list[RenderableType] = [Text(title, "bold cyan")] if title else []
+    return Group(*parts, Fitting(table), *_notes(answered, len(firsts)), *_refused(results))
+
+
+def _notes(answered: Sequence[Entry], groups: int) -> list[Text]:
+    """What the marks mean; groups : how many kernels on GPUs the rows are about."""
+    differs = f"{MARK} differs from the first row of that kernel and GPU; " if groups < len(answered) else ""
+    notes = [Text(f"{differs}latency: least cycles of one warp.", "dim")]
     stand_ins = sorted({entry["confidence"]["proxy_isa"] for entry in answered if entry["confidence"]["proxy_isa"]})
     if stand_ins:
         notes.append(Text(f"{PROXY} code of {', '.join(stand_ins)} stands in: no compiler at hand for its own.", "dim"))
-    return Group(*title, Fitting(table), *notes, *_refused(results))
+    return notes
 
 
 def _machine(entry: Entry) -> str:
@@ -54,14 +66,16 @@ def _refused(results: Sequence[Entry]) -> list[Text]:
     return [Text(f"{', '.join(gpus)}: {said}", "red") for said, gpus in reasons.items()]
 
 
-def _name(entry: Entry, answered: Sequence[Entry]) -> str:
-    """The kernel, with its file where there are several: by name alone where that tells them apart."""
-    files = {other["program"]["source"] for other in answered}
-    if len(files) == 1:
-        return str(entry["kernel"])
-    short = {name.rpartition("/")[2] for name in files}
-    file = entry["program"]["source"]
-    return f"{entry['kernel']} ({file.rpartition('/')[2] if len(short) == len(files) else file})"
+def _names(answered: Sequence[Entry]) -> tuple[str, list[str]]:
+    """What tells the rows' programs apart: a heading and each row's kernel, file or both; folders only where needed."""
+    kernels, files = [entry["kernel"] for entry in answered], [entry["program"]["source"] for entry in answered]
+    short = [file.rpartition("/")[2] for file in files]
+    files = short if len(set(short)) == len(set(files)) else files
+    if len(set(files)) <= 1:
+        return "kernel", kernels
+    if len(set(kernels)) == 1:
+        return "file", files
+    return "kernel", [f"{kernel} ({file})" for kernel, file in zip(kernels, files, strict=True)]
 
 
 def _marked(cell: str, first: str) -> Text:
