@@ -61,9 +61,9 @@ MEANING = (
     "**Where not**: {differ}. The paper's bars are measurements, ours are the model's bounds: a few warps, with "
     "nothing spent on switching the others off. On GTX570 the model wants {small:.0f} warps with 16 KB and "
     "{large:.0f} with 48 KB; throttling by blocks leaves 16. Part of the order cannot come out otherwise: Equation 5 "
-    "gives a larger cache more, and a bypass is bounded above throttling at the same size. What could have: a larger L1 "
-    "alone gains less than throttling at 16 KB, and throttling at 48 KB more than a bypass at 16 KB. Less E gains next "
-    "to nothing: the threads it keeps in computation are far fewer than those in memory.",
+    "gives a larger cache more, and a bypass is bounded above throttling at the same size. What could have: a larger "
+    "L1 alone gains less than throttling at 16 KB, and throttling at 48 KB more than a bypass at 16 KB. Less E gains "
+    "next to nothing: the threads it keeps in computation are far fewer than those in memory.",
 )
 WIDTH = 120
 MILLISECOND = 1e-3
