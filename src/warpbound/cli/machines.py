@@ -18,6 +18,19 @@ Examples:
   warpbound occupancy --gpu sm_87 --block 64,128,256 --registers 32:64:8
   warpbound occupancy --gpu all --block 256 --registers 40
 """
+GPUS_EXAMPLES = """
+\b
+Examples:
+  warpbound gpus                    all boards, oldest first
+  warpbound gpus h200               every value of one, with its source
+  warpbound gpus my-board.toml --check
+"""
+MODELS_EXAMPLES = """
+\b
+Examples:
+  warpbound models
+  warpbound models hong_kim_2009
+"""
 MOST_ROWS = 100_000
 
 
@@ -106,7 +119,7 @@ def numbers(option: str, word: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(found))
 
 
-@click.command()
+@click.command(epilog=GPUS_EXAMPLES)
 @click.argument("name", required=False)
 @click.option("--check", is_flag=True, help="Compare the values of a board, or of all, with one another.")
 @form_option("text", "json")
@@ -136,21 +149,22 @@ def _check(boards: list[Any], form: str) -> None:
         raise WarpboundError(f"{wrong} value{'s do' if wrong > 1 else ' does'} not agree.", hint)
 
 
-@click.command()
+@click.command(epilog=MODELS_EXAMPLES)
 @click.argument("name", required=False)
 @form_option("text", "json")
 def models(name: str | None, form: str) -> None:
     """The papers' models, or what one of them keeps and omits."""
     from warpbound import models as papers
+    from warpbound.report.papers import about, overview
 
     if name is None:
         rows = [{"name": key, "about": papers.ABOUT[key]} for key in papers.MODELS]
-        answer(form, rows, "\n".join(f"{row['name']:22} {row['about']}" for row in rows))
+        answer(form, rows, overview(papers.ABOUT))
         return
     if name not in papers.MODELS:
         raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(papers.MODELS)}.")
     text = (getattr(papers, name).__doc__ or "").strip()
-    answer(form, {"name": name, "about": papers.ABOUT[name], "text": text}, text)
+    answer(form, {"name": name, "about": papers.ABOUT[name], "text": text}, about(text))
 
 
 @click.command()
