@@ -20,6 +20,19 @@ Examples:
   warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
   warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
 """
+CURVE_EXAMPLES = """
+\b
+Examples:
+  warpbound curve examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
+  warpbound curve kernel.cu --gpu h200 --warps 8:32 --format json
+  warpbound curve kernel.cu --launch kernel.toml --range
+"""
+PREDICT_EXAMPLES = """
+\b
+Examples:
+  warpbound predict volkov-vector-add --gpu h200
+  warpbound predict guess.toml --gpu h200,a100-sxm-80gb --models volkov_2016,roofline_2009
+"""
 
 
 def _gpu_option(required: str) -> Callable[[Any], Any]:
@@ -58,7 +71,7 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
 @click.option("--views", default="", metavar="all|NAME,...", help="Parts of the report to show, such as verdict,sass.")
 def analyze(form: str, out: str | None, **asked: Any) -> None:
-    """What bounds the kernels of FILE (.cu .cuh .cubin .sass .txt or -), and what to do about it."""
+    """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
     from warpbound.analysis import analyze as ask
     from warpbound.asking import answer, question
     from warpbound.report.text import pages
@@ -85,7 +98,7 @@ def _write_page(asking: Any, out: str | None) -> None:
     write(html.page(results, command_line(), views), out)
 
 
-@click.command()
+@click.command(epilog=CURVE_EXAMPLES)
 @_asks
 @form_option("text", "json", "html")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
@@ -120,7 +133,7 @@ def _ranges(form: str, out: str | None, warps: str, asked: dict[str, Any]) -> No
     show_results(form, out, answer(question(**asked, models="", views=""), bound, announced), pages)
 
 
-@click.command()
+@click.command(epilog=PREDICT_EXAMPLES)
 @click.argument("file", metavar="WORKLOAD.toml")
 @_gpu_option("; default: the file's")
 @click.option("--case", "cases", metavar="NAME", multiple=True, help="One of the file's cases; default: all.")
