@@ -6,6 +6,7 @@ Omits    What is stored to global memory and loaded again; what depends only on 
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -83,13 +84,23 @@ def _guard(one: Instruction) -> str:
     return f"{'!' * one.guard.invert}{prefix}{one.guard.index}"
 
 
+@lru_cache(4096)
+def _conditional(held: frozenset[str]) -> bool:
+    """Whether a name is tainted only where some guard does not hold."""
+    return any(" " in name for name in held)
+
+
 def _where(held: frozenset[str], guard: str) -> frozenset[str]:
     """The names that are tainted where the guard holds."""
+    if not _conditional(held):
+        return held
     return frozenset(name.partition(" ")[0] for name in held if not guard or name.partition(" ")[2] != guard)
 
 
 def _cleaned(held: frozenset[str], written: frozenset[str], guard: str) -> frozenset[str]:
     """After clean values were written under the guard, or everywhere."""
+    if held.isdisjoint(written) and not _conditional(held):
+        return held
     others = frozenset(name for name in held if name.partition(" ")[0] not in written)
     if not guard:
         return others
@@ -99,6 +110,8 @@ def _cleaned(held: frozenset[str], written: frozenset[str], guard: str) -> froze
 
 def _after(held: frozenset[str], written: frozenset[str]) -> frozenset[str]:
     """Once a predicate is another, what was clean where it held is no longer known to be."""
+    if not _conditional(held):
+        return held
     return frozenset(name.partition(" ")[0] if name.partition(" ")[2].lstrip("!") in written else name for name in held)
 
 
@@ -136,6 +149,8 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
         if name in without:
             continue
         inside = loads & (places >= np.uint64(start)) & (places < np.uint64(start + size))
+        if not inside.any():
+            continue
         text = _dependents(program, set(np.unique(seen.instruction[inside]).tolist()))
         if text:
             said.append(f"{text} depend on the contents of '{name}'")

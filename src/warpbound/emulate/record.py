@@ -22,7 +22,7 @@ from warpbound.program.kernel import Program
 
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 4  # warps whose dynamic instructions are kept, spread over the sample
-PATIENCE_S = 20.0  # of the clock on the wall, after which a sample is given up
+PATIENCE_S = 20.0  # of this thread's processor time, after which a sample is given up
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 LONGEST_LOG = 50_000  # steps of one group that are counted together
@@ -93,7 +93,7 @@ class Recording:
         opcodes = {one.opcode for one in instructions}
         self.watched = [space for space, readers in WATCHED.items() if opcodes & set(readers)]
         self.at = 0
-        self.deadline = time.monotonic() + PATIENCE_S
+        self.deadline = time.thread_time() + PATIENCE_S
         self.kept = self.dropped = 0
         self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
         kernel.memory.image.tell = self.unknown_read
@@ -115,7 +115,7 @@ class Recording:
         def step(at: int) -> int | None:
             nonlocal steps
             steps += 1
-            if not steps & 1023 and time.monotonic() > self.deadline:
+            if not steps & 1023 and time.thread_time() > self.deadline:
                 raise InputError(
                     f"The sampled blocks still run after {PATIENCE_S:.0f} s.",
                     "They may wait for each other or for blocks outside the sample; or give a smaller problem.",
