@@ -2,9 +2,9 @@
 // What needs no server: sliders and their numbers, how often the server is asked, the address, pictures.
 (function () {
   const REST_MS = 300;      // without a movement: the sliders rest
-  const PATIENCE_MS = 4000; // after which an answer is no longer waited for
+  const PATIENCE_MS = 1500; // after which an answer is no longer waited for
   const GPU = "gpu.";
-  const here = { values: null, number: 0, sentAt: 0, busy: false, waiting: null, timer: null, settled: null, question: null };
+  const here = { values: null, number: 0, patience: null, busy: false, waiting: null, timer: null, settled: null, question: null, echoes: {} };
   const dash = () => window.dash_clientside;
 
   function begin(written) {
@@ -43,8 +43,21 @@
 
   function send(data) {
     here.busy = true;
-    here.sentAt = performance.now();
+    clearTimeout(here.patience);
+    here.patience = setTimeout(next, PATIENCE_MS);
     return data;
+  }
+
+  function next() { // the answer has come, or is given up: what has moved meanwhile goes out
+    here.busy = false;
+    clearTimeout(here.patience);
+    if (here.waiting) {
+      const data = here.waiting;
+      here.waiting = null;
+      dash().set_props("live", { data: send(data) });
+    }
+    clearTimeout(here.timer);
+    here.timer = setTimeout(settle, REST_MS);
   }
 
   function settle() {
@@ -54,13 +67,25 @@
     dash().set_props("settled", { data: { values: here.settled, number: ++here.number } });
   }
 
+  window.warpboundRests = () => !here.busy && !here.waiting && !here.timer && !document.querySelector("[data-dash-is-loading=true]");
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     warpbound: {
       together(slider, number) {
-        const moved = dash().callback_context.triggered[0];
         const none = dash().no_update;
+        const moved = dash().callback_context.triggered[0];
         if (!moved) return [none, none];
-        return moved.prop_id.includes('"slider"') ? [none, Number(slider)] : [number === null || number === undefined ? none : number, none];
+        const key = JSON.parse(moved.prop_id.slice(0, moved.prop_id.lastIndexOf("."))).key;
+        if (moved.prop_id.includes('"slider"')) {
+          const echo = here.echoes[key];
+          delete here.echoes[key];
+          return [none, Number(slider) === echo ? none : Number(slider)];
+        }
+        const range = document.querySelector(`.control[data-key="${key}"] input[type=range]`);
+        if (number === null || number === undefined || !range) return [none, none];
+        const within = Math.min(Math.max(Number(number), Number(range.min)), Number(range.max)); // a number may lie beyond
+        if (within === Number(slider)) return [none, none];
+        here.echoes[key] = within;
+        return [within, none];
       },
 
       moved(values, ids, live, written) {
@@ -76,7 +101,7 @@
           else here.values[id.key] = Number(value);
         });
         const data = { values: { ...here.values }, number: ++here.number };
-        if (here.busy && performance.now() - here.sentAt < PATIENCE_MS) { here.waiting = data; return dash().no_update; }
+        if (here.busy) { here.waiting = data; return dash().no_update; }
         return send(data);
       },
 
@@ -85,15 +110,7 @@
         const moved = dash().callback_context.triggered.map((one) => one.prop_id.split(".")[0]);
         if (!question || here.values === null) return dash().no_update;
         if (moved.length === 1 && moved[0] === "drawn") {
-          here.busy = false;
-          window.warpboundDrawn = { number: drawn, at: performance.now() };
-          if (here.waiting) {
-            const data = here.waiting;
-            here.waiting = null;
-            setTimeout(() => dash().set_props("live", { data: send(data) }), 0);
-          }
-          clearTimeout(here.timer);
-          here.timer = setTimeout(settle, REST_MS);
+          setTimeout(next, 0);
           return dash().no_update;
         }
         if (here.question && question.fresh && JSON.stringify(question) !== here.question) {
