@@ -273,7 +273,8 @@ def test_a_listing_without_its_head(write, listing: str) -> None:  # type: ignor
 
 def test_a_listing_of_an_architecture_before_volta(write) -> None:  # type: ignore[no-untyped-def]
     text = '\t.target\tsm_61\n\t.section\t.text.k,"ax",@progbits\n        /*0008*/  MOV R1, c[0x0][0x20] ;\n'
-    assert_refused(ask("analyze", write("k.sass", text), "--gpu", "h200"), FAILED, "code for sm_61; NVIDIA H200 is sm_90")
+    done = ask("analyze", write("k.sass", text), "--gpu", "h200")
+    assert_refused(done, FAILED, "code for sm_61; NVIDIA H200 is sm_90")
     assert ask("analyze", write("k.sass", text), "--gpu", "gtx1080").code == ANSWERED
 
 
