@@ -1,7 +1,11 @@
 # The commands of the workshop. They use the virtual environment .venv; `make venv` makes it.
 BIN ?= .venv/bin
+CARRY ?= carry
+MEASURED ?= measured
+ARCH ?= 90
+NAME ?= gpu
 
-.PHONY: help venv demo test quick lint types contracts ci full mutants bench
+.PHONY: help venv demo test quick lint types contracts ci full mutants bench carry measured
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -40,3 +44,11 @@ full: lint types contracts mutants ## the long checks too
 bench: ## how long things take
 	$(BIN)/pytest tests/benchmarks -n 0 --benchmark-enable --benchmark-only --benchmark-sort=name \
 		--benchmark-columns=min,median,max,rounds
+
+carry: ## what a machine with a GPU needs, into $(CARRY): wheels, and the suite's machine code for sm_$(ARCH)
+	$(BIN)/pip wheel -q -w $(CARRY)/wheels '.[measure]'
+	$(BIN)/warpbound measure --build $(CARRY)/code --arch $(ARCH)
+
+measured: ## what came back in $(MEASURED): profile, verdict, page, the corpus predicted before and after
+	$(BIN)/warpbound measure --extract -o $(MEASURED)/full --page docs/measured/$(NAME).md
+	$(BIN)/warpbound measure --judge -o $(MEASURED)/full | tee $(MEASURED)/full/judged.txt
