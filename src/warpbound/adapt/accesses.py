@@ -14,6 +14,7 @@ from warpbound.adapt.resources import SECTOR_B, per_sm_cycle
 from warpbound.workload.files.lanes import alu_latency, issue_rate
 
 MEMORY_CAUSES = ("l1", "l2", "dram")
+ROUNDING = 1e-6  # share of accesses: a smaller one is what differences of large counts leave
 NO_ACCESS = "no global load or store: it has nothing to say"
 
 
@@ -56,7 +57,8 @@ def off_chip(x: Launched) -> float:
     memory = x.work.memory
     count = memory.global_load_requests + memory.global_store_requests
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
-    return count * min(1.0, dram_bytes(x) / (SECTOR_B * sectors)) if sectors else 0.0
+    share = min(1.0, dram_bytes(x) / (SECTOR_B * sectors)) if sectors else 0.0
+    return count * share if share > ROUNDING else 0.0
 
 
 def per_cycle(x: Launched, parameter: str, bytes_each: float) -> float:
