@@ -162,9 +162,13 @@ def _patterns(addresses: Addresses, active: Lanes) -> tuple[NDArray[np.int64], N
 
     Patterns are told apart by a 64-bit sum; two of them meet with a probability below 1e-9 per million rows.
     """
-    lowest = np.where(active, addresses, np.uint64(1 << 62)).min(axis=1, keepdims=True)
-    shifted = np.where(active, addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B, np.uint64(1 << 40))
-    _, shown, pattern = np.unique((shifted * _LANE_FACTORS).sum(axis=1), return_index=True, return_inverse=True)
+    if active.all():
+        lowest = addresses.min(axis=1, keepdims=True)
+        shifted = addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B
+    else:
+        lowest = np.where(active, addresses, np.uint64(1 << 62)).min(axis=1, keepdims=True)
+        shifted = np.where(active, addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B, np.uint64(1 << 40))
+    _, shown, pattern = np.unique(shifted @ _LANE_FACTORS, return_index=True, return_inverse=True)
     return shown, pattern
 
 
