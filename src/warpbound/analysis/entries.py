@@ -17,6 +17,7 @@ from warpbound.whatif import WhatIf
 from warpbound.workload import Memory, Workload
 
 Entry = dict[str, Any]
+NEVER = 1e6  # threads per SM: a resource that takes more to keep busy, hundreds of times what fits, is hardly used
 FLOP = ("fp16", "bf16", "fp32", "fp64", "tensor")
 MEMORY = (
     "global_load_requests", "global_store_requests", "l1_sectors_load", "l1_sectors_store", "l2_sectors_read",
@@ -84,7 +85,7 @@ def piece_entry(work: Workload, prediction: Prediction, threads: dict[str, float
     threads : resource -> threads per SM whose passes would keep it busy all the time. P counts them for DRAM on
     the whole chip, Q for instruction issue on one SM, as the interval analysis does.
     """
-    finite = {name: count for name, count in threads.items() if count != float("inf")}
+    finite = {name: count for name, count in threads.items() if count < NEVER}
     return {
         "title": work.title,
         "lines": list(work.lines),
