@@ -270,3 +270,43 @@ def test_instruction_caches_of_architectures():
     assert [one.how for one in instruction_caches(86)] == ["measured", "measured"]
     assert {one.how for one in instruction_caches(89)} == {"assumed"}
     assert instruction_caches(61) == ()
+
+
+PERSISTENT = """
+__device__ unsigned int next_tile;
+__global__ void persistent(const float *x, float *y, int tiles) {
+    __shared__ int tile;
+    while (true) {
+        if (threadIdx.x == 0) tile = atomicAdd(&next_tile, 1u);
+        __syncthreads();
+        int mine = tile;
+        __syncthreads();
+        if (mine >= tiles) return;
+        y[mine * blockDim.x + threadIdx.x] = 2.0f * x[mine * blockDim.x + threadIdx.x];
+    }
+}
+"""
+
+
+@pytest.mark.cuda
+def test_blocks_that_draw_work_from_a_counter_share_it():
+    tiles, blocks = 1000, 264
+    zeros = [np.zeros(tiles * 128, np.float32) for _ in range(2)]
+    launch = warpbound.launch(grid=blocks, block=128, args={"x": zeros[0], "y": zeros[1], "tiles": np.int32(tiles)})
+    program = warpbound.compile(PERSISTENT, "h200")
+    found = warpbound.analyze(program, "h200", launch)
+    assert found["sample"]["blocks"] == blocks
+    assert found["memory"]["global_load_requests"] == found["memory"]["global_store_requests"] == tiles * 4
+    seen = trace(program, launch, list(range(blocks)))
+    drawn = seen.executed[:, [one.opcode == "STG" for one in program.instructions]].sum(axis=1)
+    assert drawn.max() - drawn.min() <= 1  # 1000 tiles for 264 blocks: 3 or 4 each
+    assert drawn.sum() == tiles * 4
+
+
+@pytest.mark.cuda
+def test_a_large_grid_that_draws_work_says_what_that_does_to_a_sample():
+    zeros = [np.zeros(3000 * 128, np.float32) for _ in range(2)]
+    launch = warpbound.launch(grid=3000, block=128, args={"x": zeros[0], "y": zeros[1], "tiles": np.int32(3000)})
+    found = warpbound.analyze(warpbound.compile(PERSISTENT, "h200"), "h200", launch)
+    assert found["sample"]["blocks"] < found["sample"]["of_blocks"]
+    assert any("drawn work that others do" in said for said in found["confidence"]["assumed"])

@@ -11,6 +11,7 @@ from warpbound.analysis.hot_address import hottest_updates
 from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
+from warpbound.emulate.dependence import draws_work
 from warpbound.isa.limits import limits
 from warpbound.kernel_launch import Launch
 from warpbound.latency import DRAM, LEVELS, Shares, waits
@@ -24,6 +25,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.workload import Memory
 from warpbound.workload.dynamic import (
     Sample,
+    every_block,
     executed_work,
     mean_per_warp,
     sample,
@@ -37,6 +39,11 @@ SECTOR_B = 32
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
+MOST_BLOCKS = 2048  # of a grid whose blocks draw their work from a counter: then all are executed, side by side
+DRAWN = (
+    "what atomics return decides branches: the sampled blocks may have drawn work that others do in the launch; "
+    "counts and time may be several times too high"
+)
 ATOMICS = "lanes that update one address one after the other cost no extra time here"
 SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{error}"
 
@@ -54,8 +61,11 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
 
 def followed(case: Case, launch: Launch) -> tuple[Trace, Sample, Traffic | None]:
     """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed."""
+    blocks = product(launch.grid)
+    shared_out = blocks <= MOST_BLOCKS and draws_work(case.program)
     for step, more in enumerate(MORE_BLOCKS):
-        chosen = sample(product(launch.grid), case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+        chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+        chosen = every_block(blocks) if shared_out else chosen
         seen = trace(case.program, launch, chosen.blocks.tolist())
         if seen.stopped:
             return seen, chosen, None
@@ -101,7 +111,8 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         for loop, found in iterations(program, arch, timing)
     )
     observed = Observed(moved, executed, loads_in_flight(timed, timing), instructions_per_cycle(timed))
-    atomics = (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
+    said = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
+    said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)
     return Work(
@@ -111,7 +122,7 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         loops=loops,
         timed=timed,
         by_level={level: _latency_at(case, seen, moved, level) for level in LEVELS},
-        notes=(sampled, *atomics, *moved.notes, *seen.unknown, *seen.notes, *code_notes(program, observed, arch)),
+        notes=(sampled, *said, *moved.notes, *seen.unknown, *seen.notes, *code_notes(program, observed, arch)),
         sample={
             "blocks": len(seen.blocks),
             "warps": len(seen.warps),

@@ -18,6 +18,7 @@ from warpbound.program.registers import reads, writes
 _KEPT = {"STS": "shared", "STL": "local", "ST": "shared", "STSM": "shared", "ATOMS": "shared", "LDGSTS": "shared"}
 _TAKEN = {"LDS": "shared", "LDL": "local", "LD": "shared", "LDSM": "shared", "ATOMS": "shared"}
 _GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
+_DRAWS = frozenset({"ATOM", "ATOMG"})
 _TURNS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "EXIT", "CALL", "RET"})
 _LINES = 5  # that a sentence names
 
@@ -44,6 +45,12 @@ def decided(program: Program, loads: Set[int]) -> Decided:
         sources |= {i for i, one in enumerate(code) if _TAKEN.get(one.opcode) in spaces}
     branches = [i for i, one in enumerate(code) if one.opcode in _TURNS and before[i] & set(reads(one))]
     return Decided(tuple(branches), tuple(i for i, one in enumerate(code) if before[i] & _address_registers(one)))
+
+
+def draws_work(program: Program) -> bool:
+    """Whether what atomics on global memory return decides branches: tickets, queues of work, locks."""
+    draws = {i for i, one in enumerate(program.instructions) if one.opcode in _DRAWS}
+    return bool(draws) and bool(decided(program, draws).branches)
 
 
 def _before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:

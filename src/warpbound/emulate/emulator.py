@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.clusters import cluster_of, together
 from warpbound.emulate.control import STOP, Flow
+from warpbound.emulate.dependence import draws_work
 from warpbound.emulate.groups import TURNS
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.modifiers import strange
@@ -28,6 +30,7 @@ STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
 SLICE = 20_000  # steps of a chunk whose threads poll, after which blocks that have not begun may begin
 RESIDENT_CHUNKS = 16  # that may wait for each other; a grid-wide barrier needs all blocks among them
 CHUNK_LANES = 16384
+SHARING = 8  # chunks in one where blocks draw work from a counter: the first ones must not take it all
 CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one cluster of blocks needs more
 
 Handler = Callable[[State], Any]
@@ -69,11 +72,16 @@ class Kernel:
     def cluster_size(self) -> int:
         return math.prod(self.cluster)
 
+    @cached_property
+    def breadth(self) -> int:
+        """Usual chunks that one of this kernel may be as large as."""
+        return SHARING if draws_work(self.program) else 1
+
     def blocks_per_chunk(self) -> int:
         """As many as are worth it and fit, but whole clusters."""
         per_lane = 4 * (self.registers + 24) + stack_bytes(self.program)
         per_block = per_lane * self.lanes_per_block + self.shared_size
-        fitting = min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
+        fitting = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
         return max(1, fitting // self.cluster_size) * self.cluster_size
 
     def whole_clusters(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -378,7 +386,7 @@ def run_blocks(
     resident: list[Chunk] = []
     warps_per_block = kernel.lanes_per_block // LANES
     while resident or next_block < len(blocks):
-        if next_block < len(blocks) and len(resident) < RESIDENT_CHUNKS:
+        if next_block < len(blocks) and len(resident) < RESIDENT_CHUNKS // kernel.breadth:
             chosen = blocks[next_block : next_block + size]
             resident.append(Chunk(kernel, chosen, next_block * warps_per_block))
             next_block += len(chosen)

@@ -42,6 +42,11 @@ def sample(blocks: int, resident: int, sm_count: int, more: int = 0) -> Sample:
     return Sample(np.array(chosen, dtype=np.int64), np.array(weights))
 
 
+def every_block(blocks: int) -> Sample:
+    """The whole grid: for blocks that divide the work among themselves while they run."""
+    return Sample(np.arange(blocks, dtype=np.int64), np.ones(blocks))
+
+
 def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Weighted mean over the warps of the grid of per-warp counts; counts of shape (w, n), result (n,)."""
     weight_of = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
