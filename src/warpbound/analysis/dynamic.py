@@ -111,7 +111,7 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         for loop, found in iterations(program, arch, timing)
     )
     observed = Observed(moved, executed, loads_in_flight(timed, timing), instructions_per_cycle(timed))
-    said = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
+    said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
     said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)

@@ -3,7 +3,7 @@
 from functools import cache
 from pathlib import Path
 
-from warpbound import machine
+from warpbound import machine, shipped_examples
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim
@@ -16,16 +16,9 @@ from warpbound.workload.files import Written, read
 
 
 @cache
-def examples_folder() -> Path:
-    """The examples beside the package, or those of the checkout that it is installed from."""
-    here = Path(__file__).parent
-    return next((place for place in (here / "examples", here.parents[2] / "examples") if place.is_dir()), here)
-
-
-@cache
 def examples() -> tuple[str, ...]:
     """Names of the examples that have a launch."""
-    folder = examples_folder()
+    folder = shipped_examples.folder()
     return tuple(sorted(path.stem for path in folder.glob("*.toml") if path.with_suffix(".cu").is_file()))
 
 
@@ -54,7 +47,7 @@ def example_file(name: str) -> Path:
     """Its source. Raises InputError for an unknown one: the name comes from an address."""
     if name not in examples():
         raise InputError(f"No example is called {name}.", f"There are {', '.join(examples())}.")
-    return examples_folder() / f"{name}.cu"
+    return shipped_examples.folder() / f"{name}.cu"
 
 
 def program_of(question: Question) -> Program:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from warpbound import shipped_examples
 from warpbound.kernel_launch import Dim, Launch, launch
 from warpbound.measure.corpus import tuned
 from warpbound.program.cuda import Options
 
-EXAMPLES = Path(__file__).parents[4] / "examples"  # of a checkout; a wheel has none
+EXAMPLES = shipped_examples.folder()
 
 
 @dataclass(frozen=True)
