@@ -310,3 +310,25 @@ def test_a_large_grid_that_draws_work_says_what_that_does_to_a_sample():
     found = warpbound.analyze(warpbound.compile(PERSISTENT, "h200"), "h200", launch)
     assert found["sample"]["blocks"] < found["sample"]["of_blocks"]
     assert any("drawn work that others do" in said for said in found["confidence"]["assumed"])
+
+
+GATHER = """
+__global__ void gather(const float *from, const int *place, float *to, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[place[i]];
+}
+"""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("n", [1 << 20, 1 << 21])
+def test_gathered_data_that_fit_l2_come_from_dram_once(n):
+    """The sampled blocks touch one sector of a line; the launch touches them all, and they lie in as few lines."""
+    place = np.random.default_rng(1).permutation(n).astype(np.int32)
+    args = {"from": np.zeros(n, np.float32), "place": place, "to": np.zeros(n, np.float32), "n": np.int32(n)}
+    launch = warpbound.launch(grid=n // 256, block=256, args=args)
+    settings = warpbound.Settings(cache="cold")
+    program = warpbound.compile(GATHER, "h200")
+    memory = warpbound.analysis.analyze(program, "h200", launch, settings)["memory"]
+    assert memory["dram_bytes_read"] == pytest.approx(8 * n, rel=0.05)
+    assert memory["dram_bytes_written"] == pytest.approx(4 * n, rel=0.05)

@@ -21,6 +21,7 @@ from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Levels
 from warpbound.memory.reuse import survival
 
+LINE_B = 4 * SECTOR_B
 Reals = NDArray[np.float64]
 Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
 
@@ -66,8 +67,21 @@ class Prints:
         self.array = array_of(seen.sector, arrays)
         self.cache = l2(l2_bytes)
         self.all = self.of(np.ones(len(seen.sector), bool))
-        unique = np.unique(seen.sector)
-        self._lines_per_sector = len(np.unique(unique >> 2)) / max(1, len(unique))
+        self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
+        self._lines_per_sector = self._spread()
+
+    def _spread(self) -> Reals:
+        """Lines per sector of what the sample touched, by array."""
+        kinds = len(self._room)
+        sector, first = np.unique(self.seen.sector, return_index=True)
+        array = self.array[first]
+        new_line = np.concatenate([[True], np.diff(sector >> 2) != 0]) if len(sector) else np.zeros(0, bool)
+        lines, sectors = np.bincount(array[new_line], minlength=kinds), np.bincount(array, minlength=kinds)
+        return np.divide(lines, sectors, out=np.ones(kinds), where=sectors > 0)
+
+    def lines(self, sectors: Reals) -> float:
+        """Lines that so many sectors of each array lie in: as in the sample, but no more than the array has."""
+        return float(np.minimum(sectors * self._lines_per_sector, self._room).sum())
 
     @property
     def complete(self) -> bool:
@@ -99,7 +113,7 @@ class Prints:
         turns = self.sampled.of_blocks / at_once
         again = np.maximum(0.0, turns * part.turn - part.launch)
         near = np.minimum(again, turns * (part.turn - part.fresh))  # shared with the turn before
-        in_turn, in_row, in_launch = (each.sum() for each in (self.all.turn, self.all.row, self.all.launch))
+        in_turn, in_row, in_launch = (self.lines(each) for each in (self.all.turn, self.all.row, self.all.launch))
         visits = turns * part.fresh / np.maximum(part.launch, 1.0)  # of a sector, by unrelated blocks
         even = np.minimum(in_launch, turns * in_turn / np.maximum(visits, 1e-9))
         lost_near = 1 - self.survival(in_turn)
@@ -108,10 +122,9 @@ class Prints:
         lost_wrapped = turns * part.wrapped * (1 - self.survival(in_launch))
         return np.asarray(part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far + lost_wrapped)
 
-    def survival(self, sectors: Reals) -> Reals:
-        """Probability that a sector is still in L2 after that many others."""
-        lines = np.asarray(sectors) * self._lines_per_sector / self.part
-        return survival(lines, self.cache.sets, self.cache.ways)
+    def survival(self, lines: Reals | float) -> Reals:
+        """Probability that a sector is still in L2 after that many other lines."""
+        return survival(np.asarray(lines) / self.part, self.cache.sets, self.cache.ways)
 
 
 def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
