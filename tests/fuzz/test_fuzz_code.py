@@ -1,4 +1,4 @@
-"""Cubins, fat binaries and listings, damaged: read or refused in our own words, whatever they hold."""
+"""Cubins, fat binaries, PTX and listings, damaged: read or refused in our own words, whatever they hold."""
 
 import random
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from damage import FULL_PART, PART, damaged, shuffled, soup, spent
 
 from warpbound.analysis import analyze
 from warpbound.machine import gpu
+from warpbound.program import nvjitlink
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.reading import programs
@@ -17,6 +18,8 @@ from warpbound.program.reading import programs
 pytestmark = pytest.mark.cuda
 
 ROOT = Path(__file__).parents[2]
+LINKING_S = 10.0  # of one input: the rest of the seconds of `damage.LONGEST` is for the other stages
+FEWEST = {"ptx": 4}  # calls in the default run; each starts a process
 FATBIN = ROOT / "tests" / "program" / "data" / "scale_zstd.fatbin"
 ROUNDS = [pytest.param(PART, 2, id="short"), pytest.param(FULL_PART, None, id="full", marks=pytest.mark.full)]
 MAGIC = (b"\x7fELF", b"\x7fELF\x02\x01\x01", b"\x50\xed\x55\xba", b"!<arch>\n", b"MZ", b"\xff\xfe", b"PK\x03\x04", b"")
@@ -25,6 +28,12 @@ WORDS = (
     "BRA `(.L_x_0) ;", "@P0", '//## File "a", line 1', "\n", "\n", " ", "[", "]", "{", "c[0x0]", "\u00e9", "\t",
     "LDG.E R0, [R2.64] ;", "S2R R0, SR_TID.X ;", "IMAD.WIDE R2, R0, 0x4, c[0x0][0x160] ;", "-0x", "R255", "UR63",
     "EXIT ;",
+)  # fmt: skip
+PTX_WORDS = (
+    ".reg .b32 %r<2000000000>;", ".shared .align 4 .b8 s[9999999999];", ".local .b8 l[100000000];", "{", "}", ";",
+    "%r1", "@%p1", "bra $L__BB0_1;", "call", ".maxntid 0;", ".align 3", "bar.sync 99;", ".loc 99 1 1", ".entry k(",
+    ".func f() { ret; }", ".version 99.9", ".target sm_999", ".section .debug {", "0f", "1e999", '"', "/*", "\u00e9",
+    "wgmma.fence", ".param .u64 p[", ")", ".branchtargets", ".extern .func away;", "\0",
 )  # fmt: skip
 
 
@@ -36,6 +45,18 @@ def cubin(name: str = "reduction") -> bytes:
 @cache
 def listing(name: str = "reduction") -> str:
     return f"\t.target\tsm_90\n{disassemble(cubin(name), name)}"
+
+
+@cache
+def ptx(name: str = "reduction") -> str:
+    """An example as NVRTC's PTX."""
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    _, program = nvrtc.nvrtcCreateProgram((ROOT / "examples" / f"{name}.cu").read_bytes(), b"x.cu", 0, None, None)
+    (failed,) = nvrtc.nvrtcCompileProgram(program, 2, [b"-arch=compute_80", b"-lineinfo"])
+    assert not failed
+    room = bytearray(nvrtc.nvrtcGetPTXSize(program)[1])
+    nvrtc.nvrtcGetPTX(program, room)
+    return room.rstrip(b"\0").decode()
 
 
 def only_read(raw: bytes) -> None:
@@ -81,6 +102,19 @@ def a_fat_binary(source: random.Random) -> None:
     only_read(bytes(raw[: source.randrange(len(raw))] if source.random() < 0.3 else raw))
 
 
+def some_ptx(source: random.Random) -> None:
+    """Lines or bits of it wrong, or its words anywhere."""
+    text = ptx(source.choice(("reduction", "matmul_tiled")))
+    match source.randrange(3):
+        case 0:
+            changed = shuffled(text, source, PTX_WORDS).encode()
+        case 1:
+            changed = damaged(text.encode(), source)
+        case _:
+            changed = f".version 8.0\n.target sm_80\n{soup((*PTX_WORDS, *text.split()), source)}".encode()
+    only_read(changed)
+
+
 READERS: dict[str, Callable[[random.Random], object]] = {
     "cubin": a_cubin,
     "listing": a_listing,
@@ -88,6 +122,7 @@ READERS: dict[str, Callable[[random.Random], object]] = {
     "random-text": random_text,
     "random-bytes": random_bytes,
     "fat-binary": a_fat_binary,
+    "ptx": some_ptx,
 }
 
 
@@ -95,9 +130,12 @@ READERS: dict[str, Callable[[random.Random], object]] = {
 @pytest.mark.parametrize("name", READERS)
 def test_reader(name: str, seconds: float, seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the disassembler, whose part a damaged cubin is not; some images go through it below."""
+    if name == "ptx" and not nvjitlink.version():
+        pytest.skip("nvJitLink is not installed (the extra ptx)")
     text = listing()
     monkeypatch.setattr("warpbound.program.machine_code.disassemble", lambda *_: text)
-    assert spent(seconds, seed, READERS[name]) > 20
+    monkeypatch.setattr(nvjitlink, "TIMEOUT_S", LINKING_S)
+    assert spent(seconds, seed, READERS[name]) > FEWEST.get(name, 20)
 
 
 @pytest.mark.parametrize("seed", range(3))

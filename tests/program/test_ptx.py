@@ -1,7 +1,10 @@
 """PTX through nvJitLink: the same program as from the source, names of parameters, refusals in one sentence."""
 
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 from containers import SCALE
 
@@ -167,6 +170,32 @@ def test_without_the_linker(monkeypatch: pytest.MonkeyPatch) -> None:
         MissingTool, match=r"<input> is PTX, and nvJitLink.* is not installed. Install warpbound\[ptx\]"
     ):
         kernels(PLAIN)
+
+
+@linked
+def test_ptx_that_keeps_the_linker_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvjitlink, "TIMEOUT_S", 1.5)
+    with pytest.raises(InputError, match=r"<input> does not assemble: nvJitLink was stopped after 1.5 s without an"):
+        kernels(PLAIN.replace(".reg .b32 %r<2>", ".reg .b32 %r<200000000>"))
+
+
+@linked
+@pytest.mark.parametrize("child", ["warpbound.no_such_module", "this"])
+def test_a_linker_that_breaks_down(monkeypatch: pytest.MonkeyPatch, child: str) -> None:
+    monkeypatch.setattr(nvjitlink, "CHILD", child)
+    with pytest.raises(InputError, match=r"does not assemble: nvJitLink broke down on it \(exit status \d\). Mend"):
+        kernels(PLAIN.replace("128, 1, 1", f"{len(child)}, 1, 1"))
+
+
+def test_a_linker_process_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing() -> None:
+        raise MissingTool("not here")
+
+    monkeypatch.setattr(nvjitlink, "_library", nothing)
+    said = nvjitlink.answer(msgspec.msgpack.encode(nvjitlink.Task("PTX", [b""], [])))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=said, returncode=0))
+    with pytest.raises(MissingTool, match=r"Install warpbound\[ptx\]"):
+        nvjitlink.link("PTX", [b""], [])
 
 
 @linked

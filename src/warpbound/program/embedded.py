@@ -121,8 +121,9 @@ def _linked(parts: Sequence[bytes], machine: Gpu, name: str) -> bytes:
     def make() -> bytes:
         linked = nvjitlink.link("CUBIN", parts, flags)
         if not linked.cubin:
-            said = linked.log.splitlines()[0].partition(":")[2].strip() if linked.log else "nvJitLink refused it"
-            raise InputError(f"{name}: its device code does not link: {said}.", "Give the linked program.")
+            raise InputError(
+                f"{name}: its device code does not link: {linked.complaint}.", "Give the linked program."
+            )
         return linked.cubin
 
     return cached(digest("nvjitlink", nvjitlink.version(), *flags, *parts), make)

@@ -1,12 +1,31 @@
-"""nvJitLink, called through NVIDIA's bindings: PTX to machine code, relocatable cubins to a finished one."""
+"""nvJitLink in a process of its own: PTX to machine code, relocatable cubins to a finished one.
+
+Some PTX keeps the linker busy for minutes, damaged PTX may break it, and nothing stops it inside a process.
+"""
 
 import importlib.metadata
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
+import msgspec
+
 from warpbound.errors import MissingTool
+
+TIMEOUT_S = 120.0
+CHILD = "warpbound.program.linker_process"
+
+
+@dataclass(frozen=True)
+class Task:
+    """Inputs of one kind, to be linked with these flags."""
+
+    kind: Literal["PTX", "CUBIN"]
+    inputs: list[bytes]
+    flags: list[str]
 
 
 @dataclass(frozen=True)
@@ -15,6 +34,12 @@ class Linked:
 
     cubin: bytes
     log: str
+
+    @property
+    def complaint(self) -> str:
+        """The first line of the log without the linker's name before it."""
+        first = next((line.strip() for line in self.log.splitlines() if line.strip()), "nvJitLink does not say why")
+        return (first.partition(" : ")[2] or first).strip().rstrip(".")
 
 
 @cache
@@ -32,16 +57,44 @@ def version() -> str:
 
 
 def link(kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence[str]) -> Linked:
-    """All inputs, which are of one kind, to one cubin. Raises MissingTool without the library."""
-    linker = _library()
+    """All inputs, which are of one kind, to one cubin.
+
+    Raises MissingTool without the library. Where it breaks down or takes longer than TIMEOUT_S the log says so.
+    """
+    task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags)))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", CHILD], input=task, capture_output=True, timeout=TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Linked(b"", f"nvJitLink was stopped after {TIMEOUT_S:g} s without an answer")
+    try:
+        linked = msgspec.msgpack.decode(done.stdout, type=Linked | None)
+    except msgspec.DecodeError:
+        return Linked(b"", f"nvJitLink broke down on it (exit status {done.returncode})")
+    if linked is None:
+        raise _missing()
+    return linked
+
+
+def answer(task: bytes) -> bytes:
+    """What the child process says to a task of `link`: nothing where there is no library."""
+    try:
+        linker = _library()
+    except MissingTool:
+        return msgspec.msgpack.encode(None)
+    return msgspec.msgpack.encode(_linked(linker, msgspec.msgpack.decode(task, type=Task)))
+
+
+def _linked(linker: Any, task: Task) -> Linked:
     failed = linker.nvJitLinkError
     try:
-        handle = linker.create(len(flags), list(flags))
+        handle = linker.create(len(task.flags), task.flags)
     except failed as refusal:
         return Linked(b"", str(refusal))
     try:
-        for number, contents in enumerate(inputs):
-            linker.add_data(handle, getattr(linker.InputType, kind), contents, len(contents), f"input {number}")
+        for number, contents in enumerate(task.inputs):
+            linker.add_data(handle, getattr(linker.InputType, task.kind), contents, len(contents), f"input {number}")
         linker.complete(handle)
         log = _fetch(linker.get_info_log_size, linker.get_info_log, handle)
         return Linked(_fetch(linker.get_linked_cubin_size, linker.get_linked_cubin, handle), _text(log))
@@ -59,8 +112,12 @@ def _library() -> Any:
 
         nvjitlink.version()
     except (ImportError, RuntimeError) as missing:  # RuntimeError: the bindings are there, the library is not
-        raise MissingTool("PTX becomes machine code by nvJitLink.", "Install warpbound[ptx].") from missing
+        raise _missing() from missing
     return nvjitlink
+
+
+def _missing() -> MissingTool:
+    return MissingTool("PTX becomes machine code by nvJitLink.", "Install warpbound[ptx].")
 
 
 def _fetch(size_of: Any, fetch: Any, handle: int) -> bytes:

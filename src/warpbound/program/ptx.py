@@ -14,6 +14,7 @@ from warpbound.program.compiled import Compiled, spills
 from warpbound.program.fit import OLDEST, assembles_for, compiled_arch
 from warpbound.program.kernel import Program
 from warpbound.program.machine_code import from_cubin
+from warpbound.program.nvjitlink import Linked
 
 FRONT_END = "1"  # raise when the front end changes what it makes of the same input
 
@@ -120,14 +121,15 @@ def _assemble(text: str, name: str, target: str, entries: dict[str, list[list[tu
     def make() -> bytes:
         linked = nvjitlink.link("PTX", [text.encode()], flags)
         if not linked.cubin:
-            raise _refusal(linked.log, name)
+            raise _refusal(linked, name)
         return msgspec.msgpack.encode(Compiled(linked.cubin, {}, entries, spills(linked.log)))
 
     key = digest("nvjitlink", FRONT_END, nvjitlink.version(), text, *flags)
     return msgspec.msgpack.decode(cached(key, make), type=Compiled)
 
 
-def _refusal(log: str, name: str) -> InputError:
+def _refusal(linked: Linked, name: str) -> InputError:
+    log = linked.log
     if newest := _TOO_NEW.search(log):
         return InputError(
             f"{name} is PTX of a later version than nvJitLink {nvjitlink.version()} reads (up to {newest[1]}).",
@@ -139,9 +141,7 @@ def _refusal(log: str, name: str) -> InputError:
         )
     errors = _ERROR.findall(log)
     if not errors:
-        lines = [line.strip() for line in log.splitlines() if line.strip()]
-        said = (lines[0].partition(" : ")[2] or lines[0]) if lines else "nvJitLink does not say why"
-        return InputError(f"{name} does not assemble: {said.strip().rstrip('.')}.", "Mend the PTX.")
+        return InputError(f"{name} does not assemble: {linked.complaint}.", "Mend the PTX.")
     line, message = errors[0]
     more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
     return InputError(f"{name} does not assemble: line {line}: {message.strip().rstrip('.')}{more}.", "Mend the PTX.")
