@@ -75,8 +75,8 @@ def in_pieces(evaluate: Callable[[Any], Real], x: Any, points: int = 15000) -> N
     """`evaluate(x)` for inputs too many for the processor's caches, a piece at a time: the same numbers sooner.
 
     x      : a frozen dataclass whose fields are scalars or arrays that broadcast to one shape (...,).
-    points : of a piece; a dozen arrays of 15000 doubles fit a second-level cache, and none is so large that
-             the memory for it comes from the operating system anew each time.
+    points : of a piece; a dozen arrays of 15000 doubles fit a second-level cache. Fewer where the model is a few
+             lines: an allocator may give the memory of each array back to the operating system, three times slower.
     Returns an array of shape (...,).
     """
     values = {field.name: getattr(x, field.name) for field in fields(x)}
