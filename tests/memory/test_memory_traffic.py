@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from warpbound.analysis.dynamic import launch_memory
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
 from warpbound.machine import gpu
@@ -213,6 +214,26 @@ def test_transposes():
         assert found.shared_wavefronts_load == 32 * ways
         assert found.shared_excess_wavefronts == 32 * (ways - 1)
         assert found.by_instruction.shared_excess.tolist() == [0, 32 * (ways - 1)]
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "addresses", "narrow"),
+    [
+        ("LDG.E", 4 * LANE, 1),         # 128 bytes handed over: two cycles of 64 bytes instead of one
+        ("LDG.E.128", 16 * LANE, 4),    # 512 bytes: eight instead of four
+        ("LDG.E", 0 * LANE, 1),         # one word for all lanes is still 128 bytes of registers
+        ("LDG.E", 4096 * LANE, 0),      # lanes on one bank: 32 cycles with either width
+        ("LDG.E", 8 * LANE, 0),         # two lanes a bank: two cycles with either width
+    ],
+)  # fmt: skip
+def test_cycles_of_an_l1_of_half_the_width(mnemonic, addresses, narrow):
+    one = trace([0], 1, 1, lambda block, warp: [("global", 0, IN + addresses, None)])
+    found = traffic(program(mnemonic), one, MACHINE)
+    assert found.l1_narrow == narrow
+    memory = launch_memory(found)
+    assert memory.l1_cycles(86, 64.0) == found.l1_wavefronts + narrow
+    assert memory.l1_cycles(80, 128.0) == found.l1_wavefronts
+    assert memory.l1_cycles(52, 64.0) == 2 * found.l1_wavefronts
 
 
 def test_second_read_hits_l1_unless_it_bypasses():

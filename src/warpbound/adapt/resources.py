@@ -25,7 +25,7 @@ _UNITS = {  # unit of isa/families.toml -> resource of the reports
 }  # fmt: skip
 _TRAFFIC = {  # resource -> counts of Memory that it serves
     "shared": ("shared_wavefronts_load", "shared_wavefronts_store", "shared_wavefronts_atomic"),
-    "l1": ("l1_wavefronts",),
+    "l1": ("l1_wavefronts", "l1_narrow"),
     "l2": ("l2_sectors_read", "l2_sectors_written"),
     "dram": ("dram_bytes_read", "dram_bytes_written"),
 }
@@ -45,7 +45,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
     cycles["shared"] = _traffic(work, "shared")
     if gpu.arch >= FIRST_WITH_CACHES:
-        cycles["l1"] = LINE_B * _traffic(work, "l1") / gpu.value("l1_bandwidth")
+        cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"))
         cycles["l2"] = SECTOR_B * _traffic(work, "l2") / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
     cycles["dram"] = _traffic(work, "dram") / per_sm_cycle(gpu, "dram_achievable_bandwidth", clock_hz)
     return cycles

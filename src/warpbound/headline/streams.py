@@ -71,6 +71,7 @@ def workload(name: str, gpu: Gpu, clock_hz: float, warps: float | None = None) -
             l1_sectors_load=sectors * x.loads,
             l1_sectors_store=sectors * x.writes,
             l1_wavefronts=x.wavefronts,
+            l1_narrow=x.wavefronts,
             l2_sectors_read=x.beyond,
             l2_sectors_written=sectors * x.writes,
             dram_bytes_read=STREAM_B * x.reads,

@@ -15,7 +15,8 @@ class PerInstruction:
     """Whole launch, by instruction of the program, shape (instructions,) each.
 
     requests : warp instructions with an active lane. sectors : through L1, loads, stores and atomics.
-    ideal_sectors : as many as would hold the distinct bytes. l1_wavefronts : cycles of the L1.
+    ideal_sectors : as many as would hold the distinct bytes. l1_wavefronts : cycles of the L1; l1_narrow : further
+    ones where it hands over 64 bytes per cycle.
     shared_wavefronts, shared_excess : cycles of shared memory, and those that bank conflicts cost.
     atomic_steps : lanes on the most wanted address, summed over the requests.
     sectors_from : loaded sectors answered by L1, L2, DRAM, (instructions, 3).
@@ -26,6 +27,7 @@ class PerInstruction:
     sectors: Reals
     ideal_sectors: Reals
     l1_wavefronts: Reals
+    l1_narrow: Reals
     shared_wavefronts: Reals
     shared_excess: Reals
     atomic_steps: Reals
@@ -44,7 +46,7 @@ class PerInstruction:
 class Traffic:
     """Whole launch. Requests in warp instructions, sectors of 32 bytes, wavefronts in cycles of one SM's pipe.
 
-    global_* : global memory only; l1_sectors_* and l1_wavefronts : global and local together.
+    global_* : global memory only; l1_sectors_*, l1_wavefronts and l1_narrow : global and local together.
     l1_hit_rate : of loaded sectors. l2_hit_rate : of all sectors that reach L2; a stored sector is never
     fetched and counts as a hit. l2_sectors_atomic : beside those read and written.
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
@@ -63,6 +65,7 @@ class Traffic:
     l1_sectors_load: float
     l1_sectors_store: float
     l1_wavefronts: float
+    l1_narrow: float
     ideal_sectors: float
     sectors_per_request: float | None
     l2_sectors_read: float

@@ -44,6 +44,7 @@ class Cost:
     kind : READ, WRITE, UPDATE, or -1 where the opcode is no load, store or atomic.
     sectors : distinct 32-byte sectors. ideal_sectors : as many as would hold the distinct bytes.
     wavefronts, ideal_wavefronts : cycles of the data path as addressed, and without any conflict.
+    narrow : further cycles of an L1 that hands over 64 bytes per cycle, not 128; 0 for shared memory.
     lanes : active ones. same_address : lanes on the most wanted address (what an atomic serialises).
     """
 
@@ -52,6 +53,7 @@ class Cost:
     ideal_sectors: Counts
     wavefronts: Counts
     ideal_wavefronts: Counts
+    narrow: Counts
     lanes: Counts
     same_address: Counts
 
@@ -104,6 +106,7 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
         cost.ideal_sectors[rows] = -(-distinct(addresses, active) * size // SECTOR_B)
         cost.wavefronts[rows] = stages.cycles
         cost.ideal_wavefronts[rows] = -(-cost.lanes[rows] * size // (4 * banks.BANKS))
+        cost.narrow[rows] = np.maximum(0, -(-cost.lanes[rows] * size // (2 * banks.BANKS)) - stages.cycles)
     return cost
 
 
@@ -179,7 +182,7 @@ def _matrices(instruction: Instruction) -> int:
 
 def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:
     kinds = np.array([kind(one, space) for one in instructions] or [-1], np.int8)
-    zeros = (np.zeros(len(accesses.warp), np.int64) for _ in range(6))
+    zeros = (np.zeros(len(accesses.warp), np.int64) for _ in range(7))
     return Cost(kinds[accesses.instruction], *zeros)
 
 

@@ -57,6 +57,7 @@ def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruct
         sectors=np.sum([space.by_instruction(space.cost.sectors, size) for space in cached], axis=0),
         ideal_sectors=np.sum([space.by_instruction(space.cost.ideal_sectors, size) for space in cached], axis=0),
         l1_wavefronts=np.sum([space.by_instruction(space.cost.wavefronts, size) for space in cached], axis=0),
+        l1_narrow=np.sum([space.by_instruction(space.cost.narrow, size) for space in cached], axis=0),
         shared_wavefronts=shared.by_instruction(shared.cost.wavefronts, size),
         shared_excess=shared.by_instruction(shared.cost.excess, size),
         atomic_steps=np.sum(
@@ -86,6 +87,7 @@ def _record(trace: Trace, found: Spaces, answered: Answered, each: PerInstructio
         l1_sectors_load=loaded,
         l1_sectors_store=stored,
         l1_wavefronts=float(each.l1_wavefronts.sum()),
+        l1_narrow=float(each.l1_narrow.sum()),
         ideal_sectors=float(each.ideal_sectors.sum()),
         sectors_per_request=(sectors[READ] + sectors[WRITE]) / (loads + stores) if loads + stores else None,
         l2_sectors_read=loaded - in_l1,

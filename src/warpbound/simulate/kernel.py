@@ -254,7 +254,7 @@ def _pipe(kernel: Kernel, facts: OpcodeFacts, traffic: Memory) -> tuple[str, flo
 def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
     """Cycles of the data path that L1 and shared memory have in common."""
     shared = traffic.shared_wavefronts_load + traffic.shared_wavefronts_store + traffic.shared_wavefronts_atomic
-    return shared + traffic.l1_wavefronts * LINE_B / kernel.timing.l1_bytes
+    return shared + traffic.l1_cycles(kernel.gpu.arch, kernel.timing.l1_bytes)
 
 
 def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access | None, float]:

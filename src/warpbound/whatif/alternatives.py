@@ -155,7 +155,8 @@ def _no_spills(work: Workload, place: Place) -> Alternative | None:
         warp_instructions=work.warp_instructions - memory.local_requests,
         units=units,
         memory=replace(
-            memory, l1_wavefronts=kept * memory.l1_wavefronts, l2_sectors_read=kept * memory.l2_sectors_read,
+            memory, l1_wavefronts=kept * memory.l1_wavefronts, l1_narrow=kept * memory.l1_narrow,
+            l2_sectors_read=kept * memory.l2_sectors_read,
             l2_sectors_written=kept * memory.l2_sectors_written, dram_bytes_read=kept * memory.dram_bytes_read,
             dram_bytes_written=kept * memory.dram_bytes_written,
         ),

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, fields, replace
 
+LINE_B, NARROW_B = 128, 64
+FIRST_OF_ONE_ARRAY = 70  # L1 and shared memory in one, with the rules of its wavefronts
 
 @dataclass(frozen=True)
 class Memory:
@@ -12,6 +14,7 @@ class Memory:
     l1_sectors_load: float = 0.0
     l1_sectors_store: float = 0.0
     l1_wavefronts: float = 0.0
+    l1_narrow: float = 0.0  # further cycles where L1 hands over 64 bytes per cycle, not 128
     l2_sectors_read: float = 0.0
     l2_sectors_written: float = 0.0
     dram_bytes_read: float = 0.0
@@ -33,6 +36,17 @@ class Memory:
     def plus(self, other: "Memory") -> "Memory":
         """Every count added."""
         return Memory(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
+
+    def l1_cycles(self, arch: int, bytes_per_cycle: float) -> float:
+        """SM cycles of the L1 on sm `arch`, whose L1 hands over `bytes_per_cycle`.
+
+        Source   wavefronts of 128 bytes: the counters of gpu-strides (A100). A path of half the width hands a full
+        warp's 128 bytes over in two cycles, but a wavefront that conflicts or lines cost is no longer there than on
+        the others: published products of matrices whose lanes are a row apart take as many cycles on an RTX A6000.
+        """
+        if arch >= FIRST_OF_ONE_ARRAY and bytes_per_cycle <= NARROW_B:
+            return (self.l1_wavefronts + self.l1_narrow) * NARROW_B / bytes_per_cycle
+        return self.l1_wavefronts * LINE_B / bytes_per_cycle
 
     @property
     def sectors_per_request(self) -> float | None:

@@ -127,6 +127,7 @@ def _global_load(one: Instruction, access: Access, shared: Access) -> dict[str, 
         "global_load_requests": 1.0,
         "l1_sectors_load": access.sectors,
         "l1_wavefronts": access.wavefronts,
+        "l1_narrow": _narrow(one, access.wavefronts),
         "l2_sectors_read": access.sectors,
         "dram_bytes_read": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
@@ -139,6 +140,7 @@ def _global_store(one: Instruction, access: Access, shared: Access) -> dict[str,
         "global_store_requests": 1.0,
         "l1_sectors_store": access.sectors,
         "l1_wavefronts": access.wavefronts,
+        "l1_narrow": _narrow(one, access.wavefronts),
         "l2_sectors_written": access.sectors,
         "dram_bytes_written": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
@@ -154,7 +156,12 @@ def _local(one: Instruction, access: Access, shared: Access) -> dict[str, float]
     """Stack and spills: interleaved by lane, found in L1."""
     size = access_bytes(one)
     kind = "l1_sectors_load" if one.opcode in ("LDL", "LLD") else "l1_sectors_store"
-    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": max(1.0, WARP * size / LINE_B)}
+    wavefronts = max(1.0, WARP * size / LINE_B)
+    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": wavefronts, "l1_narrow": _narrow(one, wavefronts)}
+
+
+def _narrow(one: Instruction, wavefronts: float) -> float:
+    return max(0.0, 2 * WARP * access_bytes(one) / LINE_B - wavefronts)
 
 
 def _shared_load(one: Instruction, access: Access, shared: Access) -> dict[str, float]:

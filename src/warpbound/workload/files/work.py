@@ -106,6 +106,8 @@ def _memory(written: Written, share: Callable[[str], float]) -> Memory:
     scale = share(written.traffic.per)
     counted = msgspec.structs.asdict(written.traffic)
     named = {f.name: counted[f.name] * scale for f in fields(Memory) if counted.get(f.name) is not None}
+    if "l1_wavefronts" in named:
+        named["l1_narrow"] = named["l1_wavefronts"]  # taken for full lines
     return Memory(**({f.name: getattr(total, f.name) for f in fields(Memory)} | named))
 
 
@@ -119,11 +121,13 @@ def _one(access: Access) -> Memory:
     beyond_l1 = sectors * (1.0 - (access.l1_hit or 0.0))
     dram = SECTOR_B * beyond_l1 * (1.0 - (access.l2_hit or 0.0))
     wavefronts = max(1.0, sectors * SECTOR_B / LINE_B)
+    narrow = max(0.0, 2 * WARP * access.bytes / LINE_B - wavefronts)
     if access.kind == "load":
         return Memory(
             global_load_requests=1.0,
             l1_sectors_load=sectors,
             l1_wavefronts=wavefronts,
+            l1_narrow=narrow,
             l2_sectors_read=beyond_l1,
             dram_bytes_read=dram,
             ideal_sectors=ideal,
@@ -132,6 +136,7 @@ def _one(access: Access) -> Memory:
         global_store_requests=1.0,
         l1_sectors_store=sectors,
         l1_wavefronts=wavefronts,
+        l1_narrow=narrow,
         l2_sectors_written=beyond_l1,
         dram_bytes_written=dram,
         ideal_sectors=ideal,
