@@ -77,6 +77,9 @@ PARAMETERS: dict[str, Parameter] = {
     "l2_latency": Parameter("unloaded latency of a hit in the near L2", ("cycle",), 20),
     "l2_far_latency": Parameter("unloaded latency of a hit in the far L2 partition", ("cycle",)),
     "l1_latency": Parameter("unloaded latency of an L1 hit", ("cycle",), 20),
+    "l1_lead_reach": Parameter(
+        "data of an SM, in sizes of its L1, up to which older warps run ahead; 1 where not given", ("1",)
+    ),
     "l1_bandwidth": Parameter("L1 read rate", ("B/cycle/SM",), 20),
     "shared_latency": Parameter("unloaded shared-memory load latency", ("cycle",), 10),
     "tensor_fp16": Parameter("dense FP16 products, FP32 sums", _TENSOR),

@@ -13,17 +13,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.trace import Trace
+from warpbound.emulate.trace import Accesses, Trace
 from warpbound.memory import dram, requests
 from warpbound.memory.caches import READ
 from warpbound.memory.footprint import Sampled
-from warpbound.memory.hierarchy import L1, Facts, Levels, Rows, Schedule, block_of_warp, levels, order_of_rows
+from warpbound.memory.hierarchy import (
+    L1,
+    Facts,
+    Levels,
+    Rows,
+    Schedule,
+    block_of_warp,
+    levels,
+    order_of_rows,
+    speeds_by_age,
+)
 from warpbound.memory.requests import SectorList
 from warpbound.memory.spaces import Reals, Space, Spaces, added, local_array
 from warpbound.program.kernel import Program
 
 SECTORS_FOLLOWED = 500_000
 LINES_FOLLOWED = 2048
+BARRIERS = ("BAR", "UCGABAR_WAIT", "SYNCS")  # what makes the warps of a block wait for each other
 
 
 @dataclass(frozen=True)
@@ -131,7 +142,7 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
     )
     touched, part = _followed(parts)
     at, block = touched.row, block_of_warp(trace)[warp]
-    rank = order_of_rows(trace, plan, block, (parts[0].accesses, parts[1].accesses))
+    rank, ahead = step_and_age(program, trace, plan, (parts[0].accesses, parts[1].accesses))
     size = len(program.instructions)
     totals = np.sum([one.by_instruction(one.cost.sectors, size) for one in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
@@ -145,7 +156,7 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
     answered = levels(
         touched,
-        Rows(kind, ~past_l1[instruction], rank, plan.sm[block], plan.turn[block]),
+        Rows(kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block]),
         machine,
         (part * plan.l1_share, part * prints.share_of_l2),
         (how.method, how.cache if prints.complete else "cold"),
@@ -154,6 +165,20 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
     loads = added(instruction, (kind == READ).astype(np.float64), size)
     where = (instruction[at], at, touched.sector >> 2, seen.kind, seen.weight)
     return Answered(*where, part, loads, answered, moved)
+
+
+def step_and_age(
+    program: Program, trace: Trace, plan: Schedule, spaces: tuple[Accesses, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rank in time of every row when warps keep step, and when older ones run ahead.
+
+    Barriers keep the warps of a block in step: then there is but one order.
+    """
+    block = block_of_warp(trace)[np.concatenate([one.warp for one in spaces])]
+    in_step = order_of_rows(trace, plan, block, spaces, np.ones(len(trace.warps)))
+    if any(one.opcode in BARRIERS for one in program.instructions):
+        return in_step, in_step
+    return in_step, order_of_rows(trace, plan, block, spaces, speeds_by_age(trace, plan))
 
 
 def _followed(parts: tuple[Space, Space]) -> tuple[SectorList, float]:

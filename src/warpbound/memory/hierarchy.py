@@ -3,10 +3,10 @@
 Source   Write-through L1 without allocation on a store, invalidated between launches, and atomics in L2:
          NVIDIA, CUDA C++ Programming Guide and PTX ISA, cache operators, for compute capability 7.0 and later.
 Models   Block b stands in the queue of SM b mod SMs and runs with the blocks of its turn: as many as an SM
-         holds; turns follow one another. Within a turn all warps advance together, access by access. Where
-         fewer blocks of a turn were sampled than run together, the sample gets its share of the cache: of L1 by
-         blocks, of L2 by the data in use.
-Omits    Drift of warps against each other; blocks that start as others end; traffic of other launches.
+         holds; turns follow one another. Within a turn all warps advance together, access by access; or, as far
+         as `lead` says so, the older ones ahead. Where fewer blocks of a turn were sampled than run together, the
+         sample gets its share of the cache: of L1 by blocks, of L2 by the data in use.
+Omits    Blocks that start as others end; traffic of other launches.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
-from warpbound.memory import caches
+from warpbound.memory import caches, lead
 from warpbound.memory.caches import READ, Outcome, Stream
 from warpbound.memory.requests import SectorList
 
@@ -29,6 +29,7 @@ class Facts:
     """What one launch finds on its machine; sizes in bytes, 0 for a cache that is not there.
 
     arch : number of the sm. l1_bytes : what the carve-out leaves of one SM. blocks_per_sm : resident ones.
+    lead_reach : the GPU's l1_lead_reach; at 1 no warp runs ahead.
     """
 
     arch: int
@@ -36,6 +37,7 @@ class Facts:
     blocks_per_sm: int
     l1_bytes: int
     l2_bytes: int
+    lead_reach: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -52,13 +54,14 @@ class Schedule:
 class Rows:
     """Accesses on their way through the caches, shape (n,) each.
 
-    kind : READ, WRITE or UPDATE. cached : whether the L1 may answer. rank : place in time. sm, turn : of its
-    block.
+    kind : READ, WRITE or UPDATE. cached : whether the L1 may answer. rank : place in time when warps keep step.
+    ahead : place in time when older warps run ahead. sm, turn : of its block.
     """
 
     kind: NDArray[np.int8]
     cached: NDArray[np.bool_]
     rank: NDArray[np.int64]
+    ahead: NDArray[np.int64]
     sm: NDArray[np.int64]
     turn: NDArray[np.int64]
 
@@ -95,6 +98,7 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
         blocks_per_sm=max(1, blocks_per_sm),
         l1_bytes=1024 * (old if total is None else total - carveout),
         l2_bytes=round((gpu.get("l2_size") or 0.0) * (gpu.get("l2_reach") or 1.0)),
+        lead_reach=gpu.get("l1_lead_reach") or 1.0,
     )
 
 
@@ -137,14 +141,29 @@ def moments(warp: NDArray[np.int64], span: NDArray[np.int64]) -> NDArray[np.floa
     return (ordinal + 0.5) * span[warp] / counts if len(warp) else np.zeros(0)
 
 
+def speeds_by_age(trace: Trace, plan: Schedule) -> NDArray[np.float64]:
+    """Speed of each traced warp, (w,), when the older warps of an SM's turn run ahead of the younger ones."""
+    block = block_of_warp(trace)
+    together = plan.turn[block] * (plan.sm.max(initial=0) + 1) + plan.sm[block]
+    return lead.speeds(together, np.lexsort((trace.warps[:, 1], plan.seat[block], together)))
+
+
 def order_of_rows(
-    trace: Trace, plan: Schedule, block: NDArray[np.int64], spaces: tuple[Accesses, ...]
+    trace: Trace,
+    plan: Schedule,
+    block: NDArray[np.int64],
+    spaces: tuple[Accesses, ...],
+    speed: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """Rank in time of every row of the spaces, one space after the other; block : of each row, by position."""
+    """Rank in time of every row of the spaces, one space after the other.
+
+    block : of each row, by position. speed : at which each traced warp goes through its accesses, (w,).
+    """
     warps = len(trace.warps)
     span = np.max([np.bincount(one.warp, minlength=warps) for one in spaces], axis=0)
-    when = np.concatenate([moments(one.warp.astype(np.int64), span) for one in spaces])
-    within = trace.warps[np.concatenate([one.warp for one in spaces]), 1]
+    warp = np.concatenate([one.warp for one in spaces])
+    when = np.concatenate([moments(one.warp.astype(np.int64), span) for one in spaces]) / speed[warp]
+    within = trace.warps[warp, 1]
     order = np.lexsort((within, plan.sm[block], plan.seat[block], when, plan.turn[block]))
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
@@ -164,9 +183,8 @@ def levels(
     if machine.l1_bytes:
         mine = np.flatnonzero((kind == READ) & rows.cached[touched.row])
         row = touched.row[mine]
-        mine = mine[np.lexsort((rows.rank[row], rows.sm[row]))]
-        stream = Stream(touched.sector[mine], kind[mine], rows.sm[touched.row[mine]])
-        hit = simulate(stream, caches.l1(machine.l1_bytes * shares[0])).hit
+        loads = lead.Loads(touched.sector[mine], rows.sm[row], rows.rank[row], rows.ahead[row])
+        hit = lead.hits(loads, caches.l1(machine.l1_bytes * shares[0]), machine.lead_reach, simulate)
         level[mine[hit]] = L1
     past = np.flatnonzero(level == L2)
     past = past[np.argsort(rows.rank[touched.row[past]], kind="stable")]
