@@ -21,6 +21,7 @@ from warpbound.memory.hierarchy import Facts
 from warpbound.memory.predicted import Access, Predicted
 from warpbound.memory.records import Traffic
 from warpbound.memory.traffic import How, traffic
+from warpbound.program import Program
 from warpbound.program.instruction import Instruction
 from warpbound.workload import Memory
 from warpbound.workload.dynamic import (
@@ -35,6 +36,7 @@ from warpbound.workload.dynamic import (
 )
 from warpbound.workload.static import iterations
 
+Execute = Callable[[Program, Launch, list[int]], Trace]
 SECTOR_B = 32
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
@@ -59,14 +61,17 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
     return work_from(case, seen, chosen, moved), ""
 
 
-def followed(case: Case, launch: Launch) -> tuple[Trace, Sample, Traffic | None]:
-    """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed."""
+def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trace, Sample, Traffic | None]:
+    """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed.
+
+    execute : the emulator; one that remembers serves cases that differ in their caches alone.
+    """
     blocks = product(launch.grid)
     shared_out = blocks <= MOST_BLOCKS and draws_work(case.program)
     for step, more in enumerate(MORE_BLOCKS):
         chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
         chosen = every_block(blocks) if shared_out else chosen
-        seen = trace(case.program, launch, chosen.blocks.tolist())
+        seen = execute(case.program, launch, chosen.blocks.tolist())
         if seen.stopped:
             return seen, chosen, None
         how = How(cache=case.settings.cache, weights=chosen.weights, row=launch.grid[0])
