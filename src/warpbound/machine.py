@@ -16,108 +16,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from warpbound.board_parameters import CARRIED, HOW, PARAMETERS, UNITS, Parameter
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import arch, limits
 
-UNITS: dict[str, float] = {  # unit -> factor to its base unit
-    "1": 1.0,
-    "cycle": 1.0,
-    "B": 1.0,
-    "KiB": 1024.0,
-    "MiB": 1024.0**2,
-    "GiB": 1024.0**3,
-    "bit": 1.0,
-    "Gbit/s": 1e9,
-    "GB/s": 1e9,
-    "TB/s": 1e12,
-    "GFLOP/s": 1e9,
-    "TFLOP/s": 1e12,
-    "B/cycle/SM": 1.0,
-    "FMA/cycle/SM": 1.0,
-    "Hz": 1.0,
-    "MHz": 1e6,
-    "GHz": 1e9,
-    "s": 1.0,
-    "us": 1e-6,
-    "ns": 1e-9,
-    "W": 1.0,
-}
-
-HOW = ("vendor", "measured", "published", "assumed")
+__all__ = [
+    "HOW", "PARAMETERS", "UNITS", "Claim", "Gpu", "Parameter", "Quantity",
+    "catalogue", "clock", "gpu", "listed", "load", "override",
+]  # fmt: skip
 _CLAIM_KEYS = {"value", "source", "note"}
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a parameter means, the units it may be given in (the first is the usual one), and from
-    which architecture on (sm number) a board must give it; None: it may always be left out."""
-
-    meaning: str
-    units: tuple[str, ...]
-    required_from: int | None = None
-
-
-_TIME, _CLOCK, _RATE = ("ns", "us", "s"), ("MHz", "GHz", "Hz"), ("GB/s", "TB/s")
-_SIZE, _TENSOR = ("MiB", "KiB", "GiB", "B"), ("FMA/cycle/SM",)
-
-PARAMETERS: dict[str, Parameter] = {
-    "sm_count": Parameter("streaming multiprocessors", ("1",), 10),
-    "base_clock": Parameter("guaranteed SM clock", _CLOCK),
-    "boost_clock": Parameter("SM clock that the vendor's peak rates use", _CLOCK, 10),
-    "dram_size": Parameter("device memory", ("GiB", "MiB"), 10),
-    "dram_bus": Parameter("width of the memory bus", ("bit",)),
-    "dram_data_rate": Parameter("data rate of one pin", ("Gbit/s",)),
-    "dram_bandwidth": Parameter("pin bandwidth of device memory", _RATE, 10),
-    "dram_achievable_bandwidth": Parameter("best measured read or copy rate", _RATE, 10),
-    "dram_latency": Parameter("unloaded load latency, in cycles at latency_clock", ("cycle",), 10),
-    "latency_clock": Parameter("SM clock at which the latencies hold", _CLOCK, 10),
-    "l2_size": Parameter("L2 cache", _SIZE, 20),
-    "l2_reach": Parameter("share of L2 that holds different data when all SMs read; 1 where not given", ("1",)),
-    "l2_bandwidth": Parameter("L2 read rate of the chip, at boost unless noted", _RATE, 20),
-    "l2_latency": Parameter("unloaded latency of a hit in the near L2", ("cycle",), 20),
-    "l2_far_latency": Parameter("unloaded latency of a hit in the far L2 partition", ("cycle",)),
-    "l1_latency": Parameter("unloaded latency of an L1 hit", ("cycle",), 20),
-    "l1_lead_reach": Parameter(
-        "data of an SM, in sizes of its L1, up to which older warps run ahead; 1 where not given", ("1",)
-    ),
-    "l1_bandwidth": Parameter("L1 read rate", ("B/cycle/SM",), 20),
-    "shared_latency": Parameter("unloaded shared-memory load latency", ("cycle",), 10),
-    "tensor_fp16": Parameter("dense FP16 products, FP32 sums", _TENSOR),
-    "tensor_fp16_acc16": Parameter("dense FP16 products, FP16 sums", _TENSOR),
-    "tensor_bf16": Parameter("dense BF16 products, FP32 sums", _TENSOR),
-    "tensor_tf32": Parameter("dense TF32 products, FP32 sums", _TENSOR),
-    "tensor_fp8": Parameter("dense FP8 products, FP32 sums", _TENSOR),
-    "tensor_int8": Parameter("dense INT8 products, INT32 sums", _TENSOR),
-    "tensor_fp64": Parameter("dense FP64 products and sums", _TENSOR),
-    "launch_cost": Parameter("time of one empty kernel in a queue of them", _TIME, 10),
-    "block_start": Parameter("time to start and end one block", _TIME, 10),
-    "launch_gap": Parameter("time from the end of one kernel in a queue to the start of the next", _TIME),
-    "block_interval": Parameter("time from the start of one block to that of the next, on the whole chip", _TIME),
-    "l2_write_cost": Parameter("time of L2 for a sector written, in units of one read", ("1",)),
-    "store_cost": Parameter("time that a block stays longer because it stores", _TIME),
-    "latency_spread": Parameter("scale of the tail of a load's latency, as a share of that latency", ("1",)),
-    "dram_wait_read": Parameter("waiting of a load phase when reads take half of their capacity", _TIME),
-    "dram_wait_mixed": Parameter("the same, added by as many bytes written as read", _TIME),
-    "dram_read_capacity": Parameter("rate that reads alone approach under load", _RATE),
-    "dram_write_capacity": Parameter("rate that writes alone approach under load", _RATE),
-    "dram_mix_cost": Parameter("time per byte that an even mixture adds, in units of 1 / pin bandwidth", ("1",)),
-    "tdp": Parameter("power limit of the board", ("W",)),
-    "fp32_peak": Parameter("FP32 peak as printed, one FMA counting as two", ("TFLOP/s", "GFLOP/s")),
-    "alu_latency": Parameter("latency of an FP32 add, where a paper states one for its machine", ("cycle",)),
-    "departure_delay_coalesced": Parameter("Hong and Kim's Departure_del_coal", ("cycle",)),
-    "departure_delay_uncoalesced": Parameter("Hong and Kim's Departure_del_uncoal", ("cycle",)),
-    "miss_registers": Parameter("misses that one SM can have outstanding (MSHRs)", ("1",)),
-    "memory_partitions": Parameter("memory partitions that addresses are interleaved over", ("1",)),
-    "partition_width": Parameter("consecutive bytes in one memory partition", ("B",)),
-}
-
-_LOADED = ("dram_read_capacity", "dram_write_capacity")
-CARRIED: dict[str, tuple[str, ...]] = {  # rates of device memory that change with another one
-    "dram_bus": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
-    "dram_data_rate": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
-    "dram_bandwidth": ("dram_achievable_bandwidth", *_LOADED),
-    "dram_achievable_bandwidth": _LOADED,
-}
 
 
 @dataclass(frozen=True)
