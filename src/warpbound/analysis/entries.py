@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
+from warpbound.entry import Entry as Entry
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.machine import Gpu
 from warpbound.memory.predicted import Predicted
@@ -16,7 +16,6 @@ from warpbound.schedule import Schedule
 from warpbound.whatif import WhatIf
 from warpbound.workload import Memory, Workload
 
-Entry = dict[str, Any]
 NEVER = 1e6  # threads per SM: a resource that takes more to keep busy, hundreds of times what fits, is hardly used
 FLOP = ("fp16", "bf16", "fp32", "fp64", "tensor")
 MEMORY = (

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
+from warpbound.entry import Entry
 from warpbound.program import cache, nvdisasm
 
 

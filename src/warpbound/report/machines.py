@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
+from warpbound.entry import Entry
 from warpbound.machine import PARAMETERS, Claim, Gpu
 
 

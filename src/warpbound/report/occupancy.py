@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
+from warpbound.entry import Entry
 from warpbound.machine import Gpu
 from warpbound.occupancy_ladder import Rung
 from warpbound.report.words import amount, count
