@@ -36,7 +36,7 @@ GALLERY: dict[str, Drawable] = {
     "mwp": figures.mwp_and_cwp(LAUNCH, WARPS),
     "camping": figures.camping_band([1, 2], [1e-3, 2e-3], [7e-3, 14e-3], [2e-3]),
     "partitions": figures.partition_maps((figures.partition_map(COLUMN, ROW * 8 + COLUMN),) * 2),
-    "queue": figures.queue_at_partitions(12, 8),
+    "queue": figures.queue_at_partitions(figures.in_order(12, 8)),
     "occupancy": figures.occupancy_against_limits(gpu("h200"), figures.Block(256, 64, 0)),
     "stack": figures.latency_stack({"a": {"issue": 10.0, "dram": 30.0}}),
     "graph": figures.execution_graph(["LD", "FADD"], [0.0, 301.0], [figures.Edge(0, 1, 301.0, critical=True)]),

@@ -268,7 +268,7 @@ def test_partition_map_has_each_tile_once() -> None:
 
 
 def test_queue_fills_the_partitions_one_step_after_the_other() -> None:
-    picture = figures.queue_at_partitions(steps=10, warps=8)
+    picture = figures.queue_at_partitions(figures.in_order(steps=10, warps=8))
     busy = np.zeros(10, int)
     for layer in picture.layers:
         assert isinstance(layer, Boxes)

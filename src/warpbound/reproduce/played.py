@@ -1,5 +1,8 @@
 """The papers' own scenarios played by the event simulation of one SM."""
 
+from warpbound.report.figures.picture import Picture
+from warpbound.report.figures.simulated import warps_in_time
+from warpbound.simulate import views
 from warpbound.simulate.running import Outcome, run
 from warpbound.simulate.scenarios import SCENARIOS
 
@@ -7,3 +10,16 @@ from warpbound.simulate.scenarios import SCENARIOS
 def played(paper: str, scenario: str) -> Outcome:
     """What happens in a scenario of `warpbound.simulate.scenarios`."""
     return run(SCENARIOS[f"{paper}:{scenario}"]().experiment)
+
+
+def played_with_log(paper: str, scenario: str) -> Outcome:
+    """The same with as many events written down as a picture takes."""
+    return run(views.logged(SCENARIOS[f"{paper}:{scenario}"]().experiment))
+
+
+def in_time(paper: str, scenario: str, last: float = float("inf")) -> Picture:
+    """The warps of a scenario up to cycle `last`."""
+    one = SCENARIOS[f"{paper}:{scenario}"]()
+    x = views.logged(one.experiment)
+    done = run(x)
+    return warps_in_time(views.spans(x, done, min(last, done.cycles)), one.title, f"{one.source}: simulated")

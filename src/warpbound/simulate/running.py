@@ -62,6 +62,12 @@ class Outcome:
         """Cycles of every warp that ended, in the order of the launch."""
         return (self.ended - self.started)[~np.isnan(self.ended)]
 
+    @property
+    def request_latencies(self) -> NDArray[np.float64]:
+        """Cycles of every transaction in the log, waiting included."""
+        requests = self.log[self.log["kind"] == "request"]
+        return np.asarray(requests["until"] - requests["cycle"], np.float64)
+
     def occupancy_over_time(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Cycles at which the number of warps changes, and the number from there on."""
         came = self.started[~np.isnan(self.started)]

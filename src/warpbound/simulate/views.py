@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,15 @@ from numpy.typing import NDArray
 
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.running import Outcome
+from warpbound.simulate.warp_state import Reason
 
 WIDTH = 100          # characters of a timeline
 LINES = 64           # warps of a timeline
 COARSEST = 8         # most cycles that a character stands for; of a longer run the timeline shows the beginning
 ISSUES, WAITS, IDLE = "#", "-", "."
 PERCENTILES = (0, 5, 25, 50, 75, 95, 100)
-KEY = f"{ISSUES} issues or computes, {WAITS} waits for memory, {IDLE} waits for something else"
+WORDS = {ISSUES: "issues or computes", WAITS: "waits for memory", IDLE: "waits for something else"}
+KEY = ", ".join(f"{mark} {words}" for mark, words in WORDS.items())
 
 
 def timeline(x: Experiment, done: Outcome, width: int = WIDTH) -> Iterator[str]:
@@ -45,6 +48,44 @@ def _line(x: Experiment, done: Outcome, warp: int, per_mark: int, width: int) ->
         if cycles > 0:
             _fill(marks, ISSUES, begin, begin + cycles, per_mark)
     return "".join(marks).rstrip()
+
+
+def spans(x: Experiment, done: Outcome, last: float) -> Iterator[tuple[int, float, float, str]]:
+    """What each warp of the log does up to cycle `last`: (warp, from, to, one of WORDS), no two at a time.
+
+    In memory is what is served there; where no instruction sends transactions, what waits on a long scoreboard.
+    """
+    lasting = np.array([step.issue for step in x.steps])
+    for warp in np.unique(done.log["warp"][done.log["cycle"] < last]).tolist():
+        own = done.log[done.log["warp"] == warp]
+        requests, issues = own[own["kind"] == "request"], own[own["kind"] == "issue"]
+        end = min(last, done.cycles if np.isnan(done.ended[warp]) else done.ended[warp])
+        waiting = (_served_from(x, requests), requests["until"])
+        if not any(step.access for step in x.steps):
+            held = issues[issues["reason"] == Reason.LONG_SCOREBOARD.name.lower()]
+            waiting = (_behind(issues["cycle"] + lasting[issues["step"]], held["cycle"]), held["until"])
+        issuing = (issues["cycle"], issues["cycle"] + lasting[issues["step"]])
+        life = np.array([done.started[warp], end])
+        cuts = np.unique(np.clip(np.concatenate([life, *waiting, *issuing]), *life))
+        middle = (cuts[:-1] + cuts[1:]) / 2
+        kinds = np.where(_within(middle, *issuing), ISSUES, np.where(_within(middle, *waiting), WAITS, IDLE))
+        changes = np.flatnonzero(kinds[1:] != kinds[:-1]) + 1
+        turns = [0, *changes.tolist(), len(kinds)] if len(kinds) else []
+        for first, behind in pairwise(turns):
+            yield warp, float(cuts[first]), float(cuts[behind]), WORDS[str(kinds[first])]
+
+
+def _behind(ends: NDArray[np.float64], moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The last of `ends`, in order, up to each moment."""
+    return np.asarray(ends[np.maximum(0, np.searchsorted(ends, moments, side="right") - 1)])
+
+
+def _within(
+    moments: NDArray[np.float64], begins: NDArray[np.float64], ends: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Whether any span that has begun has not ended yet, for each moment."""
+    begun = np.searchsorted(np.sort(begins), moments, side="right")
+    return np.asarray(begun > np.searchsorted(np.sort(ends), moments, side="right"))
 
 
 def _served_from(x: Experiment, requests: NDArray[np.void]) -> NDArray[np.float64]:
@@ -108,8 +149,7 @@ def _percentiles(values: NDArray[np.float64]) -> dict[str, float]:
 
 def request_percentiles(done: Outcome) -> dict[str, float]:
     """Latencies of the logged transactions, waiting included; empty without a log."""
-    requests = done.log[done.log["kind"] == "request"]
-    return _percentiles(requests["until"] - requests["cycle"])
+    return _percentiles(done.request_latencies)
 
 
 def events(done: Outcome) -> list[dict[str, Any]]:

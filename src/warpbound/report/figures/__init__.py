@@ -1,7 +1,7 @@
 """Figures: pure functions make a `Picture` of plain data; `figure` and `spec` draw it, the same everywhere."""
 
 from warpbound.report.figures.accesses import bank_map, sector_map
-from warpbound.report.figures.camping import camping_band, partition_map, partition_maps, queue_at_partitions
+from warpbound.report.figures.camping import camping_band, in_order, partition_map, partition_maps, queue_at_partitions
 from warpbound.report.figures.drawing import figure, spec
 from warpbound.report.figures.execution import Edge, Event, edges_of, execution_graph, latency_stack, timeline
 from warpbound.report.figures.listing import listing
@@ -10,6 +10,16 @@ from warpbound.report.figures.parallelism import mwp_and_cwp
 from warpbound.report.figures.picture import Panels, Picture
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.rooflines import Roofs, Spot, roofline
+from warpbound.report.figures.simulated import (
+    family,
+    latencies,
+    models_over_reference,
+    models_over_simulation,
+    needed_warps,
+    occupancy_in_time,
+    warps_in_time,
+)
+from warpbound.report.figures.svg import svg
 from warpbound.report.figures.theme import DARK, LIGHT
 from warpbound.report.figures.throughput import (
     Here,
@@ -17,7 +27,15 @@ from warpbound.report.figures.throughput import (
     throughput_against_occupancy,
     warps_needed_against_intensity,
 )
-from warpbound.report.figures.x_graphs import Machine, architectures, machines_of, nine_operations, operation, x_graph
+from warpbound.report.figures.x_graphs import (
+    Machine,
+    architectures,
+    changed,
+    machines_of,
+    nine_operations,
+    operation,
+    x_graph,
+)
 
 __all__ = [
     "DARK",
@@ -34,16 +52,24 @@ __all__ = [
     "architectures",
     "bank_map",
     "camping_band",
+    "changed",
     "edges_of",
     "execution_graph",
+    "family",
     "figure",
+    "in_order",
+    "latencies",
     "latency_against_throughput",
     "latency_stack",
     "listing",
     "machines_of",
+    "models_over_reference",
+    "models_over_simulation",
     "mwp_and_cwp",
+    "needed_warps",
     "nine_operations",
     "occupancy_against_limits",
+    "occupancy_in_time",
     "operation",
     "partition_map",
     "partition_maps",
@@ -52,8 +78,10 @@ __all__ = [
     "roofline",
     "sector_map",
     "spec",
+    "svg",
     "throughput_against_occupancy",
     "timeline",
+    "warps_in_time",
     "warps_needed_against_intensity",
     "x_graph",
 ]

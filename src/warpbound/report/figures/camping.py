@@ -3,6 +3,8 @@
 Source   A. Aji, M. Daga, W. Feng, "Bounding the Effect of Partition Camping in GPU Kernels", CF 2011.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +13,8 @@ from warpbound.report.figures.theme import FILLS, PREDICTION
 
 SOURCE = "A. Aji, M. Daga, W. Feng, Bounding the Effect of Partition Camping in GPU Kernels, CF 2011"
 MILLI = 1e3
-MOST_BLOCKS_WITH_TEXT = 256
+MOST_TILES_WITH_TEXT = 8  # beside each other; of more, every so many blocks are named
+PALE = 0.12  # fill of tiles that no block touches
 
 
 def camping_band(warps_per_sm: Numbers, best_s: Numbers, worst_s: Numbers, application_s: Numbers) -> Picture:
@@ -48,18 +51,17 @@ def partition_map(
 ) -> Picture:
     """Tiles of a matrix, shape (rows, columns) each: the partition each lies in and the block that touches it.
 
-    block_of : -1 where no block at hand does.
+    block_of : -1 where no block at hand does; such tiles are pale.
     """
     rows, columns = partition_of.shape
-    row, column = np.indices((rows, columns))
+    touched = block_of >= 0
+    every = max(1, max(rows, columns) // MOST_TILES_WITH_TEXT)
     layers = []
     for number in np.unique(partition_of):
-        here = partition_of == number
-        names = tuple(str(block) if block >= 0 else "" for block in block_of[here])
-        texts = names if block_of.size <= MOST_BLOCKS_WITH_TEXT else ()
-        r, c = row[here], column[here]
-        look = FILLS[int(number) % len(FILLS)]
-        layers.append(Boxes(f"partition {number}", c - 0.5, c + 0.5, r - 0.5, r + 0.5, texts, look))
+        here, look = partition_of == number, FILLS[int(number) % len(FILLS)]
+        texts = tuple("" if block % every else str(block) for block in block_of[here & touched])
+        layers += [_tiles(f"partition {number}", here & touched, texts, look)] if (here & touched).any() else []
+        layers += [_stripes(here & ~touched, replace(look, fill=PALE))] if (here & ~touched).any() else []
     return Picture(
         title=title,
         x=Axis("column of tiles", span=(-0.5, columns - 0.5)),
@@ -68,6 +70,19 @@ def partition_map(
         source=source,
         caption="Colours: memory partitions; numbers: thread blocks. Blocks that run together should differ in colour.",
     )
+
+
+def _tiles(name: str, here: NDArray[np.bool_], texts: tuple[str, ...], look: Look) -> Boxes:
+    row, column = np.nonzero(here)
+    return Boxes(name, column - 0.5, column + 0.5, row - 0.5, row + 0.5, texts, look)
+
+
+def _stripes(here: NDArray[np.bool_], look: Look) -> Boxes:
+    """Neighbours in a column as one box."""
+    edges = np.diff(np.pad(here, ((1, 1), (0, 0))).astype(int), axis=0).T
+    column, first = np.nonzero(edges == 1)
+    _, behind = np.nonzero(edges == -1)
+    return Boxes("", column - 0.5, column + 0.5, first - 0.5, behind - 0.5, (), look)
 
 
 def partition_maps(pictures: tuple[Picture, ...]) -> Panels:
@@ -81,30 +96,34 @@ def partition_maps(pictures: tuple[Picture, ...]) -> Panels:
     )
 
 
-def queue_at_partitions(steps: int, warps: int, partitions: int = 8) -> Picture:
-    """Warps that all walk the partitions in order: they queue at first, then every partition is in use (Figure 7)."""
-    step, warp = (index.reshape(-1) for index in np.indices((steps, warps)))
-    at = step - warp
+def queue_at_partitions(warp_at: NDArray[np.int64], source: str = f"{SOURCE}, Figure 7") -> Picture:
+    """Which warp, from 1 on, accesses each partition in each step, shape (steps, partitions); 0 : none.
+
+    Where all warps walk the partitions in order, they queue at first, then every partition is in use.
+    """
     layers = []
-    for number in range(partitions):
-        here = (at >= 0) & (at % partitions == number)
-        names = tuple(str(number) for _ in at[here])
+    for number in range(warp_at.shape[1]):
+        step = np.flatnonzero(warp_at[:, number])
+        warp = warp_at[step, number] - 1
         layers.append(
             Boxes(
-                f"partition {number}",
-                step[here] - 0.48,
-                step[here] + 0.48,
-                warp[here] - 0.45,
-                warp[here] + 0.45,
-                names,
+                f"partition {number}", step - 0.48, step + 0.48, warp - 0.45, warp + 0.45, (str(number),) * len(step),
                 FILLS[number % len(FILLS)],
-            )
+            )  # fmt: skip
         )
+    warps = int(warp_at.max(initial=1))
     return Picture(
         title="Warps queue until the pipeline of partitions is full",
-        x=Axis("step", "one access each", span=(-0.6, steps - 0.4)),
-        y=Axis("warp", span=(warps - 0.4, -0.6)),
+        x=Axis("step", "one access each", span=(-0.6, len(warp_at) - 0.4)),
+        y=Axis("warp", names=tuple(map(str, range(1, warps + 1))), span=(warps - 0.4, -0.6)),
         layers=tuple(layers),
-        source=f"{SOURCE}, Figure 7",
+        source=source,
         caption="Each row is a warp, each box an access, its number the partition. Empty: waiting for the first one.",
     )
+
+
+def in_order(steps: int, warps: int, partitions: int = 8) -> NDArray[np.int64]:
+    """The table of warps that all walk the partitions from the first on, each a step behind the one before it."""
+    step, partition = np.indices((steps, partitions))
+    warp = (step - partition) % partitions
+    return np.where((warp < warps) & (step >= partition + warp), warp + 1, 0)

@@ -1,14 +1,13 @@
 """Pictures in Plotly's terms: one dictionary that the report embeds as it is, or a Plotly Figure of the same."""
 
 import importlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from warpbound.errors import WarpboundError
-from warpbound.report.figures.picture import Axis, Drawable, Layer, Look, Panels, Picture, Rule
-from warpbound.report.figures.theme import CYCLE, LIGHT, Theme
+from warpbound.report.figures.picture import Axis, Drawable, Panels, Picture, Rule
+from warpbound.report.figures.theme import LIGHT, Theme, with_looks
 from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rule_text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
@@ -161,7 +160,7 @@ def _panel(picture: Picture, number: int, place: Place, theme: Theme, into: tupl
     x, y = f"x{suffix}", f"y{suffix}"
     layout[f"xaxis{suffix}"] = _axis(picture.x, theme) | {"domain": list(place[:2]), "anchor": y}
     layout[f"yaxis{suffix}"] = _axis(picture.y, theme) | {"domain": list(place[2:]), "anchor": x}
-    for layer, look in _with_looks(picture.layers):
+    for layer, look in with_looks(picture.layers):
         if isinstance(layer, Rule):
             layout["annotations"].append(rule_text(layer, picture, (x, y), theme))
             layout.setdefault("shapes", []).append(rule_line(layer, (x, y), theme))
@@ -169,16 +168,6 @@ def _panel(picture: Picture, number: int, place: Place, theme: Theme, into: tupl
         traces = TRACES[type(layer)](layer, look, theme)
         data += [trace | {"xaxis": x, "yaxis": y} for trace in traces]
     _second_axes(picture, number, theme, into)
-
-
-def _with_looks(layers: tuple[Layer, ...]) -> Iterator[tuple[Layer, Look]]:
-    taken = 0
-    for layer in layers:
-        if layer.look is None:
-            yield layer, CYCLE[taken % len(CYCLE)]
-            taken += 1
-        else:
-            yield layer, layer.look
 
 
 def _axis(axis: Axis, theme: Theme) -> Spec:

@@ -68,7 +68,7 @@ def execution_graph(
     """Instructions in program order, downwards, at the cycle they issue; arrows are waits, the longest path marked."""
     layers: list[Layer] = []
     groups = (
-        ("latency", [e for e in edges if not e.critical], Look("sky", "dot", width=1.4)),
+        ("latency", [e for e in edges if not e.critical], Look("blue", "dash", width=1.2)),
         ("longest path", [e for e in edges if e.critical], Look("vermilion", "solid", width=3.0)),
     )
     for name, own, look in groups:
@@ -123,6 +123,12 @@ def edges_of(program: Sequence[one_warp.Instruction], pairs: Sequence[tuple[int,
     return [Edge(*one, critical=one in path) for one in found]
 
 
+_KINDS = {
+    "issues": Look("blue"), "issues or computes": Look("blue"), "waits for memory": Look("vermilion"),
+    "waits for something else": Look("green", fill=0.25),
+}  # fmt: skip
+
+
 class Event(NamedTuple):
     """What a warp does from cycle `start` to cycle `end`."""
 
@@ -145,7 +151,7 @@ def timeline(
     for number, kind in enumerate(dict.fromkeys(event.kind for event in rows)):
         own = [event for event in rows if event.kind == kind]
         at = np.array([place[event.warp] for event in own], dtype=np.float64)
-        look = FILLS[number % len(FILLS)]
+        look = _KINDS.get(kind, FILLS[number % len(FILLS)])
         layers.append(Boxes(kind, [e.start for e in own], [e.end for e in own], at - 0.4, at + 0.4, (), look))
     first, last = min(e.start for e in rows), max(e.end for e in rows)
     return Picture(

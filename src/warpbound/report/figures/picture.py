@@ -126,11 +126,15 @@ class Arrows:
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line across the plot where x (along="y") or y (along="x") has the value `at`."""
+    """A straight line across the plot where x (along="y") or y (along="x") has the value `at`.
+
+    share : how far along a level line its text stands, of the plot's width.
+    """
 
     at: float
     text: str
     along: str = "y"
+    share: float = 0.66
     look: Look = field(default_factory=lambda: Look("muted", "dot", width=1.2))
 
 

@@ -1,12 +1,16 @@
 """Figures of papers from their data: any record with title, axes, series and source."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from warpbound.report.figures.picture import Axis, Curve, Layer, Picture, Points
+import numpy as np
+
+from warpbound.report.figures.picture import Axis, Curve, Layer, Numbers, Picture, Points, numbers
 from warpbound.report.figures.theme import nth
 
 _KINDS = ("points", "curve", "both")
+SMALL_S = 0.5  # seconds below which a time is told in smaller units
 
 
 def recorded(record: Any) -> Picture:
@@ -17,19 +21,32 @@ def recorded(record: Any) -> Picture:
     series : name, x, y and, if there is, kind, one of points (as measured values are drawn), curve, both.
     Raises KeyError for what is missing, ValueError for an unknown kind.
     """
-    layers = tuple(_series(one, number) for number, one in enumerate(_get(record, "series")))
+    given = _get(record, "series")
+    y, factor = _readable(_axis(_get(record, "y")), [_get(one, "y") for one in given])
+    layers = tuple(_series(one, number, factor) for number, one in enumerate(given))
     return Picture(
         title=_get(record, "title"),
         x=_axis(_get(record, "x")),
-        y=_axis(_get(record, "y")),
+        y=y,
         layers=layers,
         source=_get(record, "source"),
         caption=_get(record, "caption", ""),
     )
 
 
-def _series(one: Any, number: int) -> Layer:
-    name, x, y, kind = _get(one, "name"), _get(one, "x"), _get(one, "y"), _get(one, "kind", "curve")
+def _readable(axis: Axis, values: Sequence[Numbers]) -> tuple[Axis, float]:
+    """Seconds of which none is large as milli- or microseconds, and the factor for that."""
+    every = np.concatenate([numbers(own) for own in values]) if values else np.zeros(0)
+    most = float(np.nanmax(np.abs(every), initial=0.0, where=np.isfinite(every)))
+    if axis.unit != "s" or axis.scale == "log" or most == 0 or most >= SMALL_S:
+        return axis, 1.0
+    unit, factor = ("ms", 1e3) if most >= SMALL_S / 1e3 else ("us", 1e6)
+    return replace(axis, unit=unit), factor
+
+
+def _series(one: Any, number: int, factor: float) -> Layer:
+    name, x, kind = _get(one, "name"), _get(one, "x"), _get(one, "kind", "curve")
+    y = factor * numbers(_get(one, "y"))
     if kind not in _KINDS:
         raise ValueError(f"series {name!r}: kind {kind!r} is none of {', '.join(_KINDS)}")
     look, marks = nth(number)

@@ -4,9 +4,10 @@ Source   M. Okabe, K. Ito, "Color Universal Design", 2008: the eight colours. Th
          page; on dark paper it turns white, and blue takes a lighter shade of the same hue.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from warpbound.report.figures.picture import Look
+from warpbound.report.figures.picture import Layer, Look
 
 OKABE_ITO = {
     "blue": "#0072b2",
@@ -45,6 +46,17 @@ CYCLE = (
     Look("ink", "8px,3px", "star"),
     Look("muted", "2px,2px", "pentagon"),
 )
+
+
+def with_looks(layers: tuple[Layer, ...]) -> Iterator[tuple[Layer, Look]]:
+    """Every layer with its look; those without one of their own take the cycle's in turn."""
+    taken = 0
+    for layer in layers:
+        if layer.look is None:
+            yield layer, CYCLE[taken % len(CYCLE)]
+            taken += 1
+        else:
+            yield layer, layer.look
 
 
 def nth(number: int) -> tuple[Look, str]:

@@ -143,7 +143,7 @@ def rule_line(layer: Rule, axes: tuple[str, str], theme: Theme) -> Spec:
         ends = {"x0": layer.at, "x1": layer.at, "y0": 0, "y1": 1, "xref": axes[0], "yref": f"{axes[1]} domain"}
     else:
         ends = {"x0": 0, "x1": 1, "y0": layer.at, "y1": layer.at, "xref": f"{axes[0]} domain", "yref": axes[1]}
-    return {"type": "line", "line": line, "layer": "below"} | ends
+    return {"type": "line", "line": line, "layer": "between"} | ends
 
 
 def rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme) -> Spec:
@@ -158,7 +158,8 @@ def rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme
         }  # fmt: skip
     at = float(np.log10(layer.at)) if picture.y.scale == "log" else layer.at
     return text | {
-        "x": 0.66, "y": at, "xref": f"{axes[0]} domain", "yref": axes[1], "xanchor": "center", "yanchor": "bottom",
+        "x": layer.share, "y": at, "xref": f"{axes[0]} domain", "yref": axes[1], "xanchor": "center",
+        "yanchor": "bottom",
     }  # fmt: skip
 
 

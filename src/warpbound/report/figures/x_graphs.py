@@ -128,19 +128,24 @@ def _top(*states: Inputs) -> float:
 
 def operation(before: Inputs, name: str, factor: float) -> Picture:
     """One of the nine operations: both curves before (thin) and after (thick), with the state reached in each."""
-    before = _plain(before)
-    after = _plain(operations.operate(before, name, factor))
+    after = operations.operate(before, name, factor)
+    return changed(before, after, f"{OPERATION_WORDS[name]} x{factor:.3g}", f"{SOURCE}, Figure {name}")
+
+
+def changed(before: Inputs, after: Inputs, title: str, source: str) -> Picture:
+    """The same for any change. Inputs are scalars."""
+    before, after = _plain(before), _plain(after)
     most = max(float(before.threads), float(after.threads))
     old, new = _curves(before, most), _curves(after, most)
     thin = tuple(replace(curve, name=f"{curve.name} before", look=look) for curve, look in zip(old, _OLD, strict=True))
     thick = tuple(replace(curve, name=f"{curve.name} after") for curve in new)
     dots = (_reached(before, "before", "circle-open"), _reached(after, "after", "circle"))
     return Picture(
-        title=f"{OPERATION_WORDS[name]} x{factor:.3g}",
+        title=title,
         x=Axis("k", "threads", span=(0.0, most)),
         y=Axis("MS throughput", "requests/cycle", span=(0.0, _top(before, after))),
         layers=(*thin, *thick, *dots),
-        source=f"{SOURCE}, Figure {name}",
+        source=source,
         caption="Thin: before; thick: after; marks: the state that a launch reaches.",
     )
 

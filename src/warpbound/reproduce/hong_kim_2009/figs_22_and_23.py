@@ -12,10 +12,10 @@ VERSIONS = ("optimised", "naive")
 
 def numbers(given: Given) -> Numbers:
     """Limits of MWP, whether the number of warps matters, and how much faster coalescing alone is."""
-    fast, slow = (terms(_inputs(given, version, float(given["most_warps"]))) for version in VERSIONS)
+    fast, slow = (terms(inputs(given, version, float(given["most_warps"]))) for version in VERSIONS)
     n = warps_to(given["most_warps"])
-    naive = np.asarray(cpi(_inputs(given, "naive", n)))
-    ratio = cpi(_inputs(given, "naive", n[-1])) / cpi(_inputs(given, "optimised", n[-1]))
+    naive = np.asarray(cpi(inputs(given, "naive", n)))
+    ratio = cpi(inputs(given, "naive", n[-1])) / cpi(inputs(given, "optimised", n[-1]))
     return {
         "optimised": {
             "MWP_peak_BW": fast.mwp_peak_bw,
@@ -37,7 +37,7 @@ def figures(given: Given) -> tuple[Figure, ...]:
 
 def _figure(given: Given, version: str) -> Figure:
     n = warps_to(given["most_warps"])
-    t = terms(_inputs(given, version, n))
+    t = terms(inputs(given, version, n))
     lines = {
         "N": n,
         "MWP_Without_BW": t.mwp_full,
@@ -54,7 +54,8 @@ def _figure(given: Given, version: str) -> Figure:
     )
 
 
-def _inputs(given: Given, version: str, warps: float | np.ndarray[tuple[int], np.dtype[np.float64]]) -> Inputs:
+def inputs(given: Given, version: str, warps: float | np.ndarray[tuple[int], np.dtype[np.float64]]) -> Inputs:
+    """A version of SVM with so many warps on each SM."""
     loads = given["mem_insts"]
     return on(
         given,

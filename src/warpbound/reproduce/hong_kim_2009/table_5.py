@@ -27,9 +27,9 @@ class Point:
 
 def numbers(given: Given) -> Numbers:
     """Intensities of the table; means of the figures; the order in which section 5.2 puts them."""
-    found = {name: _points(given, workload) for name, workload in given["workloads"].items()}
-    by_benchmark = {name: _mean([p for own in points.values() for p in own]) for name, points in found.items()}
-    by_gpu = {g: _mean([p for points in found.values() for p in points[g]]) for g in given["gpus"]}
+    found = {name: points(given, workload) for name, workload in given["workloads"].items()}
+    by_benchmark = {name: _mean([p for own in each.values() for p in own]) for name, each in found.items()}
+    by_gpu = {g: _mean([p for each in found.values() for p in each[g]]) for g in given["gpus"]}
     return {
         "arithmetic intensity": {name: _intensity(given, workload) for name, workload in given["workloads"].items()},
         "words": {
@@ -49,8 +49,8 @@ def figures(given: Given) -> tuple[Figure, ...]:
     for name in given["gpus"]:
         lines = []
         for benchmark, workload in given["workloads"].items():
-            points = sorted(_points(given, workload)[name], key=lambda point: point.threads)
-            lines.append(series(benchmark, [p.threads for p in points], [p.seconds for p in points], "both"))
+            own = sorted(points(given, workload)[name], key=lambda point: point.threads)
+            lines.append(series(benchmark, [p.threads for p in own], [p.seconds for p in own], "both"))
         drawn.append(
             Figure(
                 f"Merge benchmarks on {name}",
@@ -63,7 +63,7 @@ def figures(given: Given) -> tuple[Figure, ...]:
     return tuple(drawn)
 
 
-def _points(given: Given, workload: str) -> dict[str, list[Point]]:
+def points(given: Given, workload: str) -> dict[str, list[Point]]:
     """By GPU; launches of which no block fits are left out."""
     return {
         name: [point for written in read(workload) if (point := _point(written, given["machines"][name]["board"]))]
@@ -91,9 +91,9 @@ def _intensity(given: Given, workload: str) -> float:
     return float(arithmetic_intensity(_inputs(read(workload)[-1], board)))
 
 
-def _mean(points: list[Point]) -> dict[str, float]:
+def _mean(own: list[Point]) -> dict[str, float]:
     return {
-        "CPI": float(np.mean([point.cpi for point in points])),
-        "MWP": float(np.mean([point.mwp for point in points])),
-        "CWP": float(np.mean([point.cwp for point in points])),
+        "CPI": float(np.mean([point.cpi for point in own])),
+        "MWP": float(np.mean([point.mwp for point in own])),
+        "CWP": float(np.mean([point.cwp for point in own])),
     }

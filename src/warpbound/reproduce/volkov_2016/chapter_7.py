@@ -10,6 +10,7 @@ from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import Throughput
 
 LANES = 32.0
+ENDLESS = 1e6  # additions to an access, from which on memory does not count
 
 
 def adds(model: Throughput, machine: Machine, warps: float | NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
@@ -29,9 +30,14 @@ def adds_figure(
 ) -> Figure:
     """A line for each model."""
     return Figure(
-        f"{title}, {machine.name}, alpha {alpha:g}",
+        f"{title}, {machine.name}, alpha {_alpha(alpha)}",
         Axis("occupancy", "warp/SM"),
         Axis("throughput", "add/cycle/SM"),
         tuple(series(name, warps, adds(model, machine, warps, alpha)) for name, model in models.items()),
         "Volkov 2016, chapter 7: the models",
     )
+
+
+def _alpha(alpha: float) -> str:
+    """Very large ones stand for arithmetic alone."""
+    return f"{alpha:g}" if alpha < ENDLESS else "infinite"

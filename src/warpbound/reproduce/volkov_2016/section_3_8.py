@@ -13,21 +13,21 @@ from warpbound.reproduce.item import Given, Numbers
 
 def numbers(given: Given) -> Numbers:
     """Latency and bounds."""
-    program, pairs = _program(given), dual_pairs(_program(given))
+    pairs = dual_pairs(program(given))
     path, best = _latency(given), given["memory_GBs"] * 1e9
     per_cycle = best / (given["clock_GHz"] * 1e9 * given["sms"])
-    events = issue_events(len(program), len(pairs), 0)
+    events = issue_events(len(program(given)), len(pairs), 0)
     return {
         "Pairs issued together": len(pairs),
         "Latency of a warp": path,
-        "Latency without dual issue": latency_bound(program, (), given["termination"]),
+        "Latency without dual issue": latency_bound(program(given), (), given["termination"]),
         "Issue bound": given["schedulers"] / events,
         "Memory": per_cycle,
         "Memory bound": per_cycle / given["bytes_per_warp"],
         "Memory bound, of 17.1 B": round(per_cycle, 1) / given["bytes_per_warp"],
-        "Bandwidth per warp": _gbytes(given, 1.0 / path),
+        "Bandwidth per warp": gbytes(given, 1.0 / path),
         "Instruction throughput at 156 GB/s": given["instructions"] * _warps(given, given["attained_GBs"] * 1e9),
-        "Warps that hide latency": needed_warps(_inputs(given, 1.0)),
+        "Warps that hide latency": needed_warps(inputs(given, 1.0)),
     }
 
 
@@ -39,18 +39,18 @@ def figures(given: Given) -> tuple[Figure, ...]:
             "Vector add on Kepler",
             Axis("occupancy", "warp/SM"),
             Axis("throughput", "GB/s"),
-            (series("model", n, _gbytes(given, predict(_inputs(given, n)).rate)),),
+            (series("model", n, gbytes(given, predict(inputs(given, n)).rate)),),
             "Volkov 2016, Figure 3.6: the model",
         ),
     )
 
 
-def _inputs(given: Given, warps: Real) -> Inputs:
+def inputs(given: Given, warps: Real) -> Inputs:
     best = _warps(given, given["memory_GBs"] * 1e9)
     return Inputs(warps, _latency(given), {"memory": 1.0 / best})
 
 
-def _program(given: Given) -> list[Instruction]:
+def program(given: Given) -> list[Instruction]:
     lines = given["program"]
     delay = [given["load"] if line["name"] == "LD" else given["arithmetic"] for line in lines]
     return [
@@ -65,8 +65,8 @@ def _program(given: Given) -> list[Instruction]:
 
 
 def _latency(given: Given) -> float:
-    program = _program(given)
-    return latency_bound(program, dual_pairs(program), given["termination"])
+    listing = program(given)
+    return latency_bound(listing, dual_pairs(listing), given["termination"])
 
 
 def _warps(given: Given, bytes_per_s: float) -> float:
@@ -74,5 +74,5 @@ def _warps(given: Given, bytes_per_s: float) -> float:
     return float(inst_per_cycle(bytes_per_s, given["clock_GHz"] * 1e9, given["sms"], given["bytes_per_warp"]))
 
 
-def _gbytes(given: Given, warps: Real) -> NDArray[np.float64]:
+def gbytes(given: Given, warps: Real) -> NDArray[np.float64]:
     return np.asarray(bytes_per_second(warps, given["clock_GHz"] * 1e9, given["sms"], given["bytes_per_warp"])) / 1e9

@@ -39,12 +39,16 @@ def _extremes(found: Ratios) -> dict[str, float]:
     return {"least": float(np.min(found.least)), "most": float(np.max(found.most))}
 
 
+def errors(machine: Machine, at: NDArray[np.float64]) -> dict[str, Ratios]:
+    """Each model's throughput over the reference's."""
+    compared = {name: model for name, model in PREDICTORS.items() if name not in NOT_COMPARED}
+    return {name: ratios(model, refined, machine, at) for name, model in compared.items()}
+
+
 def _figure(machine: Machine, at: NDArray[np.float64]) -> Figure:
     lines: list[Series] = []
-    for name, model in PREDICTORS.items():
-        if name not in NOT_COMPARED:
-            found = ratios(model, refined, machine, at)
-            lines += [series(f"{name}, least", at, found.least), series(f"{name}, most", at, found.most)]
+    for name, found in errors(machine, at).items():
+        lines += [series(f"{name}, least", at, found.least), series(f"{name}, most", at, found.most)]
     return Figure(
         f"Throughput over the refined model's, {machine.name}",
         Axis("arithmetic intensity alpha", "1", "log"),

@@ -45,11 +45,15 @@ def numbers(given: Given) -> Numbers:
 
 def figures(given: Given) -> tuple[Figure, ...]:
     """One, three and after the last drop, as A, B and C."""
+    source = "Li and others 2016, Figure 9, a machine of ours"
+    return tuple(x_graph(title, {f"n {case.threads:g}": case}, source) for title, case in cases(given).items())
+
+
+def cases(given: Given) -> dict[str, Inputs]:
+    """The same machine with few threads, with more, and with many."""
     x = Inputs(**given["cached"])
     few, many = replace(x, **given["rising_branch"]), replace(x, threads=given["many"] / 2)
-    source = "Li and others 2016, Figure 9, a machine of ours"
-    cases = (("A, one intersection", few), ("B, three intersections", x), ("C, many threads", many))
-    return tuple(x_graph(title, {f"n {case.threads:g}": case}, source) for title, case in cases)
+    return {"A, one intersection": few, "B, three intersections": x, "C, many threads": many}
 
 
 def _word(stable: object) -> str:

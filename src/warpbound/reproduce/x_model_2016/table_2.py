@@ -51,10 +51,15 @@ def _rate(table: Given, precision: str) -> float:
     return float(extraction.ms_throughput(measured["GBs"] * 1e9, table["sms"], clock, measured["bytes"]))
 
 
-def _supply(table: Given, precision: str) -> Series:
+def symbols(table: Given, precision: str) -> tuple[float, float, float]:
+    """M, R and L of one GPU."""
     rate = _rate(table, precision)
-    latency = extraction.latency(table[precision]["warps"], rate)
-    x = Inputs(float(table["max_warps"]), 1.0, 1.0, float(extraction.lanes(table["cores"])), float(latency), rate)
+    return float(extraction.lanes(table["cores"])), rate, float(extraction.latency(table[precision]["warps"], rate))
+
+
+def _supply(table: Given, precision: str) -> Series:
+    lanes, rate, latency = symbols(table, precision)
+    x = Inputs(float(table["max_warps"]), 1.0, 1.0, lanes, latency, rate)
     k = np.arange(1.0, table["max_warps"] + 1)
     clock = table["clock_GHz"] * 1e9
     traffic = extraction.warp_bandwidth(curves.supply(x, k), table["sms"], clock, table[precision]["bytes"])

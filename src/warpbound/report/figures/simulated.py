@@ -1,0 +1,157 @@
+"""What the simulated warps of one SM do: in time, how many there are, how long memory takes, how models stand to it.
+
+Source   V. Volkov, EECS-2016-143, Figures 3.3, 5.1 and 6.5, sections 7.9 and 7.10 for the kinds of picture.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.report.figures.execution import timeline
+from warpbound.report.figures.picture import (
+    Axis,
+    Band,
+    Curve,
+    Layer,
+    Look,
+    Numbers,
+    Panels,
+    Picture,
+    Points,
+    Rule,
+    numbers,
+)
+from warpbound.report.figures.theme import CYCLE
+
+Reals = NDArray[np.float64]
+SIMULATION = "event simulation of one SM"
+BINS = 60
+SMALLEST_RATIO, LARGEST_RATIO = 0.02, 20.0
+
+
+def warps_in_time(
+    spans: Iterable[tuple[int, float, float, str]], title: str, source: str = SIMULATION
+) -> Picture:
+    """What `simulate.views.spans` yields: a row for each warp, a colour for issue, memory and other waits."""
+    return timeline(sorted(spans, key=lambda span: span[3]), title, source)
+
+
+def occupancy_in_time(
+    runs: Mapping[str, tuple[Reals, NDArray[np.int64]]], title: str, source: str = SIMULATION
+) -> Picture:
+    """Run -> cycles at which the number of resident warps changes, and that number from there on."""
+    lines, most, longest = [], 0, 0.0
+    for name, (at, warps) in runs.items():
+        lines.append(Curve(name, np.repeat(at, 2)[1:], np.repeat(warps, 2)[:-1]))
+        most, longest = max(most, int(warps.max())), max(longest, float(at[-1]))
+    return Picture(
+        title=title,
+        x=Axis("time", "cycles", span=(0.0, longest)),
+        y=Axis("resident warps", "warps per SM", span=(0.0, 1.1 * most)),
+        layers=tuple(lines),
+        source=source,
+        caption="Warps that end leave room until the next block starts: what a launch reaches is less than what fits.",
+    )
+
+
+def latencies(spent: Mapping[str, Reals], title: str, source: str = SIMULATION) -> Picture:
+    """Run -> cycles that its memory transactions took, waiting included: the share of them by latency."""
+    edges = np.linspace(
+        min(float(own.min()) for own in spent.values()), max(float(np.percentile(own, 99.5)) for own in spent.values()),
+        BINS + 1,
+    )  # fmt: skip
+    lines = []
+    for name, own in spent.items():
+        share = np.histogram(own, edges)[0] / len(own)
+        lines.append(Curve(name, np.repeat(edges, 2)[1:-1], np.repeat(100 * share, 2)))
+    return Picture(
+        title=title,
+        x=Axis("latency of one transaction", "cycles", span=(float(edges[0]), float(edges[-1]))),
+        y=Axis(f"share within {edges[1] - edges[0]:.3g} cycles", "%"),
+        layers=tuple(lines),
+        source=source,
+        caption="The more transactions are under way, the longer they take and the wider they scatter.",
+    )
+
+
+# ---------------------------------------------------------------- the synthetic family
+
+
+def family(rows: Sequence[Mapping[str, Any]], title: str) -> Picture:
+    """Rows of `reproduce.synthetic.simulated`: loads per cycle against warps, simulated and by the model, by alpha."""
+    layers: list[Curve | Points] = []
+    for n, alpha in enumerate(dict.fromkeys(row["alpha"] for row in rows)):
+        own, look = [row for row in rows if row["alpha"] == alpha], CYCLE[n % len(CYCLE)]
+        warps = [row["warps_per_sm"] for row in own]
+        modelled, simulated = ([row[key] for row in own] for key in ("model_loads_per_cycle", "loads_per_cycle"))
+        layers.append(Curve(f"min() model, alpha {alpha:g}", warps, modelled, look))
+        layers.append(Points(f"simulated, alpha {alpha:g}", warps, simulated, (), look))
+    return Picture(
+        title=title,
+        x=Axis("resident warps", "warps per SM"),
+        y=Axis("throughput", "loads/cycle/SM"),
+        layers=tuple(layers),
+        source=f"{SIMULATION}; model: V. Volkov, EECS-2016-143, section 4.1",
+        caption="Marks: simulated; lines: the least of three limits. The model is an upper bound.",
+    )
+
+
+Extremes = Mapping[str, tuple[Numbers, Numbers]]
+
+
+def models_over_reference(machine: str, alpha: Numbers, extremes: Extremes, reference: str) -> Panels:
+    """Model -> least and most of its throughput over the reference's, over all occupancies, shape (alphas,) each."""
+    shown = numbers(alpha) >= 1
+    every = np.concatenate([numbers(own)[shown] for pair in extremes.values() for own in pair])
+    low, high = max(SMALLEST_RATIO, float(np.nanmin(every))), min(LARGEST_RATIO, float(np.nanmax(every)))
+    span = (0.8 * min(low, 0.9), 1.25 * max(high, 1.1))
+    x = Axis("alpha", "additions per access", "log", (1.0, float(numbers(alpha).max())))
+    y = Axis("over the reference", "", "log", span)
+    plots = tuple(
+        Picture(name, x, y, _extremes(numbers(alpha)[shown], numbers(least)[shown], numbers(most)[shown], span), "")
+        for name, (least, most) in extremes.items()
+    )
+    return Panels(
+        title=f"Models over the {reference}, {machine}",
+        pictures=plots,
+        source=f"{SIMULATION} on the synthetic family; V. Volkov, EECS-2016-143, section 7.9",
+        caption=f"Throughput of each model over that of the {reference}: the band has all occupancies. Above 1 a model "
+        "promises too much. What lies outside of the plot is drawn at its edge.",
+    )
+
+
+def _extremes(alpha: Reals, least: Reals, most: Reals, span: tuple[float, float]) -> tuple[Layer, ...]:
+    low, high = np.clip(least, *span), np.clip(most, *span)
+    return (
+        Band("least to most over the occupancies", alpha, low, high, Look("blue", "solid")),
+        Rule(1.0, "", along="x", look=Look("ink", "dash", width=1.2)),
+    )
+
+
+def models_over_simulation(entry: Mapping[str, Any]) -> Panels:
+    """An evaluation of one machine, as `simulate evaluation` gives it."""
+    extremes = {name: (found["least"], found["most"]) for name, found in entry["ratios"].items()}
+    return models_over_reference(entry["machine"], entry["alpha"], extremes, "simulated SM")
+
+
+def needed_warps(entry: Mapping[str, Any]) -> Picture:
+    """An evaluation of one machine: warps per SM for 90 % of the tightest limit, simulated and by each model."""
+    alpha = np.maximum(np.array(entry["alpha"]), 0.5)
+    lines = [
+        Curve(name, alpha, warps, Look("ink", width=3.2) if name == "simulated" else None, _mark(name))
+        for name, warps in entry["needed"].items()
+    ]
+    return Picture(
+        title=f"Warps needed, {entry['machine']}",
+        x=Axis("alpha (0 at the left end)", "additions per load", "log", (0.5, float(alpha.max()))),
+        y=Axis("warps for 90 % of a limit", "warps per SM"),
+        layers=tuple(lines),
+        source=f"{SIMULATION} on the synthetic family; V. Volkov, EECS-2016-143, section 7.10",
+        caption="Where a line is interrupted, no occupancy reaches 90 %.",
+    )
+
+
+def _mark(name: str) -> str:
+    return "circle" if name == "simulated" else "none"

@@ -1,0 +1,70 @@
+"""CampProf: the pipeline through the partitions, the maps of the transpose, the bands of the applications."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from warpbound.machine import gpu
+from warpbound.report import figures
+from warpbound.report.figures.picture import Drawable, Panels, Picture
+from warpbound.reproduce.campprof_2011 import fig_7, fig_10
+from warpbound.reproduce.campprof_2011.fig_9 import validated
+from warpbound.reproduce.item import Given
+from warpbound.simulate.partition_patterns import FLOAT_B, TILE, transpose
+from warpbound.simulate.partitions import Machine, machine_of
+
+OF = "CampProf"
+STEPS = 14   # of the pipeline
+TILES = 32   # rows and columns of the map, from the matrix's corner
+BLOCKS = 32  # that run together
+
+
+def _pipeline(given: Given) -> tuple[Drawable, ...]:
+    return (figures.queue_at_partitions(fig_7.table(given)[:STEPS], f"{OF}, Figure 7: simulated"),)
+
+
+def _maps(given: Given) -> tuple[Drawable, ...]:
+    """Figure 8: what the first blocks read and write, in rows and on diagonals; a corner of the matrices."""
+    machine = machine_of(gpu(given["gpu"]))
+    kinds = [(way, kind) for way in ("coalesced", "diagonal") for kind in ("read", "written")]
+    plots = [_map(given["side"], machine, way, kind) for way, kind in kinds]
+    return (
+        Panels(
+            "Where thread blocks meet memory partitions", tuple(plots), f"{OF}, Figure 8: a corner of the matrices",
+            plots[0].caption, columns=2,
+        ),
+    )  # fmt: skip
+
+
+def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
+    """Tiles of the matrix that is read or written; each lies in one partition, which its first row tells."""
+    row_B, width_B = FLOAT_B * side, FLOAT_B * TILE
+    row, column = np.indices((TILES, TILES))
+    offset = side * row_B if kind == "written" else 0
+    partition_of = machine.mapping(offset + TILE * row * row_B + column * width_B, machine.width, machine.partitions)
+    pattern = transpose(side, diagonal=way == "diagonal", blocks=BLOCKS)
+    first = pattern.address.reshape(BLOCKS, -1, 2, 2)[:, 0, int(kind == "written"), 0] - offset
+    at_row, at_column = first // row_B // TILE, first % row_B // width_B
+    block_of = np.full((TILES, TILES), -1)
+    shown = (at_row < TILES) & (at_column < TILES)
+    block_of[at_row[shown], at_column[shown]] = np.flatnonzero(shown)
+    return figures.partition_map(partition_of, block_of, f"{way}: {kind}", f"{OF}, Figure 8")
+
+
+def _bands(given: Given) -> tuple[Drawable, ...]:
+    found = {name: validated(given["gpu"])[name] for name in fig_10.APPLICATIONS}
+    return tuple(
+        replace(
+            figures.camping_band(one.known.warps, one.band.best, one.band.worst, one.times),
+            title=f"Partition camping: {name}",
+            source=f"{OF}, Figure 10: simulated",
+        )
+        for name, one in found.items()
+    )
+
+
+PICTURES = {
+    "fig-7": _pipeline,
+    "fig-8": _maps,
+    "fig-10": _bands,
+}

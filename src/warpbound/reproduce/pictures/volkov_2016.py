@@ -1,0 +1,113 @@
+"""Volkov: the execution graph of Figure 3.5, cusps, latency under load, and what the simulation shows in time."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from warpbound.bounds import Bounds
+from warpbound.models.volkov_2016 import contention, one_warp, predict
+from warpbound.report import figures
+from warpbound.report.figures.picture import Drawable, Panels
+from warpbound.reproduce.item import Given
+from warpbound.reproduce.played import in_time, played, played_with_log
+from warpbound.reproduce.synthetic.comparison import alphas
+from warpbound.reproduce.volkov_2016 import section_3_8, section_7_9
+from warpbound.reproduce.volkov_2016.machines import machines
+
+PAPER = "volkov_2016"
+OF = "Volkov 2016"
+WARPS_SHOWN = 400.0  # cycles of a timeline
+ROUNDS_OF_FIGURE_5_1 = 60_000.0  # cycles
+
+
+def _vector_add(given: Given) -> tuple[Drawable, ...]:
+    """Figure 3.5 and, without its points, Figure 3.6."""
+    program = section_3_8.program(given)
+    pairs = one_warp.dual_pairs(program)
+    names = [f"{number}  {one.name}" for number, one in enumerate(program, 1)]
+    graph = figures.execution_graph(
+        names, one_warp.issue_times(program, pairs).tolist(), figures.edges_of(program, pairs),
+        f"{OF}, Figure 3.5: the model",
+    )  # fmt: skip
+    n = np.arange(1.0, given["max_warps"] + 1)
+    found = predict(section_3_8.inputs(given, n))
+    limits = {
+        "latency": section_3_8.gbytes(given, found.limits["latency"]),
+        "memory": np.broadcast_to(section_3_8.gbytes(given, found.limits["memory"]), n.shape),
+    }
+    rate = section_3_8.gbytes(given, found.rate)
+    curve = figures.throughput_against_occupancy(
+        n, Bounds("GB/s", limits), {"model": (n, rate)}, source=f"{OF}, Figure 3.6: the model"
+    )
+    return graph, replace(curve, title="Vector add on Kepler")
+
+
+def _cusp(given: Given) -> tuple[Drawable, ...]:
+    alpha = np.geomspace(1 / given["largest_alpha"], given["largest_alpha"], given["steps"])
+    kinds = {name: machine.mix(0.0, 0.0) for name, machine in machines(given).items()}
+    cusp = figures.warps_needed_against_intensity(kinds, alpha)
+    return (replace(cusp, source=f"{OF}, section 4.5 and Figure 4.5: the model"),)
+
+
+def _under_load(given: Given) -> tuple[Drawable, ...]:
+    table = given["machines"]
+    memories = {
+        name: contention.Memory(table[name]["a"], tuple(table[name]["b"]), tuple(table[name]["c_GBs"]))
+        for name in given["gpus"]
+    }
+    return (figures.latency_against_throughput(memories, {}, "GB/s", f"{OF}, Figure 6.3, from Table 6.5"),)
+
+
+def _six_warps(given: Given) -> tuple[Drawable, ...]:
+    plots = tuple(in_time(PAPER, f"fig-4.7-{start}", 60.0) for start in ("tiled", "together"))
+    return (Panels("Six warps in execution", plots, f"{OF}, Figure 4.7: simulated", plots[0].caption, columns=1),)
+
+
+def _errors(given: Given) -> tuple[Drawable, ...]:
+    """Figures 7.11 to 7.13 and all other models, machine by machine: a plot for each model, and its extremes."""
+    alpha, drawn = alphas(given["steps"]), []
+    for name, machine in machines(given).items():
+        extremes = {model: (found.least, found.most) for model, found in section_7_9.errors(machine, alpha).items()}
+        panels = figures.models_over_reference(name, alpha, extremes, "refined model")
+        source = f"{OF}, Figures 7.11 to 7.13, with the refined model in place of measurements"
+        drawn.append(replace(panels, source=source))
+    return tuple(drawn)
+
+
+def _barrier(given: Given) -> tuple[Drawable, ...]:
+    plot = in_time(PAPER, "listing-3.3")
+    return (replace(plot, source=f"{OF}, Listing 3.3: simulated"),)
+
+
+def _simulated(given: Given) -> tuple[Drawable, ...]:
+    """Figures 3.2, 3.3, 5.1, 5.2, 5.4 and 6.5."""
+    three = replace(in_time(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
+    many = replace(in_time(PAPER, "fig-3.3", 4.0 * WARPS_SHOWN), source=f"{OF}, Figure 3.3: simulated")
+    drift = played(PAPER, "fig-5.1").occupancy_over_time()
+    begin = drift[0] <= ROUNDS_OF_FIGURE_5_1
+    drifting = figures.occupancy_in_time(
+        {"64 warps in blocks of 4": (drift[0][begin], drift[1][begin])}, "Occupancy while warps drift apart",
+        f"{OF}, Figure 5.1: simulated",
+    )  # fmt: skip
+    uneven = {f"{n} warps in a block": played(PAPER, f"fig-5.2-{n}").occupancy_over_time() for n in (16, 17)}
+    kinds = ("persistent", "oversubscribed")
+    ending = {f"{kind} blocks": played(PAPER, f"fig-5.4-{kind}").occupancy_over_time() for kind in kinds}
+    loads = {"1 warp": "idle", "32 warps": "half", "64 warps": "full"}
+    spent = {name: played_with_log(PAPER, f"fig-6.5-{load}").request_latencies for name, load in loads.items()}
+    return (
+        three, many, drifting,
+        figures.occupancy_in_time(uneven, "Occupancy with uneven schedulers", f"{OF}, Figure 5.2: simulated"),
+        figures.occupancy_in_time(ending, "Occupancy at the end of a launch", f"{OF}, Figure 5.4: simulated"),
+        figures.latencies(spent, "Latencies of single accesses on Kepler", f"{OF}, Figure 6.5: simulated"),
+    )  # fmt: skip
+
+
+PICTURES = {
+    "listings-3.1-3.3": _barrier,
+    "section-3.8": _vector_add,
+    "fig-4.5": _cusp,
+    "fig-4.7": _six_warps,
+    "fig-6.3": _under_load,
+    "section-7.9": _errors,
+    "simulated": _simulated,
+}

@@ -1,0 +1,103 @@
+"""The X-model: X-graphs with both axes, the operations before and after, the architectures of Table II."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from warpbound.models.x_model_2016 import Inputs
+from warpbound.models.x_model_2016.operations import operate
+from warpbound.report import figures
+from warpbound.report.figures.picture import Drawable, Panels, Picture, Points, Rule
+from warpbound.report.figures.records import recorded
+from warpbound.report.figures.x_graphs import OPERATION_WORDS
+from warpbound.reproduce.item import Given
+from warpbound.reproduce.x_model_2016 import applications, fig_9, figs_7_and_8, table_2
+
+OF = "Li and others 2016"
+OURS = "a machine of ours"
+
+
+def _transit(given: Given) -> tuple[Drawable, ...]:
+    cases = (("Transit figure", "plain", 3), ("Machine balance", "balanced", 5))
+    return tuple(
+        _named(Inputs(**given[name]), title, f"Figure {number}, {OURS}") for title, name, number in cases
+    )
+
+
+def _six_operations(given: Given) -> tuple[Drawable, ...]:
+    x = Inputs(**given["plain"])
+    factors = dict.fromkeys(given["doubled"].values(), 2.0) | dict.fromkeys(given["halved"].values(), 0.5)
+    return (_operated(x, dict(sorted(factors.items())), "Figure 4"),)
+
+
+def _operated(x: Inputs, factors: Mapping[str, float], place: str) -> Panels:
+    """Operation -> factor, each before and after."""
+    plots = tuple(
+        figures.changed(x, operate(x, name, factor), f"{OPERATION_WORDS[name]} x{factor:g}", f"{OF}, {place}")
+        for name, factor in factors.items()
+    )
+    return Panels("Operations on the X-graph", plots, f"{OF}, {place}, {OURS}", plots[0].caption)
+
+
+def _with_cache(given: Given) -> tuple[Drawable, ...]:
+    """Figure 7 and, before and after, Figure 8."""
+    shape, *_ = figs_7_and_8.figures(given)
+    x = Inputs(**given["cached"])
+    return recorded(shape), _operated(x, {"8A": 1.5, "8B": 1.5, "8C": 0.5}, "Figure 8")
+
+
+def _several_states(given: Given) -> tuple[Drawable, ...]:
+    return tuple(
+        _named(x, f"{title}, n = {float(x.threads):g}", f"Figure 9, {OURS}")
+        for title, x in fig_9.cases(given).items()
+    )
+
+
+def _architectures(given: Given) -> tuple[Drawable, ...]:
+    machines = [
+        figures.Machine(f"{name}, {precision} precision", *table_2.symbols(table, precision))
+        for name, table in given["gpus"].items()
+        for precision in table_2.PRECISIONS
+    ]
+    return (replace(figures.architectures(machines), source=f"{OF}, Table II and Figure 10; E = 1"),)
+
+
+def _applications(given: Given) -> tuple[Drawable, ...]:
+    """Figure 11 board by board, Figures 12 and 13 with both sizes of L1."""
+    found = applications.counts()
+    boards = [
+        _small(f"The twelve applications on {board}", {name: applications.inputs(of) for name, of in table.items()})
+        for board, table in found["applications"].items()
+    ]
+    study = [
+        _named(applications.with_cache(of), f"gesummv on {board}, L1 of {size}", "Figures 12 and 13, a kernel of ours")
+        for board, sizes in found["gesummv"].items()
+        for size, of in sizes.items()
+    ]
+    return (*boards, *study)
+
+
+def _small(title: str, every: Mapping[str, Inputs]) -> Panels:
+    """X-graphs beside each other, with one pair of axes each and no marks."""
+    plots = tuple(_bare(figures.x_graph(x), name) for name, x in every.items())
+    return Panels(title, plots, f"{OF}, Figure 11, kernels of ours", plots[0].caption)
+
+
+def _named(x: Inputs, title: str, place: str) -> Picture:
+    return replace(figures.x_graph(x, f"{OF}, {place}"), title=title)
+
+
+def _bare(graph: Picture, name: str) -> Picture:
+    layers = tuple(
+        replace(one, texts=()) if isinstance(one, Points) else one for one in graph.layers if not isinstance(one, Rule)
+    )
+    return replace(graph, title=name, layers=layers, right=None, top=None, x=replace(graph.x, label="k"))
+
+
+PICTURES = {
+    "figs-2-5": _transit,
+    "fig-4": _six_operations,
+    "figs-7-8": _with_cache,
+    "fig-9": _several_states,
+    "table-2": _architectures,
+    "applications": _applications,
+}
