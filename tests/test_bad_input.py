@@ -156,6 +156,13 @@ def test_an_unknown_name_among_several_errors(write) -> None:  # type: ignore[no
     assert_refused(said, FAILED, 'line 2: identifier "foo" is undefined (the first of 2 errors)')
 
 
+def test_what_the_compiler_says_of_an_option_is_said_once() -> None:
+    said = ask("analyze", SAXPY, "--gpu", "h200", "--nvrtc", "--nonsense")
+    assert_refused(said, FAILED, "unrecognized option --nonsense")
+    assert said.err.count("--nonsense") == 1
+    assert said.err.count("\n") == 1
+
+
 def test_a_missing_header(write) -> None:  # type: ignore[no-untyped-def]
     text = '#include "mine.h"\n__global__ void k() {}\n'
     said = ask("analyze", write("k.cu", text), "--gpu", "h200")

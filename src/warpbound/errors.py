@@ -5,7 +5,8 @@ class WarpboundError(Exception):
     """Base of every error a caller can cause; `reason` says what is wrong, `hint` how to mend it."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
-        super().__init__(f"{reason} {hint}".strip())
+        between = "" if reason.endswith("\n") else " "  # a compiler's log stands on lines of its own
+        super().__init__(f"{reason}{between}{hint}".strip())
         self.reason = reason
         self.hint = hint
 

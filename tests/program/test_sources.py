@@ -301,3 +301,10 @@ def test_older_machines_are_answered_from_a_proxy(name: str, arch: int) -> None:
 def test_machines_without_any_compiler_are_refused() -> None:
     with pytest.raises(InputError, match="No compiler at hand makes code for compute capability 3.5"):
         kernels("__global__ void k() {}", arch=35)
+
+
+def test_kernels_come_in_the_order_of_the_source() -> None:
+    text = "".join(f"__global__ void {name}(int* x) {{ x[0] = {i}; }}\n" for i, name in enumerate("cadb"))
+    text += "template <class T> __global__ void t(T* x) { x[0] = 1; }\nvoid f() { t<float><<<1, 1>>>(0); }\n"
+    found = programs(text, gpu("sm_90"), None, Options())
+    assert [plain_name(one.title).partition("<")[0] for one in found] == ["c", "a", "d", "b", "t"]

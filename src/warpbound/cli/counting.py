@@ -8,9 +8,8 @@ import click
 from warpbound.cli.output import answer, write
 from warpbound.errors import CommandError
 
-EXAMPLES = """Examples:
-
-\b
+EXAMPLES = """\b
+Examples:
   warpbound count examples/listings/hong_kim_tiled.ptx --trips '$OUTERLOOP=3' --uncoalesced all
   warpbound count kernel.ptx --trips '$L__BB0_2=128' --uncoalesced 41,43 --format toml > kernel.toml
 """

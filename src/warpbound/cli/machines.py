@@ -31,6 +31,11 @@ Examples:
   warpbound models
   warpbound models hong_kim_2009
 """
+DOCTOR_EXAMPLES = """\b
+Examples:
+  warpbound doctor
+  warpbound doctor --format json
+"""
 MOST_ROWS = 100_000
 
 
@@ -167,7 +172,7 @@ def models(name: str | None, form: str) -> None:
     answer(form, {"name": name, "about": papers.ABOUT[name], "text": text}, about(text))
 
 
-@click.command()
+@click.command(epilog=DOCTOR_EXAMPLES)
 @form_option("text", "json")
 def doctor(form: str) -> None:
     """What is installed here, and what each missing piece would enable."""

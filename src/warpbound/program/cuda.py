@@ -147,8 +147,9 @@ class _Job:
         errors = _ERROR.findall(log)
         if not errors:
             said = next((line.strip() for line in lines if "error" in line.lower()), "the compiler does not say why")
+            rest = f"\n  {whole}\n" if whole.strip() not in ("", said) else ""
             return InputError(
-                f"{self.name} does not compile: {said.rstrip('.')}.\n  {whole}\n", "Mend the source or the options."
+                f"{self.name} does not compile: {said.rstrip('.')}.{rest}", "Mend the source or the options."
             )
         file, line, message = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""

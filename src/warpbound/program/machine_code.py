@@ -16,14 +16,27 @@ from warpbound.program.sass import Listing, kernels, read_listing
 
 
 def from_cubin(image: bytes, name: str, compiled: Compiled | None = None) -> tuple[Program, ...]:
-    """Every kernel of a cubin; `name` is the file's. Raises InputError where it cannot be read."""
+    """Every kernel of a cubin, in the order of its source; `name` is the file's.
+
+    Raises InputError where it cannot be read.
+    """
     cubin = read_cubin(image, name)
     listing = read_listing(disassemble(image, name), name)
-    return tuple(
+    found = [
         _program(section, listing, cubin, compiled, name)
         for section in kernels(listing)
         if section.name in cubin.kernels
-    )
+    ]
+    return tuple(_as_in_the_source(found))
+
+
+def _as_in_the_source(found: list[Program]) -> list[Program]:
+    """By the first line of each where all have lines; compilers write the last kernel of a file first."""
+    places = [[one.place.outermost for one in program.instructions if one.place] for program in found]
+    if not all(places):
+        return found
+    firsts = {id(program): min((p.file, p.line) for p in own) for program, own in zip(found, places, strict=True)}
+    return sorted(reversed(found), key=lambda program: firsts[id(program)])
 
 
 def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compiled | None, name: str) -> Program:
