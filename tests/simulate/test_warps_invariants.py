@@ -64,6 +64,18 @@ def test_littles_law_for_warps(x: Experiment) -> None:
 
 
 @FEW
+@given(experiments(), st.floats(0.1, 0.9))
+def test_littles_law_for_warps_of_a_run_that_is_cut(x: Experiment, share: float) -> None:
+    """Mean occupancy is what all warps spent there before the cut, those on the way included."""
+    whole = run(x)
+    cut = run(replace(x, horizon=share * whole.cycles))
+    assert cut.cycles <= whole.cycles
+    left = np.where(np.isnan(cut.ended), cut.cycles, cut.ended)
+    spent = (left - cut.started)[~np.isnan(cut.started)]
+    assert cut.occupancy * cut.cycles == pytest.approx(spent.sum(), rel=1e-9, abs=1e-6)
+
+
+@FEW
 @given(experiments())
 def test_littles_law_for_memory(x: Experiment) -> None:
     """Transactions in flight, counted at the events of the log, are their rate times their latency."""
