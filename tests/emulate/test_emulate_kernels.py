@@ -1,5 +1,6 @@
 """Every kernel gives NumPy's results: the emulator's proof."""
 
+import corner_cases
 import example_cases
 import instruction_cases
 import modern_cases
@@ -14,9 +15,11 @@ from warpbound import emulate
 
 CASES = {
     f"{group.__name__.removesuffix('_cases')}-{name}": make
-    for group in (example_cases, parallel_cases, numeric_cases, instruction_cases, modern_cases, tensor_cases)
+    for group in (
+        example_cases, parallel_cases, numeric_cases, instruction_cases, corner_cases, modern_cases, tensor_cases,
+    )
     for name, make in group.CASES.items()
-}
+}  # fmt: skip
 USUAL, OTHERS = (80, 120), (75, 86, 89, 90, 100)
 ARCHITECTURES = [*USUAL, *(pytest.param(arch, marks=pytest.mark.full) for arch in OTHERS)]
 

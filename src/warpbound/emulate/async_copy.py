@@ -3,26 +3,32 @@
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, window_address
-from warpbound.emulate.loads import load_global, store_window, width
+from warpbound.emulate.image import Fault
+from warpbound.emulate.loads import checked_global, load_global, store_window, width, words_of
 from warpbound.emulate.operand_access import Site, is_predicate, predicate
-from warpbound.emulate.state import State
+from warpbound.emulate.state import BadAccess, State, Value
 
 Handler = Callable[[State], None]
 
 
 def copy(here: Site) -> Handler:
-    """LDGSTS: lanes whose predicate input fails copy zeros."""
+    """LDGSTS: lanes whose predicate input fails copy zeros; with .ZFILL a lane may copy fewer bytes than its width.
+
+    Source   compiled probes: the last bits of a source address, which must be 0 otherwise, are the bytes left out.
+    """
     target, source = [one for one in here.instruction.operands if one.kind == "memory"]
     put_at, take_at = window_address(target, here), global_address(source, here)
     size = width(here)
     flags = [one for one in here.instruction.operands if is_predicate(one) and (one.index != 7 or one.invert)]
     given = predicate(flags[0], here) if flags else None
+    take = _part if here.has("ZFILL") else load_global
 
     def handler(x: State) -> None:
         if given is None:
-            store_window(x, "shared", put_at(x), size, load_global(x, take_at(x), size))
+            store_window(x, "shared", put_at(x), size, take(x, take_at(x), size))
             return
         wanted = np.broadcast_to(given(x), x.selected_lanes)
         kept = x.mask
@@ -31,9 +37,29 @@ def copy(here: Site) -> Handler:
         if (active & wanted).any():
             x.mask = active & wanted
             try:
-                words = [np.where(wanted, word, np.uint32(0)) for word in load_global(x, take_at(x), size)]
+                words = [np.where(wanted, word, np.uint32(0)) for word in take(x, take_at(x), size)]
             finally:
                 x.mask = kept
         store_window(x, "shared", put_at(x), size, words)
 
     return handler
+
+
+def _part(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
+    """The words of a copy that leaves out as many bytes at its end as the address is past a multiple of its size."""
+    missing = addresses & np.uint64(size - 1)
+    if not missing.any():
+        return load_global(x, addresses, size)
+    offsets = checked_global(x, addresses - missing, 1)
+    last = x.image.offsets(addresses - missing + (np.uint64(size - 1) - missing), x.mask, 1)
+    if isinstance(last, Fault):
+        raise BadAccess(last.lane, f"address {last.address:#x} {last.problem}")
+    words = words_of(x.image.load(offsets, size), size)
+    kept = np.uint64(size) - missing
+    return [_first_bytes(word, kept, 4 * i) for i, word in enumerate(words)]
+
+
+def _first_bytes(word: Value, kept: NDArray[np.uint64], before: int) -> Value:
+    """A word of which the bytes from `kept` on, counted from `before` bytes ahead of it, are zeros."""
+    bits = 8 * np.clip(kept.astype(np.int64) - before, 0, 4)
+    return word & ((np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)

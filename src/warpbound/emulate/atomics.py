@@ -38,6 +38,8 @@ _ASSOCIATIVE: dict[str, np.ufunc] = {
     "XOR": np.bitwise_xor,
 }  # fmt: skip
 
+_NUMBERS_WIN: dict[str, np.ufunc] = {"MIN": np.fmin, "MAX": np.fmax}  # over NaN, for floats
+
 
 @dataclass(frozen=True)
 class Atomic:
@@ -147,12 +149,16 @@ def _result(atomic: Atomic, held: Any, value: Any) -> Any:
         return value
     if operation == "ADD_BF16x2":
         return _add_bfloats(held, value)
+    if operation.endswith("_BF16"):
+        return _of_bfloats(operation, held, value)
     if operation == "INC":
         return np.where(held >= value, 0, held + held.dtype.type(1))
     if operation == "DEC":
         return np.where((held == 0) | (held > value), value, held - held.dtype.type(1))
     if operation == "ADD" and atomic.kind == np.float32:
         return held + value
+    if atomic.kind.kind == "f" and operation in _NUMBERS_WIN:
+        return _NUMBERS_WIN[operation](held, value)
     return _ASSOCIATIVE[operation](held, value)
 
 
@@ -162,6 +168,13 @@ def _add_bfloats(held: Any, value: Any) -> Any:
         first, second = (BFLOAT.decode(word >> shift & np.uint32(0xFFFF)) for word in (held, value))
         total |= BFLOAT.encode(first, second).astype(np.uint32) << shift
     return total
+
+
+def _of_bfloats(operation: str, held: Any, value: Any) -> Any:
+    first, second = BFLOAT.decode(held), BFLOAT.decode(value)
+    if operation == "ADD_BF16":
+        return BFLOAT.encode(first, second)
+    return BFLOAT.encode(_NUMBERS_WIN[operation.removesuffix("_BF16")](first, second), np.float64(-0.0))
 
 
 def reduce_only(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], values: list[Any]) -> None:

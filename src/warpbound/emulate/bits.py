@@ -11,6 +11,7 @@ from warpbound.emulate.operand_access import (
     Write,
     constant,
     integer,
+    is_predicate,
     predicate,
     raw,
     raw_pair,
@@ -73,12 +74,28 @@ def logic(here: Site) -> Handler:
     return handler
 
 
+_PREDICATES = 5  # of PLOP3: two results, three sources
+
+
+def _flag(operand: Operand, here: Site) -> Read:
+    """A predicate, or with .SIGN the sign of a register."""
+    if is_predicate(operand):
+        return predicate(operand, here)
+    if "SIGN" not in operand.suffixes:
+        raise unsupported(here.instruction)
+    word, inverted = raw(operand, here), operand.invert
+    return lambda x: (word(x) >> np.uint32(31) != 0) ^ inverted
+
+
 def predicate_logic(here: Site) -> Handler:
     """PLOP3.LUT: two functions of three predicates."""
     tables = [int(one.value) for one in here.sources if one.kind == "immediate"]
+    if len(here.predicates_out) + len(here.predicates_in) + len(here.sources) - len(tables) != _PREDICATES:
+        raise unsupported(here.instruction)
     if len(tables) == 1:
         tables.append(0)
-    a, b, c = (predicate(one, here) for one in here.predicates_in[:3])
+    printed = here.instruction.operands[len(here.predicates_out) :]
+    a, b, c = (_flag(one, here) for one in printed[:3])
     outs = [write_predicate(one) for one in here.predicates_out]
 
     def handler(x: State) -> None:
@@ -127,12 +144,21 @@ def funnel_shift(here: Site) -> Handler:
     return full
 
 
+_SELECTORS: dict[str, tuple[int, ...]] = {  # PTX ISA, prmt: what the two low bits of c choose in each mode
+    "F4E": (0x3210, 0x4321, 0x5432, 0x6543), "B4E": (0x5670, 0x6701, 0x7012, 0x0123),
+    "RC8": (0x0000, 0x1111, 0x2222, 0x3333), "RC16": (0x1010, 0x3232, 0x1010, 0x3232),
+    "ECL": (0x3210, 0x3211, 0x3222, 0x3333), "ECR": (0x0000, 0x1110, 0x2210, 0x3210),
+}  # fmt: skip
+
+
 def permute(here: Site) -> Handler:
     """PRMT: every nibble of the selector picks a byte of {b, a}, or its sign."""
-    if here.modifiers - {"U"}:
-        raise unsupported(here.instruction)
     a, selector, b = (raw(one, here) for one in here.sources[:3])
     write = write_words(here.output)
+    mode = next((np.array(_SELECTORS[m], np.uint32) for m in here.modifiers if m in _SELECTORS), None)
+    if mode is not None:
+        number = selector
+        selector = lambda x: mode.take(number(x) & np.uint32(3))  # noqa: E731
 
     def handler(x: State) -> None:
         pair = b(x).astype(np.uint64) << np.uint64(32) | a(x)
@@ -157,7 +183,7 @@ def permute(here: Site) -> Handler:
             result = result | byte << np.uint32(8 * place)
         write(x, result)
 
-    if here.sources[1].kind == "immediate":
+    if here.sources[1].kind == "immediate" and mode is None:
         nibbles = [int(here.sources[1].value) >> 4 * place & 15 for place in range(4)]
         return fixed if any(nibble & 8 for nibble in nibbles) else _gather(nibbles, a, b, write)
     return handler

@@ -9,7 +9,7 @@ import numpy as np
 from warpbound.emulate import float8
 from warpbound.emulate.exact import directed, odd_sum, sum64_directed, two_sum
 from warpbound.emulate.float32 import direction, flush
-from warpbound.emulate.half import round_to_bfloat
+from warpbound.emulate.half import half_bits, round_to_bfloat
 from warpbound.emulate.operand_access import (
     Read,
     Site,
@@ -123,13 +123,13 @@ def integer_to_float(here: Site) -> Handler:
         return lambda x: write(x, np.asarray(sum64_directed(*_parts(read(x)), way)))
     if target == "F16":
         put = write_words(here.output)
-        return lambda x: put(x, _half_bits(odd_sum(*two_sum(*_parts(read(x))))))
+        return lambda x: put(x, _half_bits(odd_sum(*two_sum(*_parts(read(x)))), way))
     put_single = write_single(here.output)
     return lambda x: put_single(x, directed(odd_sum(*two_sum(*_parts(read(x)))), way))
 
 
-def _half_bits(value: Value) -> Value:
-    return np.asarray(value.astype(np.float16)).view(np.uint16).astype(np.uint32)
+def _half_bits(value: Value, way: str = "RN") -> Value:
+    return half_bits(value, way).astype(np.uint32)
 
 
 def _parts(value: Value) -> tuple[Value, Value]:
@@ -193,11 +193,11 @@ def _store_float(here: Site, target: str, read: Read) -> Handler:
             put(x, flush(value) if ftz else value)
 
         return handler
-    if way != "RN":
-        raise unsupported(here.instruction)
     words = write_words(here.output)
     if target == "F16":
-        return lambda x: words(x, _half_bits(np.asarray(read(x))))
+        return lambda x: words(x, _half_bits(np.asarray(read(x)), way))
+    if way != "RN":
+        raise unsupported(here.instruction)
     return lambda x: words(x, round_to_bfloat(read(x)).astype(np.uint32))
 
 
@@ -217,15 +217,10 @@ def pack_floats(here: Site) -> Handler:
                 return np.asarray(directed(value, "RZ")).view(np.uint32) >> np.uint32(16)
             return round_to_bfloat(value).astype(np.uint32)
         if cut:
-            return _half_bits(_toward_zero(value))
+            return _half_bits(value, "RZ")
         return _half_bits(np.asarray(value))
 
     return lambda x: write(x, bits(high(x)) << np.uint32(16) | bits(low(x)))
 
 
-def _toward_zero(value: Value) -> Value:
-    """Float64 values cut so that the rounding to FP16 goes toward zero."""
-    near = np.asarray(value).astype(np.float16)
-    beyond = np.abs(near.astype(np.float64)) > np.abs(value)
-    return np.where(beyond, np.nextafter(near, np.float16(0)), near).astype(np.float64)
 

@@ -96,10 +96,10 @@ def rounded(a: Value, b: Value, direction: str) -> Value:
     return directed(odd_sum(*two_sum(a, b)), direction)
 
 
-def directed(value: Value, direction: str) -> Value:
-    """Float64 values (rounded to odd, or exact) in float32 in a given direction."""
+def directed(value: Value, direction: str, kind: type[np.floating[Any]] = np.float32) -> Value:
+    """Float64 values (rounded to odd, or exact) in float32 or float16 in a given direction."""
     value = np.asarray(value, np.float64)
-    near = value.astype(np.float32)
+    near = value.astype(kind)
     if direction in ("RN", ""):
         return near[()]
     wide = near.astype(np.float64)
@@ -110,9 +110,9 @@ def directed(value: Value, direction: str) -> Value:
         up = np.zeros_like(up)
     else:
         down = np.zeros_like(down)
-    near = np.where(down, np.nextafter(near, np.float32(-np.inf)), near)
-    near = np.where(up, np.nextafter(near, np.float32(np.inf)), near)
-    return near.astype(np.float32)[()]
+    near = np.where(down, np.nextafter(near, kind(-np.inf)), near)
+    near = np.where(up, np.nextafter(near, kind(np.inf)), near)
+    return near.astype(kind)[()]
 
 
 # --- float64 ---

@@ -6,7 +6,7 @@ import numpy as np
 
 from warpbound.emulate.exact import fma64_directed, sum64_directed
 from warpbound.emulate.float32 import direction, least_of, most_of, set_predicates
-from warpbound.emulate.operand_access import Site, double, predicate, write_pair
+from warpbound.emulate.operand_access import Site, double, predicate, write_pair, write_predicate
 from warpbound.emulate.state import State
 
 Handler = Callable[[State], None]
@@ -39,8 +39,30 @@ def multiply_add(here: Site) -> Handler:
 
 
 def compare(here: Site) -> Handler:
-    """DSETP."""
+    """DSETP; .MIN and .MAX tell which operand is the result, and whether that is NaN."""
+    if here.has("MIN", "MAX"):
+        return _choose(here)
     return set_predicates(here, *(double(one, here) for one in here.sources[:2]))
+
+
+def _choose(here: Site) -> Handler:
+    """DSETP.MIN, .MAX: P = the first operand is the result, Q = both are NaN; a number wins over NaN, -0 is below +0.
+
+    Source   how compiled fmin and fmax go on: P selects the operand, Q makes the second one's NaN a quiet one.
+    """
+    a, b = (double(one, here) for one in here.sources[:2])
+    given, least = predicate(here.predicates_in[0], here), here.has("MIN")
+    outs = [write_predicate(one) for one in here.predicates_out]
+
+    def handler(x: State) -> None:
+        first, second, other = a(x), b(x), given(x)
+        lost, absent = np.isnan(first), np.isnan(second)
+        before = first < second if least else first > second
+        before |= (first == second) & (np.signbit(first) == least)
+        for out, value in zip(outs, (~lost & (before | absent), lost & absent), strict=False):
+            out(x, value & other)
+
+    return handler
 
 
 def minimum(here: Site) -> Handler:

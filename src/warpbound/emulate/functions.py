@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warpbound.emulate.float32 import flush
+from warpbound.emulate.half import BFLOAT, format_of, half_bits, round_to_bfloat, unary_read
 from warpbound.emulate.operand_access import Site, raw, single, unsupported, write_single, write_words
 from warpbound.emulate.state import State, Value
 
@@ -51,18 +52,9 @@ def special_function(here: Site) -> Handler:
 
 
 def _half(here: Site, name: str) -> Handler:
-    if here.has("BF16_V2", "BF16"):
-        raise unsupported(here.instruction)
-    read, write = raw(here.sources[0], here), write_words(here.output)
-    upper = "H1" in here.sources[0].suffixes or "H1_H1" in here.sources[0].suffixes
-    function = _REAL[name]
-
-    def handler(x: State) -> None:
-        half = (read(x) >> np.uint32(16 if upper else 0)).astype(np.uint16).view(np.float16)
-        result = function(half.astype(np.float64)).astype(np.float16)
-        write(x, np.asarray(result).view(np.uint16).astype(np.uint32))
-
-    return handler
+    read, write, function = unary_read(here.sources[0], here), write_words(here.output), _REAL[name]
+    rounded = round_to_bfloat if format_of(here) is BFLOAT else half_bits
+    return lambda x: write(x, np.asarray(rounded(function(read(x)))).astype(np.uint32))
 
 
 def _upper_word(here: Site, name: str) -> Handler:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from warpbound.emulate.exact import directed, odd_sum, two_sum
-from warpbound.emulate.float32 import comparison
+from warpbound.emulate.float32 import comparison, least_of, most_of
 from warpbound.emulate.integer import COMBINE
 from warpbound.emulate.operand_access import (
     Read,
@@ -46,7 +46,16 @@ def _decode_half(bits: Value) -> Value:
 
 
 def _encode_half(a: Value, b: Value) -> Value:
-    return np.asarray((a + b).astype(np.float16)).view(np.uint16)
+    return half_bits(a + b)
+
+
+def half_bits(value: Value, way: str = "RN") -> Value:
+    """Float64 values as the bits of FP16; NaN is 0x7FFF."""
+    near = np.asarray(directed(value, way, np.float16))
+    lost, bits = np.isnan(near), near.view(np.uint16)
+    return np.where(lost, np.uint16(0x7FFF), bits) if lost.any() else bits
+
+
 
 
 def _decode_bfloat(bits: Value) -> Value:
@@ -106,10 +115,10 @@ def _immediate(high: Operand, low: Operand, here: Site, kind: Format) -> ReadPai
 
 def _register_pair(operand: Operand, here: Site, kind: Format) -> ReadPair:
     if "F32" in operand.suffixes:
-        read32 = single(operand, here)
+        read32 = single(operand, here)  # what __float2half_rz compiles to on sm_75: it cuts
 
         def read_single(x: State) -> Pair:
-            value = read32(x).astype(np.float64)
+            value = directed(read32(x), "RZ", np.float16).astype(np.float64)
             return value, value
 
         return read_single
@@ -249,9 +258,7 @@ def minimum(here: Site) -> Handler:
     store = finish(replace(here))
 
     def one(p: Value, q: Value, least: Value) -> Value:
-        low = np.fmin(p, q) if not keep_nan else np.minimum(p, q)
-        high = np.fmax(p, q) if not keep_nan else np.maximum(p, q)
-        return np.where(least, low, high)
+        return np.where(least, least_of(p, q, keep_nan), most_of(p, q, keep_nan))
 
     def handler(x: State) -> None:
         least = choose(x)
@@ -261,7 +268,9 @@ def minimum(here: Site) -> Handler:
 
 
 def unary_read(operand: Operand, here: Site) -> Read:
-    """The chosen half of a register as float64."""
+    """The chosen half of a register, or a printed number, as float64."""
+    if operand.kind in ("float", "immediate"):
+        return constant(np.float64(operand.value))
     bits, kind = raw(operand, here), format_of(here)
     upper = "H1" in operand.suffixes or "H1_H1" in operand.suffixes
     absolute, negate = operand.absolute, operand.negate

@@ -14,9 +14,11 @@ from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
 from warpbound.program.kernel import Parameter, Program, Symbol
+from warpbound.program.naming import plain_name
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 _GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
+CONSTANT = ".nv.constant"
 
 
 @dataclass(frozen=True)
@@ -88,26 +90,30 @@ def prepare(program: Program, launch: Launch) -> Memory:
         if argument.kind == "array":
             places[i] = len(plan)
             plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
-    sections = {}
-    for section in _GLOBAL_SECTIONS:
-        if program.data.get(section):
-            sections[section] = len(plan)
-            plan.append(Plan(section, len(program.data[section]), _bytes(program.data[section])))
+    globals_ = [one for one in program.symbols if one.section in _GLOBAL_SECTIONS]
+    variables = {one.name: len(plan) + i for i, one in enumerate(globals_)}
+    plan += [_variable(program, one) for one in globals_]
+    barrier = len(plan)
     if _waits_for_grid(program):
-        sections[GRID_BARRIER] = len(plan)
         plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
     image = _image(plan)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
     }
-    banks = _banks(program, image, sections)
-    _place_symbols(program, launch, image, sections, banks, results)
+    banks = _banks(program, image, variables)
+    _place_symbols(program, launch, image, variables, banks, results)
     area = _parameter_bytes(program, parameters, arguments, places, image)
     banks[0] = _bank_zero(program, launch, area)
-    if GRID_BARRIER in sections:
-        address = image.address(sections[GRID_BARRIER])
+    if barrier < len(plan):
+        address = image.address(barrier)
         _put(banks[0], launch_area(program.arch).barrier, (address >> 32, address & 0xFFFF_FFFF))
     return Memory(image, Constants({n: _words(bank) for n, bank in banks.items()}), results)
+
+
+def _variable(program: Program, symbol: Symbol) -> Plan:
+    """A `__device__` variable as it stands before the first launch."""
+    data = program.data.get(symbol.section, b"")[symbol.offset : symbol.offset + symbol.size]
+    return Plan(plain_name(symbol.name), symbol.size, _bytes(data) if any(data) else None)
 
 
 def _waits_for_grid(program: Program) -> bool:
@@ -162,17 +168,21 @@ def _words(bank: bytes | bytearray) -> "np.ndarray[tuple[int], np.dtype[np.uint3
     return np.frombuffer(padded, np.uint32)
 
 
-def _banks(program: Program, image: Image, sections: dict[str, int]) -> dict[int, bytearray]:
-    """The constant banks of the code, with the addresses of device globals filled in."""
+def _banks(program: Program, image: Image, variables: dict[str, int]) -> dict[int, bytearray]:
+    """The constant banks of the code; in them and in the device globals, the addresses of device globals filled in."""
     banks = {number: bytearray(bank) for number, bank in program.constants.items()}
-    symbols = {one.name: one for one in program.symbols}
     for fixup in program.fixups:
-        symbol = symbols.get(fixup.symbol)
-        bank = banks.get(fixup.bank)
-        if bank is None or symbol is None or symbol.section not in sections:
+        if fixup.symbol not in variables:
             continue
-        address = image.address(sections[symbol.section]) + symbol.offset + fixup.addend
-        bank[fixup.offset : fixup.offset + 8] = address.to_bytes(8, "little")
+        address = (image.address(variables[fixup.symbol]) + fixup.addend).to_bytes(8, "little")
+        if fixup.section.startswith(CONSTANT):
+            bank = banks.get(int(fixup.section.removeprefix(CONSTANT)), bytearray())
+            bank[fixup.offset : fixup.offset + 8] = address
+            continue
+        for one in program.symbols:
+            if one.section == fixup.section and 0 <= fixup.offset - one.offset < one.size - 7:
+                place = fixup.offset - one.offset
+                image.contents(variables[one.name])[place : place + 8] = np.frombuffer(address, np.uint8)
     return banks
 
 
@@ -180,7 +190,7 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
     program: Program,
     launch: Launch,
     image: Image,
-    sections: dict[str, int],
+    variables: dict[str, int],
     banks: dict[int, bytearray],
     results: dict[str, Result],
 ) -> None:
@@ -194,14 +204,14 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
             raise InputError(
                 f"constant '{argument.name}' has {len(raw)} bytes; the symbol has {symbol.size}.", "Give it its size."
             )
-        if symbol.section in sections:
-            place = sections[symbol.section]
-            image.contents(place)[symbol.offset : symbol.offset + len(raw)] = np.frombuffer(raw, np.uint8)
+        if symbol.name in variables:
+            place = variables[symbol.name]
+            image.contents(place)[: len(raw)] = np.frombuffer(raw, np.uint8)
             if argument.dtype:
                 shape = argument.shape if argument.kind == "array" else ()
-                results[str(argument.name)] = Result(place, symbol.offset, DTYPES[argument.dtype], shape)
+                results[str(argument.name)] = Result(place, 0, DTYPES[argument.dtype], shape)
         else:
-            bank = banks[int(symbol.section.removeprefix(".nv.constant").split(".")[0])]
+            bank = banks[int(symbol.section.removeprefix(CONSTANT).split(".")[0])]
             bank[symbol.offset : symbol.offset + len(raw)] = raw
 
 

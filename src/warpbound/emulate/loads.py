@@ -5,6 +5,7 @@ Values travel as lists of words: one for 8 to 32 bits, two for 64, four for 128,
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from warpbound.emulate.addresses import (
     window_address,
 )
 from warpbound.emulate.image import Fault
-from warpbound.emulate.operand_access import Site, raw, unsupported, write_predicate
+from warpbound.emulate.operand_access import Site, is_predicate, raw, unsupported, write_predicate
 from warpbound.emulate.state import BadAccess, Mask, State, Value
 from warpbound.emulate.windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.program.instruction import RZ, Operand
@@ -25,6 +26,7 @@ from warpbound.program.instruction import RZ, Operand
 Handler = Callable[[State], None]
 
 _WIDTHS = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
+WIDEST = 32
 _SIGNED = {"S8": np.int8, "S16": np.int16}
 
 
@@ -283,12 +285,18 @@ def load_constant(here: Site) -> Handler:
 
 def _writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
     """Store the words of a load into its registers; small signed integers are extended."""
-    output = here.instruction.operands[0]
-    if here.instruction.operands[0].kind in ("predicate", "uniform_predicate"):
-        output = here.instruction.operands[1]
+    output, *others = [one for one in here.instruction.operands if not is_predicate(one)]
+    if size == WIDEST and others[0].kind == "register":  # two runs of four; the upper one is printed first
+        lower, upper = _run_writer(others[0], None), _run_writer(output, None)
+        return lambda x, words: (lower(x, words[:4]), upper(x, words[4:]))[0]
+    kind = next((_SIGNED[m] for m in here.instruction.modifiers if m in _SIGNED), None)
+    return _run_writer(output, kind if size < 4 else None, size)
+
+
+def _run_writer(output: Operand, kind: Any, size: int = 4) -> Callable[[State, list[Value]], None]:
+    """Store words into a register and those after it; parts of a word with the sign of `kind`."""
     if output.index == RZ:
         return lambda x, words: None
-    kind = next((_SIGNED[m] for m in here.instruction.modifiers if m in _SIGNED), None)
     first, uniform = output.index, output.kind == "uniform"
 
     def put(x: State, words: list[Value]) -> None:
@@ -309,9 +317,11 @@ def _writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
 
 def _reader(here: Site, size: int) -> Callable[[State], list[Value]]:
     """The words that a store takes from its registers."""
-    source = here.instruction.operands[-1]
+    sources = here.instruction.operands[-2:] if size == WIDEST else here.instruction.operands[-1:]
+    sources = tuple(one for one in sources if one.kind != "memory")  # two runs of four registers, or one run
     reads = [
         raw(replace(source, index=source.index + (i if source.index != RZ else 0)), here)
-        for i in range(max(1, size // 4))
+        for source in sources
+        for i in range(max(1, size // 4 // len(sources)))
     ]
     return lambda x: [read(x) for read in reads]

@@ -6,7 +6,6 @@ from warpbound.emulate import (
     addition,
     arrival,
     async_copy,
-    atomics,
     bits,
     control,
     convert,
@@ -19,6 +18,7 @@ from warpbound.emulate import (
     packed,
     tensor,
     warp_wide,
+    wide_atomics,
 )
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.state import BadAccess, State
@@ -33,7 +33,7 @@ def nothing(here: Site) -> Handler:
 
 def shared_atomic(here: Site) -> Handler:
     """ATOMS: an arrival at a barrier, or an atomic."""
-    return arrival.arrive_early(here) if here.has("ARRIVE") else atomics.atomic("shared")(here)
+    return arrival.arrive_early(here) if here.has("ARRIVE") else wide_atomics.any_atomic("shared")(here)
 
 
 def trap(here: Site) -> Handler:
@@ -105,10 +105,11 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     "STS": loads.store("shared"), "LDL": loads.load("local"), "STL": loads.store("local"),
     "LD": loads.load_generic, "ST": loads.store_generic, "QSPC": loads.query_space,
     **{name: loads.load_constant for name in ("LDC", "ULDC", "LDCU")},
-    **{name: atomics.atomic("generic") for name in ("ATOM", "ATOMG", "RED", "REDG")},
-    "REDS": atomics.atomic("shared"), "ATOMS": shared_atomic,
+    **{name: wide_atomics.any_atomic("generic") for name in ("ATOM", "ATOMG", "RED", "REDG")},
+    "REDS": wide_atomics.any_atomic("shared"), "ATOMS": shared_atomic,
     "ARRIVES": arrival.arrive_after_copies, "SYNCS": arrival.synchronise,
     "SHFL": warp_wide.shuffle, "VOTE": warp_wide.vote, "VOTEU": warp_wide.vote, "MATCH": warp_wide.match,
+    "ELECT": warp_wide.elect,
     "REDUX": warp_wide.reduce, "CREDUX": warp_wide.reduce,
     **{name: warp_wide.read_special for name in ("S2R", "S2UR", "CS2R", "CS2UR")},
     "R2UR": warp_wide.to_uniform,

@@ -124,6 +124,20 @@ def match(here: Site) -> Handler:
     return handler
 
 
+def elect(here: Site) -> Handler:
+    """ELECT: a predicate that holds in the first active lane of each warp, and that lane's number."""
+    flag, number, among = here.instruction.operands[:3]
+    given, out, write = predicate(among, here), write_predicate(flag), write_words(number)
+
+    def handler(x: State) -> None:
+        rows = (x.active() & given(x)).reshape(-1, LANES)
+        first = rows.argmax(axis=1)
+        out(x, (rows & (first[:, None] == _LANE)).reshape(-1))
+        write(x, first.astype(np.uint32))
+
+    return handler
+
+
 def reduce(here: Site) -> Handler:
     """REDUX and CREDUX: one value per warp from those of its active lanes, into a uniform register."""
     read, write = integer(here.sources[0], here), write_words(here.output)

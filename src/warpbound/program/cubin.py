@@ -47,7 +47,7 @@ class Cubin:
     kernels: dict[str, KernelFacts]
     symbols: tuple[Symbol, ...]
     sections: dict[str, bytes] = field(repr=False, default_factory=dict)
-    fixups: tuple[tuple[int, int, str, int], ...] = ()  # constant bank, offset, symbol whose address goes there, addend
+    fixups: tuple[tuple[str, int, str, int], ...] = ()  # section, offset, symbol whose address goes there, addend
 
 
 def is_cubin(raw: bytes) -> bool:
@@ -166,17 +166,20 @@ def _variables(elf: Any, symbols: Iterable[Any]) -> Iterator[Symbol]:
             yield Symbol(symbol.name, section, symbol["st_value"], symbol["st_size"])
 
 
-def _fixups(elf: Any, symbols: list[Any]) -> Iterator[tuple[int, int, str, int]]:
-    """The 64-bit addresses that the loader writes into constant banks; a .rel section keeps addends in place."""
+def _fixups(elf: Any, symbols: list[Any]) -> Iterator[tuple[str, int, str, int]]:
+    """The 64-bit addresses that the loader writes into constant banks and initialised globals.
+
+    A .rel section keeps addends in place.
+    """
     for section in elf.iter_sections():
-        found = re.fullmatch(r"\.rela?\.nv\.constant(\d+)", section.name)
+        found = re.fullmatch(r"\.rela?(\.nv\.constant\d+|\.nv\.global\.init)", section.name)
         if not found:
             continue
-        contents = elf.get_section_by_name(f".nv.constant{found[1]}").data()
+        contents = elf.get_section_by_name(found[1]).data()
         for one in section.iter_relocations():
             at = one["r_offset"]
             addend = one["r_addend"] if one.is_RELA() else struct.unpack_from("<Q", contents, at)[0]
-            yield int(found[1]), at, symbols[one["r_info_sym"]].name, addend
+            yield found[1], at, symbols[one["r_info_sym"]].name, addend
 
 
 def _data(sections: dict[str, Any]) -> dict[str, bytes]:

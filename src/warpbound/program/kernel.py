@@ -31,9 +31,9 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Fixup:
-    """A place in a constant bank where the loader puts the address of a symbol, plus `addend`."""
+    """A place in a section (a constant bank, initialised globals) where the loader puts a symbol's address."""
 
-    bank: int
+    section: str
     offset: int
     symbol: str
     addend: int = 0
