@@ -5,7 +5,7 @@ MEASURED ?= measured
 ARCH ?= 90
 NAME ?= gpu
 
-.PHONY: help venv demo test quick lint types contracts ci full mutants bench carry measured
+.PHONY: help venv demo test quick lint types contracts ci full mutants tables bench carry measured
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -38,7 +38,10 @@ ci: ## what every commit must pass, from a fresh copy of HEAD
 mutants: ## faults planted in the models: how many the golden cases notice (five minutes on two cores)
 	$(BIN)/python tests/mutation 330
 
-full: lint types contracts mutants ## the long checks too
+tables: ## the papers' tables and curves, the simulated ones too; fails if a recorded verdict changed
+	$(BIN)/warpbound reproduce all > /dev/null
+
+full: lint types contracts mutants tables ## the long checks too
 	$(BIN)/pytest -m '' --hypothesis-profile=default
 
 bench: ## how long things take
