@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.hot_address import hottest_updates
 from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight
+from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.emulate.dependence import draws_work
@@ -31,6 +32,7 @@ from warpbound.workload.dynamic import (
     mean_per_warp,
     sample,
     sampling_error,
+    time_of_stream,
     timed_stream,
     trip_counts,
 )
@@ -115,7 +117,8 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         Piece(loop, replace(found, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None)))
         for loop, found in iterations(program, arch, timing)
     )
-    observed = Observed(moved, executed, loads_in_flight(timed, timing), instructions_per_cycle(timed))
+    parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
+    observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu))
     said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
     said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
@@ -188,7 +191,7 @@ def served_by(moved: Traffic) -> Callable[[int], Shares]:
 def _latency_at(case: Case, seen: Trace, moved: Traffic, level: str) -> float:
     timing = waits(case.program.instructions, case.latency, lambda _: {level: 1.0}, conflicts(moved))
     start = case.gpu.value("block_start") * case.clock_hz
-    return timed_stream(case.program, seen, timing).cycles + start
+    return time_of_stream(case.program, seen, timing) + start
 
 
 def launch_memory(moved: Traffic) -> Memory:

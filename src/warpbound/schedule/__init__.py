@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from warpbound.program.instruction import Instruction
-from warpbound.schedule import control_words, dependences
+from warpbound.schedule import control_words, dependences, repeats
 from warpbound.schedule.records import CAUSES, Phase, Place, Schedule, Wait
 from warpbound.schedule.warp import Warp
 
-__all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "schedule", "steady", "together"]
+__all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "duration", "schedule", "steady", "together"]
 
 _MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
 
@@ -32,8 +32,15 @@ def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
     Where no instruction has a control word, each waits for the registers that it reads.
     """
     warp = _warp(instructions, waits)
-    warp.run(stream)
+    repeats.run(warp, stream)
     return _told(warp, stream)
+
+
+def duration(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> float:
+    """The cycles of `schedule` alone."""
+    warp = _warp(instructions, waits)
+    repeats.run(warp, stream)
+    return warp.end
 
 
 def together(

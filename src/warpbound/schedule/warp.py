@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from warpbound.program.instruction import Instruction
 from warpbound.schedule.records import CAUSES, Phase, Place, Wait
 
@@ -22,6 +24,10 @@ class _Up(NamedTuple):
     until: float
     position: int
     loads: tuple[int, ...]
+
+    def moved(self, places: int, cycles: float) -> "_Up":
+        """The same raise so many positions and cycles further on."""
+        return _Up(self.until + cycles, self.position + places, tuple(at + places for at in self.loads))
 
 
 class Step(NamedTuple):
@@ -69,11 +75,13 @@ class Warp:
         self.producer: list[int] = []
         self.phases: list[Phase] = []
         self.starts: list[float] = []  # per run: the cycle from which its first instruction may issue
+        self.began: list[int] = []  # per run: its first position
         self.closed: list[int] = []  # per run: phases closed before it
 
     def run(self, stream: Sequence[int], following: int | None = None) -> None:
         """Issue `stream` after all that has been issued; `following` is the index of what comes behind it."""
         self.starts.append(self.free)
+        self.began.append(len(self.issue))
         self.closed.append(len(self.phases))
         last = len(stream) - 1
         for place, index in enumerate(stream):
@@ -182,6 +190,57 @@ class Warp:
         """How far back the oldest load is that this scoreboard holds and that is in no phase yet; 0: none."""
         loads = (load for up in raised for load in up.loads if load >= self.closed_before)
         return len(self.issue) - min(loads, default=len(self.issue))
+
+    def whole_state(self) -> object:
+        """The state, and all that decides the books of what comes next: equal ones, the same books further on."""
+        here, now = len(self.issue), self.free
+
+        def told(up: _Up) -> object:
+            loads = tuple((here - at, at >= self.closed_before) for at in up.loads)
+            return max(0.0, round(up.until - now, 6)), here - up.position, loads
+
+        uncovered = ((queue, told(up)) for queue, up in self.uncovered.items() if up.until > now or up.loads)
+        return (
+            tuple((str(board), tuple(map(told, self.up.get(board, ())))) for board in self._awaited()),
+            tuple(here - at for at in self.open_loads),
+            tuple(sorted(uncovered)),
+            tuple(sorted((queue, round(t - now, 6)) for queue, t in self.taken.items() if t > now)),
+        )
+
+    def _awaited(self) -> list[Board]:
+        """The scoreboards that anything issued so far waits for."""
+        return sorted({board for step in self.steps.values() for board, _ in step.awaited}, key=str)
+
+    def again(self, runs: int, times: int) -> None:
+        """Do the last `runs` runs so many times more, all of them from the same whole state."""
+        first, cycles = self.began[-runs], self.free - self.starts[-runs]
+        moves = np.arange(1, times + 1)[:, None] * (len(self.issue) - first)
+        later = np.arange(1, times + 1)[:, None] * cycles
+        old, longer = self.phases[self.closed[-runs] :], [(at, x) for at, x in self.longer.items() if at >= first]
+        holders = np.array(self.producer[first:], np.int64)
+        self.issue += (np.array(self.issue[first:]) + later).ravel().tolist()
+        self.producer += np.where(holders < 0, holders, holders + moves).ravel().tolist()
+        self.waited += self.waited[first:] * times
+        self.stream += self.stream[first:] * times
+        shifts = list(zip(moves[:, 0].tolist(), later[:, 0].tolist(), strict=True))
+        for move, _ in shifts:
+            self.phases += [Phase(tuple(at + move for at in one.loads), one.waited) for one in old]
+            self.longer.update((at + move, x) for at, x in longer)
+        self._move(first, shifts)
+
+    def _move(self, first: int, shifts: Sequence[tuple[int, float]]) -> None:
+        """What stands open after the turns from position `first` on, once they have been done again at all `shifts`."""
+        last, awaited = shifts[-1], set(self._awaited())
+        for board, raised in self.up.items():
+            if board in awaited:
+                self.up[board] = [up.moved(*last) for up in raised]
+            else:  # nobody waited: what was raised before stays, what is raised in every turn is there as often
+                raised += [up.moved(*shift) for shift in shifts for up in raised if up.position >= first]
+        self.free += last[1]
+        self.uncovered = {q: up.moved(*last) if up.position >= first else up for q, up in self.uncovered.items()}
+        self.taken = {queue: t + last[1] for queue, t in self.taken.items()}
+        self.open_loads = [at + last[0] for at in self.open_loads]
+        self.closed_before += last[0]
 
     def booked(self, first: int, end: int, scale: float) -> tuple[dict[str, float], dict[Place, dict[str, float]]]:
         """Cycles times `scale`, by cause, and by place and cause: of the issues and waits from position `first` on,

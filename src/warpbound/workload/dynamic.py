@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
 from warpbound.program import Program
-from warpbound.schedule import Schedule, Wait, schedule
+from warpbound.schedule import Schedule, Wait, duration, schedule
 from warpbound.workload.counting import count, facts_of
 from warpbound.workload.paths import line_span
 from warpbound.workload.records import Memory, Workload
@@ -106,6 +106,11 @@ def typical_stream(trace: Trace) -> tuple[int, ...]:
 def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> Schedule:
     """Issue times of the typical warp, alone on its SM."""
     return schedule(typical_stream(trace), program.instructions, waits)
+
+
+def time_of_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> float:
+    """Cycles of the typical warp, alone on its SM."""
+    return duration(typical_stream(trace), program.instructions, waits)
 
 
 def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]]:
