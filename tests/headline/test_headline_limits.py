@@ -11,10 +11,10 @@ from warpbound.adapt import volkov_2016 as adapted
 from warpbound.headline import dram
 from warpbound.headline.balance import Flow, Queue, Space, balance, waiting
 from warpbound.headline.launch import launch_time, steady
-from warpbound.headline.parameters import FITTED, Parameters, known
+from warpbound.headline.parameters import CALIBRATED, FITTED, Parameters, known
 from warpbound.headline.residence import Block, lead, residence
 from warpbound.headline.stations import Launched
-from warpbound.headline.streams import workload
+from warpbound.headline.streams import from_l2, workload
 from warpbound.headline.timing import Pace, duration, waves
 from warpbound.machine import gpu, override
 from warpbound.models import transit_2015, volkov_2016
@@ -83,6 +83,39 @@ def test_with_endless_warps_it_is_the_roofline():
     assert carried == pytest.approx(dram.capacity(values.dram, 1 / 3), rel=1e-4)
     roof = steady(x, replace(silent(), dram_read_capacity=2039e9, dram_write_capacity=2039e9), 1e9).balance
     assert roof.rate * 4 * 768 * 108 == pytest.approx(A100.value("dram_bandwidth"), rel=1e-9)
+
+
+def mixed(lost: float, warps: float):
+    """The copy-like stream with a share of its lines in DRAM, the rest in L2: one block, and the queues."""
+    near, far = from_l2(workload("scale", A100, CLOCK), A100, CLOCK), workload("scale", A100, CLOCK)
+    parts = {"fixed": near.parts["fixed"], "l2": (1 - lost) * near.parts["l2"], "dram": lost * far.parts["dram"]}
+    moved = {name: lost * getattr(far.memory, name) for name in ("dram_bytes_read", "dram_bytes_written")}
+    work = replace(near.with_memory(**moved), parts=parts, latency=sum(parts.values()))
+    found = steady(Launched(work, A100, CLOCK, warps, 108.0), known(A100).values, 2.0)
+    return found.one, found.flow.queues
+
+
+@pytest.mark.parametrize("lost, warps, farther", [(0.0, 8.0, 0.0), (1.0, 8.0, 0.0), (0.3, 1.0, 0.0), (0.5, 2.0, 0.25)])
+def test_a_block_waits_for_the_level_of_its_slowest_warp(lost, warps, farther):
+    """One level, or one warp: nothing; of two warps half in L2, a quarter of the blocks wait for it unpaid."""
+    gap = (A100.value("dram_latency") - A100.value("l2_latency")) / CLOCK
+    assert np.ravel(mixed(lost, warps)[0].farther)[0] == pytest.approx(farther * gap)
+
+
+def test_what_crosses_the_lower_edge_of_l2_passes_it_once_more():
+    """Per warp 8 sectors read and 8 written, the latter dearer; with nothing found 8 come and 8 leave besides."""
+    kept, lost = (np.ravel(mixed(share, 4.0)[1]["l2"].demand)[0] for share in (0.0, 1.0))
+    cost = known(A100).values.l2_write_cost
+    assert lost / kept == pytest.approx((8 + 8 * cost + 16) / (8 + 8 * cost))
+
+
+@pytest.mark.parametrize("key", sorted(CALIBRATED) + ["h200", "rtx-2080-ti", "k40"])
+@pytest.mark.parametrize("name", ["init", "read"])
+def test_l2_never_keeps_a_stream_from_the_rate_that_dram_carries(key, name):
+    board = gpu(key)
+    x = Launched(workload(name, board, CLOCK), board, CLOCK, 4.0, board.value("sm_count"))
+    queues = steady(x, known(board).values, 4.0).flow.queues
+    assert np.ravel(queues["l2"].demand)[0] <= np.ravel(queues["dram"].demand)[0] * (1 + 1e-9)
 
 
 def test_one_warp_with_one_line_has_no_last_one():

@@ -1,6 +1,7 @@
 """Blocks that are replaced only when their last warp ends, event by event, against the flow balance."""
 
 import heapq
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -65,3 +66,26 @@ def test_without_the_last_line_it_would_be_far_off():
     blocks, warps, lines, service = 16, 16, 2, 1e-3
     mean = blocks / (START + LATENCY + TAIL)
     assert mean / simulate(blocks, warps, lines, service) > 1.15
+
+
+NEAR, FAR, SHARE_OF_LATENCY = 200.0, 570.0, 0.1  # two levels of memory, and the scale of a tail
+
+
+def two_levels(warps: int, far: float) -> float:
+    """Mean residence of blocks whose warps each wait for one line, with a chance `far` for one from the far level."""
+    chance = np.random.default_rng(11)
+    latency = np.where(chance.random((100_000 // warps, warps)) < far, FAR, NEAR)
+    each = latency * (1 + SHARE_OF_LATENCY * chance.exponential(1.0, latency.shape))
+    return START + float(np.max(each, axis=1).mean())
+
+
+@pytest.mark.parametrize("far", [0.0, 0.05, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("warps", [4, 8, 32])
+def test_a_block_waits_for_the_one_line_that_comes_from_farther(warps, far):
+    mean = (1 - far) * NEAR + far * FAR
+    tail = SHARE_OF_LATENCY * mean
+    own = Block(START + EULER * tail, 0.0, mean, 0.0, tail, 0.0, float(warps), 0.0)
+    last = replace(own, farther=((1 - far) - (1 - far) ** warps) * (FAR - NEAR))
+    assert float(residence(last)) == pytest.approx(two_levels(warps, far), rel=0.045)
+    if 0 < far < 1:
+        assert float(residence(own)) < 0.9 * two_levels(warps, far)  # the mean of both levels is not what it waits for

@@ -31,6 +31,7 @@ class Block:
     segments: Real = 1.0    #     pieces that loads and barriers cut the path into                  [1]
     joins: Real = 1.0       #     times that all warps wait for the last: barriers, and the end     [1]
     load_joins: Real = 1.0  #     those of them that end a load phase                               [1]
+    farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
 
 
 def residence(x: Block) -> NDArray[np.float64]:
@@ -41,7 +42,7 @@ def residence(x: Block) -> NDArray[np.float64]:
 
 def joined(x: Block) -> NDArray[np.float64]:
     """Time by which the last warp is later than one warp alone, summed over the joins, s."""
-    last_warp = np.multiply(x.spread, np.log(x.warps))
+    last_warp = np.multiply(x.spread, np.log(x.warps)) + x.farther
     return np.asarray(x.load_joins * np.maximum(last_warp, crowd(x)) + np.subtract(x.joins, x.load_joins) * crowd(x))
 
 
@@ -55,5 +56,5 @@ def lead(x: Block) -> NDArray[np.float64]:
 
     Start, store and one wait for memory; the other waits of a long path fall between its own requests.
     """
-    waits = x.memory + np.multiply(x.spread, x.own_lines + x.load_joins * np.log(x.warps))
+    waits = x.memory + np.multiply(x.spread, x.own_lines + x.load_joins * np.log(x.warps)) + x.load_joins * x.farther
     return np.asarray(x.start + x.store + waits / x.segments)

@@ -3,8 +3,10 @@
 Source   demands of adapt/resources.py, latencies of the Gpu, parameters of `parameters`.
 Models   pipes per sub-core, data paths per SM, L2, DRAM and the start of blocks per chip; warps as the customers of
          what is on the chip, or blocks as soon as barriers hold their warps together; atomics on one address, which
-         L2 does one at a time.
-Omits    TLB reach; instruction-cache misses; near and far L2 as different resources.
+         L2 does one at a time; what comes from DRAM or goes there passes L2 once more; where a load may be answered by
+         L2 or by DRAM, each warp by itself, a block waits for the farther one if any of its warps does.
+Omits    Blocks that hit or miss L2 as a whole; TLB reach; instruction-cache misses; near and far L2 as different
+         resources.
 """
 
 from dataclasses import dataclass
@@ -114,7 +116,18 @@ def block(x: Launched, values: Parameters) -> Block:
         segments=float(max(1, arriving.phases, barriers + 1)),
         joins=float(barriers + 1),
         load_joins=float(min(arriving.phases, barriers + 1)),
+        farther=_farther(x, values),
     )
+
+
+def _farther(x: Launched, values: Parameters) -> Real:
+    """By how much later the last of a block's warps has its line, because that one comes from DRAM, the mean not, s."""
+    level = levels(x.gpu, x.clock_hz)
+    cycles = {name: level.get(name, level["dram"]) for name in ("l2", "dram")}
+    waits = {name: x.work.parts.get(name, 0.0) / cycles[name] for name in cycles}
+    in_l2 = waits["l2"] / sum(waits.values()) if waits["l2"] else 0.0
+    l2, beyond = (np.multiply(getattr(values, f"{name}_latency"), cycles[name]) for name in cycles)
+    return np.asarray((in_l2 - in_l2**x.warps_per_block) * np.maximum(0.0, beyond - l2) / x.clock_hz)
 
 
 def tightest(x: Launched, values: Parameters) -> str:
@@ -166,10 +179,10 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     memory = x.work.memory
     carried = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / carried if carried else 0.0
-    share = np.divide(x.active_sms, x.gpu.value("sm_count"))
+    l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf)
     sectors = memory.l2_sectors_read + values.l2_write_cost * memory.l2_sectors_written
-    l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf) / x.gpu.value("sm_count")
-    l2_s = sectors * SECTOR_B * share / l2_rate  # nothing on a machine without L2
+    sectors = sectors + _crossing(values, l2_rate, memory.dram_bytes_read, memory.dram_bytes_written) / SECTOR_B
+    l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate  # nothing on a machine without L2
     dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
     to_dram = loads(x, values).to_dram
     customers = np.multiply(x.warps_per_block, x.active_sms)
@@ -180,6 +193,16 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
         "dram": Queue(dram_s, to_dram * dram.wait(values.dram, writes)),
         "block start": Queue(np.multiply(values.block_interval, x.active_sms)),
     }
+
+
+def _crossing(values: Parameters, l2_rate: Real, read: float, written: float) -> Real:
+    """What bytes that DRAM reads and writes cost L2 on their way, in bytes read from it.
+
+    They pass its memory once more, but take no more of it than leaves streams the rates that DRAM is known to carry.
+    """
+    fill = np.clip(l2_rate / values.dram_read_capacity - 1.0, 0.0, 1.0)
+    drain = np.clip(l2_rate / values.dram_write_capacity - values.l2_write_cost, 0.0, 1.0)
+    return fill * read + drain * written
 
 
 def _others(customers: Real) -> NDArray[np.float64]:

@@ -152,7 +152,7 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
     sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.row or trace.of_blocks)
-    prints = dram.Prints(seen, sampled, arrays, machine.l2_bytes, part)
+    prints = dram.Prints(seen, sampled, arrays, machine, part)
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
     answered = levels(
         touched,

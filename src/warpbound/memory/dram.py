@@ -5,8 +5,9 @@ Models   A complete sample was simulated as it is. Otherwise, per array: each se
          what neighbours share since the turn before, the rest since the row of the grid before, or since it
          came round evenly, whichever is sooner. Blocks of one turn that share data although they are further apart
          than all data reach drift apart too, so that it is as long until they come round. With warm caches the
-         first read, too, hits if L2 kept it since it came round in the launch before. Later misses within a turn of
-         the sample are scaled like every other count.
+         first read, too, hits if L2 kept it since it came round in the launch before. An L2 with two sides holds lines
+         that are found twice, on their own side and the reader's. Later misses within a turn of the sample are scaled
+         like every other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -18,10 +19,11 @@ from numpy.typing import NDArray
 from warpbound.memory.caches import READ, WRITE, l2
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
-from warpbound.memory.hierarchy import DRAM, Levels
+from warpbound.memory.hierarchy import DRAM, Facts, Levels
 from warpbound.memory.reuse import survival
 
 LINE_B = 4 * SECTOR_B
+FAR = 0.5  # of the SMs are on the side of L2 that does not hold a line
 Reals = NDArray[np.float64]
 Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
 
@@ -62,10 +64,11 @@ class Prints:
     part : of all lines that were followed; footprints count those alone.
     """
 
-    def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, l2_bytes: int, part: float) -> None:
+    def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, machine: Facts, part: float) -> None:
         self.seen, self.sampled, self._arrays, self.part = seen, sampled, arrays, part
         self.array = array_of(seen.sector, arrays)
-        self.cache = l2(l2_bytes)
+        self.cache = l2(machine.l2_bytes)
+        self._sides_B = machine.l2_sides_bytes
         self.all = self.of(np.ones(len(seen.sector), bool))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
         self._lines_per_sector = self._spread()
@@ -118,13 +121,27 @@ class Prints:
         even = np.minimum(in_launch, turns * in_turn / np.maximum(visits, 1e-9))
         lost_near = 1 - self.survival(in_turn)
         lost_far = 1 - self.survival(np.minimum(even, max(in_row, in_turn)))
-        kept = self.survival(even) if cache == "warm" else 0.0
+        kept = self.kept(even) if cache == "warm" else 0.0
         lost_wrapped = turns * part.wrapped * (1 - self.survival(in_launch))
         return np.asarray(part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far + lost_wrapped)
 
     def survival(self, lines: Reals | float) -> Reals:
-        """Probability that a sector is still in L2 after that many other lines."""
-        return survival(np.asarray(lines) / self.part, self.cache.sets, self.cache.ways)
+        """Probability that a sector is still in L2 after that many other lines, within a launch."""
+        random = survival(np.asarray(lines) / self.part, self.cache.sets, self.cache.ways)
+        return np.maximum(random, self._in_order(lines)) if self._sides_B else random
+
+    def kept(self, lines: Reals) -> Reals:
+        """Share of the lines that are still in L2 when the next launch comes round to them, after that many others."""
+        return self._in_order(lines) if self._sides_B else self.survival(lines)
+
+    def _in_order(self, lines: Reals | float) -> Reals:
+        """Share k of lines that L2 with two sides keeps until they come round in the same order.
+
+        A line that is found is then held on the reader's side, too; one that comes from DRAM is held once. As many are
+        found as leave just the room for the copies: lines (1 + FAR k) = size.
+        """
+        size = self._sides_B * self.part / LINE_B
+        return np.clip((size / np.maximum(lines, 1.0) - 1.0) / FAR, 0.0, 1.0)
 
 
 def moved(prints: Prints, levels: Levels, cache: str) -> Moved:

@@ -29,6 +29,7 @@ class Facts:
     """What one launch finds on its machine; sizes in bytes, 0 for a cache that is not there.
 
     arch : number of the sm. l1_bytes : what the carve-out leaves of one SM. blocks_per_sm : resident ones.
+    l2_sides_bytes : of both sides of an L2 that has two; 0 where it is one.
     lead_reach : the GPU's l1_lead_reach; at 1 no warp runs ahead.
     """
 
@@ -37,6 +38,7 @@ class Facts:
     blocks_per_sm: int
     l1_bytes: int
     l2_bytes: int
+    l2_sides_bytes: int = 0
     lead_reach: float = 1.0
 
 
@@ -91,13 +93,14 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
     needed_KiB = max(shared_per_sm / 1024, known.least_carveout_KiB if carveout_KiB is None else carveout_KiB)
     carveout = min((size for size in known.carveouts_KiB if size >= needed_KiB), default=max(known.carveouts_KiB))
     old = {2: 64 - carveout, 5: 24, 6: 24}.get(gpu.arch // 10, 0)
-    total = known.unified_l1_shared_KiB
+    total, l2_size = known.unified_l1_shared_KiB, gpu.get("l2_size") or 0.0
     return Facts(
         arch=gpu.arch,
         sm_count=int(gpu.value("sm_count")),
         blocks_per_sm=max(1, blocks_per_sm),
         l1_bytes=1024 * (old if total is None else total - carveout),
-        l2_bytes=round((gpu.get("l2_size") or 0.0) * (gpu.get("l2_reach") or 1.0)),
+        l2_bytes=round(l2_size * (gpu.get("l2_reach") or 1.0)),
+        l2_sides_bytes=round(l2_size) if "l2_far_latency" in gpu.parameters else 0,
         lead_reach=gpu.get("l1_lead_reach") or 1.0,
     )
 
