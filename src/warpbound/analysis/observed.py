@@ -41,13 +41,15 @@ class Observed:
     """traffic : of the launch. executed : times that the mean warp issues each instruction, (instructions,).
 
     in_flight : loads of the typical warp, alone, while at least one is under way; None without any. per_cycle : its
-    instructions per cycle in which it waits for no memory.
+    instructions per cycle in which it waits for no memory. partitions : how accesses spread over memory partitions;
+    None where the mapping is not known.
     """
 
     traffic: Traffic
     executed: NDArray[np.float64]
     in_flight: float | None
     per_cycle: float
+    partitions: dict[str, object] | None = None
 
 
 def execution_entry(program: Program, work: Workload, observed: Observed, x: Launched) -> dict[str, object]:
@@ -64,6 +66,7 @@ def execution_entry(program: Program, work: Workload, observed: Observed, x: Lau
         "x_model": _x_model(x, observed),
         "hong_kim": {name: classes[name] for name in CLASSES if name in classes},
         "pages": {"page_bytes": PAGE_B, "sample": observed.traffic.pages},
+        "partitions": observed.partitions,
     }
 
 

@@ -134,6 +134,7 @@ def memory(entry: Entry) -> RenderableType:
         ),
         *_atomics(own),
         ("touched", f"{_bytes(own['touched_bytes'])} of global memory"),
+        *_reach(entry["execution"]),
     ]
     table = Table.grid(padding=(0, 2))
     for row in rows:
@@ -146,6 +147,22 @@ def _atomics(own: Entry) -> list[tuple[str, str]]:
         return []
     on_chip = amount(own["shared_wavefronts_atomic"])
     return [("atomics", f"{amount(own['global_atomic_requests'])} global requests, {on_chip} shared wavefronts")]
+
+
+def _reach(own: Entry | None) -> list[tuple[str, str]]:
+    """What TLBs must reach, and how even the traffic is over memory partitions, where their mapping is known."""
+    if own is None:
+        return []
+    pages, spread = own["pages"], own.get("partitions")
+    many = amount(pages["sample"])
+    rows = [("TLB reach", f"{many} pages of {pages['page_bytes'] >> 20} MiB touched by the sampled blocks")]
+    if spread:
+        shares = ", ".join(f"{100 * n / max(1, sum(spread['segments'])):.3g}" for n in spread["segments"])
+        rows += [
+            ("partitions", f"{shares} % of the sampled traffic"),
+            ("", f"fullest: {spread['camping']:.2g} times the mean, {spread['camping_at_once']:.2g} at one moment"),
+        ]
+    return rows
 
 
 def _bytes(count: float) -> str:

@@ -1,0 +1,42 @@
+"""How the sampled blocks' accesses spread over memory partitions, on boards whose mapping is known.
+
+Source   memory.partitions; `memory_partitions` and `partition_width` of the GPU, which only boards before Fermi have.
+Models   Blocks of the sample keep step: the k-th accesses of all their warps meet in the partitions.
+Omits    Blocks that were not sampled; code of another architecture, which stands in for these boards' own, may load
+         in another order.
+"""
+
+import numpy as np
+
+from warpbound.emulate.trace import Trace
+from warpbound.machine import Gpu
+from warpbound.memory.partitions import PARTITION_B, concurrent_spread, spread
+
+MOST_STEPS = 256  # that are looked at one by one, at even distances
+
+
+def partition_traffic(seen: Trace, gpu: Gpu) -> dict[str, object] | None:
+    """Segments of 32 bytes by partition, and how much fuller than the mean the fullest one is; None: not known.
+
+    camping : over the whole sample; camping_at_once : at one moment, mean over the moments; 1 is even, the number of
+    partitions the worst.
+    """
+    count = int(gpu.get("memory_partitions") or 0)
+    if not count or (gpu.get("partition_width") or PARTITION_B) != PARTITION_B:
+        return None
+    accesses = seen.accesses["global"]
+    whole = spread(accesses.addresses, accesses.active, count)
+    order = np.argsort(accesses.warp, kind="stable")
+    counts = np.bincount(accesses.warp, minlength=len(seen.warps))
+    step = np.empty(len(order), np.int64)
+    step[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    steps = int(counts.max(initial=0))
+    chosen = np.isin(step, np.linspace(0, max(0, steps - 1), min(MOST_STEPS, steps), dtype=np.int64))
+    at_once = concurrent_spread(accesses.addresses[chosen], accesses.active[chosen], step[chosen], count)
+    return {
+        "partitions": count,
+        "width_bytes": PARTITION_B,
+        "segments": whole.segments.tolist(),
+        "camping": whole.camping,
+        "camping_at_once": float(at_once.mean()) if len(at_once) else 1.0,
+    }

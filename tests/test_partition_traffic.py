@@ -1,0 +1,67 @@
+"""Traffic over memory partitions in `analyze`: closed forms of rows and columns, and silence elsewhere."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import warpbound
+from warpbound.analysis.partition_traffic import partition_traffic
+from warpbound.emulate import trace
+from warpbound.kernel_launch import launch
+from warpbound.machine import gpu, override
+from warpbound.report import details
+
+SOURCE = """
+extern "C" __global__ void rows(float* to) { to[blockIdx.x * 32 + threadIdx.x] = 1.0f; }
+extern "C" __global__ void columns(float* to) { to[threadIdx.x * 4096 + blockIdx.x] = 1.0f; }
+"""
+
+
+def followed(kernel, partitions, blocks):
+    board = override(gpu("t4"), {"memory_partitions": partitions, "partition_width": 256.0})
+    program = warpbound.compile(SOURCE, board, kernel=kernel)
+    args = {"to": np.zeros(32 * 4096, np.float32)}
+    seen = trace(program, launch(grid=(4096, 1, 1), block=(32, 1, 1), args=args), list(blocks))
+    return partition_traffic(seen, board)
+
+
+@pytest.mark.parametrize("partitions", [6, 8])
+def test_rows_are_even(partitions):
+    # 2 warps of 128 B fill 256 B: 48 blocks fill 24 turns, a whole number of rounds of 6 and of 8
+    found = followed("rows", partitions, range(48))
+    assert found["segments"] == [48 * 4 // partitions] * partitions
+    assert (found["camping"], found["camping_at_once"]) == (1.0, 1.0)
+
+
+def test_columns_camp():
+    # rows of 16 KiB = 64 widths: in 8 partitions all 32 lanes of a warp hit one; 64 blocks are one width on
+    camping = followed("columns", 8, range(4))
+    assert camping["segments"] == [4 * 32, 0, 0, 0, 0, 0, 0, 0]
+    assert (camping["camping"], camping["camping_at_once"]) == (8.0, 8.0)
+    apart = followed("columns", 8, [0, 64, 128, 192])  # four blocks in four partitions at one time
+    assert apart["segments"] == [32, 32, 32, 32, 0, 0, 0, 0]
+    assert apart["camping_at_once"] == 2.0
+    # 64 mod 6 = 4, so that lanes take turns over three of six partitions: 11, 11 and 10 of them
+    assert sorted(followed("columns", 6, [0])["segments"]) == [0, 0, 0, 10, 11, 11]
+
+
+def test_only_boards_with_a_known_mapping():
+    board = gpu("t4")
+    program = warpbound.compile(SOURCE, board, kernel="rows")
+    asked = launch(grid=(64, 1, 1), block=(32, 1, 1), args={"to": np.zeros(2048, np.float32)})
+    entry = warpbound.analyze(program, board, asked)
+    assert entry["execution"]["partitions"] is None
+    assert "partitions" not in said(entry)
+    known = override(board, {"memory_partitions": 8.0, "partition_width": 256.0})
+    entry = warpbound.analyze(program, known, asked)
+    assert sum(entry["execution"]["partitions"]["segments"]) == entry["sample"]["blocks"] * 4
+    assert "partitions" in said(entry)
+    assert "pages of 2 MiB" in said(entry)
+
+
+def said(entry):
+    to = io.StringIO()
+    Console(file=to, width=100).print(details.memory(entry))
+    return to.getvalue()
