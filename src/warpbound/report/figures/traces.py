@@ -143,7 +143,7 @@ def rule_line(layer: Rule, axes: tuple[str, str], theme: Theme) -> Spec:
         ends = {"x0": layer.at, "x1": layer.at, "y0": 0, "y1": 1, "xref": axes[0], "yref": f"{axes[1]} domain"}
     else:
         ends = {"x0": 0, "x1": 1, "y0": layer.at, "y1": layer.at, "xref": f"{axes[0]} domain", "yref": axes[1]}
-    return {"type": "line", "line": line, "layer": "between"} | ends
+    return {"type": "line", "line": line, "layer": "below"} | ends  # Plotly 7.1 fails on "between" at first drawing
 
 
 def rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme) -> Spec:
