@@ -106,7 +106,7 @@ def test_widths_agree_with_those_of_workload_files(name: str) -> None:
     board = gpu(name)
     for pipe, opcode in (("fma", "FFMA"), ("xu", "MUFU"), ("fp64", "DFMA")):
         written = pipe_cycles(board, pipe)
-        if written:
+        if written and (pipe != "fp64" or board.get("fp64_lanes") is None):
             assert facts(opcode, board.arch).demand[pipe] == pytest.approx(written, rel=1e-4), pipe
 
 

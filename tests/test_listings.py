@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from warpbound import analyze
 from warpbound.adapt import x_model_2016 as adapted_x_model
 from warpbound.adapt.launched import Launched
 from warpbound.adapt.resources import demand, issues
@@ -16,7 +17,7 @@ from warpbound.latency import memory_latency, waits
 from warpbound.machine import Gpu, clock, gpu, override
 from warpbound.models import interval_analysis, x_model_2016
 from warpbound.predict import Place, predict, saturating_warps
-from warpbound.program import Program, programs
+from warpbound.program import Program, compile_program, programs
 from warpbound.program.cuda import Options
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload import Workload
@@ -161,6 +162,15 @@ def worksheet() -> Program:
     lines += [line for i in range(5) for line in ("{ FADD R1, R1, R1", f"MUFU.RSQ R{10 + i}, R2 }}")]
     lines += ["LDS R3, [R4]"] * 20 + ["LD R5, [R6]"] * 10
     return read("\n".join(lines), MAXWELL)
+
+
+def test_a_geforce_has_fewer_fp64_lanes_than_the_tesla_of_its_architecture() -> None:
+    text = "\tcode for sm_20\n\t\tFunction : k\n/*0000*/ DFMA R2, R4, R6, R2;\n/*0008*/ EXIT;\n"
+    use = {
+        name: {one["resource"]: one["cycles_per_warp"] for one in analyze(compile_program(text, name), name)["bounds"]}
+        for name in ("c2050", "gtx480")
+    }
+    assert use["gtx480"]["fp64"] == 4 * use["c2050"]["fp64"] == 8
 
 
 def test_worksheet() -> None:

@@ -150,6 +150,7 @@ def test_old_machines_have_no_caches_and_their_own_widths():
     assert levels(g80, 2.7e9)["dram"] == 888
     assert (issue_rate(g80), fp32_lanes(g80), pipe_cycles(g80, "fp64")) == (0.5, 8, 0)
     assert (issue_rate(gpu("gtx680")), fp32_lanes(gpu("gtx680"))) == (4, 192)
+    assert [pipe_cycles(gpu(name), "fp64") for name in ("c2050", "gtx480", "gtx570")] == [4, 16, 16]
     assert (issue_rate(A100), fp32_lanes(A100)) == (4, 64)
 
 

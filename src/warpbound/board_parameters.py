@@ -89,6 +89,7 @@ PARAMETERS: dict[str, Parameter] = {
     "departure_delay_coalesced": Parameter("Hong and Kim's Departure_del_coal", ("cycle",)),
     "departure_delay_uncoalesced": Parameter("Hong and Kim's Departure_del_uncoal", ("cycle",)),
     "miss_registers": Parameter("misses that one SM can have outstanding (MSHRs)", ("1",)),
+    "fp64_lanes": Parameter("FP64 lanes of one SM, where the board has fewer than its architecture", ("1",)),
     "memory_partitions": Parameter("memory partitions that addresses are interleaved over", ("1",)),
     "partition_width": Parameter("consecutive bytes in one memory partition", ("B",)),
 }

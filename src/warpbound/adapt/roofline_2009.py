@@ -7,6 +7,7 @@ from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
 from warpbound.adapt.launched import Answer, Launched, silent
+from warpbound.adapt.resources import SECTOR_B
 from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
@@ -53,6 +54,13 @@ def _per_cycle(gpu: Gpu, kind: str) -> float:
     return 2 * WARP * sub_cores / cycles
 
 
+def _l2_seconds(x: Launched) -> float:
+    """Time of one warp's sectors at L2; 0 on machines without one."""
+    rate = x.gpu.get("l2_bandwidth")
+    sectors = x.work.memory.l2_sectors_read + x.work.memory.l2_sectors_written
+    return SECTOR_B * sectors / rate if rate else 0.0
+
+
 def known(x: Launched) -> dict[str, Any]:
     return vars(inputs(x.work, x.gpu, x.clock_hz))
 
@@ -63,6 +71,8 @@ def answer(inputs: Inputs, x: Launched) -> Answer:
     if flop <= 0:
         if moved <= 0:
             return silent("no flop and no DRAM traffic: it has nothing to say")
+        if _l2_seconds(x) > moved / float(inputs.peak_bandwidth):
+            return silent("no flop, and its bytes keep L2 busy for longer than DRAM: it knows no memory but DRAM")
         bandwidth = float(inputs.peak_bandwidth)
         time_s = None if warps is None else moved * warps / bandwidth
         return Answer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")

@@ -11,6 +11,7 @@ from warpbound.memory.predicted import NOTE as ADDRESS_NOTE
 from warpbound.memory.predicted import Access, Predicted, predicted, threads_of
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload import Memory, Workload
+from warpbound.workload.files.lanes import on_board
 from warpbound.workload.paths import NOTE, LoopPath
 from warpbound.workload.paths import loops as loop_paths
 from warpbound.workload.paths import whole as whole_path
@@ -62,8 +63,8 @@ def static_work(case: Case) -> Work:
     instructions, arch = case.program.instructions, case.gpu.arch
     known = addresses_known(case)
     timing = waits(instructions, case.latency, extra=_conflicts(known))
-    whole = with_start(straight(case.program, arch, timing, known), case)
-    loops = tuple(Piece(loop, work) for loop, work in iterations(case.program, arch, timing, known))
+    whole = with_start(on_board(straight(case.program, arch, timing, known), case.gpu), case)
+    loops = tuple(Piece(loop, on_board(work, case.gpu)) for loop, work in iterations(case.program, arch, timing, known))
     return Work(
         mode="static",
         whole=whole,

@@ -81,7 +81,7 @@ class Terms:
     mwp_full: Real          # MWP_Without_BW_full   [warp/SM]
     bw_per_warp: Real       # BW_per_warp           [B/s]
     mwp_peak_bw: Real       # MWP_peak_BW           [warp/SM]
-    mwp: Real               # MWP                   [warp/SM]
+    mwp: Real               # MWP                   [warp/SM]; independent requests count as warps: may exceed N
     comp_cycles: Real       # Comp_cycles           [cycle]
     mem_cycles: Real        # Mem_cycles            [cycle]
     cwp_full: Real          # CWP_full              [warp/SM]

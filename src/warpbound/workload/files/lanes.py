@@ -7,11 +7,12 @@ Source   up to 6.2: CUDA C Programming Guide 8.0, section G and table of arithme
 Omits    dual issue; second halves of a pipe.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.machine import Gpu
+from warpbound.workload.records import Workload
 
 WARP = 32.0
 FIRST_IN_THE_TABLES = 70  # architectures below have no row in isa/families.toml
@@ -30,7 +31,7 @@ class Old:
     add_latency: float
 
 
-_OLD = {  # first architecture that has them; a GeForce or a board like it where they differ
+_OLD = {  # first architecture that has them; boards with fewer FP64 lanes say so themselves
     10: Old(8, 0.0, 2, 8, 0.5, 20),
     13: Old(8, 1, 2, 8, 0.5, 24),
     20: Old(32, 16, 4, 16, 1, 18),
@@ -44,10 +45,24 @@ _OLD = {  # first architecture that has them; a GeForce or a board like it where
 
 
 def old(gpu: Gpu) -> Old | None:
-    """The SM of an architecture before 7.0; None from there on."""
+    """The SM of a board before 7.0; None from there on."""
     if gpu.arch >= FIRST_IN_THE_TABLES:
         return None
-    return _OLD[max(arch for arch in _OLD if arch <= gpu.arch)]
+    sm = _of_architecture(gpu.arch)
+    return replace(sm, fp64=gpu.get("fp64_lanes") or sm.fp64)
+
+
+def _of_architecture(arch: int) -> Old:
+    return _OLD[max(first for first in _OLD if first <= arch)]
+
+
+def on_board(work: Workload, gpu: Gpu) -> Workload:
+    """Work of code whose FP64 was counted for the architecture, with the FP64 lanes that the board has."""
+    lanes = gpu.get("fp64_lanes")
+    if lanes is None or "fp64" not in work.units or gpu.arch >= FIRST_IN_THE_TABLES:
+        return work
+    slower = _of_architecture(gpu.arch).fp64 / lanes
+    return replace(work, units={**work.units, "fp64": work.units["fp64"] * slower})
 
 
 def issue_rate(gpu: Gpu) -> float:
