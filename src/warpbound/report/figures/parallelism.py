@@ -32,8 +32,7 @@ def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
         ),
         source=source,
         caption="MWP is the lowest of N and its two limits: once one of these binds, more warps overlap no more memory "
-        "requests. Independent requests of one warp count as warps, so that with them N allows more than N. Where CWP "
-        "lies above MWP, memory dominates the time; below, computation does.",
+        "requests. Where CWP lies above MWP, memory dominates the time; below, computation does.",
     )
 
 
