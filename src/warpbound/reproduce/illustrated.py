@@ -1,12 +1,15 @@
 """Reproductions as one HTML file that opens offline: the rows of every item, and its figures drawn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from warpbound.report.figures.picture import Drawable
 from warpbound.report.html import Figures, filled, needed
+from warpbound.reproduce.gallery import Drawn
 from warpbound.reproduce.item import PAPERS
 from warpbound.reproduce.pages import rows_table
-from warpbound.reproduce.running import Reproduction
+from warpbound.reproduce.pictures import Shown
 
 HOW_TO_READ = (
     "Each table has the paper's value as it is printed, ours, and what the difference means; experiments that are not "
@@ -14,29 +17,33 @@ HOW_TO_READ = (
 )
 
 
-def html(found: Sequence[Reproduction], command: str) -> str:
+def html(found: Sequence[Drawn], command: str) -> str:
     """The whole file. Raises WarpboundError where the extra is missing."""
     needed("jinja2")
     from warpbound.report.html.contents import Column
 
     figures = Figures()
-    sections = tuple(_section(one, figures) for one in found)
-    papers = list(dict.fromkeys(one.item.paper for one in found))
-    title = found[0].item.key if len(found) == 1 else ", ".join(papers)
+    sections = tuple(_section(each, figures) for each in found)
+    papers = list(dict.fromkeys(each.one.item.paper for each in found))
+    title = found[0].one.item.key if len(found) == 1 else ", ".join(papers)
     column = Column("items", title, "; ".join(PAPERS[paper] for paper in papers), sections[:1], sections[1:])
     parts = {"title": title, "how_to_read": HOW_TO_READ, "comparison": None, "together": (), "columns": [column]}
     return filled(parts, figures, command)
 
 
-def _section(one: Reproduction, figures: Figures) -> Any:
-    from warpbound.report.figures import recorded
+def _section(drawn: Drawn, figures: Figures) -> Any:
     from warpbound.report.html.contents import Section
     from warpbound.report.html.tables import as_html
 
-    item = one.item
+    item = drawn.one.item
     said = [f"{item.where}."]
     said += [f"Experiment not available; in its place: {item.stand_in}."] if item.stand_in else []
     said += [item.note] if item.note else []
-    drawn = tuple(figures.add(recorded(figure)) for figure in one.figures)
+    added = tuple(figures.add(_with_number(shown)) for shown in drawn.shown)
     key = item.key.replace(":", "-").replace(".", "-")
-    return Section(key, f"{item.name}: {item.title}", " ".join(said), as_html(rows_table(one.rows)), drawn)
+    return Section(key, f"{item.name}: {item.title}", " ".join(said), as_html(rows_table(drawn.one.rows)), added)
+
+
+def _with_number(shown: Shown) -> Drawable:
+    """Its title begins with the paper's number."""
+    return replace(shown.drawn, title=f"{shown.figure}: {shown.drawn.title}")

@@ -16,6 +16,7 @@ spread               share by which a recorded number may move, where a simulati
 Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": ...}}.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,9 @@ SHARED = "inputs.toml"  # of a paper's folder: what several of its items start f
 EXACT = 1e-5            # share by which a recorded number may move: what six digits leave open
 _KEYS = {"name", "title", "where", "stand_in", "note", "unit", "units", "inputs", "spread"}
 _TABLES = {"printed", "measured", "readings", "contradictions"}
+
+_NUMBER = r"[\d.]*\d[a-z]?"
+_FIGURES = re.compile(rf"Figures? ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)")
 
 Given = Mapping[str, Any]    # inputs of an item
 Numbers = Mapping[str, Any]  # name -> number, word, or more names
@@ -80,7 +84,10 @@ def items() -> tuple[Item, ...]:
 
 
 def chosen(word: str) -> tuple[Item, ...]:
-    """The items of `all`, of a paper, or the one called PAPER:ITEM. Raises CommandError where there are none."""
+    """The items of `all`, of a paper, the one called PAPER:ITEM, or those of the figure PAPER:fig-N.
+
+    Raises CommandError where there are none.
+    """
     paper, _, name = word.partition(":")
     if word == "all":
         return items()
@@ -88,10 +95,29 @@ def chosen(word: str) -> tuple[Item, ...]:
         raise CommandError(f"No paper is called {paper!r}.", f"There are {', '.join(PAPERS)} and all.")
     own = tuple(item for item in items() if item.paper == paper)
     found = tuple(item for item in own if name in ("", item.name))
+    found = found or tuple(item for item in own if name.removeprefix("fig-") in figures_in(item.where))
     if not found:
         names = ", ".join(item.name for item in own)
-        raise CommandError(f"{paper} has no item {name!r}.", f"There are {names}.")
+        raise CommandError(f"{paper} has no item and no figure {name!r}.", f"There are {names}.")
     return found
+
+
+def figures_in(words: str) -> set[str]:
+    """The numbers after `Figure` and `Figures`: "Figures 3.5 and 3.6; Figures 5 to 8" -> 3.5, 3.6, 5, 6, 7, 8."""
+    found: set[str] = set()
+    for named in _FIGURES.finditer(words):
+        for part in re.split(r", | and ", named[1]):
+            first, *last = part.split(" to ")
+            chapter, _, number = first.rpartition(".")
+            end = last[0].rpartition(".")[2] if last else number
+            found |= {f"{chapter}.{n}".removeprefix(".") for n in _counted(number, end)}
+    return found
+
+
+def _counted(first: str, last: str) -> list[str]:
+    if not (first.isdigit() and last.isdigit()):
+        return [first]
+    return [str(n) for n in range(int(first), int(last) + 1)]
 
 
 def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:

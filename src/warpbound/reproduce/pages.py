@@ -48,7 +48,8 @@ INTRODUCTION = """# The papers' tables and figures, computed again
 This page is written by `warpbound reproduce --format markdown -o docs/reproduce.md`; a test keeps it up to date.
 
 `warpbound reproduce PAPER:ITEM` prints the paper's values beside ours; `--format csv` has the points of its figures,
-`--format html` both in one file that opens offline (extra `figures`).
+`--format html` both in one file that opens offline (extra `figures`). `--show` opens the pictures in a browser, or
+writes them where `-o` says: [all of them](gallery.md).
 `warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. It takes half a
 minute with the extra `simulate`; without it the items that simulate take minutes. Every value and input is data in the
 item's folder, with the table or figure it is from; the code only computes.
@@ -81,7 +82,7 @@ def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableTyp
 
 def tally(item: Item, record: Record) -> str:
     """How many numbers of an item have each kind of verdict, as recorded; those that are not printed left out."""
-    said = _kinds([Verdict(str(row[0])) for row in record.get(item.key, {}).values()])
+    said = kinds([Verdict(str(row[0])) for row in record.get(item.key, {}).values()])
     return said or "nothing printed to compare with"
 
 
@@ -116,7 +117,7 @@ def ending(found: Sequence[Reproduction], changed: Sequence[Change]) -> Renderab
     verdicts = [row.verdict for one in found for row in one.rows]
     items = f"{len(found)} items" if len(found) > 1 else found[0].item.key
     rest = verdicts.count(Verdict.UNPRINTED)
-    said = [part for part in (_kinds(verdicts), f"{rest} not printed" if rest else "") if part]
+    said = [part for part in (kinds(verdicts), f"{rest} not printed" if rest else "") if part]
     lines = [Text(f"{len(verdicts)} numbers of {items}: {', '.join(said)}.")]
     lines += [Text(f"Changed: {change}", "red") for change in changed]
     return Group(*lines)
@@ -190,7 +191,7 @@ def rows_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _kinds(verdicts: Sequence[Verdict]) -> str:
+def kinds(verdicts: Sequence[Verdict]) -> str:
     """How many of each kind, in words; what is not printed is left out."""
     totals = {word: sum(map(verdicts.count, kind)) for word, kind in KINDS.items()}
     return ", ".join(f"{total} {word}" for word, total in totals.items() if total)

@@ -30,7 +30,7 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
     places = [(line, sector) for line in lines for sector in range(LINE_B // SECTOR_B)]
     moved = [place for place in places if place in lanes]
     layers: list[Layer] = [
-        _boxes(f"moved: {len(lanes)} sectors", moved, lines, _MOVED, tuple(_span(lanes[place]) for place in moved))
+        _boxes("moved", moved, lines, _MOVED, tuple(_span(lanes[place]) for place in moved))
     ]
     if len(moved) < len(places):
         layers.append(_boxes("not asked for", [p for p in places if p not in lanes], lines, _STAYS))
@@ -42,7 +42,7 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
         layers=tuple(layers),
         source=VOLKOV + ", section 2.5 and Figure 2.1, with sectors of 32 bytes",
         caption=f"The numbers are lanes of the warp. {len(own)} lanes ask for {useful} different bytes; {traffic} are "
-        f"moved, of which {100 * useful / traffic:.0f} % are used.",
+        f"moved in {len(lanes)} sectors, of which {100 * useful / traffic:.0f} % are used.",
         height=170 + 34 * len(lines),
     )
 

@@ -11,7 +11,7 @@ from itertools import chain
 
 from warpbound.report.figures import recorded
 from warpbound.report.figures.picture import Drawable
-from warpbound.reproduce.item import PAPERS, Given, Item
+from warpbound.reproduce.item import Given, Item, figures_in
 from warpbound.reproduce.running import Reproduction
 
 Draw = Callable[[Given], Sequence[Drawable]]
@@ -45,6 +45,12 @@ def pictures(one: Reproduction) -> tuple[Shown, ...]:
     return tuple(Shown(_figure(picture.source, one.item), picture) for picture in found)
 
 
+def of_figure(shown: Sequence[Shown], name: str) -> Sequence[Shown]:
+    """Those that are the figure called `fig-N`; all where none is."""
+    own = [one for one in shown if name.removeprefix("fig-") in figures_in(one.figure)]
+    return own or shown
+
+
 def _figure(source: str, item: Item) -> str:
     """`Figure 4.5`, from the picture's source or else from the item's place in the paper."""
     numbers = chain(_NUMBER.finditer(source), _NUMBER.finditer(item.where))
@@ -52,5 +58,3 @@ def _figure(source: str, item: Item) -> str:
     return next((name for name in named if name.startswith("Figure")), named[0] if named else item.where)
 
 
-def citation(item: Item) -> str:
-    return PAPERS[item.paper]

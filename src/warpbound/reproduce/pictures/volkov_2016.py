@@ -11,13 +11,36 @@ from warpbound.report.figures.picture import Drawable, Panels
 from warpbound.reproduce.item import Given
 from warpbound.reproduce.played import in_time, played, played_with_log
 from warpbound.reproduce.synthetic.comparison import alphas
-from warpbound.reproduce.volkov_2016 import section_3_8, section_7_9
+from warpbound.reproduce.volkov_2016 import figs_2_1_and_2_2, section_3_8, section_7_9
 from warpbound.reproduce.volkov_2016.machines import machines
 
 PAPER = "volkov_2016"
 OF = "Volkov 2016"
 WARPS_SHOWN = 400.0  # cycles of a timeline
 ROUNDS_OF_FIGURE_5_1 = 60_000.0  # cycles
+
+
+def _accesses(given: Given) -> tuple[Drawable, ...]:
+    """Figures 2.1 and 2.2."""
+    moved = [
+        replace(figures.sector_map(figs_2_1_and_2_2.requested(given, name), given["word_B"]), title=name)
+        for name in given["accesses"]
+    ]
+    stacked = [
+        replace(figures.bank_map(figs_2_1_and_2_2.laid_out(given, name)), title=name)
+        for name in given["strides"] if name in given["drawn"]
+    ]  # fmt: skip
+    return (
+        Panels(
+            "Transactions of single accesses", tuple(moved), f"{OF}, Figure 2.1, threads of 8-byte words",
+            "The numbers are threads; a box is a transaction of 32 bytes. Pale ones are not asked for.", columns=2,
+        ),
+        Panels(
+            "Bank conflicts of single accesses", tuple(stacked), f"{OF}, Figure 2.2, with 32 banks of 4 bytes",
+            "The number in a box is the first lane that wants that word, + where others share it. The height of the "
+            "fullest bank is the number of passes.", columns=1,
+        ),
+    )  # fmt: skip
 
 
 def _vector_add(given: Given) -> tuple[Drawable, ...]:
@@ -103,6 +126,7 @@ def _simulated(given: Given) -> tuple[Drawable, ...]:
 
 
 PICTURES = {
+    "figs-2.1-2.2": _accesses,
     "listings-3.1-3.3": _barrier,
     "section-3.8": _vector_add,
     "fig-4.5": _cusp,

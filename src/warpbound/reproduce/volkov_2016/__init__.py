@@ -1,6 +1,7 @@
 """V. Volkov, "Understanding Latency Hiding on GPUs", 2016: chapters 3, 4, 6 and 7, and the models it evaluates."""
 
 ITEMS = (
+    "figs_2_1_and_2_2",
     "table_3_1",
     "table_3_4",
     "listings_3_1_to_3_3",

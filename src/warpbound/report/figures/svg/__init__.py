@@ -42,10 +42,11 @@ def svg(picture: Drawable) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {place(WIDTH)} {place(bottom)}" '
         f'width="{place(WIDTH)}" height="{place(bottom)}" role="img">'
     )
+    said = f"{picture.caption} Source: {picture.source}".strip()
     parts = [
         head,
-        f"<title>{escape(picture.title)}</title>",
-        f"<desc>{escape(f'{picture.caption} Source: {picture.source}'.strip())}</desc>",
+        f"<title>{escape(picture.title, quote=False)}</title>",
+        f"<desc>{escape(said, quote=False)}</desc>",
         f"<style>{STYLE}</style>",
         f'<rect class="f-paper" width="{place(WIDTH)}" height="{place(bottom)}"/>',
         text(picture.title, SIDE, 20.0, "title"),

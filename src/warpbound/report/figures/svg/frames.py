@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from warpbound.report.figures.picture import Axis, Picture, Rule
+from warpbound.report.figures.picture import Axis, Boxes, Picture, Rule
 from warpbound.report.figures.svg.marks import MARKS, Plot, place, rule, text, turned
 from warpbound.report.figures.svg.scales import Scale, extents, scale, ticks
 from warpbound.report.figures.theme import with_looks
@@ -72,7 +72,8 @@ class Side:
 
 def _axes(picture: Picture, plot: Plot, box: Box) -> list[str]:
     across, along = _most(box.right - box.left, BETWEEN_X), _most(box.bottom - box.top, BETWEEN_Y)
-    parts = [_grid(picture, plot, box, across, along)]
+    filled = any(isinstance(layer, Boxes) for layer in picture.layers)
+    parts = [] if filled else [_grid(picture, plot, box, across, along)]
     parts += _flat(Side(picture.x, plot.x, box.bottom, 1.0), across)
     parts += _upright(Side(picture.y, plot.y, box.left, -1.0), along)
     if picture.right is not None:

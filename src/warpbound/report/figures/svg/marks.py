@@ -75,7 +75,7 @@ def _said(kind: str, anchor: str) -> str:
 
 
 def _words(words: str, x: float, y: float, attributes: str) -> str:
-    return f'<text x="{place(x)}" y="{place(y)}"{attributes}>{escape(words)}</text>'
+    return f'<text x="{place(x)}" y="{place(y)}"{attributes}>{escape(words, quote=False)}</text>'
 
 
 def stroke(look: Look) -> str:
