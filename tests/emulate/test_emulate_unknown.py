@@ -44,7 +44,27 @@ extern "C" __global__ void local_before(float* out, int n) {
 extern "C" __global__ void other_array(const float* x, float* y, int far) {
     y[threadIdx.x] = x[threadIdx.x + far];
 }
+extern "C" __global__ void handed_on(const double* unknown, double* passed, const int* table, int* out) {
+    passed[threadIdx.x] = unknown[threadIdx.x] * 2;
+    __syncthreads();
+    int half = ((int*)passed)[2 * (threadIdx.x ^ 1) + 1];
+    if (half > 3)
+        out[threadIdx.x] = 1;
+    else
+        out[threadIdx.x + 1] = table[half & 7];
+}
+extern "C" __global__ void added_to(const int* unknown, int* sums, int* out) {
+    int before = sums[threadIdx.x];
+    if (before > 3)
+        out[before] = 1;
+    sums[threadIdx.x] = before + unknown[threadIdx.x];
+}
 """
+
+
+def line(text):
+    """Where the text stands in the source."""
+    return SOURCE[: SOURCE.index(text)].count("\n") + 1
 
 
 def unknown(kernel, args, arch=80, block=32):
@@ -71,6 +91,24 @@ def test_an_unknown_branch(arch):
 def test_an_unknown_address_through_shared_memory(arch):
     (said,) = unknown("gathers", {"unknown": "i32[32]", "table": "f32[9]:ones", "out": "f32[32]"}, arch)
     assert said == "unknown contents of 'unknown' read in line 12 and taken as 0; addresses in line 15 depend on it"
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+def test_unknown_values_that_are_stored_and_loaded_again(arch):
+    args = {"unknown": "f64[32]", "passed": "f64[32]:zeros", "table": "i32[32]:zeros", "out": "i32[64]:zeros"}
+    (said,) = unknown("handed_on", args, arch)
+    start, _, end = said.partition("; ")
+    assert start == f"unknown contents of 'unknown' read in line {line('passed[threadIdx.x] =')} and taken as 0"
+    assert end.startswith("branches in line")
+    assert "and addresses in line" in end
+    assert str(line("table[half & 7]")) in end
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+def test_what_was_loaded_before_an_unknown_value_was_stored_there_is_known(arch):
+    args = {"unknown": "i32[32]", "sums": "i32[32]:ones", "out": "i32[32]:zeros"}
+    read = line("before + unknown")
+    assert unknown("added_to", args, arch) == (f"unknown contents of 'unknown' read in line {read} and taken as 0",)
 
 
 @pytest.mark.parametrize("arch", [75, 90, 120])

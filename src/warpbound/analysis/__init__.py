@@ -26,6 +26,7 @@ from warpbound.workload import Workload
 __all__ = ["Settings", "analyze", "entry_of", "launched", "work_of"]
 
 UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
+NOT_EXECUTED = "the code alone: the launch could not be executed ({reason})"
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
 
 
@@ -81,7 +82,9 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     entry["models"] = answers(_models(case), launched(case, work))
     if (kind := trust.judged(case, timed)) is not None:
         entry["confidence"] |= {"expected_error": kind.mape, "interval_coverage": kind.coverage, "judged": kind.n}
-    entry["confidence"]["assumed"] += [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
+    stopped = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
+    said = [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
+    entry["confidence"]["assumed"] += [*stopped, *said]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
     if "figures" in case.settings.views:
@@ -152,7 +155,9 @@ def _verdict(case: Case, work: Work, prediction: Prediction) -> Entry:
         "runner_up": prediction.runner_up,
         "bounds": entries.bounds_entry(prediction),
         "warps_needed": prediction.warps_needed,
-        "whatifs": entries.whatif_entry(whatifs(work.focus, case.place, case.residency, _seconds(case, work))),
+        "whatifs": entries.whatif_entry(
+            whatifs(work.focus, case.place, case.residency, _seconds(case, work), work.choices)
+        ),
         "clock_MHz": case.clock_hz / 1e6,
         "sample": work.sample,
         "not_executed": work.not_executed,
@@ -225,6 +230,7 @@ def launched(case: Case, work: Work) -> Launched | None:
         blocks=case.blocks,
         blocks_per_sm=case.residency.blocks_per_sm,
         threads_per_block=product(case.launch.block),
+        locality=work.observed.locality if work.observed else None,
     )
 
 

@@ -1,7 +1,8 @@
 """Work from sampled blocks: the kernel executed, its addresses followed through the caches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.emulate.dependence import draws_work
+from warpbound.emulate.unseen import warning
 from warpbound.isa.limits import limits
 from warpbound.kernel_launch import Launch
 from warpbound.latency import DRAM, LEVELS, Shares, waits
@@ -24,6 +26,7 @@ from warpbound.memory.records import Traffic
 from warpbound.memory.traffic import How, traffic
 from warpbound.program import Program
 from warpbound.program.instruction import Instruction
+from warpbound.whatif import Alternative
 from warpbound.workload import Memory
 from warpbound.workload.dynamic import (
     Sample,
@@ -60,7 +63,13 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
     seen, chosen, moved = followed(case, launch)
     if moved is None:
         return None, seen.stopped
-    return work_from(case, seen, chosen, moved), ""
+    return replace(work_from(case, seen, chosen, moved), choices=partial(_choices, case, seen, chosen, moved)), ""
+
+
+def _choices(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Iterable[Alternative]:
+    from warpbound.analysis.cache_choices import cache_choices  # which asks this module in turn
+
+    return cache_choices(case, seen, chosen, moved)
 
 
 def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trace, Sample, Traffic | None]:
@@ -76,8 +85,7 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
         seen = execute(case.program, launch, chosen.blocks.tolist())
         if seen.stopped:
             return seen, chosen, None
-        how = How(cache=case.settings.cache, weights=chosen.weights, row=launch.grid[0])
-        moved = traffic(case.program, seen, facts(case), how)
+        moved = traffic(case.program, seen, facts(case), how_of(case, chosen))
         errors = [error for error in (moved.sampling_error, sampling_error(seen, chosen)) if error is not None]
         moved = replace(moved, sampling_error=max(errors, default=None))
         steady = moved.sampling_error is None or moved.sampling_error <= ACCEPTED_ERROR
@@ -92,12 +100,23 @@ def data_decide(seen: Trace) -> bool:
     return any(note.startswith("branches") for note in (*seen.notes, *seen.unknown))
 
 
+def how_of(case: Case, chosen: Sample) -> How:
+    """How the caches are looked at."""
+    row = case.launch.grid[0] if case.launch else None
+    return How(cache=case.settings.cache, weights=chosen.weights, row=row)
+
+
 def facts(case: Case) -> Facts:
     """The caches that the launch finds: L1 is what the blocks' shared memory leaves of the SM's memory."""
-    reserved = limits(case.gpu.compute_capability).reserved_shared_per_block
-    per_block = case.program.shared_bytes + (case.launch.smem if case.launch else 0) + reserved
     resident = case.residency.blocks_per_sm
-    return hierarchy.facts(case.gpu, resident, per_block * resident, case.launch.carveout if case.launch else None)
+    needed = shared_per_block(case) * resident
+    return hierarchy.facts(case.gpu, resident, needed, case.launch.carveout if case.launch else None)
+
+
+def shared_per_block(case: Case) -> int:
+    """Bytes of shared memory that a block takes, with its reserve."""
+    reserved = limits(case.gpu.compute_capability).reserved_shared_per_block
+    return case.program.shared_bytes + (case.launch.smem if case.launch else 0) + reserved
 
 
 def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
@@ -118,9 +137,11 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         for loop, found in iterations(program, arch, timing)
     )
     parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
-    observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu))
+    observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu), facts(case).l1_bytes)
     said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
     said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
+    rare = warning(program, seen.executed, len(seen.blocks), seen.of_blocks)
+    said += (rare,) if rare else ()
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)
     return Work(

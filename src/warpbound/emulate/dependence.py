@@ -1,10 +1,10 @@
 """What follows from values that some instructions load: the branches and the addresses that they decide.
 
 Models   Registers and predicates, forwards through the control flow; shared and local memory each as one value.
-Omits    What is stored to global memory and loaded again; what depends only on which way a branch went.
+Omits    Global memory (see passed_on); what depends only on which way a branch went.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +17,7 @@ from warpbound.program.registers import reads, writes
 
 _KEPT = {"STS": "shared", "STL": "local", "ST": "shared", "STSM": "shared", "ATOMS": "shared", "LDGSTS": "shared"}
 _TAKEN = {"LDS": "shared", "LDL": "local", "LD": "shared", "LDSM": "shared", "ATOMS": "shared"}
-_GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
+GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
 _DRAWS = frozenset({"ATOM", "ATOMG"})
 _TURNS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "EXIT", "CALL", "RET"})
 _LINES = 5  # that a sentence names
@@ -33,30 +33,34 @@ class Decided:
 
 def decided(program: Program, loads: Set[int]) -> Decided:
     """What the values that `loads` (indices of instructions) bring decide."""
-    code = program.instructions
-    sources, spaces = set(loads), set[str]()
-    while True:
-        before = _before_each(program, sources)
-        kept = {_KEPT[one.opcode] for i, one in enumerate(code) if one.opcode in _KEPT and before[i] & set(reads(one))}
-        kept |= {"shared" for i in loads if code[i].opcode == "LDGSTS"}
-        if kept <= spaces:
-            break
-        spaces |= kept
-        sources |= {i for i, one in enumerate(code) if _TAKEN.get(one.opcode) in spaces}
+    code, before = program.instructions, held_before(program, loads)
     branches = [i for i, one in enumerate(code) if one.opcode in _TURNS and before[i] & set(reads(one))]
     return Decided(tuple(branches), tuple(i for i, one in enumerate(code) if before[i] & _address_registers(one)))
 
 
+def held_before(program: Program, loads: Set[int]) -> list[frozenset[str]]:
+    """The registers that hold something of what `loads` bring where each instruction executes, also by way of
+    shared and local memory."""
+    code = program.instructions
+    sources, spaces = set(loads), set[str]()
+    while True:
+        before = before_each(program, sources)
+        kept = {_KEPT[one.opcode] for i, one in enumerate(code) if one.opcode in _KEPT and before[i] & set(reads(one))}
+        kept |= {"shared" for i in loads if code[i].opcode == "LDGSTS"}
+        if kept <= spaces:
+            return before
+        spaces |= kept
+        sources |= {i for i, one in enumerate(code) if _TAKEN.get(one.opcode) in spaces}
 def draws_work(program: Program) -> bool:
     """Whether what atomics on global memory return decides branches: tickets, queues of work, locks."""
     draws = {i for i, one in enumerate(program.instructions) if one.opcode in _DRAWS}
     return bool(draws) and bool(decided(program, draws).branches)
 
 
-def _before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
+def before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
     """The registers that hold something of the sources' values where each instruction executes, by iteration."""
     code, blocks = program.instructions, program.flow.blocks
-    uses = [(frozenset(reads(one)), frozenset(writes(one)), _guard(one)) for one in code]
+    uses = [(frozenset(reads(one)), frozenset(writes(one)), guard_name(one)) for one in code]
     follows = _follows(program)
     entering: list[frozenset[str]] = [frozenset()] * len(blocks)
     before: list[frozenset[str]] = [frozenset()] * len(code)
@@ -84,7 +88,7 @@ def _before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
 # A name alone is tainted; "R6 !P0" is tainted but where !P0 holds, as a guarded instruction has overwritten it there.
 
 
-def _guard(one: Instruction) -> str:
+def guard_name(one: Instruction) -> str:
     if one.guard is None:
         return ""
     prefix = "UP" if one.guard.kind.startswith("uniform") else "P"
@@ -148,7 +152,7 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
     without : names of arrays that are not asked about.
     """
     seen = trace.accesses["global"]
-    loads = np.array([one.opcode in _GLOBAL_LOADS for one in program.instructions])[seen.instruction]
+    loads = np.array([one.opcode in GLOBAL_LOADS for one in program.instructions])[seen.instruction]
     first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
     places = seen.addresses[at, first]
     said = []
@@ -164,16 +168,19 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
     return tuple(said)
 
 
-def unknowns(program: Program, unknown: Mapping[str, Set[int]]) -> tuple[str, ...]:
+def unknowns(
+    program: Program, unknown: Mapping[str, Set[int]], brings: Callable[[Set[int]], Set[int]]
+) -> tuple[str, ...]:
     """A sentence for each kind of unknown contents: who read it, what was assumed, what depends on it.
 
-    unknown : what was read -> indices of the instructions that read it.
+    unknown : what was read -> indices of the instructions that read it; brings : these and the loads of what they
+    made the kernel store.
     """
-    return tuple(_sentence(program, name, loads) for name, loads in unknown.items())
+    return tuple(_sentence(program, name, loads, brings(loads)) for name, loads in unknown.items())
 
 
-def _sentence(program: Program, name: str, loads: Set[int]) -> str:
-    text, dependents = f"{name} read{_lines(program, loads)} and taken as 0", _dependents(program, loads)
+def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int]) -> str:
+    text, dependents = f"{name} read{_lines(program, loads)} and taken as 0", _dependents(program, brought)
     return f"{text}; {dependents} depend on it" if dependents else text
 
 

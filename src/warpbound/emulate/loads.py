@@ -3,7 +3,7 @@
 Values travel as lists of words: one for 8 to 32 bits, two for 64, four for 128, eight for 256.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +32,12 @@ _SIGNED = {"S8": np.int8, "S16": np.int16}
 
 def width(here: Site) -> int:
     """Bytes per lane."""
-    return next((_WIDTHS[m] for m in here.instruction.modifiers if m in _WIDTHS), 4)
+    return bytes_per_lane(here.instruction.modifiers)
+
+
+def bytes_per_lane(modifiers: Iterable[str]) -> int:
+    """What the modifiers of a load or store say of its width."""
+    return next((_WIDTHS[m] for m in modifiers if m in _WIDTHS), 4)
 
 
 # --- one access of a space ---

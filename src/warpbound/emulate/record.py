@@ -11,6 +11,7 @@ from warpbound.emulate.dependence import deciding_arrays, unknowns
 from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
 from warpbound.emulate.image import TRACED_BASE
 from warpbound.emulate.operand_access import Read, predicate, site
+from warpbound.emulate.passed_on import passed_on
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.table import PLAIN
 from warpbound.emulate.texture import COUNTED
@@ -254,6 +255,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
     if read.any():
         recording.unknown["textures and surfaces"] = {fetches[i] for i in np.flatnonzero(read)}
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
+    accesses = {space: rows.joined() for space, rows in recording.rows.items()}
     seen = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
@@ -261,8 +263,10 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
         executed=np.ascontiguousarray(recording.executed.T),
         threads=np.ascontiguousarray(recording.threads.T),
         streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
-        accesses={space: rows.joined() for space, rows in recording.rows.items()},
-        unknown=unknowns(kernel.program, recording.unknown),
+        accesses=accesses,
+        unknown=unknowns(
+            kernel.program, recording.unknown, lambda loads: passed_on(kernel.program, accesses["global"], loads)
+        ),
         arrays=_arrays(kernel),
         stopped=stopped,
         notes=notes,

@@ -100,14 +100,22 @@ def _verdict(entry: Entry) -> RenderableType:
         low, high = entry["time_interval_s"]
         lines.insert(0, Text(f"Time {seconds(entry['time_s'])}, probably between {seconds(low)} and {seconds(high)}."))
         lines[0].stylize("bold")
+    elif entry["not_executed"]:
+        lines.insert(0, _stopped(entry))
     else:
         lines.append(_no_time(entry))
     return Group(*lines)
 
 
+def _stopped(entry: Entry) -> Text:
+    """Why the launch could not be executed: it is what the asker must know first."""
+    return Text.assemble(
+        ("The kernel could not be executed: ", "bold red"), (entry["not_executed"], "red"),
+        " No time is given; what follows is read off the code alone.",
+    )  # fmt: skip
+
+
 def _no_time(entry: Entry) -> Text:
-    if entry["not_executed"]:
-        return Text(f"No time is given, the kernel was not executed: {entry['not_executed']}", "red")
     wanted = "an --arg NAME=VALUE for each parameter"
     if entry["launch"] is None:
         wanted = f"--grid, --block and {wanted}"

@@ -1,0 +1,94 @@
+"""What an executed launch says of its own doubts: errors first, heavy blocks that a sample may miss."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import warpbound
+from warpbound.cli import main
+
+pytestmark = pytest.mark.cuda
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+TWICE = """
+extern "C" __global__ void twice(const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = 2 * x[i];
+}
+"""
+WORK = """
+extern "C" __global__ void by_block(float* y) {
+    int n = blockIdx.x % 1000 == 437 ? 20000 : 200;
+    float s = threadIdx.x;
+    for (int i = 0; i < n; i++) s = s * 1.0001f + 0.5f;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+}
+extern "C" __global__ void by_data(const int* n, float* y) {
+    float s = threadIdx.x;
+    int m = n[blockIdx.x];
+    for (int i = 0; i < m; i++) s = s * 1.0001f + 0.5f;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+}
+extern "C" __global__ void alike(const float* x, float* y, int n) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = 2 * x[i];
+}
+"""
+BLOCKS = 4000
+
+
+def ask(path, *words):
+    done = CliRunner().invoke(main, ["analyze", str(path), "--gpu", "h200", "--grid", "8", "--block", "256", *words])
+    return done.exit_code, " ".join(done.stdout.split())
+
+
+def test_a_wild_access_is_the_first_thing_that_is_said(tmp_path):
+    source = tmp_path / "twice.cu"
+    source.write_text(TWICE)
+    arguments = ("--arg", "x=f32[1000]:rand", "--arg", "y=f32[2048]")
+    code, said = ask(source, *arguments)
+    assert code == 0  # it is answered, from the code alone
+    told = said.partition("Verdict ")[2]
+    assert told.startswith("The kernel could not be executed: twice, line 4 ")
+    assert "is 96 bytes behind the end of 'x' (4000 bytes)" in told.partition("Why:")[0]
+    _, out = ask(source, *arguments, "--format", "json")
+    (found,) = json.loads(out)["results"]
+    assert "behind the end of 'x'" in found["not_executed"]
+    assert found["not_executed"] in found["confidence"]["assumed"][0]
+    assert (found["mode"], found["time_s"]) == ("static", None)
+
+
+def notes(kernel, args, arch="h200", grid=BLOCKS):
+    program = warpbound.compile(WORK, arch, kernel=kernel)
+    found = warpbound.analyze(program, arch, warpbound.launch(grid=grid, block=128, args=args))
+    return found, [note for note in found["confidence"]["assumed"] if "heavy blocks" in note]
+
+
+@pytest.mark.parametrize("gpu", ["t4", "h200", "rtx-5090"])
+@pytest.mark.parametrize("kernel", ["by_block", "by_data"])
+def test_one_block_in_a_thousand_with_a_hundred_times_the_work_is_covered_by_a_warning(kernel, gpu):
+    counts = np.full(BLOCKS, 200, np.int32)
+    counts[437::1000] = 20000
+    y = np.zeros(BLOCKS * 128, np.float32)
+    found, said = notes(kernel, {"y": y} if kernel == "by_block" else {"n": counts, "y": y}, gpu)
+    blocks = found["sample"]["blocks"]
+    (text,) = said
+    assert f"rarer than about one in {blocks // 3} may be missing among the {blocks} executed" in text
+    assert blocks / 3 < 1000
+
+
+def test_no_warning_where_every_block_was_executed_or_all_do_the_same():
+    y = np.zeros(16 * 128, np.float32)
+    assert notes("by_block", {"y": y[: 2 * 128]}, grid=2)[1] == []
+    x = np.zeros(1 << 20, np.float32)
+    assert notes("alike", {"x": x, "y": x, "n": 1 << 20}, grid=1000)[1] == []
+
+
+@pytest.mark.parametrize("name", ["matmul_tiled", "saxpy", "reduction", "mandelbrot"])
+def test_of_the_examples_only_the_one_whose_loop_depends_on_the_block_is_warned_of(name):
+    launch = warpbound.launch(EXAMPLES / f"{name}.toml")
+    program = warpbound.compile(EXAMPLES / f"{name}.cu", "h200", kernel=launch.kernel)
+    said = warpbound.analyze(program, "h200", launch)["confidence"]["assumed"]
+    assert any("heavy blocks" in note for note in said) == (name == "mandelbrot")
