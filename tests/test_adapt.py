@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_golden_models import poisoned
 from warpbound.adapt import volkov_2016
 from warpbound.adapt.answers import ADAPTED, NO_COUNTS, answers, inputs_of
-from warpbound.adapt.launched import Launched
+from warpbound.adapt.launched import Launched, Locality
 from warpbound.adapt.partition_benchmarks import GROUPS
 from warpbound.analysis.written import launched, predicted
 from warpbound.machine import catalogue, gpu
@@ -145,6 +145,45 @@ def test_bounds_of_different_models_agree_where_they_say_the_same() -> None:
     assert answers(("x_model_2016",), example(warps_per_sm=1.0))["x_model_2016"]["time_s"] == pytest.approx(
         answers(("volkov_2016",), example(warps_per_sm=1.0))["volkov_2016"]["time_s"]
     )
+
+
+def with_locality(**changes: Any) -> Launched:
+    """100 instructions and 10 loads of 4 sectors, half of them found in L1, an eighth fetched from DRAM; 16 warps."""
+    memory = Memory(
+        global_load_requests=10, l1_sectors_load=40, l2_sectors_read=20, l2_sectors_written=0, dram_bytes_read=160
+    )
+    x = example(warps_per_sm=16.0)
+    work = dataclasses.replace(x.work, warp_instructions=100, memory=memory)
+    own = {"alpha": 2.0, "beta": 1024.0, "residual": 0.01, "capacity": 16 * 1024.0}  # 1 - (1 + 1)^-1 = half hit
+    return dataclasses.replace(x, work=work, locality=Locality(**(own | changes)))
+
+
+def test_the_x_model_takes_the_locality_of_the_launch() -> None:
+    x = with_locality()
+    found, board = inputs_of("x_model_2016", x), x.gpu
+    assert (found.alpha, found.beta, found.cache_capacity, found.intensity) == (2.0, 1024.0, 16384.0, 10.0)
+    # 160 B of 20 sectors of 32 B that pass L1: a quarter from DRAM
+    assert found.latency == pytest.approx(0.75 * board.value("l2_latency") + 0.25 * x.dram_cycles)
+    rates = board.value("l2_bandwidth"), board.value("dram_achievable_bandwidth") / 0.25
+    assert found.ms_throughput == pytest.approx(min(rates) / (108 * x.clock_hz * 128))
+    said = answers(("x_model_2016",), x)["x_model_2016"]["reason"]
+    assert said.endswith("L1 with alpha 2, beta 1.02e+03 B")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"alpha": 1.0}, "no line comes again in a warp"),
+        ({"residual": 0.06}, "off by 0.06 of a warp's hit rate"),
+        ({"beta": 4096.0}, "would let L1 hit 20 %, counted are 50 %"),  # 1 - (1 + 1/4)^-1
+        ({"capacity": 0.0}, "is not known"),
+    ],
+)
+def test_the_x_model_says_why_it_leaves_the_cache_out(changes: dict[str, float], words: str) -> None:
+    said = answers(("x_model_2016",), with_locality(**changes))["x_model_2016"]["reason"]
+    assert said.startswith("per SM; the cache is left out: ")
+    assert words in said
+    assert inputs_of("x_model_2016", with_locality(**changes)).cache_capacity == 0
 
 
 @pytest.mark.parametrize("name", ADAPTED)

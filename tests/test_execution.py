@@ -258,7 +258,7 @@ def test_hot_code_against_the_instruction_caches():
         assert hot_loop(program, executed).tolist() == list(range(4, 4 + size))
         found = code_entry(program, executed, 80)
         assert (found["hot_bytes"], found["held_by"]) == (16 * size, held)
-        assert bool(code_notes(program, Observed(None, executed, None, 1.0), 80)) == (held != "L0")
+        assert bool(code_notes(program, Observed(None, executed, None, 1.0, None, 0.0), 80)) == (held != "L0")
     flat = np.ones(10)
     flat[:4] = 9
     assert hot_loop(looped(4), flat) is None

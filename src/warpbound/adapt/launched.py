@@ -11,10 +11,25 @@ WARP = 32.0
 
 
 @dataclass(frozen=True)
+class Locality:
+    """How one warp's loads reuse lines: a reuse distance exceeds x bytes with probability (1 + x/beta)^(1 - alpha).
+
+    alpha : 1 without any reuse. beta : in bytes. residual : rms error of the hit rates that follow. capacity : bytes
+    of the L1 that the resident warps share; 0 without one.
+    """
+
+    alpha: float
+    beta: float
+    residual: float
+    capacity: float
+
+
+@dataclass(frozen=True)
 class Launched:
     """A launch whose per-warp work is known; what is None is not.
 
-    dram_cycles : unloaded DRAM latency at the clock. given : model -> its own symbols, taken before all else.
+    dram_cycles : unloaded DRAM latency at the clock. locality : where blocks were executed. given : model -> its own
+    symbols, taken before all else.
     """
 
     work: Workload
@@ -26,6 +41,7 @@ class Launched:
     blocks: int | None
     blocks_per_sm: float | None
     threads_per_block: int | None
+    locality: Locality | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property

@@ -1,36 +1,90 @@
-"""Workload, Gpu and Residency to the Inputs of the X-model: those of Transit, with ILP and, if given, a cache.
+"""Workload, Gpu and Residency to the Inputs of the X-model: those of Transit, with ILP and, if known, a cache.
 
 Assumes   E is the warp's instructions over its issue slots where pairs are known, as the paper counts them; else over
-          its cycles that wait for no memory, at most 1, and 1 where these are not known. Locality (alpha, beta) is no
-          count of one launch: without it the cache is left out, and requests are those that leave the chip; with it
-          every global access is a request and L the unloaded latency of DRAM.
+          its cycles that wait for no memory, at most 1, and 1 where these are not known. With a cache every global
+          access is a request. The cache is L1 with the locality of one executed warp, where the curve of (alpha, beta)
+          follows its reuse to GOOD_FIT of the hit rate, and the resident warps' share of L1 gives the hits that were
+          counted to GOOD_HITS: lines that warps share, and stores, which L1 does not serve, are not in the curve. What
+          misses goes to L2 and DRAM in the proportion counted, at their mean unloaded latency and the tighter of their
+          rates. Or the cache is what the file gives, with DRAM behind it. Else there is none, and requests are those
+          that leave the chip.
 """
 
 from typing import Any
 
 from warpbound.adapt import transit_2015
-from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, per_cycle
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, dram_bytes, per_cycle
+from warpbound.adapt.launched import Answer, Launched, Locality, present
+from warpbound.adapt.resources import SECTOR_B
 from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache
 
 WANTED = transit_2015.WANTED
 CACHE = ("alpha", "beta", "cache_capacity")
-NO_CACHE = "per SM; the cache is left out: how locality falls with threads is not known (alpha, beta, cache_capacity)"
+GOOD_FIT, GOOD_HITS = 0.05, 0.1
+REACHED = "per SM; the state that a launch reaches"
+NO_CACHE = "per SM; the cache is left out: "
+UNKNOWN = "how locality falls with threads is not known (alpha, beta, cache_capacity)"
 
 
 def known(x: Launched) -> dict[str, Any]:
     fields = transit_2015.known(x) | {"ilp": _ilp(x)}
-    if not _has_cache(x):
-        return fields
-    a = accesses(x)
-    if not a.count:
+    count = accesses(x).count
+    if not count or not (_given(x) or _own(x)):
         return fields
     return fields | present(
-        intensity=x.work.warp_instructions / a.count or None,
-        latency=x.dram_cycles,
-        ms_throughput=per_cycle(x, "dram_achievable_bandwidth", _line_bytes(x, a.count)),
+        intensity=x.work.warp_instructions / count or None,
         cache_latency=x.gpu.get("l1_latency"),
+        **(_dram(x, count) if _given(x) else _beyond_l1(x, count)),
     )
+
+
+def _given(x: Launched) -> bool:
+    return all(symbol in x.given.get("x_model_2016", {}) for symbol in CACHE)
+
+
+def _own(x: Launched) -> Locality | None:
+    """The locality of the launch, if the cache matters and the curve is near enough."""
+    return None if _left_out(x) else x.locality
+
+
+def _left_out(x: Launched) -> str:
+    """Why the launch's own locality cannot be taken; empty where it can."""
+    own, memory = x.locality, x.work.memory
+    sectors = memory.l1_sectors_load + memory.l1_sectors_store
+    if own is None or own.capacity <= 0 or not x.warps_per_sm or not sectors:
+        return UNKNOWN
+    if own.alpha <= 1:
+        return "no line comes again in a warp"
+    if own.residual > GOOD_FIT:
+        return f"the curve of alpha and beta is off by {own.residual:.2f} of a warp's hit rate"
+    hits = 1 - (1 + own.capacity / (x.warps_per_sm * own.beta)) ** (1 - own.alpha)
+    counted = (memory.l1_sectors_load - memory.l2_sectors_read) / sectors
+    if abs(hits - counted) > GOOD_HITS:
+        return f"one warp's alpha and beta would let L1 hit {100 * hits:.0f} %, counted are {100 * counted:.0f} %"
+    return ""
+
+
+def _dram(x: Launched, count: float) -> dict[str, float | None]:
+    rate = per_cycle(x, "dram_achievable_bandwidth", _line_bytes(x, count))
+    return {"latency": x.dram_cycles, "ms_throughput": rate}
+
+
+def _beyond_l1(x: Launched, count: float) -> dict[str, float | None]:
+    """L1 of the launch, and what answers its misses: L2, and DRAM for a share of them."""
+    own, memory, each = x.locality, x.work.memory, _line_bytes(x, count)
+    past = SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)
+    share = min(1.0, dram_bytes(x) / past) if past else 1.0
+    l2, dram = x.gpu.get("l2_latency"), x.dram_cycles
+    if own is None or l2 is None or dram is None:
+        return {}
+    rates = [per_cycle(x, "l2_bandwidth", each), per_cycle(x, "dram_achievable_bandwidth", each * share)]
+    return {
+        "alpha": own.alpha,
+        "beta": own.beta,
+        "cache_capacity": own.capacity,
+        "latency": (1 - share) * l2 + share * dram,
+        "ms_throughput": min((rate for rate in rates if rate), default=None),
+    }
 
 
 def _line_bytes(x: Launched, count: float) -> float:
@@ -45,14 +99,19 @@ def _ilp(x: Launched) -> float:
     return min(1.0, x.work.warp_instructions / computing) if computing > 0 and x.work.warp_instructions else 1.0
 
 
-def _has_cache(x: Launched) -> bool:
-    return all(symbol in x.given.get("x_model_2016", {}) for symbol in CACHE)
-
-
 def answer(inputs: Inputs, x: Launched) -> Answer:
-    cached = _has_cache(x)
+    cached = inputs.cache_capacity > 0
     found = predict(inputs) if cached else predict_without_cache(inputs)
     rate = float(found.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0
-    note = "per SM; the state that a launch reaches" if cached else NO_CACHE
-    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), note)
+    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), _note(x))
+
+
+def _note(x: Launched) -> str:
+    """What cache was taken, or why none."""
+    if _given(x):
+        return REACHED
+    if why := _left_out(x):
+        return NO_CACHE + why
+    own = x.locality
+    return REACHED if own is None else f"{REACHED}; L1 with alpha {own.alpha:.3g}, beta {own.beta:.3g} B"

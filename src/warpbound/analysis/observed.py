@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warpbound.adapt import hong_kim_2009, x_model_2016
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
-from warpbound.adapt.launched import Launched
+from warpbound.adapt.launched import Launched, Locality
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
 from warpbound.memory.records import Traffic
 from warpbound.memory.reuse import PAGE_B
@@ -42,14 +42,21 @@ class Observed:
 
     in_flight : loads of the typical warp, alone, while at least one is under way; None without any. per_cycle : its
     instructions per cycle in which it waits for no memory. partitions : how accesses spread over memory partitions;
-    None where the mapping is not known.
+    None where the mapping is not known. l1_bytes : of one SM.
     """
 
     traffic: Traffic
     executed: NDArray[np.float64]
     in_flight: float | None
     per_cycle: float
-    partitions: dict[str, object] | None = None
+    partitions: dict[str, object] | None
+    l1_bytes: float
+
+    @property
+    def locality(self) -> Locality:
+        """Of the loads of one warp, and the L1 that it meets."""
+        found = self.traffic.locality
+        return Locality(found.alpha, found.beta, found.residual, self.l1_bytes)
 
 
 def execution_entry(program: Program, work: Workload, observed: Observed, x: Launched) -> dict[str, object]:
