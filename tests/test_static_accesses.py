@@ -57,6 +57,24 @@ def test_padding_removes_conflicts_and_a_broadcast_is_no_conflict() -> None:
 
 
 @pytest.mark.cuda
+def test_lanes_of_a_narrow_block_stand_as_far_apart_as_in_its_rows(tmp_path: Path) -> None:
+    """Rows of 16 lanes that read down a column of a tile: 64 bytes apart, and back at the start of each row."""
+    source = tmp_path / "column.cu"
+    source.write_text("""__global__ void column(float* out) {
+        __shared__ float tile[16][16];
+        tile[threadIdx.y][threadIdx.x] = out[threadIdx.x];
+        __syncthreads();
+        float2 pair = *(float2*)&tile[threadIdx.x][2];
+        out[threadIdx.y * 16 + threadIdx.x] = pair.x + pair.y;
+    }""")
+    rows = answered(str(source), "--grid", "1", "--block", "16,16")["accesses"]
+    (row,) = (row for row in rows if row["text"].startswith("LDS"))
+    assert (row["stride_bytes"], row["row_stride_bytes"], row["wavefronts"]) == (None, 64, 16)
+    done = CliRunner().invoke(main, ["analyze", str(source), "--gpu", "h200", "--grid", "1", "--block", "16,16"])
+    assert "lanes stand 64 B apart" in " ".join(done.output.split())
+
+
+@pytest.mark.cuda
 def test_what_depends_on_data_is_assumed_and_named() -> None:
     entry = example("spmv_csr")
     unknown = [row for row in entry["accesses"] if row["depends_on"]]

@@ -165,6 +165,7 @@ def accesses_entry(program: Program, known: Predicted) -> list[Entry]:
                 "space": space,
                 "bytes_per_lane": width(one),
                 "stride_bytes": access.stride,
+                "row_stride_bytes": access.row_stride,
                 "transactions": access.transactions if in_global else None,
                 "sectors": access.sectors if in_global else None,
                 "ideal_sectors": access.ideal_sectors if in_global else None,

@@ -28,6 +28,7 @@ NOTE = (
 )
 SECTORED_FROM = 50  # sm number from which 32-byte sectors are the transactions
 _FAR = np.int64(1) << 40  # between rows whose distance is not known
+_WIDTHS = (32, 16, 8, 4, 2)
 _START = np.int64(1) << 39  # so that no address is negative
 
 
@@ -38,8 +39,8 @@ class Access:
     transactions : by the coalescing rule of the machine; from 5.0 on these are the sectors. Before, `sectors` are the
     bytes of the transactions in units of 32.
     depends_on : what the address depends on where it is not known; the counts are then 0.
-    stride : bytes from each lane to the next one where
-    that is the same for all lanes of all warps, else None.
+    stride : bytes from each lane to the next one where that is the same for all lanes of all warps, else None.
+    row_stride : the same inside rows of 16, 8, 4 or 2 lanes, as blocks of that width have them.
     """
 
     sectors: float = 0.0
@@ -48,6 +49,7 @@ class Access:
     ideal_wavefronts: float = 0.0
     transactions: float = 0.0
     stride: int | None = None
+    row_stride: int | None = None
     depends_on: str = ""
 
 
@@ -140,7 +142,8 @@ def _access(one: Instruction, space: str, address: Address, where: tuple[Threads
         wavefronts=float(cost.wavefronts.mean()),
         ideal_wavefronts=float(cost.ideal_wavefronts.mean()),
         transactions=float(count.mean()) if space == "global" else 0.0,
-        stride=_stride(lanes, active),
+        stride=_stride(lanes, active, len(lanes[0])),
+        row_stride=next((s for width in _WIDTHS if (s := _stride(lanes, active, width)) is not None), None),
     )
 
 
@@ -156,7 +159,9 @@ def _distinct(
     return lanes, active
 
 
-def _stride(lanes: NDArray[np.uint64], active: NDArray[np.bool_]) -> int | None:
-    both = active[:, 1:] & active[:, :-1]
+def _stride(lanes: NDArray[np.uint64], active: NDArray[np.bool_], width: int) -> int | None:
+    """Bytes from lane to lane inside rows of `width` lanes where they are the same everywhere, else None."""
+    inside = np.arange(1, lanes.shape[1]) % width != 0
+    both = active[:, 1:] & active[:, :-1] & inside
     change = (lanes[:, 1:].astype(np.int64) - lanes[:, :-1].astype(np.int64))[both]
     return int(change[0]) if change.size and (change == change[0]).all() else None

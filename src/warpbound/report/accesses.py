@@ -44,14 +44,14 @@ def said(row: Entry) -> str:
     if row["depends_on"]:
         assumed = "taken as coalesced: " if row["wavefronts"] is None else ""
         return f"{assumed}the address depends on {row['depends_on']}"
-    stride, size = row["stride_bytes"], row["bytes_per_lane"]
+    stride, inside, size = row["stride_bytes"], row["row_stride_bytes"], row["bytes_per_lane"]
     if stride == 0:
         return "one address for all lanes"
     if _waste([row]) <= _CLOSE:
         return "coalesced" if row["space"] == "global" else "no conflict"
     if stride == size:
         return "off its alignment"
-    step = f"lanes stand {abs(stride)} B apart" if stride and abs(stride) < 1 << 20 else "lanes are scattered"
+    step = f"lanes stand {abs(inside)} B apart" if inside and abs(inside) < 1 << 20 else "lanes are scattered"
     return step if row["space"] == "global" else f"bank conflict: {step}"
 
 
