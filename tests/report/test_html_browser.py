@@ -1,6 +1,5 @@
 """The HTML report in a browser without a network: figures drawn, no error, readable in both modes and on a phone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +16,6 @@ from warpbound.report.figures.theme import DARK, LIGHT, Theme
 
 pytestmark = [pytest.mark.browser, pytest.mark.cuda]
 ROOT = Path(__file__).parents[2]
-SYSTEM_BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium, or Playwright's own."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    own = next((path for path in SYSTEM_BROWSERS if Path(path).exists()), None)
-    with sync_api.sync_playwright() as started:
-        try:
-            launched = started.chromium.launch(executable_path=own, args=["--no-sandbox"])
-        except sync_api.Error as missing:
-            pytest.skip(f"no browser here: {str(missing).splitlines()[0]}")
-        yield launched
-        launched.close()
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)

@@ -1,13 +1,16 @@
 """Numbers that a slider can set: what each is, its value by itself and how far the slider reaches."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.page.subject import GPU
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
-STEPS = 200
+IMAGINE = "Set any to build a machine that is not there."
+FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
+DIGITS = 6  # of a number that the models use in full until it is set by hand
 FIRST = {  # of a board's numbers: those that most kernels feel
     "dram_achievable_bandwidth": "DRAM bandwidth, achievable",
     "dram_latency": "DRAM latency",
@@ -34,11 +37,6 @@ class Control:
     low: float
     high: float
     whole: str = ""
-
-    @property
-    def step(self) -> float | str:
-        """Of the slider and of its number."""
-        return 1 if self.whole else "any"
 
 
 def around(key: str, label: str, unit: str, value: float) -> Control:
@@ -72,3 +70,24 @@ def of_gpu(board: Gpu) -> list[Control]:
         unit = "" if quantity.unit == "1" else quantity.unit
         found.append(around(f"{GPU}{name}", FIRST.get(name, PARAMETERS[name].meaning), unit, quantity.value))
     return found
+
+
+def of_set_gpu(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Control]:
+    """Those of the board's `own` numbers; what follows from another number that is set stands where `board` has it."""
+    carried = {f"{GPU}{name}": quantity.value for name, quantity in board.parameters.items()}
+    return [one if one.key in values else replace(one, value=carried[one.key]) for one in of_gpu(own)]
+
+
+def sections(own: Sequence[Control], board: Sequence[Control]) -> list[dict[str, Any]]:
+    """As the browser is told of them: the view's own, then those of the GPU, most of them folded away."""
+    first, more = [told(one) for one in board[:FIRST_SHOWN]], [told(one) for one in board[FIRST_SHOWN:]]
+    own_part = {"title": "This view", "note": "", "controls": [told(one) for one in own], "more": []}
+    board_part = {"title": "The GPU", "note": IMAGINE, "controls": first, "more": more}
+    return [part for part in (own_part, board_part) if part["controls"]]
+
+
+def told(one: Control) -> dict[str, Any]:
+    """As the browser is told of it."""
+    own = float(f"{one.value:.{DIGITS}g}")
+    label = f"{one.label}, {one.unit}" if one.unit else one.label
+    return {"key": one.key, "label": label, "own": own, "low": one.low, "high": one.high, "whole": bool(one.whole)}

@@ -1,13 +1,11 @@
 """What stands on the page: the question at the top, the views below it, sliders beside the figures."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from dash import dcc, html
 
 from warpbound import machine
 from warpbound.page import sources
-from warpbound.page.controls import STEPS, Control
 from warpbound.page.pasted_source import LARGEST
 from warpbound.page.state import State
 from warpbound.page.views import VIEWS
@@ -21,7 +19,6 @@ FIELDS = {  # of a launch: name -> label, example
 PASTED = "pasted"
 ACCEPTED = ".cu,.cuh,.ptx,.sass,.txt"
 GRAPHS = (1, 2)
-_GRAPH: Any = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["select2d", "lasso2d"]}
 
 
 def page(state: State, brought: dict[str, str]) -> Any:
@@ -29,7 +26,7 @@ def page(state: State, brought: dict[str, str]) -> Any:
     pasted = state.source if state.source.partition(":")[0] in ("text", "here") else ""
     return html.Div(
         [
-            *(dcc.Store(id=name) for name in ("question", "live", "settled", "drawn", "theme", "pasted")),
+            *(dcc.Store(id=name) for name in ("question", "settled", "seen", "drawn", "theme", "pasted", "uploaded")),
             dcc.Store(id="written", data={"values": dict(state.values), "pasted": pasted}),
             dcc.Download(id="download"),
             html.Header([html.H1("warpbound"), html.P("What bounds a GPU kernel, and what would change it.")]),
@@ -77,7 +74,7 @@ def _launch(state: State, brought: dict[str, str], source: str) -> Any:
 def _own(source: str) -> Any:
     buttons = [
         html.Button("Analyse this source", id="paste"),
-        dcc.Upload(html.Span("Upload a file"), id="upload", max_size=LARGEST, accept=ACCEPTED),
+        html.Button("Upload a file", id="choose", **_TAKEN),
     ]
     return html.Details(
         [
@@ -94,6 +91,7 @@ def _own(source: str) -> Any:
     )
 
 
+_TAKEN: Any = {"data-accept": ACCEPTED, "data-largest": str(LARGEST)}
 _SPOKEN: Any = {"aria-live": "polite"}
 _NAMED: Any = {"aria-label": "Numbers to set"}
 _ARGUMENTS = "n=1048576\nx=f32[1048576]:randn"
@@ -101,13 +99,10 @@ _CODE = "__global__ void scale(float *x, float a, int n) { ... }"
 
 
 def _answer() -> Any:
-    """Where answers are shown."""
+    """Where answers are shown; words, graphs, captions and controls are the browser's own to fill."""
     graphs = [
         html.Figure(
-            [
-                html.Div(dcc.Graph(id=f"graph-{n}", config=_GRAPH, figure={}), className="plot"),
-                html.Figcaption(id=f"caption-{n}"),
-            ],
+            [html.Div(html.Div(id=f"graph-{n}"), className="plot"), html.Figcaption(id=f"caption-{n}")],
             id=f"figure-{n}",
             hidden=True,
         )
@@ -154,53 +149,10 @@ def _exports() -> Any:
                 ],
                 className="row",
             ),
-            html.P("The address is the whole view: send it to share what you see.", id="sharing", className="dim"),
+            html.P("The address is the whole view: send it to share what you see.", className="dim"),
+            html.P(id="sharing", className="dim"),
         ]
     )
-
-
-def controls(own: Sequence[Control], board: Sequence[Control], values: dict[str, float]) -> Any:
-    """Sliders with a number each: the view's own, then those of the GPU."""
-    parts: list[Any] = []
-    if own:
-        parts += [html.H3("This view"), *(_control(one, values) for one in own)]
-    if board:
-        parts += [html.H3("The GPU"), html.P("Set any to build a machine that is not there.", className="dim")]
-        parts += [_control(one, values) for one in board[:FIRST_SHOWN]]
-        if board[FIRST_SHOWN:]:
-            rest = [_control(one, values) for one in board[FIRST_SHOWN:]]
-            is_set = any(one.key in values for one in board[FIRST_SHOWN:])
-            parts.append(html.Details([html.Summary("All its numbers"), *rest], open=is_set))
-    if parts:
-        parts.append(html.Button("Back to the own numbers", id="reset"))
-    return html.Div(parts)
-
-
-FIRST_SHOWN = 6
-DIGITS = 6  # of a number that the models use in full until it is set by hand
-
-
-def _control(one: Control, values: dict[str, float]) -> Any:
-    own = float(f"{one.value:.{DIGITS}g}")
-    value = values.get(one.key, own)
-    number = {"kind": "value", "key": one.key}
-    name = one.key.replace(".", "-")
-    label = f"{one.label}, {one.unit}" if one.unit else one.label
-    most = max(one.high, value)
-    marks: Any = {"data-own": repr(own), "data-key": one.key, "data-label": label}
-    return html.Div(
-        [
-            html.Label(label, id=f"label-{name}"),
-            dcc.Input(
-                id={"kind": "slider", "key": one.key}, type="range", value=value, min=one.low, max=most,
-                step=one.step if one.whole else (most - one.low) / STEPS or "any",
-                name=f"{label}, slider",
-            ),
-            dcc.Input(id=number, type="number", value=value, step=one.step, name=label, debounce=False),
-        ],
-        className="control",
-        **marks,
-    )  # fmt: skip
 
 
 def _labelled(name: str, label: str, field: Any) -> Any:

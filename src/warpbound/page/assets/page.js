@@ -1,27 +1,110 @@
 "use strict";
-// What needs no server: sliders and their numbers, how often the server is asked, the address, pictures.
+// What is asked of the server and when; the address. Everything of one reader lives here and in the address.
 (function () {
-  const REST_MS = 300;      // without a movement: the sliders rest
-  const PATIENCE_MS = 1500; // after which an answer is no longer waited for
+  const page = (window.warpbound = window.warpbound || {});
+  const REST_MS = 300;       // without a movement: the sliders rest
+  const PATIENCE_MS = 10000; // after which a quick answer is no longer waited for
   const GPU = "gpu.";
-  const here = { values: null, number: 0, patience: null, busy: false, waiting: null, timer: null, settled: null, question: null, echoes: {} };
+  const FIELDS = ["source", "gpu", "kernel", "grid", "block", "smem", "args"];
+  const here = { // values: set by hand; asked, answered: numbers of the whole analyses; since: moves before the last
+    values: null, question: null, view: null, theme: null,
+    asked: 0, answered: 0, moves: 0, since: 0, busy: false, waiting: false, timer: null,
+  };
   const dash = () => window.dash_clientside;
 
-  function begin(written) {
-    if (here.values === null && written) here.values = { ...written.values };
+  // ------------------------------------------------------------ while a slider moves
+
+  page.moved = function (key, value) { // null: back to its own
+    if (value === null) delete here.values[key];
+    else here.values[key] = value;
+    here.moves++;
+    clearTimeout(here.timer);
+    here.timer = setTimeout(settle, REST_MS);
+    if (here.busy) here.waiting = true; // one question at a time: the latest values go out next
+    else ask();
+  };
+
+  async function ask() {
+    here.busy = true;
+    here.waiting = false;
+    const now = here.moves;
+    const seen = await quickly();
+    if (here.waiting) ask(); // is answered while this is drawn
+    else here.busy = false;
+    if (now > here.since) await page.show(seen);
   }
 
-  function named() { // labels that Dash's components cannot carry
-    document.querySelectorAll(".control").forEach((control) => {
-      const label = control.dataset.label;
-      const slider = control.querySelector("input[type=range]");
-      const number = control.querySelector("input:not([type=range])");
-      if (slider) slider.setAttribute("aria-label", label + ", slider");
-      if (number) number.setAttribute("aria-label", label);
+  async function quickly() {
+    const body = JSON.stringify({ question: here.question, view: here.view, values: here.values, theme: here.theme });
+    const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: AbortSignal.timeout(PATIENCE_MS) };
+    try {
+      const answer = await fetch("live", asked);
+      if (answer.ok) return await answer.json();
+    } catch { /* said below */ }
+    return { words: ["The server of this page does not answer. Does `warpbound page` still run?"], figures: [] };
+  }
+
+  // ------------------------------------------------------------ at rest
+
+  function settle() {
+    clearTimeout(here.timer);
+    here.timer = null;
+    if (here.busy) here.timer = setTimeout(settle, REST_MS);
+    else dash().set_props("settled", { data: settled() });
+  }
+
+  function settled() {
+    here.since = here.moves;
+    address();
+    return { values: { ...here.values }, number: ++here.asked };
+  }
+
+  function address() {
+    const words = new URLSearchParams();
+    FIELDS.forEach((name) => { if (here.question[name]) words.set(name, here.question[name]); });
+    words.set("view", here.view);
+    Object.entries(here.values).sort().forEach(([key, value]) => words.append("set", key + ":" + value));
+    history.replaceState(history.state, "", location.pathname + "?" + words);
+    const local = here.question.source.startsWith("here:");
+    document.getElementById("sharing").textContent = local ? "This source is too long for an address: the link works on this server only." : "";
+  }
+
+  function forget(question) { // another board or source has numbers of its own
+    Object.keys(here.values).forEach((key) => {
+      if (question.fresh === "all" || (question.fresh === "gpu" && key.startsWith(GPU))) delete here.values[key];
     });
   }
 
-  function mended() { // roles that Dash gives its components, as screen readers expect them
+  page.rests = (view) => // for whoever drives the page: whether all that was asked is answered and drawn
+    here.asked > 0 && here.answered === here.asked && !here.busy && !here.timer && (!view || view === here.view);
+
+  // ------------------------------------------------------------ a file of one's own
+
+  function chooser() { // Dash's own can neither be reached by keyboard nor say what it refuses
+    const input = Object.assign(document.createElement("input"), { type: "file", id: "file", hidden: true });
+    input.accept = document.getElementById("choose").dataset.accept;
+    input.addEventListener("change", () => { upload(input.files[0]).finally(() => { input.value = ""; }); });
+    document.body.append(input);
+  }
+
+  async function upload(file) {
+    const refuse = (words) => dash().set_props("problem", { children: file.name + " " + words });
+    if (!file) return;
+    if (file.size === 0) return refuse("is empty.");
+    if (file.size > Number(document.getElementById("choose").dataset.largest)) return refuse("has more than 1 MB: the page takes no more. Analyse it with `warpbound analyze`.");
+    try {
+      const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+      if (text.includes("\0")) throw new TypeError();
+      dash().set_props("code", { value: text });
+      dash().set_props("uploaded", { data: text });
+    } catch {
+      refuse("is no text: the page takes CUDA C++, PTX or a SASS listing. Analyse a cubin with `warpbound analyze`.");
+    }
+  }
+
+  // ------------------------------------------------------------ what Dash's components lack
+
+  function mended() { // roles, as screen readers expect them
     document.querySelectorAll(".dash-dropdown-focus-target").forEach((hidden) => { if (hidden.tabIndex !== -1) hidden.tabIndex = -1; });
     const views = document.getElementById("view");
     if (views.getAttribute("role") !== "radiogroup") views.setAttribute("role", "radiogroup");
@@ -39,124 +122,42 @@
     });
   }
 
-  const asText = (values) => JSON.stringify(Object.entries(values || {}).sort());
-
-  function send(data) {
-    here.busy = true;
-    clearTimeout(here.patience);
-    here.patience = setTimeout(next, PATIENCE_MS);
-    return data;
-  }
-
-  function next() { // the answer has come, or is given up: what has moved meanwhile goes out
-    here.busy = false;
-    clearTimeout(here.patience);
-    if (here.waiting) {
-      const data = here.waiting;
-      here.waiting = null;
-      dash().set_props("live", { data: send(data) });
-    }
-    clearTimeout(here.timer);
-    here.timer = setTimeout(settle, REST_MS);
-  }
-
-  function settle() {
-    here.timer = null;
-    if (asText(here.values) === asText(here.settled)) return;
-    here.settled = { ...here.values };
-    dash().set_props("settled", { data: { values: here.settled, number: ++here.number } });
-  }
-
-  window.warpboundRests = () => !here.busy && !here.waiting && !here.timer && !document.querySelector("[data-dash-is-loading=true]");
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     warpbound: {
-      together(slider, number) {
-        const none = dash().no_update;
-        const moved = dash().callback_context.triggered[0];
-        if (!moved) return [none, none];
-        const key = JSON.parse(moved.prop_id.slice(0, moved.prop_id.lastIndexOf("."))).key;
-        if (moved.prop_id.includes('"slider"')) {
-          const echo = here.echoes[key];
-          delete here.echoes[key];
-          return [none, Number(slider) === echo ? none : Number(slider)];
-        }
-        const range = document.querySelector(`.control[data-key="${key}"] input[type=range]`);
-        if (number === null || number === undefined || !range) return [none, none];
-        const within = Math.min(Math.max(Number(number), Number(range.min)), Number(range.max)); // a number may lie beyond
-        if (within === Number(slider)) return [none, none];
-        here.echoes[key] = within;
-        return [within, none];
-      },
-
-      moved(values, ids, live, written) {
-        begin(written);
-        named();
-        if (here.values === null) return dash().no_update;
-        const own = {};
-        document.querySelectorAll(".control").forEach((control) => { own[control.dataset.key] = Number(control.dataset.own); });
-        ids.forEach((id, i) => {
-          const value = values[i];
-          if (value === null || value === undefined || !Number.isFinite(Number(value))) return;
-          if (Math.abs(Number(value) - own[id.key]) <= 1e-12 * Math.abs(own[id.key])) delete here.values[id.key];
-          else here.values[id.key] = Number(value);
-        });
-        const data = { values: { ...here.values }, number: ++here.number };
-        if (here.busy) { here.waiting = data; return dash().no_update; }
-        return send(data);
-      },
-
-      rested(drawn, question, view, written) {
-        begin(written);
-        const moved = dash().callback_context.triggered.map((one) => one.prop_id.split(".")[0]);
-        if (!question || here.values === null) return dash().no_update;
-        if (moved.length === 1 && moved[0] === "drawn") {
-          setTimeout(next, 0);
-          return dash().no_update;
-        }
-        if (here.question && question.fresh && JSON.stringify(question) !== here.question) {
-          Object.keys(here.values).forEach((key) => {
-            if (question.fresh === "all" || key.startsWith(GPU)) delete here.values[key];
-          });
-        }
-        here.question = JSON.stringify(question);
-        here.settled = { ...here.values };
-        return { values: here.settled, number: ++here.number };
-      },
-
       theme() {
         mend();
+        chooser();
         const dark = window.matchMedia("(prefers-color-scheme: dark)");
         dark.onchange = () => dash().set_props("theme", { data: dark.matches ? "dark" : "light" });
         return dark.matches ? "dark" : "light";
       },
 
-      address(question, view) {
-        if (!question || here.values === null) return dash().no_update;
-        const words = new URLSearchParams();
-        ["source", "gpu", "kernel", "grid", "block", "smem", "args"].forEach((name) => {
-          if (question[name]) words.set(name, question[name]);
-        });
-        words.set("view", view);
-        Object.entries(here.values).sort().forEach(([key, value]) => words.append("set", key + ":" + value));
-        history.replaceState(history.state, "", location.pathname + "?" + words);
-        return question.source.startsWith("here:") ? "This source is too long for an address: the link works on this server only." : "";
+      rested(question, view, theme, written) {
+        if (!question || !theme) return dash().no_update;
+        if (here.values === null) here.values = { ...written.values };
+        else if (JSON.stringify(question) !== JSON.stringify(here.question)) forget(question);
+        Object.assign(here, { question, view, theme });
+        clearTimeout(here.timer);
+        here.timer = null;
+        return settled();
+      },
+
+      async answered(seen) {
+        if (!seen || seen.number < here.answered) return dash().no_update;
+        page.sliders(seen.numbers, here.values);
+        if (here.moves === here.since) await page.show(seen); // else what moved since is shown, and answered next
+        here.answered = seen.number;
+        return seen.number;
+      },
+
+      choose() {
+        document.getElementById("file").click();
+        return dash().no_update;
       },
 
       picture() {
         const asked = dash().callback_context.triggered[0];
-        const plot = document.querySelector("figure:not([hidden]) .js-plotly-plot");
-        if (!asked || !asked.value || !plot) return dash().no_update;
-        const format = asked.prop_id.startsWith("as-svg") ? "svg" : "png";
-        const size = plot.getBoundingClientRect();
-        Plotly.downloadImage(plot, { format, filename: "warpbound", width: size.width, height: size.height, scale: format === "png" ? 2 : 1 });
-        return dash().no_update;
-      },
-
-      reset(clicks) {
-        if (!clicks) return dash().no_update;
-        document.querySelectorAll(".control").forEach((control) => {
-          dash().set_props({ kind: "value", key: control.dataset.key }, { value: Number(control.dataset.own) });
-        });
+        if (asked && asked.value) page.take(asked.prop_id.startsWith("as-svg") ? "svg" : "png");
         return dash().no_update;
       },
     },

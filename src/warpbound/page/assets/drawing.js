@@ -1,0 +1,68 @@
+"use strict";
+// Words and figures. Plotly draws; it is loaded once, from this server.
+(function () {
+  const page = (window.warpbound = window.warpbound || {});
+  const CONFIG = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  const LETTER_PX = 7, MARGINS_PX = 100;
+  const TITLE_PX = 60; // above a picture that is taken along, for its title and source
+  const at = (id) => document.getElementById(id);
+
+  const plotly = new Promise((loaded) => {
+    const script = document.createElement("script");
+    script.onload = () => loaded(window.Plotly);
+    script.src = document.currentScript.src.replace(/assets\/drawing\.js.*/, "plotly.min.js");
+    document.head.append(script);
+  });
+
+  function span(kind, words, className) {
+    const made = document.createElement(kind);
+    made.textContent = words;
+    if (className) made.className = className;
+    return made;
+  }
+
+  function fitted(layout, width) { // titles of axes that a narrow screen would cut break before their unit
+    for (const [name, axis] of Object.entries(layout)) {
+      if (name.startsWith("xaxis") && axis.title.text.length * LETTER_PX > width - MARGINS_PX) {
+        axis.title.text = axis.title.text.replace(/, ([^,]*)$/, ",<br>$1");
+      }
+    }
+    return layout;
+  }
+
+  async function figure(number, drawn) {
+    at("figure-" + number).hidden = !drawn;
+    if (!drawn) return;
+    const place = at("graph-" + number);
+    place.setAttribute("role", "group"); // no "img": Plotly's buttons are in it
+    place.setAttribute("aria-label", drawn.title + ". " + drawn.caption);
+    place.dataset.title = drawn.title;
+    place.dataset.source = "Source: " + drawn.source;
+    at("caption-" + number).replaceChildren(
+      span("b", drawn.title + ". "), drawn.caption, span("span", " Source: " + drawn.source + ".", "dim"));
+    await (await plotly).react(place, drawn.data, fitted(drawn.layout, place.clientWidth), CONFIG);
+  }
+
+  async function draw(seen) {
+    at("words").replaceChildren(...seen.words.map((one) => span("p", one)));
+    for (let number = 1; number <= seen.figures.length; number++) await figure(number, seen.figures[number - 1]);
+    ["as-png", "as-svg"].forEach((id) => { at(id).disabled = at("figure-1").hidden; });
+  };
+
+  // Sentences, and as many figures as are told; null hides a figure. One after the other: Plotly draws no two at once.
+  let drawing = Promise.resolve();
+  page.show = (seen) => (drawing = drawing.catch(() => null).then(() => draw(seen)));
+
+  // Downloads the first figure with its title and source, which stand beside it on the page.
+  page.take = async function (format) {
+    const place = at("graph-1");
+    if (at("figure-1").hidden || !place.layout) return;
+    const size = place.getBoundingClientRect();
+    const { width, height } = { width: Math.max(size.width, 700), height: size.height + TITLE_PX };
+    const subtitle = { text: place.dataset.source, font: { size: 11 } };
+    const title = { text: "<b>" + place.dataset.title + "</b>", subtitle, x: 0, xref: "paper", xanchor: "left", yref: "container", y: 1, yanchor: "top", pad: { t: 14 } };
+    const margin = { ...place.layout.margin, t: (place.layout.margin.t || 30) + TITLE_PX };
+    const layout = { ...place.layout, title, margin, height, width };
+    (await plotly).downloadImage({ data: place.data, layout }, { format, filename: "warpbound", width, height, scale: format === "png" ? 2 : 1 });
+  };
+})();

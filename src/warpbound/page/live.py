@@ -1,0 +1,75 @@
+"""While a slider moves: words and the first figure as JSON, past Dash, whose bookkeeping takes longer than the answer.
+
+The whole analysis brings words and figures in the same form, so that the browser draws both in one way.
+"""
+
+from typing import Any
+
+import msgspec
+
+from warpbound.errors import WarpboundError
+from warpbound.page.state import State
+from warpbound.page.subject import Desk, Subject
+from warpbound.page.views import VIEWS, Drawn, drawn
+from warpbound.report.figures import DARK, LIGHT, spec
+from warpbound.report.figures.picture import Drawable
+
+THEMES = {"light": LIGHT, "dark": DARK}
+_WORDS = ("source", "gpu", "kernel", "grid", "block", "smem", "args")
+
+
+class Asked(msgspec.Struct):
+    """What the browser tells: the question's fields, the view, every number set by hand, the colours wanted."""
+
+    question: dict[str, Any]
+    view: str
+    values: dict[str, float]
+    theme: str = "light"
+
+
+def state_of(question: dict[str, Any], values: dict[str, float] | None, view: str) -> State:
+    """The state that the browser tells of."""
+    own = tuple(sorted((str(key), float(value)) for key, value in (values or {}).items()))
+    words = {name: str(question.get(name) or "") for name in _WORDS}
+    return State(**words, view=view if view in VIEWS else "verdict", values=own)
+
+
+def answer(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """Words and figure from what was analysed already; a sentence where there is no answer."""
+    state = state_of(asked.question, asked.values, asked.view)
+    try:
+        return seen(state, desk.quickly(state), asked.theme)
+    except WarpboundError as error:
+        return _told(Drawn(words=(str(error),)), asked.theme)
+
+
+def seen(state: State, subject: Subject, theme: str) -> dict[str, Any]:
+    """words : sentences above the first figure; figures : that figure, None where there is none."""
+    return _told(drawn(state.view, subject, dict(state.values)), theme)
+
+
+def _told(found: Drawn, theme: str) -> dict[str, Any]:
+    return {"words": list(found.words), "figures": [drawing(found.picture, theme)]}
+
+
+def drawing(picture: Drawable | None, theme: str) -> dict[str, Any] | None:
+    """A figure with its caption, in the reader's colours."""
+    if picture is None:
+        return None
+    words = {"title": picture.title, "caption": picture.caption, "source": picture.source}
+    figure = spec(picture, THEMES.get(theme, LIGHT))
+    figure["layout"] |= {"uirevision": picture.title, "autosize": True}
+    return words | figure
+
+
+def serve(server: Any, desk: Desk) -> None:
+    """Answer POST /live of a Flask application."""
+    from flask import Response, request
+
+    @server.post("/live")  # type: ignore[untyped-decorator]
+    def live() -> Response:
+        try:
+            asked = msgspec.json.decode(request.get_data(), type=Asked)
+        except msgspec.DecodeError:
+            return Response("This is no question of the page.", 400, mimetype="text/plain")
+        return Response(msgspec.json.encode(answer(desk, asked)), mimetype="application/json")

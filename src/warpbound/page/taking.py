@@ -1,0 +1,110 @@
+"""Taking along what one sees: JSON, and a file that opens without a network. Pictures are made in the browser."""
+
+from dataclasses import replace
+from typing import Any
+
+from rich.text import Text
+
+from warpbound.errors import WarpboundError
+from warpbound.page.live import state_of
+from warpbound.page.state import State, to_query
+from warpbound.page.subject import Desk, Subject
+from warpbound.page.views import VIEWS, drawn, second
+from warpbound.report import html
+from warpbound.report.document import as_json, document
+from warpbound.report.html.contents import Column, Section
+from warpbound.report.html.tables import as_html
+from warpbound.report.models import pages
+from warpbound.report.text import subline
+
+LONGEST_SOURCE = 80  # characters of a packed text that the file names
+HOW_TO_READ = (
+    "Every view of the page that has something to say of these numbers. Times are of one launch, cycles are of the "
+    "SM's clock, k, M and G are thousands, millions and thousand millions."
+)
+
+
+def exporting(app: Any, desk: Desk) -> None:
+    """Answer the buttons JSON and Report."""
+    from dash import Input, Output, ctx, no_update
+    from dash import State as Held
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("download", "data"),
+        Output("problem", "children", allow_duplicate=True),
+        Input("as-json", "n_clicks"),
+        Input("as-html", "n_clicks"),
+        Held("settled", "data"),
+        Held("question", "data"),
+        Held("view", "value"),
+        prevent_initial_call=True,
+    )
+    def take(_: Any, __: Any, settled: dict[str, Any] | None, question: dict[str, Any] | None, view: str) -> Any:
+        state = state_of(question or {}, (settled or {}).get("values"), view)
+        file, name = (as_file, "warpbound.json") if ctx.triggered_id == "as-json" else (as_report, "warpbound.html")
+        try:
+            return {"content": file(desk.exactly(state), state), "filename": name}, ""
+        except WarpboundError as error:
+            return no_update, str(error)
+
+
+def as_file(subject: Subject, state: State) -> str:
+    """JSON as `analyze` and `predict` write it. Raises WarpboundError for sliders alone."""
+    if subject.entry is None:
+        raise WarpboundError("Sliders alone have no analysis to take along as JSON.", "Take the report or the address.")
+    return as_json(document(_asked(state), [subject.entry]))
+
+
+def as_report(subject: Subject, state: State) -> str:
+    """The report of a kernel; of a paper's workload and of sliders alone a file with every view's figures."""
+    if subject.entry is not None and subject.entry["mode"] != "written":
+        return html.page([subject.entry], _asked(state))
+    figures = html.Figures()
+    sections = [_section(name, subject, dict(state.values), figures) for name in VIEWS]
+    if subject.entry is not None:
+        sections.insert(0, _models(subject.entry))
+    return html.filled(
+        {
+            "title": title(subject),
+            "how_to_read": HOW_TO_READ,
+            "comparison": None,
+            "together": (),
+            "columns": [Column("answer-1", title(subject), described(subject), (), tuple(filter(None, sections)))],
+        },
+        figures,
+        _asked(state),
+    )
+
+
+def _section(name: str, subject: Subject, values: dict[str, float], figures: html.Figures) -> Any:
+    """What a view draws of the subject; None where it draws nothing."""
+    seen, further = drawn(name, subject, values), second(name, subject, values)
+    pictures = [one for one in (seen.picture, further) if one is not None]
+    body = as_html(Text("\n".join(seen.words)))
+    added = tuple(figures.add(one) for one in pictures)
+    return Section(name, VIEWS[name].title, VIEWS[name].about, body, added) if added else None
+
+
+def _models(entry: Any) -> Any:
+    return Section("answer", "The answer", "", as_html(next(iter(pages([entry])))), ())
+
+
+def _asked(state: State) -> str:
+    return f"warpbound page ?{to_query(replace(state, source=state.source[:LONGEST_SOURCE]))}"
+
+
+def title(subject: Subject) -> str:
+    """What is looked at."""
+    return f"{subject.name} on {subject.gpu.name}" if subject.entry is not None else subject.name
+
+
+def described(subject: Subject) -> str:
+    """The line below it."""
+    entry = subject.entry
+    if entry is None:
+        return "Volkov's mix of memory accesses and adds; every number is a slider."
+    if entry["mode"] == "written":
+        return f"As {entry['source']} describes it."
+    program = entry["program"]
+    file = program["source"].rpartition("/")[2]
+    return subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})

@@ -1,0 +1,118 @@
+"""A server of the page and readers in a real browser, each with a context of their own."""
+
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from threading import Thread
+from typing import Any
+
+import pytest
+
+SERIOUS = ("serious", "critical")
+SIZES = {1280: 720, 390: 844}
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Of one server for all tests of a process."""
+    pytest.importorskip("dash")
+    from warpbound.page.analysts import Analysts
+    from warpbound.page.serving import server
+
+    analysts = Analysts()
+    listening = server(0, analysts)
+    Thread(target=listening.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{listening.port}/"
+    listening.shutdown()
+    analysts.close()
+
+
+class Opened:
+    """One reader's page, what it complained of and what it asked of others than the server."""
+
+    def __init__(self, browser: Any, address: str, query: str, width: int = 1280, scheme: str = "light") -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.elsewhere: list[str] = []
+        self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._asked(address))
+        self.page.goto(f"{address}?{query}")
+        self.page.wait_for_function("() => window.warpbound && window.warpbound.rests", timeout=60_000)
+        self.rests()
+
+    def _asked(self, address: str) -> Any:
+        def note(request: Any) -> None:
+            if not request.url.startswith((address, "data:", "blob:")):
+                self.elsewhere.append(request.url)
+
+        return note
+
+    def rests(self, view: str = "") -> None:
+        """Wait until all that was asked is answered and drawn."""
+        self.page.wait_for_function("(view) => window.warpbound.rests(view)", arg=view, timeout=60_000)
+
+    def look(self, view: str) -> None:
+        """Choose a view."""
+        self.page.locator(f'#view input[value="{view}"]').check()
+        self.rests(view)
+
+    def as_on(self, width: int, scheme: str) -> None:
+        """Another screen."""
+        self.page.set_viewport_size({"width": width, "height": SIZES[width]})
+        self.page.emulate_media(color_scheme=scheme)
+        self.page.wait_for_timeout(50)
+        self.rests()
+
+    def text(self, selector: str) -> str:
+        """What stands in a place."""
+        return str(self.page.inner_text(selector))
+
+    def number(self, key: str) -> Any:
+        """The field of a number to set."""
+        return self.page.locator(f'.control[data-key="{key}"] input[type=number]')
+
+    def slider(self, key: str) -> Any:
+        """Its slider."""
+        return self.page.locator(f'.control[data-key="{key}"] input[type=range]')
+
+    def becomes(self, selector: str, pattern: str) -> str:
+        """The text of a place once it matches."""
+        self.page.wait_for_function(
+            "([place, wanted]) => new RegExp(wanted).test(document.querySelector(place).innerText)",
+            arg=[selector, pattern],
+            timeout=60_000,
+        )
+        return self.text(selector)
+
+    def axe(self) -> list[str]:
+        """Serious findings of axe, each with the places it is about."""
+        pytest.importorskip("axe_playwright_python")
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8") + ";0")
+        found = self.page.evaluate("axe.run({ resultTypes: ['violations'] })")
+        return [
+            f"{one['id']}: {[node['target'] for node in one['nodes']]}"
+            for one in found["violations"]
+            if one["impact"] in SERIOUS
+        ]
+
+    def __enter__(self) -> "Opened":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+@pytest.fixture
+def opened(browser: Any, address: str) -> Iterator[Callable[..., Opened]]:
+    """Opens the page for one more reader."""
+    readers: list[Opened] = []
+
+    def reader(query: str, width: int = 1280, scheme: str = "light") -> Opened:
+        readers.append(Opened(browser, address, query, width, scheme))
+        return readers[-1]
+
+    yield reader
+    for one in readers:
+        one.context.close()
