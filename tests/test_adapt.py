@@ -81,6 +81,14 @@ def test_the_roofline_is_silent_where_l2_takes_longer_than_dram(times: float) ->
     assert (said["rate"] is None) == ("knows no memory but DRAM" in said["reason"]) == (times > 1)
 
 
+def test_a_roofline_of_fewer_flop_to_a_byte_than_numbers_can_say() -> None:
+    x = example()
+    traffic = Memory(global_load_requests=10, dram_bytes_read=1e9)
+    work = dataclasses.replace(x.work, flop={"fp32": 1e-320}, memory=traffic)
+    said = answers(("roofline_2009",), dataclasses.replace(x, work=work))["roofline_2009"]
+    assert (said["unit"], said["bottleneck"]) == ("B/s", "memory")
+
+
 def test_golden_cases_say_what_they_are() -> None:
     ids = [case["id"] for case in GOLDEN]
     assert len(ids) == len(set(ids))

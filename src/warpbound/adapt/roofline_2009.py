@@ -68,7 +68,7 @@ def known(x: Launched) -> dict[str, Any]:
 def answer(inputs: Inputs, x: Launched) -> Answer:
     flop, moved = sum(x.work.flop.values()), dram_bytes(x)
     warps = x.warps
-    if flop <= 0:
+    if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none
         if moved <= 0:
             return silent("no flop and no DRAM traffic: it has nothing to say")
         if _l2_seconds(x) > moved / float(inputs.peak_bandwidth):
