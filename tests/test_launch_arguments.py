@@ -236,6 +236,16 @@ def test_pieces_are_those_of_the_whole(dtype, fill):
         assert np.array_equal(piece(start, end), whole[start:end])
 
 
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+def test_normal_numbers_are_drawn_again_from_the_middle(dtype):
+    argument = Argument("x", "array", dtype, (50_000,), "randn", seed=len(dtype))
+    whole, piece = contents(argument, 1).view(np.uint8), pieces(argument, 1)
+    page = 1 << 13
+    for start in (5 * page, 0, 3 * page, 11 * page, 5 * page, 2 * page + 64):
+        assert np.array_equal(piece(start, min(start + page, len(whole))), whole[start : start + page])
+    assert np.array_equal(piece(64, len(whole)), whole[64:])
+
+
 def test_pieces_of_given_arrays(tmp_path):
     held = np.arange(3000, dtype=np.int16)
     np.save(tmp_path / "x.npy", held)

@@ -2,10 +2,13 @@
 
 Random numbers come from PCG64 seeded by (seed, argument index). `rand` takes a fixed number of the generator's
 64-bit outputs per value, so that any piece is made alone, by advancing the generator, and equals the same piece
-of the whole; `randn` takes as many as it needs and is made at once.
+of the whole; `randn` takes as many as it needs, so that all numbers before a piece are drawn once and thrown away,
+but only the states at which runs of them begin are kept, for any piece to be drawn again.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ Piece = Callable[[int, int], NDArray[np.uint8]]
 
 PIECE_B = 64  # pieces begin at multiples of it: whole outputs of the generator for every type
 _OUTPUT_B = 8
+RUN = 8192  # normal numbers between two states that are kept
 
 
 def contents(argument: Argument, index: int) -> NDArray[Any] | None:
@@ -53,6 +57,8 @@ def pieces(argument: Argument, index: int) -> Piece | None:
         return lambda start, end: given[start:end]
     if argument.fill in ("rand", "ones", "iota"):
         return _made_alone(argument, index)
+    if argument.fill == "randn":
+        return _drawn_again(argument, index)
     if argument.fill is None and argument.file is None:
         return None
     return _made_at_once(argument, index)
@@ -83,6 +89,41 @@ def _made_alone(argument: Argument, index: int) -> Piece:
     return piece
 
 
+def _drawn_again(argument: Argument, index: int) -> Piece:
+    dtype = DTYPES[str(argument.dtype)]
+    runs = _runs(argument.seed, index, _normal_kind(str(argument.dtype)))
+
+    def piece(start: int, end: int) -> NDArray[np.uint8]:
+        first, last = start // dtype.itemsize, end // dtype.itemsize
+        drawn = np.concatenate([runs(number) for number in range(first // RUN, -(-last // RUN))])
+        number = drawn[first % RUN :][: last - first]
+        return _stored(number, str(argument.dtype)).view(np.uint8)
+
+    return piece
+
+
+@lru_cache(64)
+def _runs(seed: int, index: int, kind: np.dtype[Any]) -> Callable[[int], NDArray[Any]]:
+    """A function that gives normal numbers RUN * n to RUN * (n + 1) of a generator."""
+    bits, again = np.random.PCG64([seed, index]), np.random.PCG64()
+    states: list[Any] = []  # where the runs begin, as far as they were asked for
+    thrown_away, one_at_a_time = np.empty(RUN, kind), Lock()
+
+    def run(number: int) -> NDArray[Any]:
+        with one_at_a_time:
+            while len(states) <= number:
+                states.append(bits.state)
+                np.random.Generator(bits).standard_normal(RUN, kind, out=thrown_away)
+            again.state = states[number]
+            return np.random.Generator(again).standard_normal(RUN, kind)
+
+    return run
+
+
+def _normal_kind(dtype: str) -> np.dtype[Any]:
+    return np.dtype(np.float64 if dtype == "f64" else np.float32)
+
+
 def _bits(argument: Argument, index: int) -> np.random.PCG64:
     return np.random.PCG64([argument.seed, index])
 
@@ -105,13 +146,17 @@ def _numbers(argument: Argument, bits: np.random.PCG64, first: int, count: int) 
     if argument.fill == "iota":
         numbers = np.arange(first, first + count, dtype=np.int64)
     elif argument.fill == "randn":
-        kind = np.float64 if name == "f64" else np.float32
-        numbers = np.random.Generator(bits).standard_normal(count, kind)
+        numbers = np.random.Generator(bits).standard_normal(count, _normal_kind(name))
     elif argument.fill == "rand":
         bits.advance(first * DTYPES[name].itemsize // _OUTPUT_B)
         numbers = _uniform(np.random.Generator(bits), name, count)
     else:
         numbers = np.full(count, int(argument.fill == "ones"), np.uint8)
+    return _stored(numbers, name)
+
+
+def _stored(numbers: NDArray[Any], name: str) -> NDArray[Any]:
+    """Numbers in the type that holds them."""
     if name == "bf16":
         return bfloat_bits(numbers.astype(np.float32))
     with np.errstate(over="ignore"):  # iota in f16 ends in inf
