@@ -20,6 +20,7 @@ from warpbound import residency
 from warpbound.adapt import answers
 from warpbound.analysis.written import launched
 from warpbound.isa.limits import limits
+from warpbound.machine import clock
 from warpbound.machine import gpu as board_of
 from warpbound.memory import banks, coalescing, partitions
 from warpbound.models import (
@@ -290,11 +291,11 @@ def add_latency(gpu: str) -> Curve:
     return np.asarray(tables.alu_latency(board_of(gpu)))
 
 
-def cores(gpu: str, flop_per_core: float) -> Curve:
-    """FP32 lanes of the chip; with flop per cycle of each, Gflop/s at the board's clock."""
+def cores(gpu: str, flop_per_core: float, MHz: float | None = None) -> Curve:
+    """FP32 lanes of the chip; with flop per cycle of each, Gflop/s at the board's clock or another."""
     board = board_of(gpu)
     lanes = tables.fp32_lanes(board) * board.value("sm_count")
-    return np.asarray(lanes * flop_per_core * board.value("boost_clock") / 1e9 if flop_per_core else lanes)
+    return np.asarray(lanes * flop_per_core * clock(board, MHz or "boost") / 1e9 if flop_per_core else lanes)
 
 
 def warps_per_scheduler(gpu: str, share: float, blocks: int) -> Curve:
