@@ -1,6 +1,6 @@
 """Work from the code alone: loops and straight parts; nothing that needs trip counts or the contents of arrays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from warpbound.analysis.case import WARP, Case
@@ -10,6 +10,7 @@ from warpbound.latency import LEVELS, waits
 from warpbound.memory.predicted import NOTE as ADDRESS_NOTE
 from warpbound.memory.predicted import Access, Predicted, predicted, threads_of
 from warpbound.schedule import Schedule, Wait, schedule
+from warpbound.whatif import Alternative
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.paths import NOTE, LoopPath
@@ -40,6 +41,7 @@ class Work:
     longest_warp : instructions of the longest sampled warp over those of the typical one.
     not_executed : why the blocks could not be executed although the launch gives every argument.
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
+    choices : other ways to use the caches, followed when asked for.
     """
 
     mode: str
@@ -56,6 +58,7 @@ class Work:
     longest_warp: float = 1.0
     accesses: Predicted = field(default_factory=dict)
     observed: Observed | None = None
+    choices: Callable[[], Iterable[Alternative]] = tuple
 
 
 def static_work(case: Case) -> Work:

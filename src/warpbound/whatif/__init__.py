@@ -1,16 +1,19 @@
 """What would help: changes of the work or of where it runs, each answered by the same prediction, ranked by gain."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
 from warpbound.whatif import places
-from warpbound.whatif.alternatives import Alternative, easings, of_the_work, pair
+from warpbound.whatif.alternatives import NEARER, Alternative, easings, of_the_work, pair
 from warpbound.workload import Workload
+
+__all__ = ["Alternative", "Seconds", "WhatIf", "whatifs"]
 
 WORTH = 1.005  # speedups below this are not worth a line
 TOGETHER = 0.8  # demand of the second resource, as a share of the first's, from which on both are eased at once
+NEARER_WORTH = 1.02  # speedup by all of L1's misses that hits could be, from which on ways to get there are tried
 MORE = 1.05  # times the better of its two changes that a pair must gain
 
 Seconds = Callable[[Workload, Place], float]  # the time of a launch of this work at this place
@@ -26,17 +29,24 @@ class WhatIf:
 
 
 def whatifs(
-    work: Workload, place: Place, residency: Residency | None, seconds: Seconds | None = None
+    work: Workload,
+    place: Place,
+    residency: Residency | None,
+    seconds: Seconds | None = None,
+    choices: Callable[[], Iterable[Alternative]] = tuple,
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
     seconds : what answers for the time of a launch; by default the bounds' own time, or their rates where the
-    number of warps is not known.
+    number of warps is not known. choices : other ways to use the caches; they take as long as following all
+    addresses once more each, so they are asked for only where data kept on the SM would help.
     """
     now = predict(work, place)
     gain = _gain(work, place, now, seconds)
     single = (*_single(work, place, residency, now), *_timed(work, place, residency, seconds))
     found = [_whatif(one, gain) for one in single]
+    if any(w.change == NEARER and w.speedup >= NEARER_WORTH for w in found):
+        found += [_whatif(one, gain) for one in choices()]
     both = pair(work, place, now.cycles, TOGETHER)
     if both is not None:
         together = _whatif(both, gain)

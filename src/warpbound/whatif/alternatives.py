@@ -27,6 +27,7 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "l2": (0.5, "half the L2 traffic (tiles kept in shared memory or L1)"),
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
 }
+NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
 ILP = "twice the independent work per thread (ILP x2)"
 
 
@@ -208,7 +209,7 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
         l2_sectors_read=kept * memory.l2_sectors_read, dram_bytes_read=min(memory.dram_bytes_read, touched)
     )
     why = f"every byte comes from L2 {read / touched:.1f} times in the mean"
-    return Alternative("data that are read again kept on the SM (tiles, a larger L1 carve-out)", why, near, place)
+    return Alternative(NEARER, why, near, place)
 
 
 def without(work: Workload, kept: dict[str, float]) -> Workload:
