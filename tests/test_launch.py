@@ -12,6 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import warpbound.report
+from toml_text import toml
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import (
@@ -217,19 +218,6 @@ def test_examples_are_valid_and_load(path):
     assert path.with_suffix(".cu").is_file()
     assert loaded.kernel
     assert loaded.gpu
-
-
-def toml(table):
-    """The table as TOML, inner tables inline."""
-    return "\n".join(f"{key} = {_inline(value)}" for key, value in table.items())
-
-
-def _inline(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_inline(inner) for inner in value) + "]"
-    return json.dumps(value)
 
 
 KEYS = st.fixed_dictionaries(

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toml_text import toml
 from warpbound.analysis.written import launched, predicted, predictions
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
@@ -241,18 +242,6 @@ def test_schema_is_valid_and_so_are_its_examples(tmp_path):
     for example in SCHEMA["examples"]:
         VALIDATOR.validate(example)
         read(written(tmp_path, toml(example)))
-
-
-def toml(table):
-    return "\n".join(f"{key} = {_inline(value)}" for key, value in table.items())
-
-
-def _inline(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} = {_inline(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(_inline(inner) for inner in value) + "]"
-    return json.dumps(value)
 
 
 NUMBER = st.sampled_from([0, 1, 1.5, 32, 33, -1, 1e31, "1", True])

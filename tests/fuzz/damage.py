@@ -155,31 +155,3 @@ def _somewhere(tree: Any, source: random.Random) -> Any:
         if not deeper or source.random() < 0.2:
             return tree
         tree = source.choice(deeper)
-
-
-def toml(tree: dict[str, Any]) -> str:
-    """A document as TOML, all tables written inline."""
-    return "\n".join(f"{_key(key)} = {_value(value)}" for key, value in tree.items()) + "\n"
-
-
-def _key(key: str) -> str:
-    return json.dumps(key)
-
-
-def _value(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return repr(value)
-        case str():
-            return json.dumps(value, ensure_ascii=True).replace("\\u0000", "\\u0000")
-        case list():
-            return "[" + ", ".join(map(_value, value)) + "]"
-        case dict():
-            return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
-        case datetime.datetime() | datetime.date() | datetime.time():
-            return str(value.isoformat())
-    raise TypeError(type(value))

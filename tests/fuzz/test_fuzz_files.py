@@ -8,8 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from damage import FULL_PART, PART, altered, damaged, shuffled, soup, spent, toml
+from damage import FULL_PART, PART, altered, damaged, shuffled, soup, spent
 
+from toml_text import toml
 from warpbound.analysis.coalescing import Access, answer
 from warpbound.analysis.written import predictions
 from warpbound.cli.machines import numbers
