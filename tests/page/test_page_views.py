@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound import machine
+from warpbound import compile, launch, machine
 from warpbound.adapt.answers import inputs_of
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page import sources
 from warpbound.page.analysts import Analysts
-from warpbound.page.controls import of_gpu
+from warpbound.page.controls import of_gpu, of_set_gpu, sections
 from warpbound.page.prediction import quick_curve, quick_seconds
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import Desk
@@ -129,6 +129,36 @@ def test_the_papers_graphs_take_inputs_from_adapters_and_sliders(desk: Desk) -> 
     assert f"MWP = {float(terms.mwp):.3g}, CWP = {float(terms.cwp):.3g}" in said
 
 
+def test_the_camping_band_is_that_of_the_kernel_itself(desk: Desk) -> None:
+    """As `campprof predict KERNEL.cu --launch` has it, application line included; sliders then change it."""
+    from warpbound.camping.kernels import executed
+    from warpbound.camping.prediction import Measured, benchmarks_of, predicted
+
+    board = machine.gpu("gtx280")
+    program = compile(sources.example_file("transpose_naive"), "t4")
+    ran = executed(program, launch(sources.example_file("transpose_naive").with_suffix(".toml")), board)
+    own = Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time)
+    expected = predicted(own, board, benchmarks_of(board))
+    state = State(source="example:transpose_naive", view="camping")
+    shown = {one.name: one for one in picture(state, desk).layers if isinstance(one, Curve)}
+    assert np.asarray(shown["application"].y).tolist() == pytest.approx([1e3 * t for t in expected["application_s"]])
+    worst = next(one for name, one in shown.items() if name.startswith("worst"))
+    assert np.asarray(worst.y).tolist() == pytest.approx([1e3 * t for t in expected["worst_s"]])
+    words = drawn("camping", desk.exactly(state), {}).words
+    assert f"Degree of camping {expected['degree']:.2f}" in words[0]
+    faster = drawn("camping", desk.exactly(state), {"camp.time_ms": 500.0 * (ran.time or 0.0)}).words
+    degree = predicted(replace(own, time=ran.time / 2), board, benchmarks_of(board))["degree"]
+    assert f"Degree of camping {degree:.2f}" in faster[0]
+
+
+def test_a_kernel_that_cannot_run_there_has_a_band_without_a_line(desk: Desk) -> None:
+    state = State(source="example:matmul_tiled", view="camping")
+    found = drawn("camping", desk.exactly(state), {})
+    assert isinstance(found.picture, Picture)
+    assert not any(getattr(one, "name", "") == "application" for one in found.picture.layers)
+    assert any("1024 threads per block cannot be" in word for word in found.words)
+
+
 def test_occupancy_is_that_of_the_calculator(desk: Desk) -> None:
     values = {"block.threads": 200.0, "block.registers": 77.0, "block.shared_bytes": 30000.0}
     found = occupancy(machine.gpu("l4"), 200, 77, 30000)
@@ -141,6 +171,18 @@ def test_every_number_of_a_board_has_a_control() -> None:
     controls = of_gpu(board)
     assert {one.key for one in controls} == {f"gpu.{name}" for name in board.parameters}
     assert all(one.value == board.parameters[one.key.removeprefix("gpu.")].value for one in controls)
+
+
+def test_what_follows_from_a_number_that_is_set_stands_where_the_board_has_it() -> None:
+    own = machine.gpu("h200")
+    values = {"gpu.dram_bandwidth": 2400.0}
+    board = machine.override(own, {"dram_bandwidth": 2400.0})
+    shown = {one.key: one.value for one in of_set_gpu(board, own, values)}
+    assert shown["gpu.dram_bandwidth"] == own.parameters["dram_bandwidth"].value  # to go back to
+    carried = own.parameters["dram_achievable_bandwidth"].value * 2400.0 / own.parameters["dram_bandwidth"].value
+    assert shown["gpu.dram_achievable_bandwidth"] == pytest.approx(carried)
+    told = sections([], of_gpu(own))[0]
+    assert len(told["controls"]) + len(told["more"]) == len(own.parameters)
 
 
 def test_the_lists_hold_what_is_shipped() -> None:

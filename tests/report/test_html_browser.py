@@ -90,6 +90,7 @@ def test_every_figure_is_drawn_offline_in_the_readers_colours(
         )
         assert len(drawn) >= 6
         assert all(svgs > 0 and colour == paper and height > 100 for svgs, colour, height in drawn)
+        assert opened.page.locator("a[data-title^=Share], button[data-title^=Share]").count() == 0  # Plotly's cloud
         assert opened.complaints == []
         assert [url for url in opened.asked if not url.startswith(("file:", "data:", "blob:"))] == []
 

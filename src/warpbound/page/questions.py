@@ -12,6 +12,7 @@ class Question(msgspec.Struct, frozen=True):
 
     example : name of one of the examples; text : pasted source where that is empty.
     grid to args : as on the command line; empty for what the example's launch file says, or for no launch.
+    partitions : a board with memory partitions: the kernel is then run on them, and nothing else is answered.
     """
 
     example: str
@@ -23,6 +24,7 @@ class Question(msgspec.Struct, frozen=True):
     block: str = ""
     smem: str = ""
     args: str = ""
+    partitions: str = ""
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -38,15 +40,28 @@ class Numbers(msgspec.Struct, frozen=True):
     threads_per_block: int | None
 
 
+class Camped(msgspec.Struct, frozen=True):
+    """A launch on simulated memory partitions, as `camping.kernels.Executed`."""
+
+    counters: dict[str, float]
+    grid: int
+    block: int
+    warps: int
+    time: float
+    notes: tuple[str, ...]
+
+
 class Answer(msgspec.Struct, frozen=True):
     """entry : one result of `analyze`, {} where there is none; numbers : None where the launch is not known.
 
-    focus : what the verdict is about; fitting : blocks that fit an SM. reason, hint : why there is no entry.
+    focus : what the verdict is about; fitting : blocks that fit an SM. camped : where partitions were asked for.
+    reason, hint : why there is no answer.
     """
 
     entry: dict[str, Any] = {}
     numbers: Numbers | None = None
     focus: Workload | None = None
     fitting: int = 0
+    camped: Camped | None = None
     reason: str = ""
     hint: str = ""

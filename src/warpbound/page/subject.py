@@ -3,8 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
 from warpbound import machine
 from warpbound.adapt.answers import Launched
+from warpbound.adapt.partition_benchmarks import shipped_boards
 from warpbound.analysis import written
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError
@@ -13,7 +16,7 @@ from warpbound.machine import Gpu
 from warpbound.models import MODELS
 from warpbound.page import sources
 from warpbound.page.analysts import Analysts
-from warpbound.page.questions import Answer, Question
+from warpbound.page.questions import Answer, Camped, Question
 from warpbound.page.state import State, Texts
 from warpbound.predict import active_sms
 from warpbound.report.figures import Block
@@ -21,6 +24,9 @@ from warpbound.workload import Workload
 
 GPU = "gpu."  # what the names of a board's numbers begin with among the values of a State
 BARE_BLOCK = Block(threads=256, registers=32, shared_bytes=0)
+CAMPING = "camping"  # the view that asks for more
+COMPILED_FOR = "t4"  # the oldest board that today's compiler writes code for
+WITH_PARTITIONS = "gtx280"  # where the board that was chosen has none that were benchmarked
 _LATENCIES = {"dram": "dram_latency", "l2": "l2_latency", "l1": "l1_latency", "shared": "shared_latency"}
 
 
@@ -29,6 +35,7 @@ class Subject:
     """launched, focus, entry : None where nothing is known of a launch, of work at all.
 
     estimated : whether waits were scaled with the board's latencies instead of scheduled again.
+    camped : the launch on the memory partitions of `old_board`, or why there is none; asked for by one view alone.
     """
 
     name: str
@@ -39,6 +46,7 @@ class Subject:
     entry: Entry | None = None
     fitting: int = 0
     estimated: bool = False
+    camped: Camped | str = ""
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,15 @@ class Desk:
         answer = self.analysts.ask(self._question(state))
         if answer.reason:
             raise InputError(answer.reason, answer.hint)
-        return _compiled(answer, board)
+        found = _compiled(answer, board)
+        return replace(found, camped=self._camped(state)) if state.view == CAMPING else found
+
+    def _camped(self, state: State) -> Camped | str:
+        asked = msgspec.structs.replace(
+            self._question(state), gpu=COMPILED_FOR, settings=(), partitions=old_board(set_board(state)).key
+        )
+        answer = self.analysts.ask(asked)
+        return answer.camped or f"{answer.reason} {answer.hint}"
 
     def quickly(self, state: State) -> Subject:
         """The same from what was analysed with the board's own numbers, in a few milliseconds. An estimate in that
@@ -87,6 +103,11 @@ class Desk:
             smem=state.smem,
             args=state.args,
         )
+
+
+def old_board(board: Gpu) -> Gpu:
+    """The board whose memory partitions kernels are run on: the board itself if they are known."""
+    return machine.gpu(board.key if board.key in shipped_boards() else WITH_PARTITIONS)
 
 
 def catalogued(name: str) -> str:

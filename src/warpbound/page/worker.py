@@ -13,7 +13,7 @@ from typing import IO, Any
 import msgspec
 
 from warpbound.errors import WarpboundError
-from warpbound.page.questions import Answer, Numbers, Question
+from warpbound.page.questions import Answer, Camped, Numbers, Question
 
 MEMORY_B = 6 << 30
 FILE_B = 64 << 20
@@ -63,13 +63,26 @@ def send(stream: IO[bytes], message: bytes) -> None:
 def answered(seat: "Seat", question: Question) -> Answer:
     """The answer, or the sentence of the error."""
     try:
-        return seat.analysed(question)
+        return camped(question) if question.partitions else seat.analysed(question)
     except WarpboundError as error:
         return Answer(reason=error.reason, hint=error.hint)
     except MemoryError:
         return Answer(reason="The kernel needs more memory than the page allows.", hint="Use smaller arrays.")
     except Exception as fault:  # noqa: BLE001  (a reader is never shown a traceback)
         return Answer(reason=f"A fault of ours: {type(fault).__name__}.", hint="Please report it with the source.")
+
+
+def camped(question: Question) -> Answer:
+    """The launch on the memory partitions of a board. Raises WarpboundError."""
+    from warpbound import machine
+    from warpbound.camping.kernels import executed
+    from warpbound.page.sources import launch_of, program_of
+
+    launch = launch_of(question)
+    if launch is None:
+        return Answer(reason="the launch is not known", hint="Fill in Grid, Block and the arguments.")
+    found = executed(program_of(question), launch, machine.gpu(question.partitions))
+    return Answer(camped=msgspec.convert(found, Camped, from_attributes=True))
 
 
 class Seat:

@@ -2,7 +2,7 @@
 // Words and figures. Plotly draws; it is loaded once, from this server.
 (function () {
   const page = (window.warpbound = window.warpbound || {});
-  const CONFIG = { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  const CONFIG = { displaylogo: false, responsive: true, showSendToCloud: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const LETTER_PX = 7, MARGINS_PX = 100;
   const TITLE_PX = 60; // above a picture that is taken along, for its title and source
   const at = (id) => document.getElementById(id);

@@ -5,7 +5,8 @@ Every figure and every number comes from the functions that the report and Pytho
 
 from warpbound.errors import WarpboundError
 from warpbound.page.subject import Subject
-from warpbound.page.views.graphs import camping, camping_controls, mwp, mwp_controls, operations, x_controls, x_graph
+from warpbound.page.views.camping import camping, camping_controls
+from warpbound.page.views.graphs import mwp, mwp_controls, operations, x_controls, x_graph
 from warpbound.page.views.hiding import cusp, hiding, hiding_controls
 from warpbound.page.views.kernels import occupancy_controls, occupied, sass, timeline, verdict
 from warpbound.page.views.records import Drawn, Values, View
@@ -14,7 +15,7 @@ from warpbound.report.figures.picture import Drawable
 
 __all__ = ["VIEWS", "Drawn", "View", "drawn", "second"]
 
-CAMPING = "CampProf's counters on a GeForce GTX 280"
+CAMPING = "Camping in the memory partitions of an old board"
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
 VIEWS: dict[str, View] = {
     "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),

@@ -1,4 +1,4 @@
-"""The papers' graphs: supply and demand of the X-model, the camping band, memory and computation warp parallelism.
+"""The papers' graphs: supply and demand of the X-model, memory and computation warp parallelism.
 
 Source   what sliders begin with: A. Li et al., 2016, a machine with a cache; S. Hong, H. Kim, ISCA 2009, the machine
          of the examples, with 6 accesses and 27 other instructions.
@@ -8,24 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.camping.prediction import Measured, benchmarks_of
-from warpbound.camping.prediction import predicted as camped
 from warpbound.isa.limits import limits
-from warpbound.machine import gpu as board_of
 from warpbound.models import hong_kim_2009, x_model_2016
-from warpbound.page.controls import Control, between, of_inputs
+from warpbound.page.controls import Control, of_inputs
 from warpbound.page.subject import Subject
 from warpbound.page.views.records import Drawn, Values, inputs, model
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
 
-THOUSAND = 1000.0
 BARE_X = x_model_2016.Inputs(105.0, 1.0, 128.0, 96.0, 600.0, 0.6, 10.0, 16384.0, 6.0, 819.2)
 BARE_MWP = hong_kim_2009.Inputs(
     1.0e9, 80.0e9, 420.0, 10.0, 4.0, 128.0, 80.0, 16.0, 5.0, 27.0, 0.0, 6.0, 6.0, 1.0, 128.0
 )
-BARE_COUNTERS = {"gld_64": 1.0e6, "gst_64": 1.0e6}
-CAMPING_BOARD = "gtx280"
 
 X_WORDS = {
     "threads": ("Warps, n", "per SM"),
@@ -69,42 +63,6 @@ def operations(subject: Subject, values: Values) -> Drawable | None:
 
 def _factor(values: Values) -> float:
     return max(1.0, values.get(WHATIF, 1.5))
-
-
-
-CAMPING_WORDS = {
-    "gld_32": "Loads of 32 B", "gld_64": "Loads of 64 B", "gld_128": "Loads of 128 B",
-    "gst_32": "Stores of 32 B", "gst_64": "Stores of 64 B", "gst_128": "Stores of 128 B",
-}  # fmt: skip
-
-
-def camping_controls(subject: Subject) -> list[Control]:
-    counted = [
-        Control(f"camp.{name}", words, "transactions", BARE_COUNTERS.get(name, 0.0), 0.0, 4.0e6)
-        for name, words in CAMPING_WORDS.items()
-    ]
-    return [
-        *counted,
-        between("camp.grid", "Blocks of the grid", "", 1024, (1, 8192)),
-        between("camp.block", "Threads per block", "", 256, (32, 512)),
-        between("camp.warps", "Active warps", "per SM", 16, (1, 32)),
-        Control("camp.time_ms", "Measured time, 0 for none", "ms", 0.0, 0.0, 50.0),
-    ]
-
-
-def camping(subject: Subject, values: Values) -> Drawn:
-    set_by_hand = {one.key: values.get(one.key, one.value) for one in camping_controls(subject)}
-    counters = {name: set_by_hand[f"camp.{name}"] for name in CAMPING_WORDS}
-    time = set_by_hand["camp.time_ms"] / THOUSAND or None
-    grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
-    board = board_of(CAMPING_BOARD)
-    found = camped(Measured(counters, grid, block, warps, time), board, benchmarks_of(board))
-    picture = figures.camping_band(
-        found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
-    )
-    advice = found["advice"].replace("--time tells", "a measured time tells")
-    words = (advice, "The counters are those of the sliders, as a profiler gives them, not those of the kernel above.")
-    return Drawn(picture, words)
 
 
 

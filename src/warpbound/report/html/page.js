@@ -3,7 +3,7 @@
 (function () {
   const dark = JSON.parse(document.getElementById("dark").textContent);
   const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
-  const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
+  const config = { responsive: true, displaylogo: false, showSendToCloud: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
 
   function drawn(place, mode) {
     const text = document.getElementById("data-" + place.dataset.figure).textContent;

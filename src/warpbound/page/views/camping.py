@@ -1,0 +1,77 @@
+"""The camping band: a kernel run on the memory partitions of an old board, or a profiler's counters set by sliders."""
+
+from dataclasses import replace
+
+from warpbound.adapt import campprof_2011 as adapter
+from warpbound.camping.prediction import COUNTERS, Measured, benchmarks_of, predicted
+from warpbound.isa.limits import limits
+from warpbound.machine import Gpu
+from warpbound.page.controls import REACH, Control, between
+from warpbound.page.questions import Camped
+from warpbound.page.subject import Subject, old_board
+from warpbound.page.views.records import Drawn, Values
+from warpbound.report import figures
+
+THOUSAND = 1000.0
+BARE = Measured({"gld_64": 1.0e6, "gst_64": 1.0e6}, grid=1024, block=256, warps=16)
+MOST_MS = 50.0  # that the slider of the measured time reaches where none is known
+LARGEST_GRID = 8192
+WORDS = {
+    "gld_32": "Loads of 32 B", "gld_64": "Loads of 64 B", "gld_128": "Loads of 128 B",
+    "gst_32": "Stores of 32 B", "gst_64": "Stores of 64 B", "gst_128": "Stores of 128 B",
+}  # fmt: skip
+
+
+def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
+    """What the subject does on the old board, and how that is known."""
+    board = old_board(subject.gpu)
+    if isinstance(subject.camped, Camped):
+        ran = subject.camped
+        said = f"As {subject.name} runs there: {'; '.join(ran.notes)}."
+        return Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time), (said,)
+    x = subject.launched
+    counters = adapter.known(replace(x, gpu=board)) if x else {}
+    transactions = {name: counters[name] for name in COUNTERS if name in counters}
+    if x is None or not transactions:
+        why = () if subject.entry is None else (f"Nothing is known of {subject.name} there: {subject.camped}",)
+        return BARE, (*why, "The counters are those of the sliders, as a profiler gives them.")
+    rules = limits(board.compute_capability)
+    threads = min(x.threads_per_block or BARE.block, rules.max_threads_per_block)
+    warps = min(int(x.warps_per_sm or BARE.warps), rules.max_warps_per_sm)
+    why = (f"No time on {board.name}: {subject.camped}",) if subject.camped else ()
+    said = f"Counters are what half-warps of {subject.name} touch, as it was analysed for {subject.gpu.name}."
+    return Measured(transactions, int(x.blocks or BARE.grid), threads, max(1, warps)), (said, *why)
+
+
+def camping_controls(subject: Subject) -> list[Control]:
+    own, _ = counted(subject)
+    rules = limits(old_board(subject.gpu).compute_capability)
+    largest = max([*own.counters.values(), 1.0])
+    time_ms = THOUSAND * (own.time or 0.0)
+    return [
+        *(Control(f"camp.{name}", words, "transactions", own.counters.get(name, 0.0), 0.0, REACH * largest)
+          for name, words in WORDS.items()),
+        between("camp.grid", "Blocks of the grid", "", own.grid, (1, max(LARGEST_GRID, int(REACH * own.grid)))),
+        between("camp.block", "Threads per block", "", own.block, (1, rules.max_threads_per_block)),
+        between("camp.warps", "Active warps", "per SM", own.warps, (1, rules.max_warps_per_sm)),
+        Control("camp.time_ms", "Time, 0 for none", "ms", time_ms, 0.0, REACH * time_ms or MOST_MS),
+    ]  # fmt: skip
+
+
+def camping(subject: Subject, values: Values) -> Drawn:
+    set_by_hand = {one.key: values.get(one.key, one.value) for one in camping_controls(subject)}
+    counters = {name: set_by_hand[f"camp.{name}"] for name in COUNTERS}
+    grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
+    board = old_board(subject.gpu)
+    return _band(Measured(counters, grid, block, warps, set_by_hand["camp.time_ms"] / THOUSAND or None), board, subject)
+
+
+def _band(one: Measured, board: Gpu, subject: Subject) -> Drawn:
+    found = predicted(one, board, benchmarks_of(board))
+    picture = figures.camping_band(
+        found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
+    )
+    advice = found["advice"].replace("--time tells", "a measured time tells")
+    degree = "" if found["degree"] is None else f" Degree of camping {found['degree']:.2f}, 0 none, 1 every access."
+    _, how = counted(subject)
+    return Drawn(picture, (f"On {board.name}: {advice[0].lower()}{advice[1:]}{degree}", *how))
