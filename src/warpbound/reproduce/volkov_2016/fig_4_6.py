@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.series import Figure
 from warpbound.reproduce.item import Given, Numbers
-from warpbound.reproduce.synthetic.comparison import alphas, needed
+from warpbound.reproduce.synthetic.comparison import needed
 from warpbound.reproduce.synthetic.predictors import basic, refined
 from warpbound.reproduce.volkov_2016.machines import machines
+from warpbound.reproduce.volkov_2016.needed_warps import needed_figures
 
 MODELS = {"basic": basic, "refined": refined}
 
@@ -28,14 +29,4 @@ def numbers(given: Given) -> Numbers:
 
 def figures(given: Given) -> tuple[Figure, ...]:
     """One for each machine."""
-    at = alphas(given["steps"])
-    return tuple(
-        Figure(
-            f"Warps for 90 % of a peak on {name}",
-            Axis("arithmetic intensity alpha", "1", "log"),
-            Axis("warps needed", "warp/SM"),
-            tuple(series(kind, at, needed(m, machine, at, given["share"]).warps) for kind, m in MODELS.items()),
-            "Volkov 2016, Figure 4.6: the models",
-        )
-        for name, machine in machines(given).items()
-    )
+    return needed_figures(given, MODELS, "Warps for 90 % of a peak on", "Volkov 2016, Figure 4.6: the models")

@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import alphas, needed
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
+from warpbound.reproduce.volkov_2016.needed_warps import needed_figures
 
 
 def numbers(given: Given) -> Numbers:
@@ -22,17 +23,8 @@ def numbers(given: Given) -> Numbers:
 
 def figures(given: Given) -> tuple[Figure, ...]:
     """One for each machine."""
-    at = alphas(given["steps"])
-    return tuple(
-        Figure(
-            f"Warps for {given['share']:.0%} of a peak, {machine.name}",
-            Axis("arithmetic intensity alpha", "1", "log"),
-            Axis("warps needed", "warp/SM"),
-            tuple(series(n, at, needed(model, machine, at, given["share"]).warps) for n, model in PREDICTORS.items()),
-            "Volkov 2016, Figure 7.14: the models",
-        )
-        for machine in machines(given).values()
-    )
+    title = f"Warps for {given['share']:.0%} of a peak,"
+    return needed_figures(given, PREDICTORS, title, "Volkov 2016, Figure 7.14: the models")
 
 
 def _word(model: str, machine: Machine, at: NDArray[np.float64], share: float) -> str:
