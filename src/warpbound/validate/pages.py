@@ -12,9 +12,11 @@ from warpbound.validate.results import ALL, Line, Result, Validation, worst
 
 KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
 EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would settle it
-    ("caches", "reread"): "Between 128 and 240 kB the data slightly exceed L1. The model's L1 evicts the least "
-    "recently used line, so a cyclic walk over a little too much data never hits; the machine still hits for a part. "
-    "A pointer chase and a strided walk around the edge, with hit counters, would give the policy.",
+    ("caches", "reread"): "Data that exceed L1 are read at a rate between that of L1 and of L2, as long as older warps "
+    "keep what they hold. The share that misses is near the counted one; the time is too short, as the machine does "
+    "not overlap these misses with the hits. On the H100 all SMs that read one line at a time are served better than "
+    "L2's own rate allows: its counters show a third of the sectors that arrive. Counters of requests that L2 merges "
+    "would give both.",
     ("launches", "scale"): "Two buffers of 23 to 28 MB together: all of it is still found in the 40 MB of L2, yet "
     "launches take longer than L2 needs for it. Every line is dirty there; if L2 writes some back early, DRAM works "
     "although nothing misses. DRAM counters of a copy between 16 and 32 MB would show it.",
@@ -154,5 +156,6 @@ def _silence() -> Iterator[str]:
     yield """## What is not judged
 
 Shared memory, tensor cores, special functions, barriers, atomics and divergent code have no measured rows here, and
-neither has any board but the V100 PCIe and the A100 SXM 80 GB. For these the report claims no expected error. On boards
-without measurements of their own the parameters are taken from relatives, and the interval is wider."""
+neither, but for reads of a little data again and again, has any recent board but the V100 PCIe and the A100 SXM 80 GB.
+For these the report claims no expected error. On boards without measurements of their own the parameters are taken from
+relatives, and the interval is wider."""

@@ -1,11 +1,13 @@
-// Every block reads the same data again and again.
+// Every block of 256 threads reads the same ELEMENTS values again and again.
 
-extern "C" __global__ void reread(double* to, const double* x, int elements, int zero, int rounds) {
-    double sum = 0.0;
+extern "C" __global__ void reread(TYPE* to, const TYPE* x, int zero, int rounds) {
+    constexpr int EACH = ELEMENTS / 256;  // loads of a thread in a round
+    TYPE sum = 0;
+    x += threadIdx.x;
     for (int round = 0; round < rounds; ++round) {
         x += zero;  // the same address, which the compiler cannot know
-#pragma unroll 8
-        for (int i = threadIdx.x; i < elements; i += blockDim.x) sum += x[i];
+#pragma unroll (EACH < 64 ? EACH : 32)
+        for (int i = 0; i < EACH; ++i) sum += x[256 * i];
     }
-    to[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+    to[blockIdx.x * 256 + threadIdx.x] = sum;
 }
