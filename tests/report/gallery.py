@@ -1,5 +1,7 @@
 """One picture of every kind, for tests that hold for all of them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from warpbound import gpu
@@ -17,6 +19,12 @@ LAUNCH = hong_kim_2009.Inputs(
 ROW, COLUMN = np.indices((8, 8))
 LANES = np.arange(32, dtype=np.uint64)
 
+EVALUATED = {
+    "machine": "a machine", "alpha": [0.0, 1.0, 8.0, 64.0],
+    "ratios": {f"model {n}": {"least": [1.0, 0.9, 0.5, 0.01], "most": [1.0, 1.1, n, 1.0]} for n in range(1, 12)},
+    "needed": {name: [8.0, np.nan, 12.0, 4.0] for name in ("simulated", *(f"model {n}" for n in range(1, 12)))},
+}  # fmt: skip
+
 GALLERY: dict[str, Drawable] = {
     "throughput": figures.throughput_against_occupancy(
         WARPS, LIMITS, {"volkov_2016": (WARPS, LIMITS.rate), "other": ([8.0], [0.01])}, figures.Here(32, 0.02)
@@ -30,6 +38,7 @@ GALLERY: dict[str, Drawable] = {
     "roofline": figures.roofline(
         figures.Roofs({"FP32": 6e13}, {"DRAM": 4e12}), [figures.Spot("kernel", {"DRAM": 3.0}, 1e12)]
     ),
+    "before and after": figures.changed(CACHED, replace(CACHED, threads=60.0), "a change", "a paper"),
     "x-graph": figures.x_graph(CACHED),
     "operations": figures.nine_operations(CACHED),
     "architectures": figures.architectures([figures.Machine("K40, SP", 6.0, 0.107, 598.0)] * 2),
@@ -41,6 +50,18 @@ GALLERY: dict[str, Drawable] = {
     "stack": figures.latency_stack({"a": {"issue": 10.0, "dram": 30.0}}),
     "graph": figures.execution_graph(["LD", "FADD"], [0.0, 301.0], [figures.Edge(0, 1, 301.0, critical=True)]),
     "timeline": figures.timeline([(0, 0.0, 4.0, "issue"), (1, 4.0, 9.0, "memory")]),
+    "warps in time": figures.warps_in_time(
+        [(0, 0, 4, "issues or computes"), (0, 4, 9, "waits for memory"), (1, 0, 9, "waits for something else")],
+        "two warps",
+    ),
+    "occupancy in time": figures.occupancy_in_time({"a": (np.array([0.0, 5.0, 9.0]), np.array([4, 2, 0]))}, "a launch"),
+    "latencies": figures.latencies({"idle": 300 + np.arange(50.0), "loaded": 300 + 5 * np.arange(50.0)}, "two loads"),
+    "family": figures.family(
+        [{"alpha": 8, "warps_per_sm": n, "loads_per_cycle": n / 99, "model_loads_per_cycle": n / 90} for n in (4, 8)],
+        "the family",
+    ),
+    "models over simulation": figures.models_over_simulation(EVALUATED),
+    "needed warps": figures.needed_warps(EVALUATED),
     "sectors": figures.sector_map(LANES * 12, 4),
     "banks": figures.bank_map(LANES * 8),
     "recorded": figures.recorded(

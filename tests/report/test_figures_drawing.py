@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 import pytest
 from gallery import GALLERY
 
@@ -12,7 +14,7 @@ from warpbound.errors import WarpboundError
 from warpbound.report import figures
 from warpbound.report.figures import drawing
 from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Panels, Picture
-from warpbound.report.figures.theme import CYCLE, DARK, LIGHT, OKABE_ITO, Theme
+from warpbound.report.figures.theme import CYCLE, DARK, FILLS, LIGHT, OKABE_ITO, Theme
 
 each = pytest.mark.parametrize("picture", GALLERY.values(), ids=GALLERY)
 
@@ -83,6 +85,49 @@ def test_text_and_main_lines_stand_out_from_the_paper(theme: Theme) -> None:
     assert contrast(theme.colours["muted"], theme.paper) > 4.5
     for name in ("blue", "vermilion", "green"):
         assert contrast(theme.colours[name], theme.paper) > 3
+
+
+# Linear RGB as it is seen: G. Machado, M. Oliveira, L. Fernandes, IEEE TVCG 15(6), 2009, Table 1, severity 1.0.
+SEEN = {
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "all colours": [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+}
+TO_XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+WHITE = [0.95047, 1.0, 1.08883]
+
+
+def lab(colour: str, seen: str) -> Any:
+    """CIE L*a*b* of a colour under a kind of sight."""
+    rgb = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.array(TO_XYZ) @ np.clip(np.array(SEEN[seen]) @ linear, 0, 1) / WHITE
+    fx, fy, fz = (np.cbrt(v) if v > 0.008856 else 7.787 * v + 16 / 116 for v in (x, y, z))
+    return np.array([116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)])
+
+
+def mixed(colour: str, share: float, paper: str) -> str:
+    parts = [(int(colour[i : i + 2], 16), int(paper[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * one + (1 - share) * other):02x}" for one, other in parts)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("seen", SEEN)
+def test_areas_are_told_apart_with_any_colour_sight_and_carry_text(theme: Theme, seen: str) -> None:
+    """Two colours differ at a glance from a distance of about 5 on; every two areas are 9 apart."""
+    areas = [mixed(theme.colours[look.colour], look.fill, theme.paper) for look in FILLS]
+    apart = [float(np.linalg.norm(lab(a, seen) - lab(b, seen))) for a, b in combinations(areas, 2)]
+    assert min(apart) > 9.0
+    assert min(contrast(area, theme.colours["ink"]) for area in areas) >= 4.5
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("seen", SEEN)
+def test_lines_are_told_apart_by_colour_too_with_any_sight(theme: Theme, seen: str) -> None:
+    lines = [theme.colours[look.colour] for look in CYCLE]
+    assert min(float(np.linalg.norm(lab(a, seen) - lab(b, seen))) for a, b in combinations(lines, 2)) > 6.0
+    assert len({(look.dash, look.symbol) for look in CYCLE}) == len(CYCLE)
 
 
 def test_the_palette_is_okabe_and_itos() -> None:

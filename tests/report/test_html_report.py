@@ -258,3 +258,50 @@ def test_curves_have_one_figure_and_a_table_each(tmp_path: Path) -> None:
     drawn = json.loads(next(one.text for one in tree.iter("script") if one.get("id") == "data-1"))
     assert [trace["name"] for trace in drawn["data"]] == ["saxpy on h200", "saxpy on l4"]
     assert drawn["data"][0]["x"] == [8, 16, 24, 32, 40, 48, 56, 64]
+
+
+# ---------------------------------------------------------------- execution graph, other pages
+
+
+@pytest.mark.cuda
+def test_the_graph_of_a_short_kernel_has_the_whole_longest_path(answered: dict[str, Any]) -> None:
+    own = answered["figures"]["graph"]
+    assert len(own["names"]) == own["of"]
+    assert own["issue"] == sorted(own["issue"])
+    path = [edge for edge in own["edges"] if edge[3]]
+    assert all(one[1] == other[0] for one, other in zip(path, path[1:], strict=False))
+    assert path[-1][1] == own["of"] - 1
+    assert sum(edge[2] for edge in path) == pytest.approx(own["issue"][-1] - own["issue"][path[0][0]])
+    starred = [row["text"] for row in answered["sass"] if row["critical"]]
+    on_path = {own["names"][place] for edge in path for place in edge[:2]}
+    assert on_path <= {text if len(text) <= 34 else f"{text[:31]}..." for text in starred}
+
+
+@pytest.mark.cuda
+def test_a_long_kernel_shows_where_it_waits_most() -> None:
+    program = warpbound.compile(ROOT / "examples" / "matmul_tiled.cu", "h200")
+    launch = warpbound.launch(ROOT / "examples" / "matmul_tiled.toml")
+    entry = warpbound.analysis.analyze(program, warpbound.gpu("h200"), launch, SETTINGS)
+    own = entry["figures"]["graph"]
+    assert len(own["names"]) == 32 < own["of"]
+    longest = max(event[1] - event[0] for event in entry["figures"]["timeline"] if event[2] != "issues")
+    assert max(edge[2] for edge in own["edges"]) >= 0.9 * longest
+    captions = ["".join(one.itertext()) for one in parsed(html.page([entry], "")).iter("figcaption")]
+    assert any(f"of {own['of']}" in caption and "waits longest" in caption for caption in captions)
+
+
+@pytest.mark.parametrize("asked, figures, said", [
+    (["predict", "volkov-vector-add", "--gpu", "h200,sm_90"], 2, "No board"),
+    (["simulate", "hong_kim_2009:fig-5"], 2, "0.5714 instructions per cycle"),
+    (["simulate", "family", "--gpu", "gtx680", "--alpha", "8", "--warps", "4:8"], 1, "min() model"),
+    (["reproduce", "volkov_2016:section-3.8"], 2, "Longest path"),
+])  # fmt: skip
+def test_other_answers_are_pages_too(asked: list[str], figures: int, said: str, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    assert CliRunner().invoke(main, [*asked, "--format", "html", "-o", str(out)]).exit_code == 0
+    text = out.read_text("utf-8")
+    assert len(text.encode()) < LARGEST_B
+    tree = parsed(text)
+    assert len(list(tree.iter("figure"))) == figures
+    assert "Made by warpbound with" in words(tree)
+    assert said.lower() in words(tree).lower()

@@ -1,6 +1,7 @@
 """The numbers behind the figures of one answer, as plain values; drawing them is the report's business."""
 
 import dataclasses
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from warpbound.predict import throughput
 SECTOR_B = 32.0
 THOUSAND = 1000.0
 ISSUES_SHOWN = 150
+NODES_SHOWN, LEAD, LONGEST_NAME = 32, 6, 34  # of an execution graph; LEAD: instructions before the first wait
 MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
 
 
@@ -30,6 +32,7 @@ def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
         "curve": _curve(case, work),
         "roofline": _roofline(case, work),
         "timeline": _timeline(case, work),
+        "graph": _graph(case, work),
         "inputs": {name: _inputs(name, launched) for name in MODELS},
     }
 
@@ -67,6 +70,41 @@ def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
             found.append((at - waited, at, f"waits for {pipe}"))
         found.append((at, at + 1.0, "issues"))
     return found
+
+
+def _graph(case: Case, work: Work) -> Entry:
+    """Instructions that one warp issues in a row, those with most of its waiting on the critical path.
+
+    names, issue : of each. edges : (from, to, cycles, whether on the critical path), places in that row.
+    """
+    timed = work.timed
+    waited = np.zeros(len(timed.stream))
+    on_path = list(timed.critical)
+    waited[on_path] = np.array(timed.waited)[on_path]
+    sums = np.cumsum(np.concatenate([[0.0], waited]))
+    width = min(NODES_SHOWN, len(waited))
+    first = int(np.argmax(sums[width:] - sums[: len(sums) - width]))
+    first = max(0, min(first - LEAD, len(waited) - width))
+    shown = range(first, first + width)
+    path = set(pairwise(on_path))
+    held = {(timed.producer[at], at) for at in shown if timed.producer[at] >= 0}
+    edges = [
+        (start - first, to - first, timed.issue[to] - timed.issue[start], (start, to) in path)
+        for start, to in sorted(held | path)
+        if start in shown and to in shown
+    ]
+    instructions = case.program.instructions
+    return {
+        "names": [_short(instructions[timed.stream[at]].text) for at in shown],
+        "issue": [timed.issue[at] for at in shown],
+        "edges": edges,
+        "first": first,
+        "of": len(waited),
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
 
 
 def _roofline(case: Case, work: Work) -> Entry | None:

@@ -140,7 +140,7 @@ def _ranges(form: str, out: str | None, warps: str, asked: dict[str, Any]) -> No
 @click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value.")
 @click.option("--clock", metavar="base|boost|MHZ", help="SM clock; default: the file's, else boost.")
 @click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Papers' models to show.")
-@form_option("text", "json")
+@form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def predict(
     file: str, gpus: str | None, cases: tuple[str, ...], settings: tuple[str, ...], clock: str | None, models: str,
@@ -152,4 +152,9 @@ def predict(
     from warpbound.report.models import pages
 
     results = predictions(file, gpus, cases, How(clock, model_names(models), parsed(settings)))
+    if form == "html":
+        from warpbound.report import html
+
+        write(html.workload_page(results, command_line()), out)
+        return
     show_results(form, out, results, pages)

@@ -1,11 +1,12 @@
 """`simulate`: warps on one SM, event by event."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
-from warpbound.cli.output import announced, answer, form_option, show, write
+from warpbound.cli.output import announced, answer, command_line, form_option, show, write
 from warpbound.errors import CommandError
 
 EXAMPLES = """
@@ -24,10 +25,11 @@ Examples:
   warpbound simulate volkov_2016:fig-4.7 --format json
   warpbound simulate family --gpu gtx680 --alpha 32
   warpbound simulate family --gpu h200 --alpha 0,8,64 --warps 8:64 --memory exponential
-  warpbound simulate evaluation --gpu Kepler,h200
+  warpbound simulate evaluation --gpu Kepler,h200 --format html -o models.html
   warpbound simulate examples/saxpy.cu --launch examples/saxpy.toml
 """
 
+SHOWN = 1500.0  # cycles of a timeline
 OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem", "defines", "include", "clock")
 
 
@@ -49,7 +51,7 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock of a kernel.")
 @click.option("--events", "log", is_flag=True, help="With --format json: the event log too.")
-@form_option("text", "json")
+@form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None:
     """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
@@ -74,24 +76,29 @@ def _list(form: str) -> None:
 
 
 def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
+    from warpbound.report.figures import warps_in_time
     from warpbound.report.simulation import pages
     from warpbound.simulate import views
     from warpbound.simulate.running import run
     from warpbound.simulate.scenarios import scenarios
 
-    results = []
+    results, drawn = [], []
     for key, one in announced((key, (key, one)) for key, one in scenarios(name).items()):
         x = views.logged(one.experiment)
         done = run(x)
         entry = {"scenario": key, "title": one.title, "source": one.source, "assumed": one.assumed}
         entry |= {"outcome": views.summary(x, done), "timeline": list(views.timeline(x, done, 66))}
         results.append(entry | ({"events": views.events(done)} if log else {}))
-    _write(form, out, results, pages(results))
+        if form == "html":
+            results[-1]["timeline"] = []  # the figure has it
+            drawn.append([warps_in_time(views.spans(x, done, min(done.cycles, SHOWN)), one.title, one.source)])
+    _write(form, out, results, [pages([entry]) for entry in results], drawn)
 
 
 def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
     from warpbound.asking import first_last
     from warpbound.machine import gpu
+    from warpbound.report.figures import family
     from warpbound.report.simulation import family_page
     from warpbound.reproduce.synthetic import simulated
     from warpbound.simulate.family import Setting
@@ -105,10 +112,11 @@ def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
     for part in announced(simulated.rows(board, _alphas(asked["alphas"]), warps, setting)):
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
-    _write(form, out, rows, family_page(rows, title))
+    _write(form, out, rows, [family_page(rows, title)], [[family(rows, title)]])
 
 
 def _evaluation(form: str, out: str | None, names: str | None) -> None:
+    from warpbound.report.figures import models_over_simulation, needed_warps
     from warpbound.report.simulation import evaluation_pages
     from warpbound.reproduce.synthetic import evaluation
 
@@ -117,7 +125,8 @@ def _evaluation(form: str, out: str | None, names: str | None) -> None:
     for name, machine in every.items():
         click.echo(f"warpbound: the family on {name} ...", err=True)
         results.append(evaluation.entry(evaluation.evaluate(machine, evaluation.intensities())))
-    _write(form, out, results, evaluation_pages(results))
+    drawn = [[models_over_simulation(entry), needed_warps(entry)] for entry in results]
+    _write(form, out, results, [evaluation_pages([entry]) for entry in results], drawn)
 
 
 def _alphas(words: str) -> list[float]:
@@ -144,15 +153,29 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     )
     ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
     results = answered(asking, ask, announced)
-    _write(form, out, results, kernel_pages(results))
+    _write(form, out, results, [kernel_pages([entry]) for entry in results], [])
 
 
-def _write(form: str, out: str | None, results: list[Any], parts: Any) -> None:
+def _write(form: str, out: str | None, results: list[Any], parts: list[Any], drawn: list[Any]) -> None:
+    """parts : what to print of each result; drawn : its figures, for the page."""
     if form == "json":
-        import sys
-
         from warpbound.report.document import as_json, document
 
-        write(as_json(document(" ".join(["warpbound", *sys.argv[1:]]), results)), out)
+        write(as_json(document(command_line(), results)), out)
+    elif form == "html":
+        from warpbound.report import html
+        from warpbound.report.html.plain import Part
+
+        figures = drawn or [[] for _ in parts]
+        titled = [
+            Part(own[0].title if own else result.get("title", result["gpu"]), body, own)
+            for result, body, own in zip(results, parts, figures, strict=False)
+        ]
+        write(html.plain_page("Simulation of one SM", HOW_TO_READ, titled, command_line()), out)
     else:
-        show(parts, out)
+        show(chain.from_iterable(parts), out)
+
+
+HOW_TO_READ = (
+    "Warps on one SM, event by event. It is no GPU: what it knows of hardware is what papers and the catalogue say."
+)

@@ -17,7 +17,7 @@ OURS = "warpbound"
 
 def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
     """One result in full; several as tables of a row per model."""
-    if len(results) == 1:
+    if len(results) == 1 and "error" not in results[0]:
         yield _whole(results[0])
         return
     answered = [entry for entry in results if "error" not in entry]
@@ -32,8 +32,12 @@ def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
 
 
 def _whole(entry: Entry) -> RenderableType:
+    return Group(Text(f"{entry['kernel']} on {entry['gpu_name']}", style="bold cyan"), details(entry))
+
+
+def details(entry: Entry) -> RenderableType:
+    """One result without its heading."""
     parts: list[RenderableType] = [
-        Text(f"{entry['kernel']} on {entry['gpu_name']}", style="bold cyan"),
         Padding(Text(_subline(entry), style="dim"), (0, 0, 1, 2)),
         Padding(_verdict(entry), (0, 0, 1, 2)),
     ]

@@ -86,15 +86,16 @@ def execution_graph(
             "",
             [(issue[e.start] + issue[e.to]) / 2 for e in said],
             [(e.start + e.to) / 2 for e in said],
-            tuple(f"{e.cycles:g}" for e in said),
+            tuple(f"{e.cycles:.4g}" for e in said),
             Look("muted", symbol="line-ns"),
             "top right",
         )
     )
-    last = max(issue)
+    begin, last = min(issue), max(issue)
+    room = 0.05 * (last - begin) or 1.0
     return Picture(
         title="Execution graph of one warp",
-        x=Axis("issue", "cycles", span=(-0.04 * last, 1.06 * last)),
+        x=Axis("issue", "cycles", span=(begin - room, last + 1.2 * room)),
         y=Axis("", names=tuple(names), span=(len(names) - 0.4, -0.6)),
         layers=tuple(layers),
         source=source,

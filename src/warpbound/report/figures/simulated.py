@@ -23,10 +23,11 @@ from warpbound.report.figures.picture import (
     Rule,
     numbers,
 )
-from warpbound.report.figures.theme import CYCLE
+from warpbound.report.figures.theme import CYCLE, nth
 
 Reals = NDArray[np.float64]
 SIMULATION = "event simulation of one SM"
+SIMULATED = "simulated"  # key of what the simulation itself needs
 BINS = 60
 SMALLEST_RATIO, LARGEST_RATIO = 0.02, 20.0
 
@@ -139,19 +140,15 @@ def models_over_simulation(entry: Mapping[str, Any]) -> Panels:
 def needed_warps(entry: Mapping[str, Any]) -> Picture:
     """An evaluation of one machine: warps per SM for 90 % of the tightest limit, simulated and by each model."""
     alpha = np.maximum(np.array(entry["alpha"]), 0.5)
-    lines = [
-        Curve(name, alpha, warps, Look("ink", width=3.2) if name == "simulated" else None, _mark(name))
-        for name, warps in entry["needed"].items()
-    ]
+    others = [name for name in entry["needed"] if name != SIMULATED]
+    lines = [Curve(SIMULATED, alpha, entry["needed"][SIMULATED], Look("ink", width=3.2), "circle")]
+    lines += [Curve(name, alpha, entry["needed"][name], *nth(number)) for number, name in enumerate(others)]
     return Picture(
         title=f"Warps needed, {entry['machine']}",
         x=Axis("alpha (0 at the left end)", "additions per load", "log", (0.5, float(alpha.max()))),
-        y=Axis("warps for 90 % of a limit", "warps per SM"),
+        y=Axis("warps needed", "warps per SM"),
         layers=tuple(lines),
         source=f"{SIMULATION} on the synthetic family; V. Volkov, EECS-2016-143, section 7.10",
-        caption="Where a line is interrupted, no occupancy reaches 90 %.",
+        caption="Warps that reach 90 % of the tightest limit. Where a line is interrupted, no occupancy does.",
+        height=600,
     )
-
-
-def _mark(name: str) -> str:
-    return "circle" if name == "simulated" else "none"

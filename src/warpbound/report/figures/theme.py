@@ -69,5 +69,12 @@ def nth(number: int) -> tuple[Look, str]:
 PREDICTION = Look("ink", "solid", "circle", 3.0)  # what the tool or the model says
 HERE = Look("vermilion", "solid", "star", 2.0)  # where the kernel at hand stands
 
-# Areas beside each other: told apart by hue and by the text in them.
-FILLS = tuple(Look(name) for name in ("blue", "vermilion", "green", "purple", "orange", "sky", "yellow", "muted"))
+# Areas beside each other: told apart by hue, by how strong it is, and by the text in them. The shares are those that
+# keep all pairs farthest apart, on light and dark paper, for all three kinds of colour blindness, under readable text.
+FILLS = tuple(
+    Look(name, fill=share)
+    for name, share in {
+        "blue": 0.55, "vermilion": 0.75, "green": 0.7, "purple": 0.65, "orange": 0.35, "sky": 0.3, "yellow": 0.25,
+        "muted": 0.25,
+    }.items()
+)  # fmt: skip

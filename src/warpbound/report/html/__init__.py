@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
@@ -17,6 +17,9 @@ from warpbound.report.figures.drawing import colour_changes, spec
 from warpbound.report.figures.picture import Drawable, Panels
 from warpbound.report.figures.theme import DARK, LIGHT
 from warpbound.report.figures.traces import Spec
+
+if TYPE_CHECKING:
+    from warpbound.report.html.plain import Part
 
 SIDE_BY_SIDE = 4
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")  # no HTML text may hold them
@@ -71,6 +74,37 @@ def curve_page(results: Sequence[Entry], command: str) -> str:
 
     figures = Figures()
     return filled(contents(results, figures.add), figures, command)
+
+
+def workload_page(results: Sequence[Entry], command: str) -> str:
+    """What every model says of hand-written workloads, one after the other."""
+    needed("jinja2")
+    from warpbound.report.html.illustrations import written
+    from warpbound.report.html.plain import Part
+    from warpbound.report.models import details, pages
+
+    parts = [
+        Part(f"{entry['kernel']} on {entry['gpu']}", pages([entry]))
+        if "error" in entry
+        else Part(f"{entry['kernel']} on {entry['gpu_name']}", [details(entry)], written(entry))
+        for entry in results
+    ]
+    return plain_page("Workloads as written", WORKLOADS, parts, command)
+
+
+WORKLOADS = (
+    "What the published models and warpbound's own say of workloads whose counts were written by hand. Where a model "
+    "cannot speak, it says why."
+)
+
+
+def plain_page(title: str, how_to_read: str, parts: "Sequence[Part]", command: str) -> str:
+    """Any text report as a page: each part under its heading, with its figures."""
+    needed("jinja2")
+    from warpbound.report.html.plain import contents
+
+    figures = Figures()
+    return filled(contents(title, how_to_read, parts, figures.add), figures, command)
 
 
 def filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:

@@ -1,6 +1,7 @@
 """Which figures stand beside which part of the report, made from an entry's own numbers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,12 +15,30 @@ from warpbound.report.figures.picture import Drawable
 
 Draw = Callable[[Entry], Drawable | None]
 OURS = "the analysis of this report"
+WARPS_WRITTEN = 64  # that an SM may hold, of a workload that does not say
+THOUSAND = 1000.0
 
 
 def latency_stack(entries: Sequence[Entry]) -> Drawable | None:
     """One bar per answer that knows the latency of a warp."""
     known = {_name(entry, entries): entry["latency"]["parts"] for entry in entries if entry.get("latency")}
     return execution.latency_stack(known, f"{OURS}: one warp alone, unloaded latencies") if known else None
+
+
+def written(entry: Entry) -> list[Drawable]:
+    """Of a hand-written workload: where its latency goes, and its bounds over the warps of an SM."""
+    if not entry["latency"]:
+        return []
+    source = entry["source"] or "the workload as written"
+    name = f"{entry['kernel']}, {entry['gpu']}"
+    stack = execution.latency_stack({name: entry["latency"]["parts"]}, source)
+    warps = np.arange(1.0, WARPS_WRITTEN + 1.0)
+    limits = {"latency": THOUSAND * warps / entry["latency"]["cycles"]}
+    for bound in entry["bounds"]:
+        if bound["resource"] != "latency" and bound["cycles_per_warp"] > 0:
+            limits[bound["resource"]] = np.full(warps.shape, THOUSAND / bound["cycles_per_warp"])
+    every = Bounds("warps per 1000 cycles and SM", limits)
+    return [stack, throughput.throughput_against_occupancy(warps, every, {"the lowest": (warps, every.rate)})]
 
 
 def _name(entry: Entry, entries: Sequence[Entry]) -> str:
@@ -77,12 +96,26 @@ def _timeline(entry: Entry) -> Drawable | None:
     return execution.timeline(events, title, f"{OURS}: control words and unloaded latencies")
 
 
+def _graph(entry: Entry) -> Drawable | None:
+    own = entry["figures"].get("graph")
+    if not own or not own["names"]:
+        return None
+    edges = [execution.Edge(*edge) for edge in own["edges"]]
+    source = f"{OURS}; after {execution.VOLKOV}, Figure 3.5"
+    picture = execution.execution_graph(own["names"], own["issue"], edges, source)
+    if len(own["names"]) == own["of"]:
+        return picture
+    which = f"instructions {own['first'] + 1} to {own['first'] + len(own['names'])} of {own['of']}"
+    return replace(picture, title=f"{picture.title}: {which}", caption=f"{picture.caption} Of a longer warp, {MOST}.")
+
+
+MOST = "the part that waits longest"
 BESIDE: dict[str, tuple[Draw, ...]] = {
     "latency": (lambda entry: latency_stack([entry]),),
     "bounds": (_throughput,),
     "occupancy": (_occupancy,),
     "memory": (_roofline,),
-    "sass": (_timeline,),
+    "sass": (_timeline, _graph),
     "models": (_x_graph, _mwp),
 }
 
