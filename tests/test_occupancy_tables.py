@@ -131,6 +131,13 @@ def test_one_launch_shows_what_a_change_would_buy() -> None:
     assert entry["blocks_per_sm"] == 6
 
 
+def test_many_limiters_take_another_line_and_cut_no_column() -> None:
+    _, said = ask("--gpu", "sm_87", "--block", "256", "--registers", "40")
+    assert "\u2026" not in said
+    assert "shared bytes per block, at most" in said
+    assert [line.split()[-1] for line in said.splitlines() if "26880 <" in line] == ["registers,"]
+
+
 def test_a_sweep_equals_its_launches() -> None:
     rows = answered("--gpu", "sm_87,gtx480", "--block", "64:512:64", "--registers", "20,32", "--smem", "0,9000")
     assert len(rows) == 2 * 8 * 2 * 2

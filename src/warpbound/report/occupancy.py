@@ -64,7 +64,8 @@ def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:
     """One property: how many blocks fit up to which value."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in (_TITLES[change], "blocks", "warps", "in use", "limited by"):
-        table.add_column(name, justify="left" if name == "limited by" else "right", no_wrap=True)
+        last = name == "limited by"
+        table.add_column(name, justify="left" if last else "right", no_wrap=not last)
     shown = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung["now"]]
     for rung in shown:
         value = rung["threads"] if change == "threads" else rung["at_most"]
@@ -98,7 +99,8 @@ def sweep_text(rows: Sequence[Entry]) -> RenderableType:
     fixed = [f"{name} {found[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in (*axes, "blocks", "warps", "in use", "limited by"):
-        table.add_column(name, justify="left" if name in ("gpu", "limited by") else "right", no_wrap=True)
+        last = name == "limited by"
+        table.add_column(name, justify="left" if last or name == "gpu" else "right", no_wrap=not last)
     for row in found:
         table.add_row(
             *(str(row[name]) for name in axes), str(row["blocks_per_sm"]),
