@@ -42,7 +42,7 @@ def client() -> Any:
     return application(8050, Analysts()).server.test_client()
 
 
-@pytest.mark.parametrize("path", ["/", "/_dash-layout", "/_dash-dependencies", "/assets/page.js"])
+@pytest.mark.parametrize("path", ["/", "/_dash-layout", "/_dash-dependencies", "/assets/page.js", "/plotly.min.js"])
 def test_every_path_is_guarded(client: Any, path: str) -> None:
     assert client.get(path, headers={"Host": OWN}).status_code == 200
     assert client.get(path, headers={"Host": "evil.example"}).status_code == 403
@@ -56,6 +56,42 @@ def test_what_a_page_may_load(client: Any) -> None:
     scripts = headers["Content-Security-Policy"].split("script-src ")[1].split(";")[0]
     assert "unsafe" not in scripts
     assert "Access-Control-Allow-Origin" not in headers
+
+
+QUESTION = (
+    b'{"question": {"source": "bare", "gpu": "h200"}, "view": "hiding", "values": {"mix.warps": 20}, "paper": {}}'
+)
+
+
+def test_what_a_slider_asks_is_guarded_too(client: Any) -> None:
+    own = {"Host": OWN, "Origin": f"http://{OWN}", "Sec-Fetch-Site": "same-origin"}
+    answer = client.post("/live", data=QUESTION, headers=own)
+    assert answer.status_code == 200
+    assert answer.json["words"][0].startswith("Latency binds at 20 warps")
+    for other in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+        assert client.post("/live", data=QUESTION, headers=own | other).status_code == 403
+    assert client.post("/live", data=b" " * (LARGEST_REQUEST_B + 1), headers=own).status_code == 413
+    assert client.get("/live", headers=own).status_code != 500
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[1]", b"\xff", QUESTION.replace(b"20", b'"20"'), QUESTION[:-3]])
+def test_what_is_no_question_is_refused(client: Any, body: bytes) -> None:
+    assert client.post("/live", data=body, headers={"Host": OWN}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["example:../saxpy", "paper:/etc/passwd", "text:x", "here:0", "file:///etc/passwd", "", "bare@/etc/passwd"],
+)
+def test_addresses_name_no_file(client: Any, changed: str) -> None:
+    source, _, board = changed.partition("@")
+    named = f'"source": "{source}", "gpu": "{board or "h200"}"'.encode()
+    asked = QUESTION.replace(b'"source": "bare", "gpu": "h200"', named)
+    answer = client.post("/live", data=asked, headers={"Host": OWN})
+    assert answer.status_code == 200
+    assert answer.json["figures"] == [None]
+    assert "root" not in answer.json["words"][0]
+    assert len(answer.json["words"]) == 1
 
 
 def test_large_requests_are_refused(client: Any) -> None:

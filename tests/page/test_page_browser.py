@@ -24,11 +24,16 @@ SCALED = "__global__ void scaled(float *x, int n) { int i = blockIdx.x * 256 + t
 FOCUS = """() => { const one = document.activeElement, label = one.labels && one.labels[0];
   return one.getAttribute('aria-label') || one.id || (label || one).innerText; }"""
 CUT_OFF = """() => [...document.querySelectorAll('figure:not([hidden]) .js-plotly-plot')].flatMap(plot => {
-  const frame = plot.getBoundingClientRect();
-  return [...plot.querySelectorAll('.legendtext, .xtick text, .ytick text, .xtitle, .ytitle, .y2title')]
-    .filter(text => { const box = text.getBoundingClientRect();
-                      return box.left < frame.left - 1 || box.right > frame.right + 1; })
-    .map(text => text.textContent); })"""
+  const frame = plot.getBoundingClientRect(), legend = plot.querySelector('.legend');
+  const box = (one) => one.getBoundingClientRect();
+  const apart = (a, b) => a.right < b.left + 1 || b.right < a.left + 1 || a.bottom < b.top + 1 || b.bottom < a.top + 1;
+  const titles = [...plot.querySelectorAll('[class$=title]')].filter(one => one.tagName === 'text');
+  const words = [...titles, ...plot.querySelectorAll('.legendtext, .xtick text, .ytick text')];
+  const cut = words.filter(one => box(one).left < frame.left - 1 || box(one).right > frame.right + 1
+                                  || box(one).bottom > frame.bottom + 2);
+  const met = titles.filter(one => titles.some(other => other !== one && !apart(box(one), box(other))));
+  const below = legend ? titles.filter(one => !apart(box(one), box(legend))) : [];
+  return [...cut, ...met, ...below].map(one => one.textContent); })"""
 Open = Callable[..., Any]
 
 

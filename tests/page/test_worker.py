@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,67 @@ def test_no_line_of_another_file_shows(analysts: Analysts, secret: Path, line: s
     assert answer.reason
     assert "the_secret" not in answer.reason + answer.hint
     assert "it is there" not in answer.reason
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'import "{path}";',
+        "import <{path}>;",
+        'export import "{path}";',
+        '#pragma include "{path}"',
+        '#pragma GCC dependency "{path}"',
+        '_Pragma("include \\"{path}\\"")',
+        '#pragma push_macro("{path}")',
+        '#ident "{path}"',
+        '#assert file({path})',
+        '#error',
+        '__device__ void h() { asm(".include \\"{path}\\""); }',
+        '__device__ void h() { asm volatile(".file 1 \\"{path}\\"\\n\\t.loc 1 1 0"); }',
+        'asm(".incbin \\"{path}\\"");',
+        'static_assert(false, __FILE__);',
+        '# 1 "{path}"\nthis is an error',
+        "}} }} #",
+    ],
+)
+def test_no_other_way_to_a_file_either(analysts: Analysts, secret: Path, line: str) -> None:
+    """Taken or not, an answer holds nothing of the file: neither in an error nor among the lines shown."""
+    answer = analysts.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
+    assert "the_secret" not in repr(answer)
+    assert answer.reason or answer.entry["kernel"] == "f"
+
+
+@pytest.mark.parametrize(
+    "directive", ['.include "{path}"', '.file 1 "{path}"', '.pragma "{path}";', ".extern .func x;\n{path}"]
+)
+def test_pasted_ptx_reads_no_file(analysts: Analysts, secret: Path, directive: str) -> None:
+    ptx = ".version 8.0\n.target sm_90\n.address_size 64\n" + directive.replace("{path}", str(secret))
+    ptx += "\n.visible .entry f() { ret; }\n"
+    assert "the_secret" not in repr(analysts.ask(Question("", ptx, "h200")))
+
+
+@pytest.mark.parametrize(
+    "greedy",
+    [
+        "#define A0 x[0]++;\n" + "".join(f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(1, 16))
+        + "__global__ void g(int *x) { A15 }",
+        "template <int... I> struct L {}; template <int N, int... I> struct M : M<N - 1, N, I...> {}; "
+        "template <int... I> struct M<0, I...> { using type = L<I...>; }; __device__ M<100000>::type y;",
+        "constexpr int spin() { int n = 0; for (;;) n ^= 1; return n; } __device__ int y[spin()];",
+        "struct S { char all[1L << 40]; }; __device__ S s = {}; __global__ void g(char *x) { x[0] = s.all[x[1]]; }",
+    ],
+    ids=["macros", "templates", "constexpr", "array"],
+)
+def test_greedy_sources_end_and_harm_nobody(greedy: str) -> None:
+    impatient = Analysts(seconds=5.0)
+    begun = time.monotonic()
+    try:
+        with suppress(InputError):
+            assert impatient.ask(Question("", greedy, "h200")).reason
+        assert time.monotonic() - begun < 30
+        assert impatient.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"
+    finally:
+        impatient.close()
 
 
 @pytest.mark.parametrize(

@@ -155,18 +155,18 @@ def _answering(app: Any, desk: Desk) -> None:
         Input("settled", "data"),
         Held("question", "data"),
         Held("view", "value"),
-        Held("theme", "data"),
         prevent_initial_call=True,
     )
-    def exactly(settled: dict[str, Any] | None, question: dict[str, Any] | None, view: str, theme: str) -> Any:
+    def exactly(settled: dict[str, Any] | None, question: dict[str, Any] | None, view: str) -> Any:
         """At first, and when the sliders rest: the whole analysis."""
         if not question or not settled:
             raise PreventUpdate
-        *said, seen = _exact(desk, state_of(question, settled["values"], view), theme)
+        paper = live.Paper(settled["theme"], float(settled["width"]))
+        *said, seen = _exact(desk, state_of(question, settled["values"], view), paper)
         return *said, seen | {"number": settled["number"]}
 
 
-def _exact(desk: Desk, state: State, theme: str) -> tuple[Any, ...]:
+def _exact(desk: Desk, state: State, paper: live.Paper) -> tuple[Any, ...]:
     """Title, line below it, what went wrong, parts above and below the figures; words, figures, numbers to set."""
     try:
         subject = desk.exactly(state)
@@ -174,8 +174,8 @@ def _exact(desk: Desk, state: State, theme: str) -> tuple[Any, ...]:
         seen = {"words": [], "figures": [None, None], "numbers": _numbers_left(desk, state)}
         return "No answer", "", str(error), None, None, seen
     values = dict(state.values)
-    seen = live.seen(state, subject, theme) | {"numbers": _numbers(state, subject)}
-    seen["figures"].append(live.drawing(second(state.view, subject, values), theme))
+    seen = live.seen(state, subject, paper) | {"numbers": _numbers(state, subject)}
+    seen["figures"].append(live.drawing(second(state.view, subject, values), paper))
     about = VIEWS[state.view].about
     said = (about, "") if about else (taking.title(subject), taking.described(subject))
     return *said, "", *_parts(state.view, subject), seen

@@ -10,6 +10,7 @@ from warpbound.page.subject import GPU
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
 IMAGINE = "Set any to build a machine that is not there."
 FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
+SCALES = {"GB/s": 1e9, "MHz": 1e6}  # units of sliders for symbols that models take in B/s and Hz
 DIGITS = 6  # of a number that the models use in full until it is set by hand
 FIRST = {  # of a board's numbers: those that most kernels feel
     "dram_achievable_bandwidth": "DRAM bandwidth, achievable",
@@ -50,11 +51,11 @@ def between(key: str, label: str, unit: str, value: float, ends: tuple[float, fl
     return Control(key, label, unit, float(value), *ends, whole="whole")
 
 
-def of_inputs(prefix: str, inputs: Any, words: dict[str, tuple[str, str]]) -> list[Control]:
+def of_inputs(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]]) -> list[Control]:
     """One for each symbol of a model that `words` names: symbol -> label and unit."""
     there = {field.name for field in fields(inputs)}
     return [
-        around(f"{prefix}.{name}", label, unit, float(getattr(inputs, name)))
+        around(f"{prefix}.{name}", label, unit, float(getattr(inputs, name)) / SCALES.get(unit, 1.0))
         for name, (label, unit) in words.items()
         if name in there
     ]
@@ -88,6 +89,6 @@ def sections(own: Sequence[Control], board: Sequence[Control]) -> list[dict[str,
 
 def told(one: Control) -> dict[str, Any]:
     """As the browser is told of it."""
-    own = float(f"{one.value:.{DIGITS}g}")
+    own = one.value if float(one.value).is_integer() else float(f"{one.value:.{DIGITS}g}")
     label = f"{one.label}, {one.unit}" if one.unit else one.label
     return {"key": one.key, "label": label, "own": own, "low": one.low, "high": one.high, "whole": bool(one.whole)}

@@ -3,6 +3,7 @@
 The whole analysis brings words and figures in the same form, so that the browser draws both in one way.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -12,19 +13,27 @@ from warpbound.page.state import State
 from warpbound.page.subject import Desk, Subject
 from warpbound.page.views import VIEWS, Drawn, drawn
 from warpbound.report.figures import DARK, LIGHT, spec
-from warpbound.report.figures.picture import Drawable
+from warpbound.report.figures.picture import Drawable, Panels
 
 THEMES = {"light": LIGHT, "dark": DARK}
 _WORDS = ("source", "gpu", "kernel", "grid", "block", "smem", "args")
+PANEL_PX = 260.0  # that one of several plots beside each other takes at least
+
+
+class Paper(msgspec.Struct, frozen=True):
+    """What a figure is drawn on. theme : light or dark; width : pixels."""
+
+    theme: str = "light"
+    width: float = 1000.0
 
 
 class Asked(msgspec.Struct):
-    """What the browser tells: the question's fields, the view, every number set by hand, the colours wanted."""
+    """What the browser tells: the question's fields, the view, every number set by hand, the paper to draw on."""
 
     question: dict[str, Any]
     view: str
     values: dict[str, float]
-    theme: str = "light"
+    paper: Paper
 
 
 def state_of(question: dict[str, Any], values: dict[str, float] | None, view: str) -> State:
@@ -38,26 +47,28 @@ def answer(desk: Desk, asked: Asked) -> dict[str, Any]:
     """Words and figure from what was analysed already; a sentence where there is no answer."""
     state = state_of(asked.question, asked.values, asked.view)
     try:
-        return seen(state, desk.quickly(state), asked.theme)
+        return seen(state, desk.quickly(state), asked.paper)
     except WarpboundError as error:
-        return _told(Drawn(words=(str(error),)), asked.theme)
+        return _told(Drawn(words=(str(error),)), asked.paper)
 
 
-def seen(state: State, subject: Subject, theme: str) -> dict[str, Any]:
+def seen(state: State, subject: Subject, paper: Paper) -> dict[str, Any]:
     """words : sentences above the first figure; figures : that figure, None where there is none."""
-    return _told(drawn(state.view, subject, dict(state.values)), theme)
+    return _told(drawn(state.view, subject, dict(state.values)), paper)
 
 
-def _told(found: Drawn, theme: str) -> dict[str, Any]:
-    return {"words": list(found.words), "figures": [drawing(found.picture, theme)]}
+def _told(found: Drawn, paper: Paper) -> dict[str, Any]:
+    return {"words": list(found.words), "figures": [drawing(found.picture, paper)]}
 
 
-def drawing(picture: Drawable | None, theme: str) -> dict[str, Any] | None:
+def drawing(picture: Drawable | None, paper: Paper) -> dict[str, Any] | None:
     """A figure with its caption, in the reader's colours."""
     if picture is None:
         return None
     words = {"title": picture.title, "caption": picture.caption, "source": picture.source}
-    figure = spec(picture, THEMES.get(theme, LIGHT))
+    if isinstance(picture, Panels):
+        picture = replace(picture, columns=int(max(1, min(picture.columns, paper.width // PANEL_PX))))
+    figure = spec(picture, THEMES.get(paper.theme, LIGHT))
     figure["layout"] |= {"uirevision": picture.title, "autosize": True}
     return words | figure
 

@@ -4,6 +4,7 @@
   const page = (window.warpbound = window.warpbound || {});
   const CONFIG = { displaylogo: false, responsive: true, showSendToCloud: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
   const LETTER_PX = 7, MARGINS_PX = 100;
+  const NARROW_PX = 500, LEGEND_LINE_PX = 19, LEGEND_LINES = 3; // what a figure's height allows for
   const TITLE_PX = 60; // above a picture that is taken along, for its title and source
   const at = (id) => document.getElementById(id);
 
@@ -21,12 +22,16 @@
     return made;
   }
 
-  function fitted(layout, width) { // titles of axes that a narrow screen would cut break before their unit
+  function fitted(drawn, width) { // on a narrow screen titles of axes break before their unit, a legend has more lines
+    const layout = drawn.layout;
+    if (width >= NARROW_PX) return layout;
     for (const [name, axis] of Object.entries(layout)) {
       if (name.startsWith("xaxis") && axis.title.text.length * LETTER_PX > width - MARGINS_PX) {
         axis.title.text = axis.title.text.replace(/, ([^,]*)$/, ",<br>$1");
       }
     }
+    const named = new Set(drawn.data.filter((one) => one.showlegend !== false).map((one) => one.name));
+    layout.height += LEGEND_LINE_PX * Math.max(0, named.size - LEGEND_LINES);
     return layout;
   }
 
@@ -40,7 +45,7 @@
     place.dataset.source = "Source: " + drawn.source;
     at("caption-" + number).replaceChildren(
       span("b", drawn.title + ". "), drawn.caption, span("span", " Source: " + drawn.source + ".", "dim"));
-    await (await plotly).react(place, drawn.data, fitted(drawn.layout, place.clientWidth), CONFIG);
+    await (await plotly).react(place, drawn.data, fitted(drawn, place.clientWidth), CONFIG);
   }
 
   async function draw(seen) {

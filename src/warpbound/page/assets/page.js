@@ -35,7 +35,7 @@
   }
 
   async function quickly() {
-    const body = JSON.stringify({ question: here.question, view: here.view, values: here.values, theme: here.theme });
+    const body = JSON.stringify({ question: here.question, view: here.view, values: here.values, paper: paper() });
     const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: AbortSignal.timeout(PATIENCE_MS) };
     try {
       const answer = await fetch("live", asked);
@@ -53,10 +53,12 @@
     else dash().set_props("settled", { data: settled() });
   }
 
+  const paper = () => ({ theme: here.theme, width: document.querySelector(".shown").clientWidth });
+
   function settled() {
     here.since = here.moves;
     address();
-    return { values: { ...here.values }, number: ++here.asked };
+    return { values: { ...here.values }, number: ++here.asked, ...paper() };
   }
 
   function address() {
@@ -129,6 +131,9 @@
         chooser();
         const dark = window.matchMedia("(prefers-color-scheme: dark)");
         dark.onchange = () => dash().set_props("theme", { data: dark.matches ? "dark" : "light" });
+        ["(max-width: 550px)", "(max-width: 820px)"].forEach((narrow) => { // plots beside each other move below
+          window.matchMedia(narrow).onchange = () => { if (here.question) page.moved("", null); };
+        });
         return dark.matches ? "dark" : "light";
       },
 

@@ -70,7 +70,7 @@ MWP_WORDS = {
     "active_blocks": ("Active blocks", "per SM"),
     "threads_per_block": ("Threads per block", ""),
     "mem_latency": ("Memory latency", "cycle"),
-    "mem_bandwidth": ("Memory bandwidth", "B/s"),
+    "mem_bandwidth": ("Memory bandwidth", "GB/s"),
     "departure_coal": ("Departure delay, coalesced", "cycle"),
     "departure_uncoal": ("Departure delay, uncoalesced", "cycle"),
     "comp_insts": ("Computation", "inst/warp"),
@@ -80,7 +80,7 @@ MWP_WORDS = {
     "load_bytes": ("Bytes of an access", "B"),
     "issue_cycles": ("Issue", "cycle/inst"),
     "active_sms": ("Active SMs", ""),
-    "freq": ("Clock", "Hz"),
+    "freq": ("Clock", "MHz"),
 }
 
 
@@ -93,7 +93,7 @@ def mwp(subject: Subject, values: Values) -> Drawn:
     found = model("hong_kim_2009", subject, BARE_MWP)
     if isinstance(found, str):
         return Drawn(words=(found,))
-    x = inputs("mwp", found, values)
+    x = inputs("mwp", found, values, MWP_WORDS)
     terms = hong_kim_2009.terms(x)
     n, m, c = float(terms.warps), float(terms.mwp), float(terms.cwp)
     if not (np.isfinite(m) and np.isfinite(c)):

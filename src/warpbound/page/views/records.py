@@ -5,11 +5,12 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from warpbound.adapt.answers import inputs_of
-from warpbound.page.controls import Control
+from warpbound.page.controls import SCALES, Control
 from warpbound.page.subject import Subject
 from warpbound.report.figures.picture import Drawable
 
 Values = Mapping[str, float]
+_NO_WORDS: Mapping[str, tuple[str, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,12 @@ class View:
     about: str = ""
 
 
-def inputs(prefix: str, given: Any, values: Values) -> Any:
-    """A model's Inputs with the numbers set by hand in their places."""
+def inputs(prefix: str, given: Any, values: Values, words: Mapping[str, tuple[str, str]] = _NO_WORDS) -> Any:
+    """A model's Inputs with the numbers set by hand in their places. words : symbol -> label and unit of its slider."""
     names = {f.name for f in fields(given)}
     own = {key.removeprefix(prefix + "."): value for key, value in values.items() if key.startswith(prefix + ".")}
-    return replace(given, **{name: value for name, value in own.items() if name in names})
+    scales = {name: SCALES.get(unit, 1.0) for name, (_, unit) in words.items()}
+    return replace(given, **{name: value * scales.get(name, 1.0) for name, value in own.items() if name in names})
 
 
 def model(name: str, subject: Subject, bare: Any) -> Any:
