@@ -1,4 +1,4 @@
-"""Machine, launch and workload files, options and expressions: read or refused in our own words, whatever they hold."""
+"""Machine, launch, workload and CSV files, options, expressions: read or refused in our words, whatever they hold."""
 
 import random
 import tomllib
@@ -11,6 +11,7 @@ import pytest
 from damage import FULL_PART, PART, altered, damaged, shuffled, soup, spent
 
 from toml_text import toml
+from warpbound.adapt import partition_runs
 from warpbound.analysis.coalescing import Access, answer
 from warpbound.analysis.written import predictions
 from warpbound.cli.machines import numbers
@@ -21,12 +22,15 @@ from warpbound.machine import catalogue, gpu, load
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.expressions import parse
 from warpbound.report.board_check import findings
+from warpbound.reproduce.synthetic.comparison import measured
 from warpbound.residency import occupancy
 from warpbound.workload.files.reading import read, shipped
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
 BOARDS = [(files("warpbound") / "gpus" / f"{key}.toml").read_text("utf-8") for key in catalogue()]
 WORKLOADS = [(files("warpbound") / "workloads" / f"{name}.toml").read_text("utf-8") for name in shipped()]
+RUNS = (files("warpbound") / "partition_benchmarks" / "gtx280.csv").read_text("utf-8")[:4000]
+SAMPLES = "alpha,warps_per_sm,accesses_per_cycle_per_sm\n1,1,0.1\n1,2,0.2\n2,4,0.3\n2,8,0.3\n"
 LAUNCHES = [path.read_text("utf-8") for path in EXAMPLES]
 ROUNDS = [pytest.param(PART, 1, id="short"), pytest.param(FULL_PART, None, id="full", marks=pytest.mark.full)]
 
@@ -70,6 +74,19 @@ def a_workload_file(folder: Path, source: random.Random) -> None:
         predictions(str(path), source.choice(("h200", "gtx280", "sm_90")))
 
 
+def benchmark_runs(folder: Path, source: random.Random) -> None:
+    partition_runs.read(at(folder, "runs.csv", some_csv(RUNS, source)))
+
+
+def samples(folder: Path, source: random.Random) -> None:
+    measured(at(folder, "samples.csv", some_csv(SAMPLES, source)))
+
+
+def some_csv(text: str, source: random.Random) -> str | bytes:
+    return shuffled(text, source, CSV_WORDS) if source.random() < 0.6 else damaged(text.encode(), source)
+
+
+CSV_WORDS = (",", '"', "nan", "-1", "1e999", "\u00e9", "\0", " ", "0")
 WORDS = (
     "n", "=", "x", "f32", "[", "]", "4096", ",", ":iota", ":", "rand", "@", "w.npy", "-1", "1e9", "0x10", "nan", "i8",
     "true", " ", "\0", "é", "99999999999999999999", "0", "bytes", "{", "}", "(", ")", "/", "%", "threadIdx.x", "*", "+",
@@ -99,6 +116,8 @@ READERS: dict[str, Callable[[Path, random.Random], object]] = {
     "launch": a_launch_file,
     "workload": a_workload_file,
     "option": lambda _, source: an_option(source),
+    "benchmark-runs": benchmark_runs,
+    "samples": samples,
     "expression": lambda _, source: an_expression(source),
 }
 
