@@ -7,7 +7,6 @@ from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
 from warpbound.adapt.launched import Answer, Launched, silent
-from warpbound.adapt.resources import SECTOR_B
 from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
@@ -18,6 +17,7 @@ from warpbound.workload.files.lanes import old, pipe_cycles
 
 _FASTEST = {"fp32": ("FFMA", 2), "fp64": ("DFMA", 2), "fp16": ("HFMA2", 4), "bf16": ("HFMA2", 4)}
 WARP = 32
+MOST_STAYS = 0.5  # of the bytes touched, that DRAM moves; below, its time is that of a remainder
 WANTED: dict[str, str] = {}
 
 
@@ -54,13 +54,6 @@ def _per_cycle(gpu: Gpu, kind: str) -> float:
     return 2 * WARP * sub_cores / cycles
 
 
-def _l2_seconds(x: Launched) -> float:
-    """Time of one warp's sectors at L2; 0 on machines without one."""
-    rate = x.gpu.get("l2_bandwidth")
-    sectors = x.work.memory.l2_sectors_read + x.work.memory.l2_sectors_written
-    return SECTOR_B * sectors / rate if rate else 0.0
-
-
 def known(x: Launched) -> dict[str, Any]:
     return vars(inputs(x.work, x.gpu, x.clock_hz))
 
@@ -71,8 +64,8 @@ def answer(inputs: Inputs, x: Launched) -> Answer:
     if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none
         if moved <= 0:
             return silent("no flop and no DRAM traffic: it has nothing to say")
-        if _l2_seconds(x) > moved / float(inputs.peak_bandwidth):
-            return silent("no flop, and its bytes keep L2 busy for longer than DRAM: it knows no memory but DRAM")
+        if moved < MOST_STAYS * x.work.memory.touched_bytes:
+            return silent("no flop, and most of its bytes stay in L2: it knows no memory but DRAM")
         bandwidth = float(inputs.peak_bandwidth)
         time_s = None if warps is None else moved * warps / bandwidth
         return Answer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")
