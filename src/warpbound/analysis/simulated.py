@@ -18,6 +18,7 @@ from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.headline import LaunchPrediction, dram
 from warpbound.headline.parameters import known
+from warpbound.headline.stations import crossing
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
@@ -123,12 +124,15 @@ def timing(case: Case, work: Work) -> Timing:
     carried = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / carried if carried else 0.0
     l2_read = SECTOR_B * sms * hz / case.gpu.value("l2_bandwidth")
+    fill, drain = (_number(cost) for cost in crossing(values, case.gpu.value("l2_bandwidth")))
     stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0
     return Timing(
         spread=_number(values.latency_spread),
         wait=_number(dram.wait(values.dram, writes)) * hz,
         l2_read=l2_read,
         l2_write=l2_read * _number(values.l2_write_cost),
+        l2_fill=l2_read * fill / SECTOR_B,
+        l2_drain=l2_read * drain / SECTOR_B,
         dram_byte=sms * hz / _number(dram.capacity(values.dram, writes)),
         l1_bytes=case.gpu.value("l1_bandwidth"),
         block_start=(_number(values.block_start) + stores) * hz,

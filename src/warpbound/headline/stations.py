@@ -181,7 +181,8 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     writes = memory.dram_bytes_written / carried if carried else 0.0
     l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf)
     sectors = memory.l2_sectors_read + values.l2_write_cost * memory.l2_sectors_written
-    sectors = sectors + _crossing(values, l2_rate, memory.dram_bytes_read, memory.dram_bytes_written) / SECTOR_B
+    fill, drain = crossing(values, l2_rate)
+    sectors = sectors + (fill * memory.dram_bytes_read + drain * memory.dram_bytes_written) / SECTOR_B
     l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate  # nothing on a machine without L2
     dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
     to_dram = loads(x, values).to_dram
@@ -195,14 +196,14 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     }
 
 
-def _crossing(values: Parameters, l2_rate: Real, read: float, written: float) -> Real:
-    """What bytes that DRAM reads and writes cost L2 on their way, in bytes read from it.
+def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
+    """What a byte costs an L2 of that rate when DRAM sends it, and when it goes there, in bytes read from L2.
 
-    They pass its memory once more, but take no more of it than leaves streams the rates that DRAM is known to carry.
+    It passes the same memory once more, but takes no more of it than leaves streams the rates that DRAM carries.
     """
     fill = np.clip(l2_rate / values.dram_read_capacity - 1.0, 0.0, 1.0)
     drain = np.clip(l2_rate / values.dram_write_capacity - values.l2_write_cost, 0.0, 1.0)
-    return fill * read + drain * written
+    return fill, drain
 
 
 def _others(customers: Real) -> NDArray[np.float64]:

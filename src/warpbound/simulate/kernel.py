@@ -56,14 +56,17 @@ class Timing:
     """The board's memory beyond its unloaded latencies; cycles at the SM's clock.
 
     spread : scale of the exponential part of a line's latency, as a share of the latency. wait : of a line at half
-    of DRAM's load. l2_read, l2_write : of a sector, dram_byte : of a byte, in one SM's share. l1_bytes : of the data
-    path per cycle. block_start : to replace a block; block_interval : between the starts of two.
+    of DRAM's load. l2_read, l2_write : of a sector, l2_fill, l2_drain : of a byte that DRAM sends or gets, dram_byte :
+    of a byte at DRAM, in one SM's share. l1_bytes : of the data path per cycle. block_start : to replace a block;
+    block_interval : between the starts of two.
     """
 
     spread: float
     wait: float
     l2_read: float
     l2_write: float
+    l2_fill: float
+    l2_drain: float
     dram_byte: float
     l1_bytes: float
     block_start: float
@@ -262,14 +265,16 @@ def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access 
     traffic, shares, timing = kernel.traffic[index], kernel.shares[index], kernel.timing
     stored, loaded = traffic.l2_sectors_written, traffic.l2_sectors_read
     if stored:
-        return _lines(stored, timing.l2_write * stored, timing.dram_byte * traffic.dram_bytes_written, 0.0), 0.0
+        to_dram = traffic.dram_bytes_written
+        l2 = timing.l2_write * stored + timing.l2_drain * to_dram
+        return _lines(stored, l2, timing.dram_byte * to_dram, 0.0), 0.0
     beyond = 1.0 - shares.get("l1", 0.0)
     if not loaded or level == "l1" or beyond <= 0:
         return None, wait.write
     sectors, from_dram = loaded / beyond, shares.get("dram", 0.0)
     moved = traffic.dram_bytes_read / from_dram if level == "dram" and from_dram else 0.0
     spread = timing.spread * kernel.latency.at(level)
-    access = _lines(sectors, timing.l2_read * sectors, timing.dram_byte * moved, spread)
+    access = _lines(sectors, timing.l2_read * sectors + timing.l2_fill * moved, timing.dram_byte * moved, spread)
     return access, max(0.0, wait.write - EULER * spread)
 
 
