@@ -53,5 +53,6 @@ carry: ## what a machine with a GPU needs, into $(CARRY): wheels, and the suite'
 	$(BIN)/warpbound measure --build $(CARRY)/code --arch $(ARCH)
 
 measured: ## what came back in $(MEASURED): profile, verdict, page, the corpus predicted before and after
+	$(BIN)/warpbound measure --extract -o $(MEASURED)/full
+	$(BIN)/warpbound measure --judge -o $(MEASURED)/full
 	$(BIN)/warpbound measure --extract -o $(MEASURED)/full --page docs/measured/$(NAME).md
-	$(BIN)/warpbound measure --judge -o $(MEASURED)/full | tee $(MEASURED)/full/judged.txt

@@ -32,13 +32,13 @@ def cells(page: str, first: str) -> list[str]:
 def test_a_page_has_every_table(fake_run: Run, summary: Summary) -> None:
     page = documenting.page(summary, list(fake_run[2].values()))
     titles = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
-    assert len(titles) == 10
-    assert float(cells(page, "fadd")[1]) == TRUTH.latencies["fadd"]
+    assert len(titles) == 15
+    assert float(cells(page, "fadd")[1]) == pytest.approx(TRUTH.latencies["fadd"], rel=0.01)
     stream = cells(page, "dram stream")
     assert float(stream[1]) == pytest.approx(TRUTH.dram, rel=0.01)
-    assert float(stream[8]) == pytest.approx(TRUTH.stream["dram_read_capacity"] / 1e9, rel=0.01)
+    assert float(stream[8]) == pytest.approx(TRUTH.stream["dram_read_capacity"] / 1e9, rel=0.08)
     assert stream[4:6] == ["", ""]  # one load per warp is not enough for 90 % of what memory gives
-    assert cells(page, "dram random")[4] == "24"
+    assert cells(page, "dram random")[4] == "16"
     assert "f(k), small L1" in page
     assert cells(page, "camped_reads")[1] == "slope"
     assert "nan" not in page
@@ -51,12 +51,13 @@ def test_a_page_of_little_is_short(fake_run: Run) -> None:
 
 
 def test_the_refined_model_explains_the_family(fake_run: Run, summary: Summary) -> None:
-    """The run was made with the model's own law, so it is found again; the basic one, without contention, is not."""
+    """The family ran on the simulated SM; what it knows of contention makes the refined model the better one."""
     rows = documenting.family(list(fake_run[2]["synthetic_family"].records), summary)
     found = documenting.errors(rows)
-    assert found["refined"][0] < 0.01
-    assert found["refined"][1] < 0.05
-    assert found["basic"][1] > 0.05
+    assert found["refined"][0] < 0.05
+    assert found["refined"][0] < 0.8 * found["basic"][0]
+    least = [row for row in rows if row[1] <= 16]
+    assert documenting.errors(least)["refined"][1] < 0.03
 
 
 def test_camped_runs_are_slower_by_what_was_put_in(fake_run: Run) -> None:
@@ -109,8 +110,13 @@ def test_the_command_judges_the_corpus(fake_run: Run, tmp_path: Path) -> None:
     save(replace(raw, records=few), tmp_path / "corpus.json")
     answer = CliRunner().invoke(main, ["measure", "--judge", "-o", str(tmp_path)])
     assert answer.exit_code == 0, answer.output
-    assert answer.output.startswith("catalogue: 4 launches, mean error")
-    assert len(answer.output.splitlines()) == 5
+    assert answer.stdout.startswith("catalogue: 4 launches, mean error")
+    assert len(answer.stdout.splitlines()) == 5
+    page = tmp_path / "page.md"
+    answer = CliRunner().invoke(main, ["measure", "--extract", "-o", str(tmp_path), "--page", str(page)])
+    assert answer.exit_code == 0, answer.output
+    assert "## Real kernels: predicted before and after calibration" in page.read_text("utf-8")
+    assert "catalogue: 4 launches, mean error" in page.read_text("utf-8")
 
 
 def test_counting_without_a_profiler_is_one_sentence(tmp_path: Path) -> None:

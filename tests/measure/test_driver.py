@@ -13,7 +13,7 @@ from warpbound.measure import driver
 from warpbound.measure.device import Geometry
 
 TEXT = Path(driver.__file__).read_text("utf-8")
-CALLS = sorted(set(re.findall(r'_ask\(\s*"(cu\w+)"', TEXT)))
+CALLS = sorted(set(re.findall(r'_ask(?:_all)?\(\s*"(cu\w+)"', TEXT)))
 CAPABILITY = {"COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"}
 ATTRIBUTES = sorted(set(re.findall(r'_number\("(\w+)"\)', TEXT)) | CAPABILITY)
 ENUMS = ["CUevent_flags.CU_EVENT_DEFAULT", "CUstream_flags.CU_STREAM_NON_BLOCKING", "CUresult.CUDA_SUCCESS",

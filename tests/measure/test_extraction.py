@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.measure.contention import contention, needed, needed_of
-from warpbound.measure.pointer_chase import _between
-from warpbound.measure.sampling import Stopping, histogram, noise, of_stamps, quantile
+from warpbound.measure.sampling import Stopping, histogram, noise, of_stamps, parted, quantile
 
 
 def test_stamps_by_hand() -> None:
@@ -66,7 +65,7 @@ def test_needed_warps() -> None:
 
 def test_two_heaps_are_parted_between_them() -> None:
     values = np.array([200.0, 210.0, 220.0, 300.0, 310.0])
-    assert _between(values, np.array([5, 90, 5, 40, 40])) == 220.0
+    assert parted(values, np.array([5, 90, 5, 40, 40])) == 220.0
 
 
 def test_histogram_and_quantile() -> None:

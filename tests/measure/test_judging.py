@@ -1,13 +1,16 @@
 """Scores of predicted times, worked out by hand, and one launch of the corpus through the whole chain."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
-from warpbound.errors import WarpboundError
-from warpbound.machine import Gpu, gpu
+from warpbound.analysis import work_of
+from warpbound.analysis.timing import launch_prediction
+from warpbound.machine import Gpu, gpu, override
 from warpbound.measure import judging
 from warpbound.measure.case import Record
+from warpbound.measure.corpus.predicting import Key, State, Time, case_for, times
 
 BOARD = gpu("h200")
 
@@ -19,11 +22,14 @@ def record(example: str, launch: str, seconds: float) -> Record:
 SAID = {"tile32-rows8-pad0": 1.0, "tile16-rows16-pad1": 3.0, "1/1": 2.0, "1/4": 0.5}
 
 
-def fixed(one: Record, board: Gpu) -> tuple[float, float, float]:
-    said = SAID.get(judging.key_of(one)[1])
-    if said is None:
-        raise WarpboundError("no.", "none")
-    return said, 0.9 * said, 1.1 * said
+def fixed(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Time]]:
+    said = SAID.get(key[1])
+    row = {} if said is None else dict.fromkeys(boards, (said, 0.9 * said, 1.1 * said))
+    return [row for _ in states]
+
+
+def silent(line: str) -> None:
+    """Nobody listens."""
 
 
 ROWS = [
@@ -34,7 +40,7 @@ ROWS = [
 
 
 def test_errors_by_hand() -> None:
-    rows = list(judging.judged(ROWS, {"catalogue": BOARD}, fixed))
+    rows = judging.judged(ROWS, {"catalogue": BOARD}, silent, fixed)
     assert len(rows) == 5  # without the one at another clock
     found = judging.score(rows, "catalogue")
     assert found is not None
@@ -48,7 +54,7 @@ def test_errors_by_hand() -> None:
 
 
 def test_the_table_has_a_line_for_each() -> None:
-    rows = list(judging.judged(ROWS, {"catalogue": BOARD, "measured": BOARD}, fixed))
+    rows = judging.judged(ROWS, {"catalogue": BOARD, "measured": BOARD}, silent, fixed)
     lines = judging.table(rows, ("catalogue", "measured"))
     assert len(lines) == 2 + 5
     assert "4 launches, mean error 22.1 %" in lines[0]
@@ -56,11 +62,46 @@ def test_the_table_has_a_line_for_each() -> None:
     assert "refused" in lines[-1]
 
 
+def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "TELL_EVERY_S", 0.0)
+    told: list[str] = []
+    judging.judged(ROWS, {"catalogue": BOARD}, told.append, fixed)
+    assert told[0].startswith("1 of 5 kernels and launches predicted, about ")
+    assert told[-1].endswith(" 0 s left")
+
+
 @pytest.mark.cuda
 def test_a_launch_of_the_corpus_is_predicted() -> None:
-    whole, low, high = judging.predicted(record("transpose", "1/1", 1.0), BOARD)
-    quarter, _, _ = judging.predicted(record("transpose", "1/4", 1.0), BOARD)
-    assert low < whole < high
-    assert 2.0 < whole / quarter < 5.0
-    bytes_moved = 2 * 4 * 8192**2
-    assert whole > bytes_moved / BOARD.value("dram_bandwidth")
+    quick = override(BOARD, {"dram_latency": 300.0})
+    boards = {"catalogue": BOARD, "measured": quick}
+    (whole, cold), (quarter,) = (
+        times(("transpose", name), states, boards)
+        for name, states in {"1/1": [("warm", 1980.0), ("cold", 1980.0)], "1/4": [("warm", 1980.0)]}.items()
+    )
+    seconds, low, high = whole["catalogue"]
+    assert low < seconds < high
+    assert whole["measured"] != whole["catalogue"]
+    assert cold["catalogue"][0] >= seconds
+    assert 2.0 < seconds / quarter["catalogue"][0] < 5.0
+    assert seconds > 2 * 4 * 8192**2 / BOARD.value("dram_bandwidth")
+
+
+@pytest.mark.cuda
+def test_what_is_remembered_changes_no_time() -> None:
+    """Executed once for both states of the caches, and each time anew."""
+    key, boards = ("spmv_banded", "lanes4-1/4"), {"catalogue": BOARD}
+    together = times(key, [("warm", 1980.0), ("cold", 1980.0)], boards)
+    for state, found in zip(("warm", "cold"), together, strict=True):
+        case = case_for(key, BOARD, state, 1980.0)
+        timed = launch_prediction(case, work_of(case))
+        assert timed is not None
+        assert found["catalogue"] == pytest.approx((timed.time_s, *timed.interval), rel=1e-12)
+
+
+@pytest.mark.cuda
+def test_processes_answer_as_one_does() -> None:
+    rows = [r for r in ROWS if judging.key_of(r)[1] in ("1/1", "1/4") and r.stable]
+    boards = {"catalogue": BOARD}
+    found = judging.judged(rows, boards, silent)
+    alone = [times(judging.key_of(r), [judging.state_of(r)], boards)[0] for r in rows]
+    assert [row.predicted for row in found] == alone

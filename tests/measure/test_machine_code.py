@@ -11,6 +11,8 @@ from warpbound.measure import (
     hong_kim,
     instruction_cache,
     instruction_mix,
+    l2_partitions,
+    latency_distribution,
     loaded_latency,
     mixes,
     pointer_chase,
@@ -20,12 +22,15 @@ from warpbound.measure import (
     x_model,
 )
 from warpbound.measure.building import ARCHITECTURES
+from warpbound.measure.instruction_mix.banks import CONFLICTING
 from warpbound.measure.suite import MECHANISMS, ONE_ARCHITECTURE
 from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
 
 pytestmark = pytest.mark.cuda
 
 LOOP = 14  # instructions that a loop may need for itself
+BARE_LOOP = 6  # counting, comparing, jumping
 UNAWAITED = {"watch_clock", "stamped", "when", "sweep_write", "store_4", "store_8", "store_16"}  # stores, and no work
 SLOW = ("instruction_cache",)  # long to decode
 DECODED = [pytest.param(arch, marks=() if arch in (75, 90, 120) else pytest.mark.full) for arch in ARCHITECTURES]
@@ -112,10 +117,93 @@ def test_a_chase_is_loads_that_wait_for_loads(arch: int, name: str) -> None:
 
 
 @decoded_archs
-def test_a_loaded_chase_adds_one_address_each(arch: int) -> None:
-    loop = body(decoded("loaded_latency", arch)["loaded"], "LDG")
-    assert count(loop, "LDG") == loaded_latency.LOADS_PER_ROUND
-    assert sum(others(loop, "LDG").values()) <= 3 * loaded_latency.LOADS_PER_ROUND + LOOP
+@pytest.mark.parametrize("how", ["ca", "cg"])
+@pytest.mark.parametrize("ilp", loaded_latency.ILPS)
+def test_a_loaded_chase_adds_one_address_each(arch: int, how: str, ilp: int) -> None:
+    """Each load waits for the one `ilp` before it, with one multiplication between them and nothing else."""
+    loop = body(decoded("loaded_latency", arch)[f"loaded_{how}_{ilp}"], "LDG")
+    loads = loaded_latency.LOADS_PER_ROUND
+    assert count(loop, "LDG") == loads
+    assert others(loop, "LDG")["IMAD"] - loads in range(3)
+    assert sum(others(loop, "LDG").values()) <= loads + BARE_LOOP
+    steps = Counter(depths(loop, "LDG"))
+    assert [steps[depth] for depth in range(1, loads // ilp + 1)] == [ilp] * (loads // ilp)
+    (scope,) = {one.modifiers[2] for one in loop if one.opcode == "LDG"}
+    assert scope in {"ca": ("SM", "CTA"), "cg": ("GPU",)}[how]
+
+
+@decoded_archs
+@pytest.mark.parametrize("how", ["ca", "cg"])
+def test_one_load_in_eight_is_timed(arch: int, how: str) -> None:
+    """Between the two clocks of a turn there is one load, and all its lanes are waited for."""
+    program = decoded("latency_distribution", arch)[f"single_{how}"]
+    loops = [_body(program, one.blocks) for one in program.flow.loops]
+    loading = [loop for loop in loops if count(loop, "LDG") == latency_distribution.BETWEEN + 1]
+    (timed,) = [loop for loop in loading if any("CLOCKLO" in one.text for one in loop)]
+    (untimed,) = [loop for loop in loading if loop is not timed]  # the warps that load beside it
+    assert depths(untimed, "LDG") == list(range(1, latency_distribution.BETWEEN + 2))
+    assert sum(others(untimed, "LDG").values()) <= latency_distribution.BETWEEN + 1 + LOOP
+    one_load_between_clocks(timed)
+
+
+@decoded_archs
+@pytest.mark.parametrize(("mechanism", "name"), [("pointer_chase", "chase_each"), ("l2_partitions", "map_lines")])
+def test_single_loads_are_timed_alone(arch: int, mechanism: str, name: str) -> None:
+    program = decoded(mechanism, arch)[name]
+    loops = [_body(program, one.blocks) for one in program.flow.loops]
+    one_load_between_clocks(min((loop for loop in loops if any("CLOCKLO" in one.text for one in loop)), key=len))
+
+
+def one_load_between_clocks(loop: list[Instruction]) -> None:
+    """Clock, load, wait for it, clock; other loads, if any, behind; the loop may begin anywhere on this way."""
+    first, second = (i for i, one in enumerate(loop) if "CLOCKLO" in one.text)
+    between = [loop[first + 1 : second], loop[second + 1 :] + loop[:first]]
+    timed = min((part for part in between if count(part, "LDG")), key=lambda part: count(part, "LDG"))
+    assert count(timed, "LDG") == 1
+    kinds = [one.opcode for one in timed]
+    assert any("0x7ff12345" in one.text for one in timed[kinds.index("LDG") :])
+
+
+def _body(program: Program, blocks: frozenset[int]) -> list[Instruction]:
+    return [program.instructions[i] for b in sorted(blocks)
+            for i in range(program.flow.blocks[b].first, program.flow.blocks[b].last)]  # fmt: skip
+
+
+@decoded_archs
+def test_halves_of_l2_are_chased_like_the_rest(arch: int) -> None:
+    found = decoded("l2_partitions", arch)
+    loop = body(found["half_of_l2"], "LDG")
+    assert count(loop, "LDG") == l2_partitions.LOADS_PER_ROUND
+    assert sum(others(loop, "LDG").values()) <= l2_partitions.LOADS_PER_ROUND + BARE_LOOP
+    tried = body(found["map_lines"], "LDG")
+    assert count(tried, "LDG") == 1  # in every try, for its address waits for the one before
+    assert sum("CLOCKLO" in one.text for one in tried) == 2
+
+
+@decoded_archs
+@pytest.mark.parametrize("name", instruction_mix.BANKS)
+def test_register_banks_meet_where_they_should(arch: int, name: str) -> None:
+    """Three different sources of one parity, none of them kept by the instruction before."""
+    loop = body(decoded("instruction_mix", arch)[name], "FFMA")
+    assert count(loop, "FFMA") == instruction_mix.repeated(name)
+    assert sum(others(loop, "FFMA").values()) <= BARE_LOOP
+    share = conflicts(loop) / count(loop, "FFMA")
+    if name == "banks_same":
+        assert share == pytest.approx(CONFLICTING, abs=0.02)
+    else:
+        assert share < 0.01
+
+
+def conflicts(loop: list[Instruction]) -> int:
+    """FFMA that read three registers of one bank."""
+    kept: dict[int, int] = {}
+    found = 0
+    for one in loop:
+        sources = list(enumerate(one.operands[1:]))
+        read = {op.index for slot, op in sources if op.kind == "register" and kept.get(slot) != op.index}
+        found += one.opcode == "FFMA" and len(read) == 3 and len({index % 2 for index in read}) == 1
+        kept = {slot: op.index for slot, op in sources if "reuse" in op.suffixes}
+    return found
 
 
 @decoded_archs
@@ -126,7 +214,7 @@ def test_alpha_additions_for_each_load(arch: int, alpha: int) -> None:
     assert count(loop, "LDG") == loads
     assert count(loop, "FADD") == alpha * loads
     assert sorted(depths(loop, "FADD")) == list(range(1, alpha * loads + 1))
-    assert len(loop) <= (alpha + 4) * loads + LOOP
+    assert sum(not one.skipped for one in loop) <= (alpha + 2) * loads + BARE_LOOP  # the load, its address, alpha
 
 
 @decoded_archs
@@ -164,9 +252,16 @@ def test_global_loads_stay_in_the_loop(arch: int, level: str) -> None:
 @decoded_archs
 @pytest.mark.parametrize("name", costs.COSTS)
 def test_costs_are_of_what_they_say(arch: int, name: str) -> None:
+    """Each statement once, and nothing that the compiler put beside it or made of several."""
     cost = costs.COSTS[name]
     loop = body(decoded("costs", arch)[f"cost_{name}"], cost.opcode)
-    assert count(loop, cost.opcode) >= cost.repeated
+    if name.startswith("branch"):
+        assert count(loop, cost.opcode) in range(cost.repeated, 2 * cost.repeated + 4)
+        assert others(loop, cost.opcode)["IMAD"] in range(12 * cost.repeated, 12 * cost.repeated + 4)
+        return
+    assert count(loop, cost.opcode) == cost.repeated
+    beside = {"vote": 1, "fence": 3}.get(name, 0)  # a comparison; what ends and clears beside the fence
+    assert sum(others(loop, cost.opcode).values()) <= beside * cost.repeated + BARE_LOOP
 
 
 @decoded_archs

@@ -51,7 +51,7 @@ def measure(
     elif task == "counters":
         click.echo("\n".join(command.count(cubins, device, out, gpu)))
     elif task == "judge":
-        click.echo("\n".join(command.judge(out, gpu)))
+        click.echo("\n".join(command.judge(out, gpu, partial(click.echo, err=True))))
     else:
         if task == "extract":
             raws = runner.read_folder(out, names)
@@ -60,4 +60,4 @@ def measure(
             raws = command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
         click.echo("\n".join(command.conclude(raws, out, gpu)))
         if page is not None:
-            click.echo(command.document(raws, gpu, page))
+            click.echo(command.document(raws, gpu, page, out))

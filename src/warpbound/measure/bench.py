@@ -13,7 +13,7 @@ from warpbound.measure import corpus
 from warpbound.measure.building import Cubins
 from warpbound.measure.case import STAMP_WORDS, Buffer, Case, Record, Step
 from warpbound.measure.device import Device, Facts, Geometry
-from warpbound.measure.sampling import Stopping, histogram, median_of, noise, of_stamps
+from warpbound.measure.sampling import Stopping, distribution, histogram, median_of, noise, of_stamps
 
 WATCH_CYCLES = 1_000_000 # of the clock watch: about half a millisecond, against a timer of 1 us or better
 BURN_ROUNDS = 2_000      # of the warm-up: a few milliseconds
@@ -36,7 +36,7 @@ class Bench:
     facts: Facts = field(init=False)
     clocks: list[float] = field(default_factory=list)
     _buffers: dict[Buffer, int] = field(default_factory=dict)
-    _ready: tuple[tuple[Buffer, ...], tuple[Step, ...]] = ((), ())
+    _ready: tuple[Any, ...] = ()
     _kernels: dict[tuple[str, str], Any] = field(default_factory=dict)
     _busy_until: float = 0.0
     _own: int = 0
@@ -125,10 +125,10 @@ class Bench:
 
     def _prepare(self, mechanism: str, case: Case) -> None:
         """Buffers and their contents; those of the case before serve again where they are the same."""
-        asked = (case.buffers, case.setup)
+        asked = (case.buffers, case.setup, case.symbols, case.run.kernel if case.symbols else "")
         if asked == self._ready:
             return
-        self._ready = ((), ())  # until all of it has worked
+        self._ready = ()  # until all of it has worked
         for buffer in [b for b in self._buffers if b not in case.buffers]:
             self.device.free(self._buffers.pop(buffer))
         for buffer in case.buffers:
@@ -137,6 +137,10 @@ class Bench:
                 self._fill(buffer, self._buffers[buffer])
         for step in case.setup:
             self._launch(mechanism, step, case)
+        for name, fill in case.symbols:
+            cubin, _ = self.cubins.of(case.run.kernel, mechanism)
+            address, size = self.device.symbol(cubin, name)
+            self.device.upload(address, corpus.array(fill)[:size])
         self._ready = asked
 
     def _fill(self, buffer: Buffer, address: int) -> None:
@@ -190,4 +194,6 @@ def _value(reading: str, samples: list[Any]) -> dict[str, Any]:
         return median_of(samples)
     if reading == "histogram":
         return histogram(samples)
+    if reading == "distribution":
+        return distribution(samples)
     return {"words": np.median(np.stack(samples), axis=0).tolist()}

@@ -11,7 +11,8 @@ import numpy as np
 from warpbound.measure.device import Facts
 
 Axis = int | float | str
-READINGS = ("time", "stamps", "words", "histogram")
+SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)  # of a distribution
+READINGS = ("time", "stamps", "words", "histogram", "distribution")
 STAMP_WORDS = 3  # per warp: start, end, SM
 WARP = 32
 
@@ -67,9 +68,11 @@ class Case:
     reading : time     seconds of one launch by events, `launches` of them between two marks;
               stamps   start, end and SM of every warp, in buffer `output`;
               words    32-bit words of `output`, each the median over the repeats;
-              histogram  32-bit words of `output`, all repeats counted together.
+              histogram  32-bit words of `output`, all repeats counted together;
+              distribution  the same as quantiles, for many different words.
     setup : launches that make the data; once for all cases in a row that share it.
     before : untimed launches before every sample.
+    symbols : name of a variable of the module, and what it is filled with, as Buffer.fill names it.
     seconds : GPU time that one sample is expected to take.
     """
 
@@ -79,6 +82,7 @@ class Case:
     buffers: tuple[Buffer, ...] = ()
     setup: tuple[Step, ...] = ()
     before: tuple[Step, ...] = ()
+    symbols: tuple[tuple[str, str], ...] = ()
     output: str = "stamps"
     words: int = 0
     launches: int = 1
@@ -99,7 +103,8 @@ def key(axes: Mapping[str, Axis]) -> str:
 class Record:
     """One case measured.
 
-    value : by reading - time: seconds; stamps: see sampling.of_stamps; words: words; histogram: values, counts.
+    value : by reading - time: seconds; stamps: see sampling.of_stamps; words: words; histogram: values, counts;
+    distribution: quantiles (of SHARES), mean, count.
     noise : relative standard error of the median. clock_Hz : of the SMs, right after.
     """
 

@@ -16,7 +16,32 @@ KERNEL weave_random(u32 *base, const u32 *order, u32 count, u32 gap) {
         base[order[i] * gap] = FIRST + order[i + 1 == count ? 0 : i + 1] * gap;
 }
 
-#define HOP(how) asm volatile("ld.global." how ".u32 %0, [%1];" : "=r"(x) : "l"(base + x));
+// So much before the array that a chain's numbers count from there; hidden, for else it is added again at every load.
+__device__ __forceinline__ const u32 *before(const u32 *array) {
+    const u32 *base = array - FIRST;
+    asm volatile("" : "+l"(base));
+    return base;
+}
+
+// Where thread `me` of all begins: `apart` places after the thread before it, in the order of the chain if it has one.
+__device__ __forceinline__ u32 begin(u32 me, const u32 *order, u32 count, u32 gap, u32 apart) {
+    u32 place = (u32)((u64)me * apart % count);
+    return FIRST + (order ? order[place] : place) * gap;
+}
+
+// Bring the first entries into L1.
+__device__ __forceinline__ void touch(const u32 *array, u32 entries) {
+    u32 y, all = 0;
+    for (u32 i = threadIdx.x; i < entries; i += blockDim.x) {
+        asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(y) : "l"(array + i));
+        all |= y;
+    }
+    wait_for(all);
+    __syncthreads();
+}
+
+#define HOPPED(x, how) asm volatile("ld.global." how ".u32 %0, [%1];" : "=r"(x) : "l"(base + x));
+#define HOP(how) HOPPED(x, how)
 #define ADD asm volatile("{ .reg .f32 f; mov.b32 f, %0; add.rn.f32 f, f, %1; mov.b32 %0, f; }" : "+r"(x) : "f"(zero));
 #define X4(x) x x x x
 #define X16(x) X4(X4(x))

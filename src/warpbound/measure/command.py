@@ -11,7 +11,7 @@ from warpbound.measure.device import Device, Facts
 from warpbound.measure.runner import Order, Raw, read_folder, run
 from warpbound.measure.suite import plan
 
-PROFILE, VERDICT = "profile.toml", "verdict.txt"
+PROFILE, VERDICT, JUDGED = "profile.toml", "verdict.txt", "judged.txt"
 NOMINAL = Facts(  # for a plan where no GPU is
     "no GPU here: as for 132 SMs and 50 MiB of L2", "9.0", "none", 132, 233472, 232448, 1024, 2048, 32, 50 << 20,
     80 << 30, 5120, 2.6e9, 1.98e9,
@@ -52,14 +52,11 @@ def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[s
     return run(device, code, order, tell)
 
 
-def document(raws: list[Raw], named: str | None, path: Path) -> str:
-    """Write the page of a measured GPU; where it is."""
+def document(raws: list[Raw], named: str | None, path: Path, out: Path) -> str:
+    """Write the page of a measured GPU, with what `judge` said if it did; where it is."""
+    judged = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
     summary = proposal.summarise(raws, proposal.catalogue_board(raws[0].device, named))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(documenting.page(summary, raws), encoding="utf-8")
-    except OSError as failed:
-        raise InputError(f"{path} cannot be written ({failed.strerror}).", "Choose another --page.") from failed
+    _write(path, documenting.page(summary, raws, judged))
     return f"Page: {path}"
 
 
@@ -73,7 +70,7 @@ def count(cubins: Path | None, device: int, out: Path, named: str | None) -> lis
     return counters.table(counters.compare(counted, board))
 
 
-def judge(out: Path, named: str | None) -> list[str]:
+def judge(out: Path, named: str | None, tell: Callable[[str], None]) -> list[str]:
     """The corpus of a folder predicted with the catalogue's board and with the measured one."""
     (raw,) = read_folder(out, ("corpus",))
     boards = {}
@@ -84,8 +81,18 @@ def judge(out: Path, named: str | None) -> list[str]:
     if not boards:
         hint = "Make profile.toml with --extract, or give --gpu."
         raise InputError(f"the catalogue has no board called {raw.device.name}.", hint)
-    lines = judging.table(list(judging.judged(raw.records, boards)), tuple(boards))
-    return [*lines, *_compared_again(out, boards)]
+    lines = judging.table(judging.judged(raw.records, boards, tell), tuple(boards))
+    lines += _compared_again(out, boards)
+    _write(out / JUDGED, "\n".join(lines) + "\n")
+    return lines
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as failed:
+        raise InputError(f"{path} cannot be written ({failed.strerror}).", "Choose another place.") from failed
 
 
 def _compared_again(out: Path, boards: Mapping[str, Gpu]) -> list[str]:
@@ -106,11 +113,8 @@ def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
         lines.append(f"{summary.left_out} cases did not reach their occupancy on every SM and were left out.")
     lines += quality.gates(summary)
     text = proposal.profile(summary, board)
-    try:
-        (out / PROFILE).write_text(text, encoding="utf-8")
-        (out / VERDICT).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as failed:
-        raise InputError(f"{out} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
+    _write(out / PROFILE, text)
+    _write(out / VERDICT, "\n".join(lines) + "\n")
     try:
         load(text, "measured", PROFILE)
         lines.append(f"Profile: {out / PROFILE}, for --gpu and for the catalogue.")

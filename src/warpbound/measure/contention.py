@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.headline.least_squares import least_squares
+
 Array = NDArray[np.float64]
 FURTHEST = 3.0  # the rate at which latency would grow without end, in units of the largest seen
-STEPS = 400
+BEND = (0.02, 0.2, 1.0)  # b in units of a from which the search starts
 
 
 @dataclass(frozen=True)
@@ -25,23 +27,36 @@ class Contention:
 
 
 def contention(latency: Array, rate: Array) -> Contention:
-    """The curve with the least relative error: for each c the best a and b, then the best c, refined twice."""
-    low, high = 1.0 + 1e-4, FURTHEST
-    best = Contention(float(latency.min()), 0.0, FURTHEST * float(rate.max()), np.inf)
-    for _ in range(3):
-        factors = np.linspace(low, high, STEPS)
-        found = [_with(latency, rate, factor * float(rate.max())) for factor in factors]
-        at = int(np.argmin([one.error for one in found]))
-        best = found[at]
-        low, high = factors[max(0, at - 1)], factors[min(STEPS - 1, at + 1)]
-    return best
+    """The curve whose rates come closest to the measured ones, each at as many loads in flight as were seen.
+
+    Loads in flight are latency x rate; the curve gives them another rate, and its relative error is what is least: near
+    saturation a latency says little of the curve, the rate says all.
+    """
+    flying, most = latency * rate, float(rate.max())
+
+    def residuals(unknowns: Array) -> Array:
+        a, b, c = np.exp(unknowns)
+        return np.asarray(np.log(rate_of(flying, a, b, c) / rate))
+
+    least = float(latency.min())
+    low = np.log([0.5 * least, 1e-4 * least, 0.9 * most])
+    high = np.log([2.0 * least, 20.0 * least, FURTHEST * most])
+    starts = [np.log([least, bend * least, 1.1 * most]) for bend in BEND]
+    fits = [least_squares(residuals, start, low, high) for start in starts]
+    best = min(fits, key=lambda fit: float(residuals(fit) @ residuals(fit)))
+    a, b, c = (float(one) for one in np.exp(best))
+    return Contention(a, b, c, float(np.sqrt(np.mean(residuals(best) ** 2))))
 
 
-def _with(latency: Array, rate: Array, c: float) -> Contention:
-    columns = np.stack([1.0 / latency, rate / (c - rate) / latency], axis=1)
-    (a, b), *_ = np.linalg.lstsq(columns, np.ones(len(latency)), rcond=None)
-    error = float(np.sqrt(np.mean((columns @ [a, b] - 1.0) ** 2)))
-    return Contention(float(a), float(b), c, error if b >= 0 else np.inf)
+def rate_of(flying: Array, a: float, b: float, c: float) -> Array:
+    """The rate X < c at which a + b X / (c - X) is flying / X."""
+    p, q = a - b, a * c + flying
+    return np.asarray(2.0 * flying * c / (q + np.sqrt(q * q - 4.0 * p * flying * c)))
+
+
+def as_figure(found: Contention) -> dict[str, float]:
+    """Rounded, for rates in GB/s."""
+    return {"a": round(found.a, 2), "b": round(found.b, 2), "c GB/s": round(found.c, 1), "error": round(found.error, 4)}
 
 
 def needed(warps: Array, rate: Array, share: float) -> int | None:

@@ -64,6 +64,9 @@ class Device(Protocol):
     def load(self, cubin: bytes, kernel: str) -> Any:
         """A kernel that can be launched."""
 
+    def symbol(self, cubin: bytes, name: str) -> tuple[int, int]:
+        """Address and size in bytes of a variable of the module."""
+
     def allocate(self, size: int) -> int:
         """Address of so many bytes."""
 

@@ -1,51 +1,32 @@
 """A page for a measured GPU: the tables of Volkov's chapter 6, the cusp beside the models, CampProf's regressions,
 Hong and Kim's delays, the X-model's traces."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from warpbound.adapt.partition_benchmarks import GROUPS, Benchmarks, fits
 from warpbound.errors import WarpboundError
-from warpbound.measure import camping, synthetic_family
+from warpbound.measure import camping, page_memory, synthetic_family
 from warpbound.measure.case import Record, chosen
-from warpbound.measure.contention import needed_of
+from warpbound.measure.page_tables import LINE, clock, figure, peak, table
 from warpbound.measure.proposal import Summary
 from warpbound.measure.runner import Raw
 from warpbound.models.volkov_2016 import contention, mixes
-from warpbound.models.volkov_2016.one_warp import latency_per_transaction
 
 SCHEDULERS = 4
-LINE = 128
-PIECES = {"stream": LINE, "stride2": 2 * LINE, "random": 8 * LINE}  # bytes of one load of a warp, sectors whole
-Rows = Iterable[Sequence[object]]
 
 
-def page(summary: Summary, raws: Sequence[Raw]) -> str:
-    """Markdown. Sections whose mechanism was not measured are left out."""
+def page(summary: Summary, raws: Sequence[Raw], judged: Sequence[str] = ()) -> str:
+    """Markdown. Sections whose mechanism was not measured are left out. judged : lines of `measure --judge`."""
     by_name = {raw.mechanism: raw for raw in raws}
     parts = [
-        _head(summary, raws), _instructions(summary), _memory(summary), _percentiles(summary), _pages(summary),
-        _cusp(summary, by_name), _mixes(summary), _camping(by_name), _hong_kim(summary), _traces(summary),
+        _head(summary, raws), _instructions(summary), *page_memory.sections(summary), _cusp(summary, by_name),
+        _mixes(summary), _costs(summary), _camping(by_name), _hong_kim(summary), _traces(summary), _corpus(judged),
         _parameters(summary),
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
-
-
-def table(head: Sequence[str], rows: Rows) -> str:
-    """Markdown; floats with five digits, nothing for None."""
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    lines += [f"| {' | '.join(map(_word, row))} |" for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-def _word(value: object) -> str:
-    return f"{value:.5g}" if isinstance(value, float) else "" if value is None else str(value)
-
-
-def _figure(summary: Summary, name: str) -> Any:
-    return summary.figures.get(name) or {}
 
 
 def _head(summary: Summary, raws: Sequence[Raw]) -> str:
@@ -63,7 +44,7 @@ clock, {summary.left_out} did not reach their occupancy. SM clock: {spread}. Cyc
 
 
 def _instructions(summary: Summary) -> str:
-    found = _figure(summary, "instruction_mix: instructions")
+    found = figure(summary, "instruction_mix: instructions")
     if not found:
         return ""
     rows = [
@@ -73,100 +54,38 @@ def _instructions(summary: Summary) -> str:
     ]  # fmt: skip
     head = ("instruction", "latency [cycle]", "instr/cycle/SM", "lanes/cycle/scheduler", "warps by Little's law",
             "warps for 99 %", "same, 2 chains", "same, 4 chains")  # fmt: skip
-    conflicts = _figure(summary, "instruction_mix: conflicts")
+    conflicts = figure(summary, "instruction_mix: conflicts")
     text = "## Instructions: latency, throughput, needed warps\n\n" + table(head, rows)
+    banks = figure(summary, "instruction_mix: banks")
     if conflicts:
         text += "\nShared memory by the lanes in one bank:\n\n"
         text += table(("lanes per bank", "alone [cycle]", "saturated [cycle]"), [(s, *x) for s, x in conflicts.items()])
+    if banks:
+        text += "\nRegister banks: FFMA a third of which have all sources in one bank, and none.\n\n"
+        text += table(("", ""), banks.items())
     return text
-
-
-def _memory(summary: Summary) -> str:
-    found = {
-        (level, pattern): curve for level in ("dram", "l2") for pattern in PIECES
-        if (curve := _figure(summary, f"loaded_latency: {level} {pattern}"))
-    }  # fmt: skip
-    if not found:
-        return ""
-    head = ("pattern", "latency [cycle]", "peak [GB/s]", "warps by Little's law", "warps for 90 %", "for 95 %",
-            "a [cycle]", "b [cycle]", "c [GB/s]", "error of the fit")  # fmt: skip
-    text = """## Memory: latency, throughput, needed warps, contention
-
-Latency under a load of X is a + b X / (c - X). Warps are those that reach a share of the best rate of any kernel; none
-where one load per warp never does.
-
-"""
-    text += table(head, [_memory_row(summary, *place, curve) for place, curve in found.items()])
-    if ("l2", "random") in found and ("l2", "stream") in found:
-        random, stream = (found["l2", pattern]["latency"] for pattern in ("random", "stream"))
-        each = float(latency_per_transaction(random, stream, 4))
-        text += f"\nEach sector that a diverging access has more than a coalesced one: {each:.2f} cycles (L2).\n"
-    return text
-
-
-def _memory_row(summary: Summary, level: str, pattern: str, curve: Any) -> Sequence[object]:
-    fit, best = curve["fit"], _peak(summary, curve["peak GB/s"]) if level == "dram" else curve["peak GB/s"]
-    linear = curve["latency"] * best * 1e9 / (PIECES[pattern] * _clock(summary) * summary.facts.sm_count)
-    points = np.array(curve["curve [warps, cycles, GB/s]"])
-    needed = [needed_of(points[:, 0], points[:, 2], best, share) for share in (0.9, 0.95)]
-    error = f"{100 * fit['error']:.1f} %"
-    return (f"{level} {pattern}", curve["latency"], curve["peak GB/s"], linear, *needed, fit["a"], fit["b"],
-            fit["c GB/s"], error)  # fmt: skip
-
-
-def _clock(summary: Summary) -> float:
-    rows = summary.found.get("latency_clock")
-    return 1e6 * rows[0][1].value if rows else summary.facts.clock
-
-
-def _percentiles(summary: Summary) -> str:
-    found = _figure(summary, "pointer_chase: single")
-    if not found:
-        return ""
-    head = ("array in", "least", "5 %", "25 %", "50 %", "75 %", "95 %", "most")
-    return "## Single accesses [cycle, the cost of timing included]\n\n" + table(
-        head, [(where, *values) for where, values in found.items()]
-    )
-
-
-def _pages(summary: Summary) -> str:
-    rows = [
-        (name.removeprefix("pointer_chase: pages of "), found["spanned without delay [B]"] / 2**20,
-         found["delayed from [B]"] / 2**20 if found["delayed from [B]"] else None, found["curve [B, cycles]"][0][1],
-         found["curve [B, cycles]"][-1][1])
-        for name, found in summary.figures.items()
-        if name.startswith("pointer_chase: pages") and isinstance(found, dict)
-    ]  # fmt: skip
-    head = ("one line each", "spanned without delay [MiB]", "delayed from [MiB]", "first [cycle]", "last [cycle]")
-    return "## Address translation\n\n" + table(head, rows) if rows else ""
 
 
 def family(records: Sequence[Record], summary: Summary) -> list[tuple[int, int, float, float, float]]:
     """(alpha, warps, measured, basic model, refined model) in loads per cycle per SM; empty without the measured
     latencies, peaks and contention that the models need."""
-    curve = _figure(summary, "loaded_latency: dram stream")
-    instructions = _figure(summary, "instruction_mix: instructions")
+    curve = figure(summary, "loaded_latency: dram stream")
+    instructions = figure(summary, "instruction_mix: instructions")
     if not (records and curve and "fadd" in instructions):
         return []
-    per_GBs = 1e9 / (LINE * _clock(summary) * summary.facts.sm_count)
+    per_GBs = 1e9 / (LINE * clock(summary) * summary.facts.sm_count)
     fit = curve["fit"]
     memory = contention.Memory(fit["a"], (fit["b"],), (fit["c GB/s"] * per_GBs,))
     alpha = np.array([float(r.axes["alpha"]) for r in records])
     warps = np.array([float(r.axes["warps"]) for r in records])
     mix = mixes.Mix(
-        warps, alpha, fit["a"], instructions["fadd"]["latency"], _peak(summary, curve["peak GB/s"]) * per_GBs,
+        warps, alpha, fit["a"], instructions["fadd"]["latency"], peak(summary, curve["peak GB/s"]) * per_GBs,
         instructions["fadd"]["peak"], instructions["fadd"]["peak"],
     )  # fmt: skip
     basic, refined = np.asarray(mixes.predict(mix).rate), np.asarray(contention.predict(mix, memory).rate)
     seen = [synthetic_family.loads(r) for r in records]
     points = zip(alpha, warps, seen, basic, refined, strict=True)
     return [(int(a), int(n), measured, float(b), float(x)) for a, n, measured, b, x in points]
-
-
-def _peak(summary: Summary, chased: float) -> float:
-    """GB/s: the best of any kernel, for a chain of loads may not reach it."""
-    rows = summary.found.get("dram_achievable_bandwidth")
-    return max(chased, rows[0][1].value) if rows else chased
 
 
 def errors(rows: Sequence[tuple[int, int, float, float, float]]) -> Mapping[str, tuple[float, float]]:
@@ -181,7 +100,7 @@ def _cusp(summary: Summary, by_name: Mapping[str, Raw]) -> str:
         return ""
     records = list(by_name["synthetic_family"].records)
     rows = family(records, summary)
-    measured = _figure(summary, "synthetic_family: alpha")
+    measured = figure(summary, "synthetic_family: alpha")
     lines = []
     for alpha in sorted({int(r.axes["alpha"]) for r in records}):
         mine = [row for row in rows if row[0] == alpha]
@@ -249,7 +168,7 @@ def _hong_kim(summary: Summary) -> str:
     if latency is None:
         return ""
     delays = [(n, rows[0][1].value, rows[0][1].unit) for n, rows in summary.found.items() if n.startswith("departure")]
-    left = _figure(summary, "hong_kim: relative error")
+    left = figure(summary, "hong_kim: relative error")
     text = "## Hong and Kim's delays\n\n" + table(("value", "", "unit"), [("Mem_LD", latency, "cycle"), *delays])
     worst = max(map(abs, left.values())) if left else 0.0
     return text + f"\nFitted to {len(left)} launches of Mb2 to Mb7; largest error left {100 * worst:.0f} %.\n"
@@ -261,8 +180,8 @@ def _traces(summary: Summary) -> str:
         return ""
     text = "## X-graph traces\n\nf(k): loads that k warps get, with its peak and the lowest point after it.\n\n"
     text += table(("trace", "peak at [warps]", "peak [loads/cycle/SM]", "valley at [warps]", "valley"), lines)
-    demand = _figure(summary, "x_model: g(x) [warps, adds/cycle/SM]")
-    curves = {"g(x)": demand, **{name: _figure(summary, f"x_model: {name}")["curve"] for name, *_ in lines}}
+    demand = figure(summary, "x_model: g(x) [warps, adds/cycle/SM]")
+    curves = {"g(x)": demand, **{name: figure(summary, f"x_model: {name}")["curve"] for name, *_ in lines}}
     points = [(name, ", ".join(f"{w}: {value:.4g}" for w, value in curve)) for name, curve in curves.items()]
     return text + "\n" + table(("trace", "warps: instr/cycle/SM"), points)
 
@@ -272,6 +191,24 @@ def _trace_rows(summary: Summary) -> Iterator[tuple[Any, ...]]:
         if name.startswith("x_model: f(k)") and isinstance(found, dict):
             peak, valley = found["peak [warps, loads/cycle/SM]"], found["valley after it"]
             yield name.removeprefix("x_model: "), *peak, *valley
+
+
+def _costs(summary: Summary) -> str:
+    found = {name.removeprefix("costs: "): row for name, row in summary.figures.items() if name.startswith("costs: ")}
+    if not found:
+        return ""
+    warps = list(dict.fromkeys(w for row in found.values() if isinstance(row, dict) for w in row))
+    rows = [(name, *(row.get(w) for w in warps)) for name, row in found.items() if isinstance(row, dict)]
+    head = ("one of them, cycles of a warp", *(f"{w} warps" for w in warps))
+    return "## Barriers, atomics, fences, branches\n\n" + table(head, rows)
+
+
+def _corpus(judged: Sequence[str]) -> str:
+    if not judged:
+        return ""
+    text = "## Real kernels: predicted before and after calibration\n\n"
+    text += "Before: with the catalogue's board; after: with the measured one. Counters, where counted, at the end.\n\n"
+    return text + "```\n" + "\n".join(judged) + "\n```\n"
 
 
 def _parameters(summary: Summary) -> str:

@@ -41,6 +41,14 @@ class Driver:
 
     def load(self, cubin: bytes, kernel: str) -> Any:
         """A kernel of a cubin; the cubin is loaded once."""
+        return self._ask("cuModuleGetFunction", self._module(cubin, kernel), kernel.encode())
+
+    def symbol(self, cubin: bytes, name: str) -> tuple[int, int]:
+        """Address and size in bytes of a variable of the module."""
+        address, size = self._ask_all("cuModuleGetGlobal", self._module(cubin, name), name.encode())
+        return int(address), int(size)
+
+    def _module(self, cubin: bytes, name: str) -> Any:
         place = hash(cubin)
         if place not in self._modules:
             try:
@@ -48,10 +56,10 @@ class Driver:
                 self._modules[place] = self._ask("cuModuleLoadData", image.ctypes.data)
             except InputError as failed:
                 raise InputError(
-                    f"{_NO_IMAGE} of {kernel}: {failed.reason}",
+                    f"{_NO_IMAGE} of {name}: {failed.reason}",
                     "Make the cubins anew from the .cu files beside them, with a compiler of the driver's own version.",
                 ) from failed
-        return self._ask("cuModuleGetFunction", self._modules[place], kernel.encode())
+        return self._modules[place]
 
     def allocate(self, size: int) -> int:
         """Address of so many bytes."""
@@ -120,11 +128,15 @@ class Driver:
             self._set[place] = value
 
     def _ask(self, function: str, *args: Any) -> Any:
-        """The function's result; InputError with the driver's word where it fails."""
+        """The function's first result; InputError with the driver's word where it fails."""
+        result = self._ask_all(function, *args)
+        return result[0] if result else None
+
+    def _ask_all(self, function: str, *args: Any) -> Any:
         status, *result = getattr(self._cuda, function)(*args)
         if status != self._cuda.CUresult.CUDA_SUCCESS:
             raise InputError(f"the driver's {function} failed with {status.name}.", "See `warpbound doctor`.")
-        return result[0] if result else None
+        return result
 
     def _number(self, name: str) -> int:
         attribute = getattr(self._cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")

@@ -1,16 +1,19 @@
 """The predicted times of the corpus against the measured ones, for the catalogue's board and for the measured one."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 
-from warpbound.analysis import work_of
-from warpbound.analysis.timing import launch_prediction
-from warpbound.errors import WarpboundError
 from warpbound.machine import Gpu
 from warpbound.measure.case import Record
-from warpbound.measure.corpus.predicting import Key, case_for
+from warpbound.measure.corpus.predicting import Key, State, Time, times
 from warpbound.measure.corpus.subjects import launches, subjects
 
 FULL = "1/1"
@@ -39,7 +42,9 @@ class Score:
     regret: float | None
 
 
-Predict = Callable[[Record, Gpu], tuple[float, float, float]]
+Predict = Callable[[Key, Sequence[State], Mapping[str, Gpu]], list[dict[str, Time]]]
+Tell = Callable[[str], None]
+TELL_EVERY_S = 5.0
 
 
 def key_of(record: Record) -> Key:
@@ -47,26 +52,44 @@ def key_of(record: Record) -> Key:
     return str(record.axes["example"]), str(record.axes["launch"])
 
 
-def predicted(record: Record, board: Gpu) -> tuple[float, float, float]:
-    """Seconds with their interval, at the clock observed. Raises WarpboundError where there is no prediction."""
-    case = case_for(key_of(record), board, str(record.axes["cache"]), round(record.clock_Hz / 1e6, 1))
-    timed = launch_prediction(case, work_of(case))
-    if timed is None:
-        raise WarpboundError(f"{key_of(record)} was not executed.", "See `warpbound analyze`.")
-    return (timed.time_s, *timed.interval)
+def state_of(record: Record) -> State:
+    """Caches, and the clock observed in MHz."""
+    return str(record.axes["cache"]), round(record.clock_Hz / 1e6, 1)
 
 
-def judged(records: Iterable[Record], boards: Mapping[str, Gpu], predict: Predict = predicted) -> Iterator[Judged]:
-    """Every stable record of the corpus on every board."""
-    for record in records:
-        if record.stable and key_of(record)[1] in launches(subjects()[key_of(record)[0]]):
-            found = {}
-            for label, board in boards.items():
-                try:
-                    found[label] = predict(record, board)
-                except WarpboundError:
-                    continue
-            yield Judged(key_of(record), str(record.axes["cache"]), float(record.value["seconds"]), found)
+def judged(records: Iterable[Record], boards: Mapping[str, Gpu], tell: Tell, predict: Predict = times) -> list[Judged]:
+    """Every stable record of the corpus on every board, in the order of the records."""
+    kept = [r for r in records if r.stable and key_of(r)[1] in launches(subjects()[key_of(r)[0]])]
+    by_key: dict[Key, list[Record]] = {}
+    for record in kept:
+        by_key.setdefault(key_of(record), []).append(record)
+    tasks = [(key, [state_of(record) for record in mine], boards) for key, mine in by_key.items()]
+    said: dict[tuple[Key, str], dict[str, Time]] = {}
+    for (key, states, _), rows in zip(tasks, _done(predict, tasks, tell), strict=True):
+        said |= {(key, cache): row for (cache, _), row in zip(states, rows, strict=True)}
+    return [
+        Judged(key_of(r), str(r.axes["cache"]), float(r.value["seconds"]), said[key_of(r), str(r.axes["cache"])])
+        for r in kept
+    ]
+
+
+def _done(predict: Predict, tasks: Sequence[Any], tell: Tell) -> Iterator[list[dict[str, Time]]]:
+    """Answers in the order of the tasks, by as many processes as there are processors; tells how far it is."""
+    begun = told = time.monotonic()
+    workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, len(tasks))
+    with ExitStack() as stack:
+        if workers > 1 and predict is times:
+            pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn")))
+            answers: Iterator[list[dict[str, Time]]] = pool.map(predict, *zip(*tasks, strict=True))
+        else:
+            answers = (predict(*task) for task in tasks)
+        for number, answer in enumerate(answers, 1):
+            now = time.monotonic()
+            if now - told >= TELL_EVERY_S:
+                told = now
+                left = (len(tasks) - number) * (now - begun) / number
+                tell(f"{number} of {len(tasks)} kernels and launches predicted, about {left:.0f} s left")
+            yield answer
 
 
 def score(rows: Iterable[Judged], label: str) -> Score | None:

@@ -20,7 +20,7 @@ def cases(facts: Facts) -> Iterator[Case]:
         if name in subjects():
             own = subjects()[name].launch
             step = corpus.step_of(name, Tuning("1/1", own.grid, own.block), facts)
-            yield Case({"example": name}, step, "time", corpus.buffers_of(name))
+            yield Case({"example": name}, step, "time", corpus.buffers_of(name), symbols=corpus.symbols_of(name))
 
 
 def launch_all(device: Device, cubins: Path | None) -> int:

@@ -21,6 +21,13 @@ __device__ __forceinline__ void wait_for(u32 value) {
     asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0x7ff12345; @p exit; }" ::"r"(value));
 }
 
+// Cycles from `start` until now, and 0 for the next address: without it the clock may be read after later loads.
+__device__ __forceinline__ u32 since(u64 start, u32 &nothing) {
+    u64 took = cycle() - start;
+    nothing = (u32)(took >> 63);
+    return (u32)took;
+}
+
 // One lane of each warp writes start, end and SM.
 __device__ __forceinline__ void stamp(u64 *stamps, u64 start, u64 end) {
     u32 sm;

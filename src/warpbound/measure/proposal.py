@@ -44,11 +44,11 @@ def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
 
 
 def attained(record: Record, facts: Facts) -> bool:
-    """Whether every SM held as many warps at once as the case asked for; true of what has no stamps."""
+    """Whether every SM held just as many warps at once as the case asked for; true of what has no stamps."""
     asked, seen = record.axes.get("warps"), record.value.get("warps")
     if asked is None or seen is None:
         return True
-    return float(seen) >= float(asked) and int(record.value["sms"]) == facts.sm_count
+    return float(seen) == float(asked) and int(record.value["sms"]) == facts.sm_count
 
 
 def _take(summary: Summary, mechanism: str, findings: Findings) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.measure.case import SHARES
+
 Array = NDArray[np.float64]
 STAMPS = 3  # of a warp: start, end, SM
 MAD_TO_SIGMA = 1.4826      # of a normal distribution
@@ -81,7 +83,22 @@ def histogram(words: Sequence[NDArray[np.uint32]]) -> dict[str, Any]:
     return {"values": values.tolist(), "counts": counts.tolist()}
 
 
+def distribution(words: Sequence[NDArray[np.uint32]]) -> dict[str, Any]:
+    """Quantiles, mean and number of all words."""
+    together = np.concatenate(words)
+    return {"quantiles": np.quantile(together, SHARES).tolist(), "mean": float(together.mean()),
+            "count": len(together)}  # fmt: skip
+
+
 def quantile(values: Sequence[float], counts: Sequence[float], share: float) -> float:
     """The value below which a share of the counted ones lies."""
     total = np.cumsum(np.asarray(counts, dtype=np.float64))
     return float(values[int(np.searchsorted(total, share * total[-1]))])
+
+
+def parted(values: Array, counts: Array) -> float:
+    """The cut that leaves the least variance within both parts (Otsu); `values` ascending."""
+    weight, moment = np.cumsum(counts), np.cumsum(counts * values)
+    left, right = weight[:-1], weight[-1] - weight[:-1]
+    apart = left * right * (moment[:-1] / left - (moment[-1] - moment[:-1]) / right) ** 2 if len(values) > 1 else [0.0]
+    return float(values[int(np.argmax(apart))])

@@ -14,7 +14,7 @@ from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
 
 QUEUE = 8                   # launches one after the other, warm: what a queue of them takes for each
-FROM_ARGUMENT = "argument"  # Buffer.fill: these words, the subject, the argument
+FROM_ARGUMENT, FROM_CONSTANT = "argument", "constant"  # Buffer.fill: one of them, the subject, the argument
 
 
 def source() -> str:
@@ -74,22 +74,30 @@ def buffers_of(name: str) -> tuple[Buffer, ...]:
     return tuple(Buffer(str(a.name), max(4, a.size_B), f"{FROM_ARGUMENT} {name} {a.name}") for a in arrays)
 
 
+def symbols_of(name: str) -> tuple[tuple[str, str], ...]:
+    """Its variables in constant and device memory."""
+    return tuple((str(one.name), f"{FROM_CONSTANT} {name} {one.name}") for one in subjects()[name].launch.constants)
+
+
 def _warm_and_cold(name: str, label: str, step: Step, facts: Facts) -> Iterator[Case]:
     scratch, evict = eviction(facts)
     buffers = (*buffers_of(name), scratch)
     for state, before in {"warm": (), "cold": (evict,)}.items():
         axes: dict[str, Axis] = {"example": name, "launch": label, "cache": state, "blocks": prod(step.grid)}
         queue = QUEUE if state == "warm" else 1
-        yield Case(axes, step, "time", buffers, (), before, launches=queue, seconds=queue * 3e-4)
+        yield Case(axes, step, "time", buffers, (), before, symbols_of(name), launches=queue, seconds=queue * 3e-4)
 
 
 def array(fill: str) -> NDArray[Any]:
-    """The contents that a Buffer's fill names."""
-    _, name, argument = fill.split(" ")
-    args = subjects()[name].launch.args
+    """The contents that a Buffer's fill names, in bytes."""
+    where, name, argument = fill.split(" ")
+    launch = subjects()[name].launch
+    args = launch.args if where == FROM_ARGUMENT else launch.constants
     index = next(i for i, one in enumerate(args) if str(one.name) == argument)
     found = contents(args[index], index)
-    return np.zeros(args[index].size_B, np.uint8) if found is None else np.ascontiguousarray(found).ravel()
+    if found is None:
+        return np.zeros(args[index].size_B, np.uint8)
+    return np.ascontiguousarray(found).ravel().view(np.uint8)
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:

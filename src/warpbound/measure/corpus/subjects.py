@@ -1,7 +1,7 @@
 """What the corpus runs: a source, a launch, and the other ways to run it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from warpbound.measure.corpus import tuned
 from warpbound.program.cuda import Options
 
 EXAMPLES = shipped_examples.folder()
+APPLICATIONS = "applications"
+SMALL = 4  # every tuning also with this part of its blocks
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ TUNINGS: dict[str, tuple[Tuning, ...]] = {
     "matmul_tiled": tuple(
         Tuning(f"tile{t}", (2048 // t, 2048 // t, 1), (t, t, 1), {"TILE": str(t)}) for t in (8, 16)
     ),
+    "convolution": tuple(
+        Tuning(f"block{x}x{y}", (8192 // x, 8192 // y, 1), (x, y, 1))
+        for x, y in ((32, 4), (32, 32), (128, 2), (256, 1))
+    ),
     "nbody": tuple(
         Tuning(f"threads{t}", (-(-16896 // t), 1, 1), (t, 1, 1), {"THREADS": str(t)}) for t in (64, 256, 512)
     ),
@@ -64,12 +70,12 @@ TUNINGS: dict[str, tuple[Tuning, ...]] = {
 
 @cache
 def subjects() -> dict[str, Subject]:
-    """The examples that can be run without setting symbols of the module, then the tunable kernels."""
+    """The examples, the applications among them at two sizes, then the tunable kernels."""
     found = {}
     for path in sorted(EXAMPLES.glob("*.toml")) if EXAMPLES.is_dir() else ():
-        one = launch(path)
-        if not one.constants:
-            found[path.stem] = Subject(path.with_suffix(".cu"), one, TUNINGS.get(path.stem, ()))
+        found[path.stem] = Subject(path.with_suffix(".cu"), launch(path), TUNINGS.get(path.stem, ()))
+    for path in sorted((EXAMPLES / APPLICATIONS).glob("*.toml")):
+        found[f"application_{path.stem}"] = Subject(path.with_suffix(".cu"), launch(path), (), (1, 4))
     for name, family in tuned.FAMILIES.items():
         first, *others = family.ways
         own = launch(grid=first.grid, block=first.block, smem=family.smem, kernel=family.kernel,
@@ -85,14 +91,17 @@ def tunings(subject: Subject) -> tuple[Tuning, ...]:
 
 
 def launches(subject: Subject) -> dict[str, Tuning]:
-    """Label -> how it is run: fewer blocks of its own launch, then the tunings."""
+    """Label -> how it is run: fewer blocks of its own launch, then the tunings, whole and a quarter of each."""
     own = subject.launch
     found: dict[str, Tuning] = {}
     for share in subject.shares:
         way = Tuning(f"1/{share}", _fewer(own.grid, share), own.block)
         if way.grid not in [one.grid for one in found.values()]:
             found[way.name] = way
-    return found | {way.name: way for way in subject.tunings}
+    for way in subject.tunings:
+        found[way.name] = way
+        found[f"{way.name}-1/{SMALL}"] = replace(way, grid=_fewer(way.grid, SMALL))
+    return found
 
 
 def _fewer(grid: Dim, share: int) -> Dim:

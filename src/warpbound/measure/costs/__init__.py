@@ -25,14 +25,15 @@ COSTS = {
     "barrier": Cost('asm volatile("bar.sync 0;" ::: "memory");', "BAR"),
     "vote": Cost('asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; vote.sync.ballot.b32 %0, p, 0xffffffff; }"'
                  ' : "+r"(x));', "VOTE"),
-    "atomic_shared_one": Cost('asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(x) : "r"(base));', "ATOMS"),
+    "atomic_shared_one": Cost('asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(x) : "r"(same));', "ATOMS"),
     "atomic_shared_own": Cost('asm volatile("atom.shared.add.u32 %0, [%1], %0;" : "+r"(x) : "r"(base + 4 * lane));',
                               "ATOMS"),
-    "atomic_global_one": Cost('asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(x) : "l"(out));', "ATOM", 8),
+    "atomic_global_one": Cost('asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(x) : "l"(whole));', "ATOM", 8),
     "atomic_global_own": Cost('asm volatile("atom.global.add.u32 %0, [%1], %0;" : "+r"(x) : "l"(mine));', "ATOM", 8),
     "reduce_global_own": Cost('asm volatile("red.global.add.u32 [%0], %1;" :: "l"(mine), "r"(x));', "RED", 8),
     "fence": Cost('asm volatile("fence.acq_rel.gpu;" ::: "memory");', "MEMBAR", 8),
     "branch": Cost("if (lane & 1) { TWELVE(XOR) } else { TWELVE(SUM) }", "BSYNC", 8),
+    "branch_uniform": Cost("if ((x ^ lane) & 1) { TWELVE(SUM) } else { TWELVE(XOR) }", "BRA", 8),
 }  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def _kernel(name: str, cost: Cost) -> str:
     __shared__ u32 words[32];
     u32 lane = threadIdx.x & 31, x = stay + lane, base = (u32)__cvta_generic_to_shared(words);
     u32 *mine = out + blockIdx.x * blockDim.x + threadIdx.x;
+    u32 same = base + stay * lane, *whole = out + stay * threadIdx.x;  // one address, which the compiler does not know
     if (threadIdx.x < 32) words[lane] = 0;
     __syncthreads();
     u64 start = cycle();

@@ -8,16 +8,17 @@ import numpy as np
 
 from warpbound.measure.case import Case, Findings, Found, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
+from warpbound.measure.instruction_mix.banks import BANKS, BANKS_REPEATED, CONFLICTING, bank_kernel
+from warpbound.measure.instruction_mix.loop import around
 
-PARAMETERS = "u64 *stamps, int rounds, u32 zero, u32 one, u32 stride"
 ILPS = (1, 2, 4)
 WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
 STRIDES = (1, 2, 4, 8, 16, 32)  # words between lanes: as many lanes in one bank
 ROUNDS = 6
 SHARED_WORDS = 1024
+SCHEDULERS = 4   # of an SM: each stops for its own conflicts
 ENOUGH = 0.99   # of the peak: what counts as attained
-POOL = 8        # registers that the bank kernels read
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,12 @@ def names() -> tuple[str, ...]:
 def source() -> str:
     """CUDA C++, one kernel per instruction and chain count."""
     kernels = [_kernel(name, op, ilp) for name, op in OPS.items() for ilp in ILPS]
-    return "\n".join(kernels + [_hmma(ilp) for ilp in ILPS] + [_banks(name, gap) for name, gap in BANKS.items()])
+    return "\n".join(kernels + [_hmma(ilp) for ilp in ILPS] + [bank_kernel(name) for name in BANKS])
 
 
 def repeated(name: str) -> int:
     """Instructions in one turn of the loop."""
-    return OPS[name].repeated if name in OPS else 128 if name == "hmma" else 512
+    return OPS[name].repeated if name in OPS else BANKS_REPEATED if name in BANKS else 128
 
 
 def _kernel(name: str, op: Op, ilp: int) -> str:
@@ -91,21 +92,6 @@ def _seen(kind: str, chains: int) -> str:
     return " ^ ".join(word.format(f"x{j}") for j in range(chains))
 
 
-def around(name: str, ahead: str, once: str, times: int, seen: str, after: str = "") -> str:  # noqa: PLR0913
-    """The measured loop between two stamps; `once` stands in it `times` times, then `after`."""
-    return f"""KERNEL {name}({PARAMETERS}) {{
-{ahead}    u64 start = cycle();
-    #pragma unroll 1
-    for (int i = 0; i < rounds; i++) {{
-        #pragma unroll
-        for (int k = 0; k < {times}; k++) {{{once} }}
-{after}    }}
-    wait_for({seen});
-    stamp(stamps, start, cycle());
-}}
-"""
-
-
 def _hmma(ilp: int) -> str:
     """D = A B + D on 16 x 8 x 16 (16 x 8 x 8 before sm_80), FP16 in, FP32 sums."""
     ahead = "    u32 a0 = zero, a1 = zero + (threadIdx.x == 99), a2 = a1, a3 = a0, b0 = zero, b1 = a1;\n" + "".join(
@@ -124,20 +110,6 @@ def _hmma(ilp: int) -> str:
     once = f"\n#if __CUDA_ARCH__ >= 800\n{new}\n#else\n{old}\n#endif\n"
     seen = " ^ ".join(f"__float_as_uint(x{j} + y{j} + z{j} + w{j})" for j in range(ilp))
     return around(f"hmma_{ilp}", ahead, once, repeated("hmma") // ilp, seen)
-
-
-BANKS = {"banks_near": 1, "banks_apart": 2}  # kernel -> distance of the two factors in a row of registers
-
-
-def _banks(name: str, gap: int) -> str:
-    """FFMA on three different registers; where they fall is the compiler's choice and is read from the code."""
-    ahead = "".join(f"    float r{i} = __uint_as_float(one + {i} * stride + threadIdx.x);\n" for i in range(POOL))
-    ahead += "".join(f"    float x{j} = {j} + threadIdx.x;\n" for j in range(4))
-    once = "".join(
-        f' asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(x{i % 4}) : "f"(r{i % POOL}), "f"(r{(i + gap) % POOL}));'
-        for i in range(2 * POOL)
-    )
-    return around(name, ahead, once, 512 // (2 * POOL), _seen("float", 4))
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
@@ -190,8 +162,17 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     if "hmma" in table and facts.arch < 90:
         fma = HMMA_FMA[75 if facts.arch < 80 else 80] * table["hmma"]["peak"]
         found["tensor_fp16"] = Found(fma, "FMA/cycle/SM", "mma.sync, zeros")
-    banks = {name: round(max(map(per_cycle, mine)), 3) for name in BANKS if (mine := chosen(records, kernel=name))}
-    return Findings(found, {"instructions": table, "conflicts": _conflicts(records), "banks": banks})
+    return Findings(found, {"instructions": table, "conflicts": _conflicts(records), "banks": _banks(records)})
+
+
+def _banks(records: list[Record]) -> dict[str, float]:
+    """Best FFMA per cycle and SM with and without conflicts; the scheduler cycles that one conflict costs."""
+    rates = {name: max(map(per_cycle, mine)) for name in BANKS if (mine := chosen(records, kernel=name))}
+    found = {f"{name} [FFMA/cycle/SM]": round(rate, 3) for name, rate in rates.items()}
+    if len(rates) == len(BANKS):
+        more = 1.0 / rates["banks_same"] - 1.0 / rates["banks_mixed"]
+        found["one conflict [cycle]"] = round(SCHEDULERS * more / CONFLICTING, 3)
+    return found
 
 
 def _row(mine: list[Record]) -> dict[str, Any]:

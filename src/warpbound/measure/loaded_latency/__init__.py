@@ -1,4 +1,4 @@
-"""Latency against throughput: every warp follows its own chain, with more and more warps at once."""
+"""Latency against throughput: every warp follows its own chains, with more and more warps at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,78 +6,88 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, chosen, stamps_of
-from warpbound.measure.contention import contention, needed
+from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
+from warpbound.measure.chains import HOW, LEVELS, PARAMETERS, SECTOR, SECTORS, laid, woven
+from warpbound.measure.contention import as_figure, contention, needed, needed_of
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
 from warpbound.measure.texts import chains
 
 WARPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
+ILPS = (1, 2, 4)       # chains of a thread: each load waits for the one so many before it
 LOADS_PER_ROUND = 16
 ROUNDS = {"stream": 8, "stride2": 8, "random": 2}  # so that no entry is read twice in a launch
-ENTRIES = 1 << 27      # 512 MB, in device memory
-GAP = 16               # entries between two that the random chain visits: every second sector
-SECTOR = 32
-SECTORS = {"stream": 4, "stride2": 8, "random": 32}  # of one load of a warp
-SOURCE = f"""
-#define LOADED(name, how) \\
-    KERNEL name(u64 *stamps, const u32 *array, u32 spacing, int rounds) {{ \\
-        const u32 *base = array - FIRST; \\
-        u32 x = FIRST + (blockIdx.x * blockDim.x + threadIdx.x) * spacing; \\
-        u64 start = cycle(); \\
-        _Pragma("unroll 1") for (int i = 0; i < rounds; i++) {{ X{LOADS_PER_ROUND}(HOP(how)) }} \\
-        wait_for(x); \\
-        stamp(stamps, start, cycle()); \\
-    }}
-LOADED(loaded, "cg")
-"""
+SWEEP_WARPS = 8
+SWEEP = (20, 31)       # arrays of 2^20 to 2^31 bytes
 
 
 def source() -> str:
-    """CUDA C++."""
-    return chains() + SOURCE
+    """CUDA C++, one kernel per number of chains and kind of load."""
+    return chains() + "\n".join(_kernel(how, ilp) for how in ("ca", "cg") for ilp in ILPS)
+
+
+def _kernel(how: str, ilp: int) -> str:
+    each = range(ilp)
+    begins = ", ".join(f"x{j} = begin(me + {j} * all, order, count, gap, apart)" for j in each)
+    hops = " ".join(f'HOPPED(x{j}, "{how}")' for j in each)
+    return f"""KERNEL loaded_{how}_{ilp}(u64 *stamps, {PARAMETERS}, int rounds) {{
+    const u32 *base = before(array);
+    u32 me = blockIdx.x * blockDim.x + threadIdx.x, all = gridDim.x * blockDim.x;
+    u32 {begins};
+    touch(array, touched);
+    wait_for({" ^ ".join(f"x{j}" for j in each)});
+    u64 start = cycle();
+    #pragma unroll 1
+    for (int i = 0; i < rounds; i++) {{
+        #pragma unroll
+        for (int k = 0; k < {LOADS_PER_ROUND // ilp}; k++) {{ {hops} }}
+    }}
+    wait_for({" ^ ".join(f"x{j}" for j in each)});
+    stamp(stamps, start, cycle());
+}}
+"""
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Pattern x level x warps per SM; several block sizes where the occupancy allows."""
-    warps_list = [w for w in (QUICK_WARPS if effort == "quick" else WARPS) if w <= facts.warps_per_sm]
-    for level in ("dram", "l2"):
+    """Level x pattern x chains x warps per SM, several block sizes where the occupancy allows; random chains in
+    arrays of growing size."""
+    quick = effort == "quick"
+    warps_list = [w for w in (QUICK_WARPS if quick else WARPS) if w <= facts.warps_per_sm]
+    for level in LEVELS:
         for pattern in SECTORS:
-            for warps in warps_list:
-                blocks = -(-warps // 32)
-                yield _case(pattern, level, 32 * warps // blocks, blocks, facts)
-                if effort == "full" and pattern == "stream" and warps % 4 == 0 and warps > 4:
-                    yield _case(pattern, level, 128, warps // 4, facts)
+            for ilp in ILPS[:: 2 if quick else 1]:
+                for warps in warps_list:
+                    blocks = -(-warps // 32)
+                    yield _case((level, pattern, ilp), 32 * warps // blocks, blocks, facts)
+                    if not quick and level != "l1" and (pattern, ilp) == ("stream", 1) and warps % 4 == 0 and warps > 4:
+                        yield _case((level, pattern, ilp), 128, warps // 4, facts)
+    for power in range(*SWEEP, 2 if quick else 1):
+        if 1 << power <= facts.memory_size // 8:
+            yield _swept(1 << power, facts)
 
 
-def _case(pattern: str, level: str, threads: int, blocks: int, facts: Facts) -> Case:
-    """The whole grid is resident; chains of all threads run side by side through the array."""
-    total = threads * blocks * facts.sm_count
-    entries = _entries(level, total, facts)
-    if pattern == "random":
-        spacing = max(1, entries // GAP // total) * GAP
-        count = np.uint32(entries // GAP)
-        weave = Step("weave_random", (1024,), 256, ("array", "order", count, np.uint32(GAP)))
-    else:
-        spacing = 2 if pattern == "stride2" else 1
-        weave = Step("weave", (1024,), 256, ("array", np.uint32(entries), np.uint32(spacing * total)))
-    arrays: tuple[Buffer, ...] = (Buffer("array", 4 * entries),)
-    if pattern == "random":
-        arrays = (*arrays, Buffer("order", 4 * entries // GAP, "order"))
-    args = ("stamps", "array", np.uint32(spacing), np.int32(ROUNDS[pattern]))
-    step = Step("loaded", (blocks * facts.sm_count,), threads, args, facts.shared_for(blocks), 100)
+def _case(what: tuple[str, str, int], threads: int, blocks: int, facts: Facts) -> Case:
+    """The whole grid is resident."""
+    level, pattern, ilp = what
+    chain = laid(pattern, level, ilp * threads * blocks * facts.sm_count, facts)
+    args = ("stamps", *chain.args, np.int32(ROUNDS[pattern]))
+    carveout, smem = (None, 0) if level == "l1" else (100, facts.shared_for(blocks))
+    step = Step(f"loaded_{HOW[level]}_{ilp}", (blocks * facts.sm_count,), threads, args, smem, carveout)
     scratch, evict = eviction(facts)
     cold = level == "dram"
-    axes: dict[str, Axis] = {"pattern": pattern, "level": level, "warps": threads * blocks // 32, "blocks": blocks}
-    return Case(axes, step, "stamps", (*arrays, stamps_of(step.warps), *((scratch,) if cold else ())), (weave,),
-                (evict,) if cold else (), seconds=3e-4)  # fmt: skip
+    axes: dict[str, Axis] = {"pattern": pattern, "level": level, "ilp": ilp, "warps": threads * blocks // 32,
+                             "blocks": blocks}  # fmt: skip
+    buffers = (*chain.buffers, stamps_of(step.warps), *((scratch,) if cold else ()))
+    return Case(axes, step, "stamps", buffers, chain.setup, (evict,) if cold else (), seconds=3e-4)
 
 
-def _entries(level: str, total: int, facts: Facts) -> int:
-    if level == "l2":
-        return max(GAP * total, facts.l2_size // 16 // GAP * GAP)  # a quarter of L2, if that is enough
-    return ENTRIES
+def _swept(size: int, facts: Facts) -> Case:
+    chain = woven("random", "sweep", size // 4, 32 * SWEEP_WARPS * facts.sm_count)
+    args = ("stamps", *chain.args, np.int32(ROUNDS["random"]))
+    step = Step("loaded_cg_1", (facts.sm_count,), 32 * SWEEP_WARPS, args)
+    axes: dict[str, Axis] = {"pattern": "random", "level": "sweep", "size": size, "warps": SWEEP_WARPS}
+    return Case(axes, step, "stamps", (*chain.buffers, stamps_of(step.warps)), chain.setup, seconds=3e-4)
 
 
 def loads(record: Record) -> int:
@@ -86,8 +96,8 @@ def loads(record: Record) -> int:
 
 
 def latency(record: Record) -> float:
-    """Cycles of one load, its address included."""
-    return float(record.value["latency"]) / loads(record)
+    """Cycles from one load to the next of its chain, the address included."""
+    return float(record.value["latency"]) / loads(record) * float(record.axes.get("ilp", 1))
 
 
 def rate(record: Record, facts: Facts) -> float:
@@ -98,27 +108,53 @@ def rate(record: Record, facts: Facts) -> float:
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
-    """Per pattern and level: the curve, its fit, the warps that give 90 and 95 % of the best."""
+    """Per pattern and level: the curve, its fit, the warps that give 90 and 95 % of the best with any number of
+    chains; the rate of random chains by the size of the array."""
     figures: dict[str, Any] = {}
-    for level in ("dram", "l2"):
+    for level in LEVELS:
         for pattern in SECTORS:
-            mine = sorted(chosen(records, pattern=pattern, level=level), key=lambda r: float(r.axes["warps"]))
-            if len(mine) > 3:
-                figures[f"{level} {pattern}"] = _curve(mine, facts)
+            mine = chosen(records, pattern=pattern, level=level)
+            by_ilp = {ilp: some for ilp in ILPS if (some := _by_warps(chosen(mine, ilp=ilp)))}
+            if len(by_ilp.get(1, ())) > 3:
+                figures[f"{level} {pattern}"] = _curve(by_ilp, facts)
+    if swept := chosen(records, level="sweep"):
+        figures["random by array size [B, GB/s]"] = [
+            [int(r.axes["size"]), round(rate(r, facts) / 1e9, 1)] for r in swept
+        ]
     return Findings({}, figures)
 
 
-def _curve(mine: list[Record], facts: Facts) -> dict[str, Any]:
-    warps = np.array([float(r.axes["warps"]) for r in mine])
-    cycles, rates = np.array([latency(r) for r in mine]), np.array([rate(r, facts) for r in mine]) / 1e9
+def _by_warps(mine: list[Record]) -> list[Record]:
+    return sorted(mine, key=lambda r: float(r.axes["warps"]))
+
+
+def _curve(by_ilp: dict[int, list[Record]], facts: Facts) -> dict[str, Any]:
+    """Of one chain, and the peak with more of them; warps are those of one chain against that peak."""
+    single = by_ilp[1]
+    warps = np.array([float(r.axes["warps"]) for r in single])
+    cycles, rates = np.array([latency(r) for r in single]), np.array([rate(r, facts) for r in single]) / 1e9
+    peaks = {ilp: max(rate(r, facts) for r in mine) / 1e9 for ilp, mine in by_ilp.items()}
+    most = max(peaks.values())
     return {"latency": round(float(cycles.min()), 2), "peak GB/s": round(float(rates.max()), 1),
+            "peak GB/s by chains": {str(ilp): round(peak, 1) for ilp, peak in peaks.items()},
             "needed warps 90 %": needed(warps, rates, 0.9), "needed warps 95 %": needed(warps, rates, 0.95),
-            "fit": _fit(cycles, rates), "curve [warps, cycles, GB/s]": _rows(warps, cycles, rates)}  # fmt: skip
+            "needed warps by chains": {str(ilp): _needed(mine, most, facts) for ilp, mine in by_ilp.items()},
+            "fit": as_figure(contention(*_samples(by_ilp, facts))),
+            "curve [warps, cycles, GB/s]": _rows(warps, cycles, rates)}  # fmt: skip
 
 
-def _fit(cycles: NDArray[np.float64], rates: NDArray[np.float64]) -> dict[str, float]:
-    found = contention(cycles, rates)
-    return {"a": round(found.a, 2), "b": round(found.b, 2), "c GB/s": round(found.c, 1), "error": round(found.error, 4)}
+def _samples(by_ilp: dict[int, list[Record]], facts: Facts) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Latencies and rates of every case: more chains take the rate further than more warps can."""
+    every = [r for mine in by_ilp.values() for r in mine]
+    return np.array([latency(r) for r in every]), np.array([rate(r, facts) for r in every]) / 1e9
+
+
+def _needed(mine: list[Record], most: float, facts: Facts) -> dict[str, int | None]:
+    """Fewest warps that give 90 and 95 % of the most that any number of chains gives."""
+    warps, rates = (np.array(list(column)) for column in zip(*(
+        (float(r.axes["warps"]), rate(r, facts) / 1e9) for r in mine
+    ), strict=True))  # fmt: skip
+    return {f"{round(100 * share)} %": needed_of(warps, rates, most, share) for share in (0.9, 0.95)}
 
 
 def _rows(*columns: NDArray[np.float64]) -> list[list[float]]:

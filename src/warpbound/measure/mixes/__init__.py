@@ -9,7 +9,9 @@ import numpy as np
 from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.contention import needed_of
 from warpbound.measure.device import Facts
-from warpbound.measure.instruction_mix import WORDS_IN_SHARED, around
+from warpbound.measure.instruction_mix import SHARED_WORDS, WORDS_IN_SHARED
+from warpbound.measure.instruction_mix.loop import around
+from warpbound.measure.oversubscribed import crowd
 
 PARTS = (1, 2, 4, 8, 16, 32, 64)  # additions for each other instruction
 OTHERS_FIRST = (2, 4)             # other instructions for each addition: alpha of a half and a quarter
@@ -17,7 +19,8 @@ WARPS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64)
 QUICK_WARPS = (1, 4, 8, 12, 16, 24, 32, 64)
 QUICK_PARTS = (1, 4, 16)
 LOOP = 256  # instructions in a turn of the loop, about
-ROUNDS = 8
+ROUNDS = 12
+WAVES = 4  # times the blocks that fit
 SHARE = 0.9
 
 
@@ -98,13 +101,12 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 def _case(mix: tuple[str, int, int], stride: int, warps: int, facts: Facts) -> Case:
     name, adds, others = mix
-    blocks = -(-warps // 32)
+    held = crowd(warps, WAVES, facts, 4 * SHARED_WORDS if name == "lds" else 0)
     zero, one = (0, 0x3F800000) if name == "mufu" else (0, 1)
     args = ("stamps", np.int32(ROUNDS), np.uint32(zero), np.uint32(one), np.uint32(stride))
-    smem = facts.shared_for(blocks) - 8192
-    step = Step(f"mix_{name}_{adds}_{others}", (facts.sm_count * blocks,), 32 * warps // blocks, args, smem, 100)
+    step = Step(f"mix_{name}_{adds}_{others}", (held.grid,), held.threads, args, held.smem, 100)
     axes: dict[str, Axis] = {"other": name, "adds": adds, "others": others, "stride": stride, "warps": warps}
-    return Case(axes, step, "stamps", (stamps_of(step.warps),), seconds=1e-4)
+    return Case(axes, step, "stamps", (stamps_of(step.warps),), seconds=2e-4)
 
 
 def _groups_run(record: Record) -> float:
@@ -119,7 +121,7 @@ def group_cycles(record: Record) -> float:
 
 def group_rate(record: Record) -> float:
     """Groups per cycle and SM."""
-    return _groups_run(record) * float(record.axes["warps"]) / float(record.value["duration"])
+    return _groups_run(record) * WAVES * float(record.axes["warps"]) / float(record.value["duration"])
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:

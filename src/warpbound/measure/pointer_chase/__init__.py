@@ -7,7 +7,7 @@ import numpy as np
 
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, column
 from warpbound.measure.device import Facts
-from warpbound.measure.sampling import quantile
+from warpbound.measure.sampling import parted, quantile
 from warpbound.measure.texts import kernel_file
 
 LINE = 128  # one entry per line [B]
@@ -181,7 +181,7 @@ def _partitions(records: list[Record], curve: list[tuple[int, float]]) -> tuple[
         return None
     values = np.array(single[0].value["values"], dtype=np.float64)
     counts = np.array(single[0].value["counts"], dtype=np.float64)
-    cut = _between(values, counts)
+    cut = parted(values, counts)
     near, far = values <= cut, values > cut
     if min(counts[near].sum(), counts[far].sum()) < MINORITY * counts.sum():
         return None
@@ -192,14 +192,6 @@ def _partitions(records: list[Record], curve: list[tuple[int, float]]) -> tuple[
     together = _plateau(curve, 0.5 * size, 2.0 * size)
     timing = float(np.average(values, weights=counts)) - together if together else 0.0
     return means[0] - timing, means[1] - timing
-
-
-def _between(values: Any, counts: Any) -> float:
-    """The cut that leaves the least variance within both parts (Otsu)."""
-    weight, moment = np.cumsum(counts), np.cumsum(counts * values)
-    left, right = weight[:-1], weight[-1] - weight[:-1]
-    apart = left * right * (moment[:-1] / left - (moment[-1] - moment[:-1]) / right) ** 2 if len(values) > 1 else [0.0]
-    return float(values[int(np.argmax(apart))])
 
 
 def _spread(records: list[Record]) -> float | None:

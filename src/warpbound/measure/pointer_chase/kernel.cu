@@ -33,11 +33,14 @@ KERNEL chase_each(u32 *out, u64 base, int warm, int count) {
     u64 p = base;
     for (int i = 0; i < warm; i++) LOAD("cg")
     wait_for((u32)p);
+    #pragma unroll 1
     for (int i = 0; i < count; i++) {
+        u32 nothing;
         u64 start = cycle();
         LOAD("cg")
         wait_for((u32)p);
-        cycles[i] = (u32)(cycle() - start);
+        cycles[i] = since(start, nothing);
+        p += nothing;
     }
     for (int i = 0; i < count; i++) out[blockIdx.x * count + i] = cycles[i];
 }

@@ -7,7 +7,7 @@ import numpy as np
 
 from warpbound.errors import WarpboundError
 from warpbound.machine import Gpu, Quantity
-from warpbound.measure.case import Buffer, Case, Findings, Found, Record, Step, chosen
+from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen
 from warpbound.measure.device import Facts
 from warpbound.measure.stream.fitting import SMALLEST, Observed, Sweep, Widest, fitted
 from warpbound.measure.texts import kernel_file
@@ -18,6 +18,10 @@ STREAMS = {"init": (0, 1), "read": (1, 0), "scale": (1, 1), "copy": (1, 1), "tri
            "stencil5": (1, 1)}  # fmt: skip  (arrays read, arrays written)
 THREADS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 FEW_THREADS = (32, 64, 128, 256, 512, 1024)
+PERSISTENT_THREADS = (128, 256, 512, 1024)
+MIXED_THREADS = (128, 256, 512, 1024)
+ROWS = 8                 # of blocks, some of them written
+PROPORTIONS = (2, 4, 6)  # of these, at every occupancy
 FITTED = ("init", "read", "scale")
 FITTED_BLOCKS = (1, 2, 4)  # per SM, where the fit is made
 AS_PRINTED = {"block_start": ("ns", 1e9), "store_cost": ("ns", 1e9), "dram_wait_read": ("ns", 1e9),
@@ -31,25 +35,34 @@ def source() -> str:
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Kernels x block size x blocks per SM, one-shot; persistent ones; mixtures; the widest read."""
-    sizes, resident = (FEW_THREADS, (1, 2, 4)) if effort == "quick" else (THREADS, (1, 2, 4, 8, 16))
+    """Kernels x block size x blocks per SM, one-shot and persistent; mixtures; the widest read."""
+    quick = effort == "quick"
+    resident = (1, 2, 4) if quick else (1, 2, 4, 8, 16)
     for kernel in STREAMS:
         for blocks in resident:
-            threads_list = THREADS if kernel in FITTED and blocks in FITTED_BLOCKS else sizes
-            for threads in threads_list:
-                if threads * blocks <= facts.threads_per_sm:
-                    yield _one_shot(kernel, threads, blocks, facts)
-        for blocks in resident:
-            if 512 * blocks <= facts.threads_per_sm:
-                yield _persistent(kernel, 512, blocks, facts)
-    for written in range(9):
-        yield _mixed(written, facts)
-    n = np.uint64(ELEMENTS // 2)
+            every = kernel in FITTED and blocks in FITTED_BLOCKS or not quick
+            for threads in _fitting(THREADS if every else FEW_THREADS, blocks, facts):
+                yield _one_shot(kernel, threads, blocks, facts)
+            for threads in _fitting((512,) if quick else PERSISTENT_THREADS, blocks, facts):
+                yield _persistent(kernel, threads, blocks, facts)
+    for written in range(ROWS + 1):
+        yield _mixed(written, 512, 0, facts)
+        for blocks in resident if written in PROPORTIONS else ():
+            for threads in _fitting(MIXED_THREADS, blocks, facts):
+                yield _mixed(written, threads, blocks, facts)
     for threads, blocks in ((256, 8), (512, 4), (1024, 2)):
-        blocks = min(blocks, facts.threads_per_sm // threads)
-        step = Step("read_wide", (facts.sm_count * blocks,), threads, ("b", "a", np.float64(-1.0), n))
-        yield Case({"kernel": "read_wide", "threads": threads, "blocks": blocks, "bytes": 8 * ELEMENTS},
-                   step, "time", _arrays(), seconds=4e-4)  # fmt: skip
+        yield _wide(threads, min(blocks, facts.threads_per_sm // threads), facts)
+
+
+def _fitting(sizes: tuple[int, ...], blocks: int, facts: Facts) -> list[int]:
+    return [threads for threads in sizes if threads * blocks <= facts.threads_per_sm]
+
+
+def _wide(threads: int, blocks: int, facts: Facts) -> Case:
+    args = ("b", "a", np.float64(-1.0), np.uint64(ELEMENTS // 2))
+    step = Step("read_wide", (facts.sm_count * blocks,), threads, args)
+    axes: dict[str, Axis] = {"kernel": "read_wide", "threads": threads, "blocks": blocks, "bytes": 8 * ELEMENTS}
+    return Case(axes, step, "time", _arrays(), seconds=4e-4)
 
 
 def _arrays() -> tuple[Buffer, ...]:
@@ -75,9 +88,13 @@ def _persistent(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
                 step, "time", _arrays(), seconds=2e-3)  # fmt: skip
 
 
-def _mixed(written: int, facts: Facts) -> Case:
-    step = Step("mixed", (ELEMENTS // 512,), 512, (*_args(), np.int32(written)))
-    return Case({"kernel": "mixed", "written": written, "bytes": 8 * ELEMENTS}, step, "time", _arrays(), seconds=4e-4)
+def _mixed(written: int, threads: int, blocks: int, facts: Facts) -> Case:
+    """blocks : on an SM at once, 0 for as many as fit."""
+    smem, carveout = (facts.shared_for(blocks), 100) if blocks else (0, None)
+    step = Step("mixed", (ELEMENTS // threads,), threads, (*_args(), np.int32(written)), smem, carveout)
+    axes: dict[str, Axis] = {"kernel": "mixed", "written": written, "threads": threads, "blocks": blocks,
+                             "bytes": 8 * ELEMENTS}  # fmt: skip
+    return Case(axes, step, "time", _arrays(), seconds=6e-4)
 
 
 def rate(record: Record) -> float:
@@ -91,12 +108,19 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         name: [[r.axes["threads"], r.axes["blocks"], round(rate(r) / 1e9, 1)] for r in chosen(records, kernel=name)]
         for name in (*STREAMS, *(f"{name}_persistent" for name in STREAMS), "read_wide")
     }
-    mixtures = [[int(r.axes["written"]) / 8, round(rate(r) / 1e9, 1)] for r in chosen(records, kernel="mixed")]
+    mixed = chosen(records, kernel="mixed")
+    mixtures = [[int(r.axes["written"]) / ROWS, round(rate(r) / 1e9, 1)] for r in chosen(mixed, blocks=0)]
+    held = {
+        f"{written}/{ROWS} written": [
+            [r.axes["threads"], r.axes["blocks"], round(rate(r) / 1e9, 1)]
+            for r in chosen(mixed, written=written) if r.axes["blocks"]
+        ] for written in PROPORTIONS
+    }  # fmt: skip
     reads = [rate(r) for name in ("read", "read_persistent", "read_wide", "copy") for r in chosen(records, kernel=name)]
     found = {}
     if reads:
         found["dram_achievable_bandwidth"] = Found(max(reads) / 1e9, "GB/s", "the best of reads and copies")
-    return Findings(found, {"rates": table, "share_written": mixtures})
+    return Findings(found, {"rates": table, "share_written": mixtures, "mixed [threads, blocks, GB/s]": held})
 
 
 def fit(records: list[Record], board: Gpu) -> Findings:

@@ -8,6 +8,7 @@ import numpy as np
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.contention import needed_of
 from warpbound.measure.device import Facts
+from warpbound.measure.oversubscribed import crowd
 from warpbound.measure.pointer_chase import eviction
 from warpbound.measure.texts import chains
 
@@ -17,8 +18,8 @@ WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 40, 48, 64)
 LOOP = 512        # instructions in a turn of the loop, about
 ENTRIES = 1 << 27
-ROUNDS = {0: 8, 1: 12, 2: 8, 4: 8}  # few where the loads of one turn are many
-OTHERWISE = 16
+WAVES = 8         # times the blocks that fit, where the array is long enough
+LOADS = 32        # of one warp, about; half as many where additions make it long enough
 LINE = 128
 SHARE = 0.9
 
@@ -30,7 +31,12 @@ def groups(alpha: int) -> int:
 
 def rounds(alpha: int) -> int:
     """Turns of the loop."""
-    return ROUNDS.get(alpha, OTHERWISE)
+    return max(1, LOADS // groups(alpha)) if alpha < 128 else LOADS // 2 // groups(alpha)
+
+
+def waves(alpha: int, warps: int, facts: Facts) -> int:
+    """Times the blocks that fit: no entry is read twice in a launch."""
+    return max(1, min(WAVES, ENTRIES // (32 * warps * facts.sm_count * groups(alpha) * rounds(alpha))))
 
 
 def source() -> str:
@@ -40,7 +46,7 @@ def source() -> str:
 
 def _kernel(alpha: int) -> str:
     return f"""KERNEL synthetic_{alpha}(u64 *stamps, const u32 *array, float zero, int rounds) {{
-    const u32 *base = array - FIRST;
+    const u32 *base = before(array);
     u32 x = FIRST + blockIdx.x * blockDim.x + threadIdx.x;
     u64 start = cycle();
     #pragma unroll 1
@@ -68,22 +74,22 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 
 def _case(alpha: int, warps: int, facts: Facts) -> Case:
-    blocks = -(-warps // 32)
-    threads = 32 * warps // blocks
-    total = threads * blocks * facts.sm_count
-    weave = Step("weave", (1024,), 256, ("array", np.uint32(ENTRIES), np.uint32(total)))
+    times = waves(alpha, warps, facts)
+    held = crowd(warps, times, facts)
+    weave = Step("weave", (1024,), 256, ("array", np.uint32(ENTRIES), np.uint32(held.grid * held.threads)))
     args = ("stamps", "array", np.float32(0.0), np.int32(rounds(alpha)))
-    step = Step(f"synthetic_{alpha}", (blocks * facts.sm_count,), threads, args, facts.shared_for(blocks), 100)
+    step = Step(f"synthetic_{alpha}", (held.grid,), held.threads, args, held.smem, 100)
     scratch, evict = eviction(facts)
-    axes: dict[str, Axis] = {"alpha": alpha, "warps": warps}
+    axes: dict[str, Axis] = {"alpha": alpha, "warps": warps, "waves": times}
     buffers = (Buffer("array", 4 * ENTRIES), stamps_of(step.warps), scratch)
-    return Case(axes, step, "stamps", buffers, (weave,), (evict,), seconds=3e-4)
+    return Case(axes, step, "stamps", buffers, (weave,), (evict,), seconds=6e-4)
 
 
 def loads(record: Record) -> float:
     """Per cycle and SM."""
     alpha = int(record.axes["alpha"])
-    return groups(alpha) * rounds(alpha) * float(record.axes["warps"]) / float(record.value["duration"])
+    warps = float(record.axes["warps"]) * float(record.axes["waves"])
+    return groups(alpha) * rounds(alpha) * warps / float(record.value["duration"])
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:

@@ -7,7 +7,7 @@ import numpy as np
 
 from warpbound.measure.case import Axis, Case, Findings, Found, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
-from warpbound.measure.instruction_mix import around
+from warpbound.measure.instruction_mix.loop import around
 
 ARCH = 90
 WIDTHS = (64, 128, 256)   # N of m64nNk16

@@ -30,7 +30,7 @@ KERNEL weave_own(u32 *base, u32 entries, u32 own) {{
         base[i] = FIRST + i / own * own + (i % own + {LINE_WORDS}) % own;
 }}
 KERNEL supply(u64 *stamps, const u32 *array, u32 own, int rounds) {{
-    const u32 *base = array - FIRST;
+    const u32 *base = before(array);
     u32 x = FIRST + (blockIdx.x * blockDim.x + threadIdx.x) / 32 * own + (threadIdx.x & 31);
     u64 start = cycle();
     #pragma unroll 1

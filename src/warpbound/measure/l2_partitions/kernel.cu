@@ -1,0 +1,80 @@
+// Which lines of L2 are near to which SM, and chains through lines of one kind.
+#define LINE_WORDS 32u
+
+// The least cycles of a load; the array holds zeros, and each address waits for the load before.
+__device__ __forceinline__ u32 least_of(const u32 *at, int tries) {
+    u32 y = 0, least = ~0u;
+    #pragma unroll 1
+    for (int k = 0; k < tries; k++) {
+        u32 nothing;
+        u64 start = cycle();
+        asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(y) : "l"(at + y));
+        wait_for(y);
+        least = min(least, since(start, nothing));
+        y += nothing;
+    }
+    return least;
+}
+
+// SM, then the least cycles of every line, by each block's one thread.
+KERNEL map_lines(u32 *out, const u32 *array, u32 apart, int lines, int tries) {
+    u32 sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    u32 *mine = out + (u64)blockIdx.x * (lines + 1);
+    mine[0] = sm;
+    for (int i = 0; i < lines; i++) mine[1 + i] = least_of(array + (u64)i * apart, tries);
+}
+
+// By one warp: parts the lines in the middle between the quickest and the slowest, links those of a kind.
+// list: how many near and far, then the near ones, then the far ones.
+KERNEL part_lines(u32 *list, u32 *cycles, u32 *array, u32 lines, int tries) {
+    u32 least = ~0u, most = 0;
+    for (u32 i = 0; i < lines; i++) {
+        u32 best = least_of(array + i * LINE_WORDS + threadIdx.x, tries);
+        for (int d = 16; d; d /= 2) best = max(best, __shfl_xor_sync(~0u, best, d));
+        cycles[i] = best;
+        least = min(least, best), most = max(most, best);
+    }
+    u32 cut = (least + most) / 2, found[2] = {0, 0}, first[2] = {0, 0}, last[2] = {0, 0};
+    for (u32 i = 0; i < lines; i++) {
+        u32 far = cycles[i] > cut;
+        list[2 + far * lines + found[far]] = i;
+        if (found[far]++) array[last[far] * LINE_WORDS + threadIdx.x] = FIRST + i * LINE_WORDS + threadIdx.x;
+        else first[far] = i;
+        last[far] = i;
+    }
+    for (int far = 0; far < 2; far++) {
+        list[far] = found[far];
+        if (found[far]) array[last[far] * LINE_WORDS + threadIdx.x] = FIRST + first[far] * LINE_WORDS + threadIdx.x;
+    }
+}
+
+__device__ __forceinline__ u32 start_of(const u32 *list, u32 lines, u32 kind, u32 warp) {
+    return FIRST + list[2 + kind * lines + warp * 97u % max(list[kind], 1u)] * LINE_WORDS + (threadIdx.x & 31);
+}
+
+__device__ __forceinline__ u32 probed(const u32 *base, u32 x) {
+    u64 start = cycle();
+    for (int i = 0; i < 2; i++) { X16(HOP("cg")) }
+    wait_for(x);
+    return (u32)(cycle() - start);
+}
+
+KERNEL half_of_l2(u64 *stamps, const u32 *array, const u32 *list, u32 lines, u32 far, int rounds) {
+    __shared__ u32 swapped;
+    const u32 *base = before(array);
+    u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    if (threadIdx.x < 32) {
+        u32 once = probed(base, start_of(list, lines, 0, warp)), other = probed(base, start_of(list, lines, 1, warp));
+        if (threadIdx.x == 0) swapped = list[1] && once > other;
+    }
+    __syncthreads();
+    u32 kind = list[1] ? far ^ swapped : 0;
+    u32 x = start_of(list, lines, kind, warp);
+    wait_for(x);
+    u64 start = cycle();
+    #pragma unroll 1
+    for (int i = 0; i < rounds; i++) { X16(HOP("cg")) }
+    wait_for(x);
+    stamp(stamps, start, cycle());
+}

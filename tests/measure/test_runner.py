@@ -1,0 +1,186 @@
+"""The runner and the command: what stops goes on, what is refused is told, clocks and noise are watched."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from fake_gpu import FACTS, FakeGpu, Truth, cubins
+
+from warpbound.argument_contents import contents
+from warpbound.cli import main
+from warpbound.errors import CommandError, InputError
+from warpbound.headline.parameters import known
+from warpbound.machine import gpu
+from warpbound.measure import bench, building, command, corpus, suite
+from warpbound.measure.corpus.subjects import subjects
+from warpbound.measure.device import Geometry
+from warpbound.measure.runner import Order, Raw, load, read_folder, run, save
+from warpbound.measure.sampling import EFFORTS
+
+Run = tuple[FakeGpu, Path, dict[str, Raw]]
+TRUTH = Truth()
+
+
+def test_files_are_few_and_small(fake_run: Run) -> None:
+    _, out, raws = fake_run
+    files = sorted(out.iterdir())
+    assert [path.stem for path in files] == sorted(raws)
+    assert sum(path.stat().st_size for path in files) < 1 << 20
+
+
+def test_a_run_goes_on_where_it_stopped(fake_run: Run, tmp_path: Path) -> None:
+    whole = fake_run[2]["launch"]
+    save(Raw(**{**vars(whole), "records": whole.records[:5]}), tmp_path / "launch.json")
+    device = FakeGpu()
+    (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    assert [r.axes for r in raw.records] == [r.axes for r in whole.records]
+    assert raw.records[:5] == load(tmp_path / "launch.json").records[:5]
+    launched = device.launched
+    run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    assert device.launched - launched < 2000  # warming up alone
+
+
+def test_another_gpus_folder_is_refused(fake_run: Run, tmp_path: Path) -> None:
+    raw = fake_run[2]["launch"]
+    other = type(FACTS)(**{**vars(FACTS), "name": "another"})
+    save(Raw(**{**vars(raw), "device": other}), tmp_path / "launch.json")
+    with pytest.raises(InputError, match="another"):
+        run(FakeGpu(), cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+
+
+def test_a_clock_that_falls_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    usual = TRUTH.clock
+    device = FakeGpu(clock_of=lambda turn: usual * (0.8 if 10 <= turn < 13 else 1.0))
+    (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    assert device.watched > len(raw.records)
+    assert [record.stable for record in raw.records].count(False) == 1
+
+
+def test_noise_is_repeated_and_said(tmp_path: Path) -> None:
+    noisy, still = FakeGpu(wobble=0.3), FakeGpu()
+    (bad,) = run(noisy, cubins(), Order(("launch",), "quick", tmp_path / "a"), lambda _: None)
+    (good,) = run(still, cubins(), Order(("launch",), "quick", tmp_path / "b"), lambda _: None)
+    assert max(r.samples for r in good.records) == EFFORTS["quick"].fewest
+    assert max(r.samples for r in bad.records) == EFFORTS["quick"].most
+    assert not any(r.stable for r in bad.records if r.noise > 0.02)
+
+
+class Refusing(FakeGpu):
+    """Refuses the launches of some kernels; after too many, all of them."""
+
+    refused = ("store_one",)
+
+    def launch(self, kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
+        if kernel in self.refused:
+            raise InputError("the driver's cuLaunchKernel failed.", "Sorry.")
+        super().launch(kernel, geometry, args)
+
+
+def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:
+    told: list[str] = []
+    (raw,) = run(Refusing(), cubins(), Order(("launch",), "quick", tmp_path), told.append)
+    assert sum("store_one" in line and "cuLaunchKernel" in line for line in told) == 6
+    assert not [r for r in raw.records if r.axes["kernel"] == "store_one"]
+    assert [r for r in raw.records if r.axes["kernel"] == "small_scale"]
+
+
+def test_a_dead_device_ends_the_run_but_keeps_what_there_is(tmp_path: Path) -> None:
+    device = Refusing()
+    device.refused = ("small_scale",)
+    with pytest.raises(InputError, match="cuLaunchKernel"):
+        run(device, cubins(), Order(("launch",), "full", tmp_path), lambda _: None)
+    assert load(tmp_path / "launch.json").records
+
+
+def test_memory_is_given_back(fake_run: Run) -> None:
+    assert fake_run[0].sizes == {}
+
+
+def test_quick_is_planned_under_eight_minutes() -> None:
+    planned = suite.plan(tuple(suite.MECHANISMS), FACTS, "quick")
+    assert sum(part.seconds for part in planned) < 240  # half of it, for what was not foreseen
+    for part in suite.plan(tuple(suite.MECHANISMS), FACTS, "full"):
+        keys = [case.key for case in part.cases]
+        assert len(set(keys)) == len(keys), part.mechanism
+        assert part.seconds < 300
+
+
+@pytest.mark.parametrize("name", suite.MECHANISMS)
+def test_nothing_measured_gives_nothing(name: str) -> None:
+    assert not suite.MECHANISMS[name].extract([], FACTS).parameters
+
+
+@pytest.mark.parametrize("name", suite.MECHANISMS)
+def test_every_mechanism_says_how_to_read_it(name: str) -> None:
+    text = (Path(suite.__file__).parent / name / "README.md").read_text("utf-8")
+    assert text.startswith("# ")
+    assert "Reading" in text
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_plans_and_refuses(tmp_path: Path) -> None:
+    cli = CliRunner()
+    assert "pointer_chase" in cli.invoke(main, ["measure", "--plan", "--quick"]).output
+    assert cli.invoke(main, ["measure"]).exit_code == 2
+    assert cli.invoke(main, ["measure", "--only", "nothing", "--plan"]).exit_code == 2
+    assert cli.invoke(main, ["measure", "--extract", "-o", str(tmp_path)]).exit_code == 1
+
+
+def test_the_command_concludes_from_files(fake_run: Run, tmp_path: Path) -> None:
+    for name in ("pointer_chase", "launch"):
+        save(fake_run[2][name], tmp_path / f"{name}.json")
+    answer = CliRunner().invoke(main, ["measure", "--extract", "-o", str(tmp_path)])
+    assert answer.exit_code == 0
+    assert "dram_latency" in answer.output
+    assert gpu(tmp_path / "profile.toml").name == "NVIDIA H200"
+    assert read_folder(tmp_path, ("launch",))[0].mechanism == "launch"
+
+
+def test_a_board_is_recalibrated_from_files(fake_run: Run, tmp_path: Path) -> None:
+    for name in ("pointer_chase", "launch", "stream"):
+        save(fake_run[2][name], tmp_path / f"{name}.json")
+    board = tmp_path / "board.toml"
+    answer = CliRunner().invoke(main, ["validate", "--recalibrate", str(tmp_path), "--gpu", "h200", "-o", str(board)])
+    assert answer.exit_code == 0, answer.output
+    assert "parameters agree" in answer.stderr
+    assert answer.stdout == ""
+    measured = gpu(board)
+    assert measured.name == "NVIDIA H200"
+    for name in ("dram_latency", "launch_gap", "block_start", "latency_spread", "dram_read_capacity"):
+        assert measured.parameters[name].how == "measured", name
+    assert known(measured).assumed == ("l2_write_cost",)  # which is measured by another mechanism
+
+
+def test_architectures_are_checked() -> None:
+    assert command.architectures("80,90") == (80, 90)
+    assert command.architectures(None) == ()
+    with pytest.raises(CommandError):
+        command.architectures("fast")
+
+
+def test_measuring_through_the_command(tmp_path: Path) -> None:
+    folder = tmp_path / "cubins"
+    assert "cubins in" in command.build(folder, ("launch",), (90,))
+    raws = command.measure(FakeGpu(), folder, Order(("launch",), "quick", tmp_path / "out"), lambda _: None)
+    assert [raw.mechanism for raw in raws] == ["launch"]
+    with pytest.raises(InputError, match="sm_75"):
+        building.read(folder, ("launch",), 75)
+
+
+def test_variables_of_a_module_are_filled_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The convolution's filter in constant memory gets what the emulator gives it."""
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    device = FakeGpu()
+    one = bench.Bench(device, cubins(), EFFORTS["quick"])
+    case = next(c for c in corpus.cases(FACTS, "quick") if c.axes["example"] == "convolution")
+    monkeypatch.setattr(bench.Bench, "_fill", lambda self, buffer, address: None)
+    one.once("corpus", case)
+    weights = device.symbols["filter"].view(np.float32)
+    assert weights.tolist() == contents(subjects()["convolution"].launch.constants[0], 0).tolist()
+    assert len(weights) == 17
+    assert weights.std() > 0.1
