@@ -86,6 +86,40 @@ def test_no_warning_where_every_block_was_executed_or_all_do_the_same():
     assert notes("alike", {"x": x, "y": x, "n": 1 << 20}, grid=1000)[1] == []
 
 
+TOGETHER = """
+#include <cooperative_groups.h>
+extern "C" __global__ void together(int* x, int* out) {
+    __shared__ int s;
+    auto grid = cooperative_groups::this_grid();
+    if (threadIdx.x == 0) { s = blockIdx.x; x[blockIdx.x] = 1; }
+    __syncthreads();
+    for (int i = 0; i < 3; i++) grid.sync();
+    out[grid.thread_rank()] = x[gridDim.x - 1 - blockIdx.x] + s;
+}
+"""
+
+
+def launched_together(grid):
+    program = warpbound.compile(TOGETHER, "h200")
+    args = {"x": np.zeros(grid, np.int32), "out": np.zeros(grid * 256, np.int32)}
+    return warpbound.analyze(program, "h200", warpbound.launch(grid=grid, block=256, args=args))
+
+
+def test_a_grid_that_fills_the_gpu_and_waits_for_itself_is_executed_whole():
+    found = launched_together(8 * 132)
+    assert found["sample"]["blocks"] == found["sample"]["of_blocks"] == 8 * 132
+    assert found["memory"]["global_store_requests"] >= 8 * 132 * 9
+    said = found["confidence"]["assumed"]
+    assert "that blocks wait for each other at a barrier of the whole grid costs no time here" in said
+    assert not any("(barrier of the grid)" in note or "never written" in note for note in said)
+
+
+def test_a_grid_that_waits_for_itself_must_fit():
+    found = launched_together(8 * 132 + 1)
+    assert found["mode"] == "static"
+    assert found["not_executed"].startswith("1057 blocks with a barrier of the whole grid cannot be launched: 1056 fit")
+
+
 @pytest.mark.parametrize("name", ["matmul_tiled", "saxpy", "reduction", "mandelbrot"])
 def test_of_the_examples_only_the_one_whose_loop_depends_on_the_block_is_warned_of(name):
     launch = warpbound.launch(EXAMPLES / f"{name}.toml")

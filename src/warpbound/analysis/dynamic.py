@@ -14,6 +14,7 @@ from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace, trace
 from warpbound.emulate.dependence import draws_work
+from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.unseen import warning
 from warpbound.isa.limits import limits
 from warpbound.kernel_launch import Launch
@@ -51,6 +52,8 @@ DRAWN = (
     "what atomics return decides branches: the sampled blocks may have drawn work that others do in the launch; "
     "counts and time may be several times too high"
 )
+GRID_WAITS = "that blocks wait for each other at a barrier of the whole grid costs no time here"
+GRID_TOO_LARGE = "{blocks} blocks with a barrier of the whole grid cannot be launched: {fit} fit at once. Give fewer."
 ATOMICS = "lanes that update one address one after the other cost no extra time here"
 SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{error}"
 
@@ -60,10 +63,14 @@ def dynamic_work(case: Case, launch: Launch) -> tuple[Work | None, str]:
 
     Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
     """
+    blocks, fit = product(launch.grid), fit_at_once(case)
+    if blocks > fit and waits_for_grid(case.program):
+        return None, GRID_TOO_LARGE.format(blocks=blocks, fit=fit)
     seen, chosen, moved = followed(case, launch)
     if moved is None:
         return None, seen.stopped
-    return replace(work_from(case, seen, chosen, moved), choices=partial(_choices, case, seen, chosen, moved)), ""
+    work = replace(work_from(case, seen, chosen, moved), followed=(seen, chosen, moved))
+    return replace(work, choices=partial(_choices, case, seen, chosen, moved)), ""
 
 
 def _choices(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Iterable[Alternative]:
@@ -78,7 +85,8 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
     execute : the emulator; one that remembers serves cases that differ in their caches alone.
     """
     blocks = product(launch.grid)
-    shared_out = blocks <= MOST_BLOCKS and draws_work(case.program)
+    shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
+    shared_out &= draws_work(case.program)
     for step, more in enumerate(MORE_BLOCKS):
         chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
         chosen = every_block(blocks) if shared_out else chosen
@@ -93,6 +101,11 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
         if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
     return seen, chosen, moved
+
+
+def fit_at_once(case: Case) -> int:
+    """Blocks that all SMs together hold."""
+    return case.residency.blocks_per_sm * int(case.gpu.value("sm_count"))
 
 
 def data_decide(seen: Trace) -> bool:
@@ -140,6 +153,7 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu), facts(case).l1_bytes)
     said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
     said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
+    said += (GRID_WAITS,) if waits_for_grid(program) else ()
     rare = warning(program, seen.executed, len(seen.blocks), seen.of_blocks)
     said += (rare,) if rare else ()
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""

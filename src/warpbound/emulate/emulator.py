@@ -27,10 +27,12 @@ from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
 
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
-SLICE = 20_000  # steps of a chunk whose threads poll, after which blocks that have not begun may begin
+SLICE = 20_000  # steps of a chunk whose threads poll, after which other chunks may go on or begin
+SPINS = 64  # rounds of nothing but polling after which they may earlier
 RESIDENT_CHUNKS = 16  # that may wait for each other; a grid-wide barrier needs all blocks among them
 CHUNK_LANES = 16384
 SHARING = 8  # chunks in one where blocks draw work from a counter: the first ones must not take it all
+SHARED_CHUNKS = 3  # of these at once: together they hold what fits the largest GPU, 148 SMs of 2048 threads
 CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one cluster of blocks needs more
 
 Handler = Callable[[State], Any]
@@ -76,6 +78,10 @@ class Kernel:
     def breadth(self) -> int:
         """Usual chunks that one of this kernel may be as large as."""
         return SHARING if draws_work(self.program) else 1
+
+    @property
+    def chunks_at_once(self) -> int:
+        return RESIDENT_CHUNKS if self.breadth == 1 else SHARED_CHUNKS
 
     def blocks_per_chunk(self) -> int:
         """As many as are worth it and fit, but whole clusters."""
@@ -220,7 +226,7 @@ class Chunk:
                         raise self._astray()
                     self.x.select(lanes)
                     self._advance(step or self._step, limit)
-                    if self.polled and self.steps > self.until:
+                    if self.polled and (self.steps >= self.until or groups.only_polling > SPINS):
                         return False
         except BadAccess as bad:
             raise self._fault(bad) from None
@@ -257,7 +263,7 @@ class Chunk:
                 if move <= at:
                     turns += 1
                     others = bool(ready) or groups.waiting()
-                    if flow.polled and self.steps > self.until or others and (flow.polled or turns >= TURNS):
+                    if flow.polled and self._long_enough(turns) or others and (flow.polled or turns >= TURNS):
                         groups.park(x.spread(x.active()), move, polling=True)
                         return
                 at = move
@@ -267,6 +273,12 @@ class Chunk:
             if at in ready:
                 groups.park(x.spread(x.active()), at)
                 return
+
+    def _long_enough(self, turns: int) -> bool:
+        """Whether a group that polls alone should stop for other chunks."""
+        if turns > SPINS:
+            self.until = self.steps
+        return self.steps >= self.until
 
     # --- what can go wrong ---
 
@@ -386,7 +398,7 @@ def run_blocks(
     resident: list[Chunk] = []
     warps_per_block = kernel.lanes_per_block // LANES
     while resident or next_block < len(blocks):
-        if next_block < len(blocks) and len(resident) < RESIDENT_CHUNKS // kernel.breadth:
+        if next_block < len(blocks) and len(resident) < kernel.chunks_at_once:
             chosen = blocks[next_block : next_block + size]
             resident.append(Chunk(kernel, chosen, next_block * warps_per_block))
             next_block += len(chosen)

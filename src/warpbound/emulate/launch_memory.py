@@ -94,7 +94,7 @@ def prepare(program: Program, launch: Launch) -> Memory:
     variables = {one.name: len(plan) + i for i, one in enumerate(globals_)}
     plan += [_variable(program, one) for one in globals_]
     barrier = len(plan)
-    if _waits_for_grid(program):
+    if waits_for_grid(program):
         plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
     image = _image(plan)
     results = {
@@ -116,7 +116,7 @@ def _variable(program: Program, symbol: Symbol) -> Plan:
     return Plan(plain_name(symbol.name), symbol.size, _bytes(data) if any(data) else None)
 
 
-def _waits_for_grid(program: Program) -> bool:
+def waits_for_grid(program: Program) -> bool:
     """Whether the kernel looks for the memory that a cooperative launch gives it."""
     place = launch_area(program.arch).barrier
     return any(

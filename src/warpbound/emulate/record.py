@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.dependence import deciding_arrays, unknowns
 from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
 from warpbound.emulate.image import TRACED_BASE
+from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.passed_on import passed_on
 from warpbound.emulate.state import LANES, Mask, State, ballots
@@ -271,5 +272,5 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
         stopped=stopped,
         notes=notes,
     )
-    unfilled = {one.name for one in kernel.memory.image.allocations if not one.known}
-    return replace(seen, notes=notes + deciding_arrays(kernel.program, seen, unfilled))
+    unasked = {one.name for one in kernel.memory.image.allocations if not one.known} | {GRID_BARRIER}
+    return replace(seen, notes=notes + deciding_arrays(kernel.program, seen, unasked))

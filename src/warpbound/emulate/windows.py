@@ -28,6 +28,7 @@ class Window:
         count = int(owner.max()) + 1
         self.bytes = np.zeros(max(16, count * size), np.uint8)
         self.unwritten: NDArray[np.bool_] | None = None
+        self._watched = False
         self._looks = 0
         self._bases: dict[int, NDArray[np.int64]] = {}
         self._elements: dict[int, NDArray[Any]] = {}
@@ -56,7 +57,10 @@ class Window:
     # --- what was read before it was written ---
 
     def watch(self) -> None:
-        """From now on tell reads of what was never written."""
+        """From the first call on tell reads of what was never written."""
+        if self._watched:
+            return
+        self._watched = True
         self.unwritten = np.ones(len(self.bytes) // WORD_B, np.bool_)
 
     def note_written(self, places: NDArray[np.int64], size: int) -> None:
