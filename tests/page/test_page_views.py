@@ -13,6 +13,7 @@ from warpbound.models.volkov_2016 import mixes
 from warpbound.page import sources
 from warpbound.page.analysts import Analysts
 from warpbound.page.controls import of_gpu, of_set_gpu, sections
+from warpbound.page.imagined import imagined, work_controls
 from warpbound.page.prediction import quick_curve, quick_seconds
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import Desk
@@ -171,6 +172,43 @@ def test_every_number_of_a_board_has_a_control() -> None:
     controls = of_gpu(board)
     assert {one.key for one in controls} == {f"gpu.{name}" for name in board.parameters}
     assert all(one.value == board.parameters[one.key.removeprefix("gpu.")].value for one in controls)
+
+
+def test_a_kernel_with_other_numbers_than_its_own(desk: Desk) -> None:
+    """Each number acts on what it is about, and a number set to its own value changes nothing."""
+    subject = desk.exactly(State(source="example:saxpy"))
+    own = {one.key: one.value for one in work_controls(subject)}
+    assert subject.launched is not None
+    assert quick_seconds(imagined(subject, own)) == pytest.approx(quick_seconds(subject))
+    parts = {key: value for key, value in own.items() if key.startswith("work.parts.")}
+    assert {key.removeprefix("work.parts.") for key in parts} <= set(subject.launched.work.parts)
+    read = own["work.memory.dram_bytes_read"]
+    more = imagined(subject, {"work.memory.dram_bytes_read": 4 * read})
+    assert more.launched is not None
+    assert more.launched.work.memory.dram_bytes_read == 4 * read
+    assert 2.0 < quick_seconds(more) / quick_seconds(subject) < 4.0  # it reads twice what it writes, and DRAM binds
+    slow = imagined(subject, {"work.parts.dram": 2 * own["work.parts.dram"]})
+    assert slow.launched is not None
+    grown = slow.launched.work.latency - subject.launched.work.latency
+    assert grown == pytest.approx(own["work.parts.dram"])
+    few = {"work.warps_per_sm": 8.0}
+    assert quick_seconds(imagined(subject, few)) > 1.5 * quick_seconds(subject)
+    star = drawn("hiding", subject, few).picture
+    assert isinstance(star, Picture)
+    assert star.named("this launch").x == [8.0]  # type: ignore[union-attr]
+    assert "as set" in drawn("verdict", subject, few).words[0]
+    flop = drawn("roofline", subject, {"work.flop.fp32": 2 * own["work.flop.fp32"]}).words[0]
+    assert flop != drawn("roofline", subject, {}).words[0]
+
+
+@pytest.mark.parametrize("source", ["example:reduction", "paper:volkov-vector-add/0"])
+def test_every_number_of_a_kernel_can_be_at_either_end(desk: Desk, source: str) -> None:
+    subject = desk.exactly(State(source=source, gpu="gtx980" if source.startswith("paper") else "h200"))
+    for control in work_controls(subject):
+        for value in (control.low, control.high):
+            for view in ("verdict", "hiding", "roofline", "x", "mwp"):
+                found = drawn(view, subject, {control.key: value})
+                assert found.picture is None or figures.spec(found.picture)["data"], (control.key, view)
 
 
 def test_what_follows_from_a_number_that_is_set_stands_where_the_board_has_it() -> None:

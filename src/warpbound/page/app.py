@@ -13,6 +13,7 @@ from warpbound.page.analysts import Analysts
 from warpbound.page.components import annotated, shown
 from warpbound.page.controls import of_set_gpu, sections
 from warpbound.page.guard import protect
+from warpbound.page.imagined import work_controls
 from warpbound.page.live import state_of
 from warpbound.page.state import State, Texts, from_query
 from warpbound.page.subject import Desk, Subject
@@ -186,7 +187,7 @@ def _numbers(state: State, subject: Subject) -> list[Any]:
     view, values = VIEWS[state.view], dict(state.values)
     acts = view.gpu and subject.entry is not None
     board = of_set_gpu(subject.gpu, machine.gpu(state.gpu), values) if acts else []
-    return sections(view.controls(subject), board)
+    return sections(view.controls(subject), board, work_controls(subject) if view.work else [])
 
 
 def _numbers_left(desk: Desk, state: State) -> list[Any]:
@@ -201,14 +202,13 @@ def _parts(view: str, subject: Subject) -> tuple[Any, Any]:
     """The report's own parts: the first stands above the figures, the others below."""
     from dash import html
 
-    from warpbound.report.models import pages
     from warpbound.report.text import VIEWS as PARTS
 
     entry = subject.entry
     if entry is None:
         return None, None
     if entry["mode"] == "written":
-        return ([one for part in pages([entry]) for one in shown(part)], None) if view == "verdict" else (None, None)
+        return (shown(taking.answer_of(entry)), None) if view == "verdict" else (None, None)
     if view == "sass":
         return annotated(entry), None
     there = [name for name in VIEWS[view].exact if PARTS[name].has(entry)]

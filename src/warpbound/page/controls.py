@@ -9,6 +9,7 @@ from warpbound.page.subject import GPU
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
 IMAGINE = "Set any to build a machine that is not there."
+OTHER = "What one warp does. Figures follow; tables stay those of the kernel as it is."
 FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
 SCALES = {"GB/s": 1e9, "MHz": 1e6}  # units of sliders for symbols that models take in B/s and Hz
 DIGITS = 6  # of a number that the models use in full until it is set by hand
@@ -79,12 +80,19 @@ def of_set_gpu(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Contro
     return [one if one.key in values else replace(one, value=carried[one.key]) for one in of_gpu(own)]
 
 
-def sections(own: Sequence[Control], board: Sequence[Control]) -> list[dict[str, Any]]:
-    """As the browser is told of them: the view's own, then those of the GPU, most of them folded away."""
-    first, more = [told(one) for one in board[:FIRST_SHOWN]], [told(one) for one in board[FIRST_SHOWN:]]
-    own_part = {"title": "This view", "note": "", "controls": [told(one) for one in own], "more": []}
-    board_part = {"title": "The GPU", "note": IMAGINE, "controls": first, "more": more}
-    return [part for part in (own_part, board_part) if part["controls"]]
+def sections(own: Sequence[Control], board: Sequence[Control], work: Sequence[Control] = ()) -> list[dict[str, Any]]:
+    """As the browser is told of them: the view's own, those of the GPU and of the kernel, most of them folded away."""
+    parts = (("This view", "", own, len(own)), ("The GPU", IMAGINE, board, FIRST_SHOWN), ("The kernel", OTHER, work, 1))
+    return [
+        {
+            "title": title,
+            "note": note,
+            "controls": [told(one) for one in every[:first]],
+            "more": [told(one) for one in every[first:]],
+        }
+        for title, note, every, first in parts
+        if every
+    ]
 
 
 def told(one: Control) -> dict[str, Any]:

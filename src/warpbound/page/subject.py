@@ -35,6 +35,7 @@ class Subject:
     """launched, focus, entry : None where nothing is known of a launch, of work at all.
 
     estimated : whether waits were scaled with the board's latencies instead of scheduled again.
+    imagined : whether numbers of the kernel are set by hand (see page.imagined).
     camped : the launch on the memory partitions of `old_board`, or why there is none; asked for by one view alone.
     """
 
@@ -46,6 +47,7 @@ class Subject:
     entry: Entry | None = None
     fitting: int = 0
     estimated: bool = False
+    imagined: bool = False
     camped: Camped | str = ""
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from rich.console import Group
 from rich.text import Text
 
 from warpbound.errors import WarpboundError
@@ -86,7 +87,14 @@ def _section(name: str, subject: Subject, values: dict[str, float], figures: htm
 
 
 def _models(entry: Any) -> Any:
-    return Section("answer", "The answer", "", as_html(next(iter(pages([entry])))), ())
+    return Section("answer", "The answer", "", as_html(answer_of(entry)), ())
+
+
+def answer_of(entry: Any) -> Group:
+    """Of a workload, without the two lines that name it: they stand above."""
+    whole = next(iter(pages([entry])))
+    assert isinstance(whole, Group)
+    return Group(*whole.renderables[2:])
 
 
 def _asked(state: State) -> str:

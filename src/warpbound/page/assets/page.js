@@ -4,7 +4,7 @@
   const page = (window.warpbound = window.warpbound || {});
   const REST_MS = 300;       // without a movement: the sliders rest
   const PATIENCE_MS = 10000; // after which a quick answer is no longer waited for
-  const GPU = "gpu.";
+  const OF_THE_BOARD = /^(gpu|work)\./; // numbers that another board makes others: its own, a warp's cycles on it
   const FIELDS = ["source", "gpu", "kernel", "grid", "block", "smem", "args"];
   const here = { // values: set by hand; asked, answered: numbers of the whole analyses; since: moves before the last
     values: null, question: null, view: null, theme: null,
@@ -73,7 +73,7 @@
 
   function forget(question) { // another board or source has numbers of its own
     Object.keys(here.values).forEach((key) => {
-      if (question.fresh === "all" || (question.fresh === "gpu" && key.startsWith(GPU))) delete here.values[key];
+      if (question.fresh === "all" || (question.fresh === "gpu" && OF_THE_BOARD.test(key))) delete here.values[key];
     });
   }
 

@@ -4,6 +4,7 @@ Every figure and every number comes from the functions that the report and Pytho
 """
 
 from warpbound.errors import WarpboundError
+from warpbound.page.imagined import imagined
 from warpbound.page.subject import Subject
 from warpbound.page.views.camping import camping, camping_controls
 from warpbound.page.views.graphs import mwp, mwp_controls, operations, x_controls, x_graph
@@ -18,13 +19,13 @@ __all__ = ["VIEWS", "Drawn", "View", "drawn", "second"]
 CAMPING = "Camping in the memory partitions of an old board"
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
 VIEWS: dict[str, View] = {
-    "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),
+    "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT, work="acts"),
     "occupancy": View("Occupancy", occupied, occupancy_controls, exact=("occupancy", "kernel"), gpu=""),
-    "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops")),
+    "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops"), work="acts"),
     "x": View("X-graph", x_graph, x_controls, operations),
     "camping": View("Camping band", camping, camping_controls, gpu="", about=CAMPING),
     "mwp": View("MWP/CWP", mwp, mwp_controls, exact=("models",)),
-    "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses")),
+    "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses"), work="acts"),
     "timeline": View("Timeline", timeline),
     "sass": View("SASS", sass),
 }
@@ -33,7 +34,7 @@ VIEWS: dict[str, View] = {
 def drawn(view: str, subject: Subject, values: Values) -> Drawn:
     """What a view shows; a sentence where it cannot speak of the subject."""
     try:
-        return VIEWS[view].draw(subject, values)
+        return VIEWS[view].draw(imagined(subject, values), values)
     except WarpboundError as error:
         return Drawn(words=(str(error),))
 
@@ -41,6 +42,6 @@ def drawn(view: str, subject: Subject, values: Values) -> Drawn:
 def second(view: str, subject: Subject, values: Values) -> Drawable | None:
     """The further picture of a view, if it has one."""
     try:
-        return VIEWS[view].second(subject, values)
+        return VIEWS[view].second(imagined(subject, values), values)
     except WarpboundError:
         return None

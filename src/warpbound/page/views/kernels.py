@@ -10,13 +10,17 @@ from warpbound.report import figures
 from warpbound.report.words import seconds
 from warpbound.residency import occupancy
 
+AS_IT_IS = "the report's own sentences and tables are of the kernel as it is."
+
 
 def verdict(subject: Subject, values: Values) -> Drawn:
     """One warp's latency by cause; for sliders alone, what the latency hiding view shows."""
     if subject.entry is None:
         return hiding(subject, values)
     words = []
-    if subject.estimated and can_time(subject):
+    if subject.imagined and can_time(subject):
+        words.append(f"About {seconds(quick_seconds(subject))} with the kernel's numbers as set; {AS_IT_IS}")
+    elif subject.estimated and can_time(subject):
         words.append(f"About {seconds(quick_seconds(subject))}, an estimate while you move; the analysis follows.")
     parts = subject.launched.work.parts if subject.launched else (subject.entry.get("latency") or {}).get("parts")
     stack = figures.latency_stack({subject.name: parts}, "the schedule of one warp alone") if parts else None

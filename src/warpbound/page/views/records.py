@@ -32,8 +32,8 @@ def _no_picture(subject: Subject, values: Values) -> Drawable | None:
 @dataclass(frozen=True)
 class View:
     """draw : again at every movement of a slider. second : a further picture, drawn when the sliders rest.
-    exact : parts of the report that stand below, from the whole analysis. gpu : whether a board's numbers act.
-    about : what it is about where that is not the subject."""
+    exact : parts of the report that stand below, from the whole analysis. gpu, work : whether a board's numbers
+    act, and the kernel's own. about : what it is about where that is not the subject."""
 
     title: str
     draw: Callable[[Subject, Values], Drawn]
@@ -41,6 +41,7 @@ class View:
     second: Callable[[Subject, Values], Drawable | None] = _no_picture
     exact: tuple[str, ...] = ()
     gpu: str = "acts"
+    work: str = ""
     about: str = ""
 
 
