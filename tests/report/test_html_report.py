@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import html5lib
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from markupsafe import Markup
@@ -288,6 +289,41 @@ def test_a_long_kernel_shows_where_it_waits_most() -> None:
     assert max(edge[2] for edge in own["edges"]) >= 0.9 * longest
     captions = ["".join(one.itertext()) for one in parsed(html.page([entry], "")).iter("figcaption")]
     assert any(f"of {own['of']}" in caption and "waits longest" in caption for caption in captions)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name, defines, space, costs", [
+    ("transpose_naive", {}, "global", 32), ("transpose_tiled", {"PAD": 0}, "shared", 32), ("saxpy", {}, "global", 4),
+])  # fmt: skip
+def test_the_most_wasteful_request_is_mapped(name: str, defines: dict[str, int], space: str, costs: int) -> None:
+    program = warpbound.compile(ROOT / "examples" / f"{name}.cu", "h200", defines=defines)
+    launch = warpbound.launch(ROOT / "examples" / f"{name}.toml")
+    entry = warpbound.analysis.analyze(program, warpbound.gpu("h200"), launch, SETTINGS)
+    own = entry["figures"]["requests"][space]
+    lanes = np.array(own["addresses"])
+    assert len(lanes) == 32
+    sectors, ways = len(np.unique(lanes // 32)), np.bincount(np.unique(lanes // 4) % 32).max()
+    assert (sectors if space == "global" else ways) == costs
+    row = next(row for row in entry["accesses"] if row["address"] == own["address"] and row["space"] == space)
+    assert row["sectors" if space == "global" else "wavefronts"] == pytest.approx(costs, rel=0.05)
+    captions = " ".join("".join(one.itertext()) for one in parsed(html.page([entry], "")).iter("figcaption"))
+    assert f"line {own['line']}: " in captions
+    assert "of its first request" in captions
+
+
+@pytest.mark.cuda
+def test_all_warps_of_an_sm_are_simulated(answered: dict[str, Any]) -> None:
+    found = answered["figures"]["warps"]
+    warps = {span[0] for span in found}
+    assert len(warps) == answered["occupancy"]["warps_per_sm"]
+    assert {span[3] for span in found} == {"issues or computes", "waits for memory", "waits for something else"}
+    last = max(span[2] for span in found)
+    assert answered["latency"]["cycles"] < last <= 4000
+    static = warpbound.analysis.analyze(
+        warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200"), warpbound.gpu("h200"), None, SETTINGS
+    )
+    assert static["figures"]["warps"] == []
+    assert static["figures"]["requests"] == {}
 
 
 @pytest.mark.parametrize("asked, figures, said", [

@@ -10,13 +10,16 @@ from warpbound.adapt.answers import Launched, inputs_of
 from warpbound.adapt.roofline_2009 import peak
 from warpbound.analysis.case import Case
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.requests import requests
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
+from warpbound.errors import InputError
 from warpbound.predict import throughput
 
 SECTOR_B = 32.0
 THOUSAND = 1000.0
 ISSUES_SHOWN = 150
+LONGEST_SHOWN, ROUNDS_SHOWN = 4000.0, 1.5  # cycles of many warps, and of one warp's latency
 NODES_SHOWN, LEAD, LONGEST_NAME = 32, 6, 34  # of an execution graph; LEAD: instructions before the first wait
 MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
 
@@ -33,6 +36,8 @@ def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
         "roofline": _roofline(case, work),
         "timeline": _timeline(case, work),
         "graph": _graph(case, work),
+        "requests": requests(case, work),
+        "warps": _warps(case, work) if "simulation" in case.settings.views else [],
         "inputs": {name: _inputs(name, launched) for name in MODELS},
     }
 
@@ -105,6 +110,16 @@ def _graph(case: Case, work: Work) -> Entry:
 
 def _short(text: str) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 3]}..."
+
+
+def _warps(case: Case, work: Work) -> list[tuple[int, float, float, str]]:
+    """(warp, from, to, what it does) for the warps that an SM begins with, by simulation."""
+    from warpbound.analysis.simulated import first_cycles  # which loads the simulator
+
+    try:
+        return first_cycles(case, work, min(LONGEST_SHOWN, ROUNDS_SHOWN * max(work.whole.latency, 1.0)))
+    except InputError:  # too long to simulate
+        return []
 
 
 def _roofline(case: Case, work: Work) -> Entry | None:

@@ -15,22 +15,26 @@ from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
 from warpbound.bounds import Real
+from warpbound.emulate import Trace
 from warpbound.errors import InputError
 from warpbound.headline import LaunchPrediction, dram
 from warpbound.headline.parameters import known
 from warpbound.headline.stations import crossing
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.memory.records import Traffic
 from warpbound.program import Program
 from warpbound.simulate.compiled import COMPILED
-from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment
+from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment, shortened
 from warpbound.simulate.running import Outcome, run
-from warpbound.simulate.views import summary
-from warpbound.workload.dynamic import mean_per_warp
+from warpbound.simulate.views import spans, summary
+from warpbound.workload.dynamic import Sample, mean_per_warp
 
 Stream = NDArray[np.int32]
+Followed = tuple[Trace, Sample, Traffic]
 BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
 WAVES = 12                                   # blocks to each place that are enough for a steady rate
+LOGGED = 20_000                              # events of a timeline
 LARGEST = 10                                 # budgets that a first wave may take
 FIRST_WITH_CONTROL_WORDS = 70
 NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are those of the headline prediction"
@@ -50,7 +54,7 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     if case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
         raise InputError(f"{case.gpu.name} cannot be simulated from code.", "Choose a board from Volta on.")
     kernel, work = executed(case, launch)
-    place = _place(case, kernel)
+    place = _place(case, kernel, BUDGET)
     x = experiment(kernel, place, policy, seed)
     done = run(x)
     timed = launch_prediction(case, work)
@@ -75,11 +79,17 @@ def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
     seen, chosen, moved = followed(case, launch)
     if moved is None:
         raise InputError(f"{case.program.title} could not be executed: {seen.stopped}", "Give every argument.")
+    work = work_from(case, seen, chosen, moved)
+    return kernel_of(case, work, (seen, chosen, moved)), work
+
+
+def kernel_of(case: Case, work: Work, followed: Followed) -> Kernel:
+    """The kernel as the simulator takes it, from what its sampled blocks did."""
+    seen, chosen, moved = followed
     instructions = case.program.instructions
     warps = seen.of_blocks * warps_per_block(case)
     served = served_by(moved)
-    work = work_from(case, seen, chosen, moved)
-    kernel = Kernel(
+    return Kernel(
         instructions=instructions,
         streams=representative(list(seen.streams.values()), work.whole.warp_instructions),
         traffic=per_execution(instructions, moved, mean_per_warp(seen, chosen, seen.executed) * warps),
@@ -88,7 +98,19 @@ def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
         latency=case.latency,
         timing=timing(case, work),
     )
-    return kernel, work
+
+
+def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float, float, str]]:
+    """What the first warps of an SM do up to a cycle: spans as `simulate.views` has them; none where it cannot tell.
+
+    Raises InputError where the kernel is too long to simulate.
+    """
+    if work.followed is None or case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
+        return []
+    kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
+    x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
+    done = run(x)
+    return list(spans(x, done, min(cycles, done.cycles)))
 
 
 def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:
@@ -165,8 +187,8 @@ def rate(done: Outcome, place: Place) -> float:
     return float((last - first) / (ends[last] - ends[first]))
 
 
-def _place(case: Case, kernel: Kernel) -> Place:
-    """As many blocks as an SM gets, or enough for a steady rate within the budget."""
+def _place(case: Case, kernel: Kernel, budget: float) -> Place:
+    """As many blocks as an SM gets, or enough for a steady rate within the budget of warp instructions."""
     per_block, resident = warps_per_block(case), int(case.residency.fitting_blocks_per_sm)
     each = -(-(case.blocks or 1) // int(case.place.active_sms))
     instructions = per_block * float(np.mean([len(stream) for stream in kernel.streams]))
@@ -176,7 +198,7 @@ def _place(case: Case, kernel: Kernel) -> Place:
             f"A wave of {case.program.title} has {resident * instructions:.3g} warp instructions; that takes too long.",
             f"Give a smaller problem, of at most {LARGEST * BUDGET:.1g}" + ("." if COMPILED else ", or install Numba."),
         )
-    affordable = max(resident, int(BUDGET / instructions))
+    affordable = max(resident, int(budget / instructions))
     return Place(per_block, resident, min(each, affordable, WAVES * resident))
 
 

@@ -13,7 +13,7 @@ from warpbound.report.figures.theme import FILLS
 
 ARCH = 80
 SECTOR_B, LINE_B, WORD_B = 32, 128, 4
-MOST_LINES = 40  # rows of a sector map
+MOST_LINES, FEW_LINES = 40, 12  # rows of a sector map; of more than a few each is lower
 LANES_NAMED = 4  # lanes named in a box
 _MOVED, _STAYS = Look("blue"), Look("muted", fill=0.08)
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
@@ -43,7 +43,7 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
         source=VOLKOV + ", section 2.5 and Figure 2.1, with sectors of 32 bytes",
         caption=f"The numbers are lanes of the warp. {len(own)} lanes ask for {useful} different bytes; {traffic} are "
         f"moved in {len(lanes)} sectors, of which {100 * useful / traffic:.0f} % are used.",
-        height=170 + 34 * len(lines),
+        height=170 + (34 if len(lines) <= FEW_LINES else 20) * len(lines),
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SIDE_BY_SIDE = 4
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")  # no HTML text may hold them
-VIEWS = ("sass", "figures")  # what the analysis has to add for this report
+VIEWS = ("sass", "figures", "simulation")  # what the analysis has to add for this report
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,16 @@ from warpbound.analysis.entries import Entry
 from warpbound.bounds import Bounds
 from warpbound.errors import WarpboundError
 from warpbound.models import hong_kim_2009, x_model_2016
-from warpbound.report.figures import execution, occupancy, parallelism, rooflines, throughput, x_graphs
+from warpbound.report.figures import (
+    accesses,
+    execution,
+    occupancy,
+    parallelism,
+    rooflines,
+    simulated,
+    throughput,
+    x_graphs,
+)
 from warpbound.report.figures.picture import Drawable
 
 Draw = Callable[[Entry], Drawable | None]
@@ -110,11 +119,40 @@ def _graph(entry: Entry) -> Drawable | None:
 
 
 MOST = "the part that waits longest"
+def _requests(space: str) -> Draw:
+    """The request that wastes most, of those to global or to shared memory."""
+
+    def draw(entry: Entry) -> Drawable | None:
+        own = entry["figures"].get("requests", {}).get(space)
+        if not own:
+            return None
+        addresses = np.array(own["addresses"], np.uint64)
+        where = f"line {own['line']}" if own["line"] else f"{own['address']:#x}"
+        title = f"{own['opcode']}, {where}"
+        if space == "global":
+            return accesses.sector_map(addresses, own["bytes_per_lane"], f"{title}: sectors of its first request")
+        return accesses.bank_map(addresses, f"{title}: banks of its first request")
+
+    return draw
+
+
+def _warps(entry: Entry) -> Drawable | None:
+    found = entry["figures"].get("warps")
+    if not found:
+        return None
+    last = max(end for _, _, end, _ in found)
+    return simulated.warps_in_time(
+        found, f"All warps of an SM in time: the first {last:.0f} cycles", f"{simulated.SIMULATION}, greedy then oldest"
+    )
+
+
 BESIDE: dict[str, tuple[Draw, ...]] = {
     "latency": (lambda entry: latency_stack([entry]),),
     "bounds": (_throughput,),
     "occupancy": (_occupancy,),
     "memory": (_roofline,),
+    "accesses": (_requests("global"), _requests("shared")),
+    "stalls": (_warps,),
     "sass": (_timeline, _graph),
     "models": (_x_graph, _mwp),
 }

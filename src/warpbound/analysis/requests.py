@@ -1,0 +1,54 @@
+"""One request of the memory instruction that wastes most, as it was executed: what a sector or bank map shows."""
+
+import numpy as np
+
+from warpbound.analysis.case import Case
+from warpbound.analysis.entries import Entry
+from warpbound.analysis.static import Work
+from warpbound.memory.requests import width
+
+BANK_WORD_B = 4  # a bank map is of requests of 4 bytes per lane
+
+
+def requests(case: Case, work: Work) -> dict[str, Entry]:
+    """Space -> the first request of its most wasteful instruction; without those that were not executed."""
+    found = {space: _most_wasteful(case, work, space) for space in ("global", "shared")}
+    return {space: entry for space, entry in found.items() if entry is not None}
+
+
+def _most_wasteful(case: Case, work: Work, space: str) -> Entry | None:
+    if work.followed is None:
+        return None
+    instructions = case.program.instructions
+    waste = {
+        index: access.sectors / access.ideal_sectors
+        if space == "global"
+        else access.wavefronts / access.ideal_wavefronts
+        for (index, where), access in work.accesses.items()
+        if where == space and (access.ideal_sectors if space == "global" else access.ideal_wavefronts)
+    }
+    for index in sorted(waste, key=lambda index: (-waste[index], index)):
+        one, lanes = instructions[index], _first(work, space, index)
+        if lanes is None or (space == "shared" and width(one) != BANK_WORD_B):
+            continue
+        return {
+            "address": one.address,
+            "line": one.place.outermost.line if one.place else None,
+            "opcode": one.opcode,
+            "bytes_per_lane": width(one),
+            "addresses": lanes,
+        }
+    return None
+
+
+def _first(work: Work, space: str, index: int) -> list[int] | None:
+    """Byte addresses of the lanes, from the first on, of the first request in which no lane before them rests."""
+    own = work.followed[0].accesses.get(space) if work.followed else None
+    if own is None:
+        return None
+    for row in np.flatnonzero(own.instruction == index).tolist():
+        active = own.active[row]
+        count = int(active.sum())
+        if count and active[:count].all():
+            return [int(address) for address in own.addresses[row, :count]]
+    return None
