@@ -87,9 +87,10 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
     per_sm = blocks / active
     full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
     times = launch_time(x, values, full, per_sm)
-    doubts = uncertainties(times)
+    costs = _costs(full, values, per_sm)
+    doubts = uncertainties(times) | {FORM: form_error(max(costs, key=lambda name: costs[name]), gpu) * float(times[0])}
     lost = stalls(work, full.one, tightest(x, values), full.balance, full.flow.population)
-    return _prediction(times, full, _costs(full, values, per_sm), (doubts, lost), found.assumed)
+    return _prediction(times, full, costs, (doubts, lost), found.assumed)
 
 
 def steady(x: Launched, values: Parameters, population: Real) -> Steady:
@@ -134,8 +135,7 @@ def _prediction(
 ) -> LaunchPrediction:
     time_s = float(times[0])
     order = sorted(costs, key=lambda name: -costs[name])
-    doubts = parts[0] | {FORM: form_error(order[0]) * time_s}
-    stretch = float(np.exp(INTERVAL * np.hypot.reduce(list(doubts.values())) / time_s))
+    stretch = float(np.exp(INTERVAL * np.hypot.reduce(list(parts[0].values())) / time_s))
     return LaunchPrediction(
         time_s=time_s,
         interval=(time_s / stretch, time_s * stretch),
@@ -147,7 +147,7 @@ def _prediction(
         runner_up=order[1],
         residence_s=_first(full.residence),
         stalls=parts[1],
-        doubts=doubts,
+        doubts=parts[0],
         assumed=assumed,
     )
 
