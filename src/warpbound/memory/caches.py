@@ -1,9 +1,12 @@
 """Sectored caches: which sectors of a stream hit, and how many are written back; two ways behind one interface.
 
 Source   Sectors of 32 bytes in lines of 128 with one tag each: NVIDIA, CUDA C++ Programming Guide and
-         Nsight Compute's tables. Four sets of the L1: Accel-Sim's configurations of V100 and later, and the
-         tag banks found in `banks`. 16 ways of the L2, and sets taken at random, are assumed: NVIDIA
-         documents neither; they reproduce the soft edge of te42kyfo/gpu-benches @1c36d50, gpu-l2-cache.
+         Nsight Compute's tables. Replacement: pointer chases through shuffled links, te42kyfo/gpu-benches @1c36d50,
+         gpu-latency, hit at the edges of L1 (V100, A100, H100) and of L2 (V100) as often as least-recently-used lines
+         in evenly filled sets do; random replacement, or sets filled at random, hit far more or far less. Four sets of
+         the L1: Accel-Sim's configurations of V100 and later, and the tag banks found in `banks`. 16 ways and sets
+         taken at random for an L2 of two sides are assumed: NVIDIA documents neither; they reproduce the soft edge of
+         gpu-l2-cache of an A100, same source.
 Models   Least-recently-used lines; a miss brings one sector; a written sector is allocated without being
          read and goes to memory when its line is evicted.
 Omits    Prefetch of neighbouring sectors, partly written sectors, the two halves of large L2s.
@@ -50,6 +53,11 @@ class Cache:
     def bytes(self) -> int:
         return 128 * self.sets * self.ways
 
+    @property
+    def filled_at_random(self) -> tuple[int, int]:
+        """Sets that fill by chance, and lines that each holds: sets that fill evenly are as one."""
+        return (1, self.sets * self.ways) if self.index == "tag bank" else (self.sets, self.ways)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -70,7 +78,12 @@ def l1(size_bytes: float) -> Cache:
 
 
 def l2(size_bytes: float) -> Cache:
-    """An L2 of that many bytes."""
+    """An L2 of that many bytes, of one side: data that are no more than it holds stay, whatever their addresses."""
+    return l1(size_bytes)
+
+
+def sided_l2(size_bytes: float) -> Cache:
+    """An L2 of two sides that holds that many bytes of different data."""
     return Cache(max(1, round(size_bytes / (128 * L2_WAYS))), L2_WAYS, "random")
 
 
@@ -171,9 +184,10 @@ def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]
 
 def _luck(runs: NDArray[np.int64], cache: Cache) -> tuple[NDArray[np.float64], int, int]:
     """A number in [0, 1) per line, and the sets and ways to set it against."""
-    if cache.index == "tag bank":
-        return np.zeros(len(runs)), 1, cache.sets * cache.ways
-    return _mixed(runs, _OTHER_MIX).astype(np.float64) / 2.0**64, cache.sets, cache.ways
+    sets, ways = cache.filled_at_random
+    if sets == 1:
+        return np.zeros(len(runs)), sets, ways
+    return _mixed(runs, _OTHER_MIX).astype(np.float64) / 2.0**64, sets, ways
 
 
 def _stays(runs: NDArray[np.int64], found: NDArray[np.bool_]) -> NDArray[np.int64]:

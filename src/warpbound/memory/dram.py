@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory.caches import READ, WRITE, l2
+from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
-from warpbound.memory.hierarchy import DRAM, Facts, Levels
+from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
 from warpbound.memory.reuse import survival
 
 LINE_B = 4 * SECTOR_B
@@ -67,7 +67,7 @@ class Prints:
     def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, machine: Facts, part: float) -> None:
         self.seen, self.sampled, self._arrays, self.part = seen, sampled, arrays, part
         self.array = array_of(seen.sector, arrays)
-        self.cache = l2(machine.l2_bytes)
+        self.cache = l2_of(machine, 1.0)
         self._sides_B = machine.l2_sides_bytes
         self.all = self.of(np.ones(len(seen.sector), bool))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
@@ -127,8 +127,8 @@ class Prints:
 
     def survival(self, lines: Reals | float) -> Reals:
         """Probability that a sector is still in L2 after that many other lines, within a launch."""
-        random = survival(np.asarray(lines) / self.part, self.cache.sets, self.cache.ways)
-        return np.maximum(random, self._in_order(lines)) if self._sides_B else random
+        found = survival(np.asarray(lines) / self.part, *self.cache.filled_at_random)
+        return np.maximum(found, self._in_order(lines)) if self._sides_B else found
 
     def kept(self, lines: Reals) -> Reals:
         """Share of the lines that are still in L2 when the next launch comes round to them, after that many others."""

@@ -105,6 +105,12 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
     )
 
 
+def l2_of(machine: Facts, part: float) -> caches.Cache:
+    """That part of the L2."""
+    kind = caches.sided_l2 if machine.l2_sides_bytes else caches.l2
+    return kind(machine.l2_bytes * part)
+
+
 def schedule(trace: Trace, machine: Facts) -> Schedule:
     """SM and turn of every sampled block."""
     sm = trace.blocks % machine.sm_count
@@ -193,7 +199,7 @@ def levels(
     past = past[np.argsort(rows.rank[touched.row[past]], kind="stable")]
     stream = Stream(touched.sector[past], kind[past], np.zeros(len(past), np.int64))
     before = stream if how[1] == "warm" else None
-    outcome: Outcome = simulate(stream, caches.l2(machine.l2_bytes * shares[1]), before)
+    outcome: Outcome = simulate(stream, l2_of(machine, shares[1]), before)
     level[past[~outcome.hit & (stream.kind != caches.WRITE)]] = DRAM
     first = np.zeros(len(kind), bool)
     first[past[first_in_turn(rows.turn[touched.row[past]], stream.sector)]] = True
