@@ -205,8 +205,14 @@ def accesses_seen(case: Case, moved: Traffic) -> Predicted:
                 transactions=float(by.sectors[index]) / times if is_global else 0.0,
                 wavefronts=(float(by.l1_wavefronts[index]) if is_global else shared) / times,
                 ideal_wavefronts=told.ideal_wavefronts if is_global else (shared - excess) / times,
+                served=_shares(by.requests_from[index]) if is_global else (),
             )
     return found
+
+
+def _shares(answered: NDArray[np.float64]) -> tuple[float, ...]:
+    total = float(answered.sum())
+    return tuple(float(one) / total for one in answered) if total > 0 else ()
 
 
 def served_by(moved: Traffic) -> Callable[[int], Shares]:

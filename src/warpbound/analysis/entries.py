@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from warpbound.entry import Entry as Entry
 from warpbound.isa.opcodes import OpcodeFacts
+from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
 from warpbound.memory.predicted import Predicted
 from warpbound.memory.requests import width
@@ -172,6 +173,7 @@ def accesses_entry(program: Program, known: Predicted) -> list[Entry]:
                 "wavefronts": access.wavefronts if told else None,
                 "ideal_wavefronts": access.ideal_wavefronts if told else None,
                 "depends_on": access.depends_on or None,
+                "served": dict(zip(LEVELS, access.served, strict=True)) if access.served else None,
             }
         )
     return rows

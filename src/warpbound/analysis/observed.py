@@ -66,6 +66,8 @@ def execution_entry(program: Program, work: Workload, observed: Observed, x: Lau
     return {
         "lanes_per_instruction": _ratio(work.thread_instructions, work.warp_instructions - _skipped(program, observed)),
         "ilp": observed.per_cycle,
+        "load_phases": len(phases),
+        "joins": work.barriers + 1,
         "loads_per_wait": _ratio(float(sum(phases)), float(len(phases))),
         "mlp": observed.in_flight,
         "register_bank_conflicts": float(observed.executed @ [_bank_conflict(one) for one in program.instructions]),

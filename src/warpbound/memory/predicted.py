@@ -41,6 +41,7 @@ class Access:
     depends_on : what the address depends on where it is not known; the counts are then 0.
     stride : bytes from each lane to the next one where that is the same for all lanes of all warps, else None.
     row_stride : the same inside rows of 16, 8, 4 or 2 lanes, as blocks of that width have them.
+    served : shares of a load's executions of which L1, L2 and DRAM answered the slowest sector; empty if unknown.
     """
 
     sectors: float = 0.0
@@ -51,6 +52,7 @@ class Access:
     stride: int | None = None
     row_stride: int | None = None
     depends_on: str = ""
+    served: tuple[float, ...] = ()
 
 
 Predicted = Mapping[tuple[int, str], Access]  # (instruction, global or shared)
