@@ -47,7 +47,7 @@ def test_addresses_of_a_tiled_product():
     assert (np.diff(rows.astype(np.int64), axis=1) == 4).all()
     stores = loads.addresses[kinds == "STG"].astype(np.int64)
     assert sorted(stores[:, 0] - stores.min()) == [128 * 4 * row for row in range(32)]
-    assert len(trace.accesses["shared"].instruction) == sum(
+    assert trace.accesses["shared"].repeated(np.ones(1)).sum() == sum(
         trace.executed[:, i].sum() for i, one in enumerate(program.instructions) if one.opcode in ("LDS", "STS")
     )
 

@@ -102,7 +102,7 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     """
     check(launch)
     memory = prepare(program, launch)
-    handlers = tuple(_handler(one, memory, program.arch, plain) for one in program.instructions)
+    handlers = tuple(handler_of(one, memory, program.arch, plain) for one in program.instructions)
     used = [
         x.index + 8
         for one in program.instructions
@@ -113,7 +113,8 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     return Kernel(program, launch, memory, handlers, max([program.registers, *used]), cluster_of(program, launch))
 
 
-def _handler(instruction: Instruction, memory: Memory, arch: int, plain: Mapping[str, Build]) -> Handler | None:
+def handler_of(instruction: Instruction, memory: Memory, arch: int, plain: Mapping[str, Build]) -> Handler | None:
+    """What executes one instruction, built by `plain`; None where control decides."""
     if instruction.opcode in CONTROL:
         return None
     here = site(instruction, memory.constants, arch)

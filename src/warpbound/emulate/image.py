@@ -217,6 +217,16 @@ class Image:
             self._note_written(offsets, width)
         self._views[width][offsets >> _SHIFTS[width]] = values
 
+    def look(self, offsets: NDArray[np.int64], width: int) -> None:
+        """A load at checked offsets whose values nobody wants."""
+        if self._written:
+            self._note_unknown(offsets, width)
+
+    def note_stored(self, offsets: NDArray[np.int64], width: int) -> None:
+        """A store at checked offsets of values that nobody wants."""
+        if self._written:
+            self._note_written(offsets, width)
+
     def touch(self, offsets: NDArray[np.int64], width: int) -> None:
         """Read and write at checked offsets, by the caller."""
         if self._written:

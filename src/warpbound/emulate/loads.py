@@ -83,6 +83,18 @@ def active(word: Value, mask: Mask) -> Value:
 def checked_window(x: State, space: str, addresses: NDArray[np.uint32], size: int) -> NDArray[np.int64]:
     """Which element of `size` bytes of the chunk's shared or local memory every selected lane means."""
     window = x.windows[space]
+    ranks, addresses = inside_window(x, space, addresses, size)
+    if ranks is not None:
+        return window.base_of(ranks, size, x.index) + (addresses >> SHIFTS[size])
+    base = window.base(size)
+    return np.asarray(base if x.index is None else base.take(x.index)) + (addresses >> SHIFTS[size])
+
+
+def inside_window(
+    x: State, space: str, addresses: NDArray[np.uint32], size: int
+) -> tuple[NDArray[Any] | None, NDArray[np.uint32]]:
+    """Ranks of the blocks in their cluster (None without one) and addresses in their memory, checked and recorded."""
+    window = x.windows[space]
     if x.mask is not None:
         addresses = np.where(x.mask, addresses, np.uint32(0))
     ranks = None
@@ -97,10 +109,7 @@ def checked_window(x: State, space: str, addresses: NDArray[np.uint32], size: in
         raise _outside(window, addresses, size)
     if x.recorder is not None:
         x.recorder.access(x, space, addresses)
-    if ranks is not None:
-        return window.base_of(ranks, size, x.index) + (addresses >> SHIFTS[size])
-    base = window.base(size)
-    return np.asarray(base if x.index is None else base.take(x.index)) + (addresses >> SHIFTS[size])
+    return ranks, addresses
 
 
 def _outside(window: Window, addresses: NDArray[np.uint32], size: int) -> BadAccess:

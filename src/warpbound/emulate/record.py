@@ -1,14 +1,17 @@
 """Runs sampled blocks and writes down what they did: the Trace."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.deciding import ARITHMETIC, undecided
 from warpbound.emulate.dependence import deciding_arrays, unknowns
-from warpbound.emulate.emulator import Chunk, Kernel, make_ready, run_blocks
+from warpbound.emulate.emulator import Chunk, Kernel, handler_of, make_ready, run_blocks
 from warpbound.emulate.image import TRACED_BASE
 from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.operand_access import Read, predicate, site
@@ -16,6 +19,7 @@ from warpbound.emulate.passed_on import passed_on
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.table import PLAIN
 from warpbound.emulate.texture import COUNTED
+from warpbound.emulate.touching import TOUCHING
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
@@ -28,6 +32,7 @@ PATIENCE_S = 20.0  # of this thread's processor time, after which a sample is gi
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 LONGEST_LOG = 50_000  # steps of one group that are counted together
+CLOCKS = ("S2R", "S2UR", "CS2R", "CS2UR")  # may read how many steps were made
 KEEPS = ("STL", "PRMT")  # functions save registers they may not use, and bytes are put into words they fill
 WATCHED = {"shared": ("LDS", "LDSM", "LD", "ATOMS"), "local": ("LDL", "LD")}
 
@@ -51,6 +56,8 @@ class Rows:
 
     def joined(self) -> Accesses:
         """All of them; the pieces are given up on the way."""
+        repeats, times = Counter(map(id, self.pieces)), []
+        self.pieces = list({id(one): one for one in self.pieces}.values())
         count = sum(len(one.warps) for one in self.pieces)
         rows = Accesses(
             np.empty(count, np.int32), np.empty(count, np.int32),
@@ -64,14 +71,22 @@ class Rows:
             rows.instruction[at:to] = one.instruction
             rows.warp[at:to] = one.warps
             rows.addresses[at:to] = one.addresses.reshape(-1, LANES)
+            times.append(np.full(to - at, repeats[id(one)]))
             if one.active is not None:
                 rows.active[at:to] = one.active.reshape(-1, LANES)
             at = to
         rows.addresses[...] += np.uint64(self.base)
+        found = replace(rows, times=np.concatenate(times)) if max(repeats.values(), default=1) > 1 else rows
         some = rows.active.any(axis=1)
-        if some.all():
-            return rows
-        return Accesses(rows.instruction[some], rows.warp[some], rows.addresses[some], rows.active[some])
+        return found if some.all() else chosen(found, some)
+
+
+def chosen(accesses: Accesses, rows: Any) -> Accesses:
+    """Some of the rows."""
+    times = None if accesses.times is None else accesses.times[rows]
+    return Accesses(
+        accesses.instruction[rows], accesses.warp[rows], accesses.addresses[rows], accesses.active[rows], times
+    )
 
 
 class Recording:
@@ -81,7 +96,9 @@ class Recording:
     another group takes over.
     """
 
-    def __init__(self, kernel: Kernel, warps: int, asked: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self, kernel: Kernel, warps: int, asked: NDArray[np.int64] | None = None, idle: Set[int] = frozenset()
+    ) -> None:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
         self.threads = np.zeros((len(instructions), warps), np.int64)
@@ -94,44 +111,51 @@ class Recording:
         self.keeps = [one.opcode in KEEPS for one in instructions]
         opcodes = {one.opcode for one in instructions}
         self.watched = [space for space, readers in WATCHED.items() if opcodes & set(readers)]
+        self.idle = frozenset(at for at in idle if self.guards[at] is None)
         self.at = 0
         self.deadline = time.thread_time() + PATIENCE_S
         self.kept = self.dropped = 0
         self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
         kernel.memory.image.tell = self.unknown_read
-        self._log: list[int] = []
+        self.log: list[int] = []
         self._turn = -1
         self._warps = np.empty(0, np.int64)
         self._lanes_on: NDArray[np.int64] | int = LANES
 
     def stepper(self, chunk: Chunk) -> Callable[[int], int | None]:
         """Execution of the instructions of a chunk that is written down."""
-        handlers, guards, x = chunk.handlers, self.guards, chunk.x
+        handlers, x, ready = chunk.handlers, chunk.x, chunk.flow.groups.ready
         x.recorder = self
         self.count()
         self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
             x.windows[space].watch()
-        first_warp, steps = chunk.first_warp, 0
+        first_warp, steps, straight = chunk.first_warp, 0, Straight(chunk, self)
 
         def step(at: int) -> int | None:
             nonlocal steps
             steps += 1
-            if not steps & 1023 and time.thread_time() > self.deadline:
+            if not steps & 127 and time.thread_time() > self.deadline:
                 raise InputError(
                     f"The sampled blocks still run after {PATIENCE_S:.0f} s.",
                     "They may wait for each other or for blocks outside the sample; or give a smaller problem.",
                 )
-            if self._turn != x.turn or len(self._log) >= LONGEST_LOG:
+            if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
-            self.at = at
-            self._log.append(at)
-            guard = guards[at]
-            if guard is not None:
-                self._count_guarded(x, at, guard)
+            if not ready and straight.ends[at] > at + 1:
+                return straight.run(at)
+            self.note(x, at)
             return handlers[at](x)  # type: ignore[no-any-return]
 
         return step
+
+    def note(self, x: State, at: int) -> None:
+        """The instruction that is executed next."""
+        self.at = at
+        self.log.append(at)
+        guard = self.guards[at]
+        if guard is not None:
+            self.count_guarded(x, at, guard)
 
     def _begin(self, x: State, first_warp: int) -> None:
         """Another group runs from here on."""
@@ -142,9 +166,9 @@ class Recording:
 
     def count(self) -> None:
         """Book what the log holds on the warps of its group."""
-        if not self._log:
+        if not self.log:
             return
-        times = np.bincount(self._log)
+        times = np.bincount(self.log)
         at = np.flatnonzero(times)
         times = times[at]
         whole = len(self._warps) == self._warps[-1] - self._warps[0] + 1
@@ -155,10 +179,10 @@ class Recording:
         for row, stream in self.streams.items():
             place = np.searchsorted(self._warps, row)
             if place < len(self._warps) and self._warps[place] == row:
-                stream.extend(self._log)
-        self._log.clear()
+                stream.extend(self.log)
+        self.log.clear()
 
-    def _count_guarded(self, x: State, at: int, guard: Read) -> None:
+    def count_guarded(self, x: State, at: int, guard: Read) -> None:
         """Take the lanes back that the guard of an instruction switches off."""
         value = guard(x)
         if not np.ndim(value):
@@ -177,6 +201,21 @@ class Recording:
         mask = None if x.mask is None else x.mask.copy()
         self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
 
+    def again(self, space: str) -> Callable[[], None]:
+        """What notes once more the access that has just been noted, by the same warps with the same addresses."""
+        pieces = self.rows[space].pieces
+        last = pieces[-1] if pieces else None
+
+        def note() -> None:
+            count = len(self._warps)
+            if last is None or self.kept + count > MOST_ACCESSES:
+                self.dropped += count
+                return
+            self.kept += count
+            pieces.append(last)
+
+        return note
+
     def unknown_read(self, name: str) -> None:
         """The instruction has read an array whose contents are unknown."""
         self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
@@ -186,6 +225,44 @@ class Recording:
         if not self.keeps[self.at]:
             name = what if what.startswith("register") else f"{what} memory"
             self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
+
+
+class Straight:
+    """Code that nothing leaves and where no other group waits, executed from any place on to its end at once."""
+
+    def __init__(self, chunk: Chunk, recording: Recording) -> None:
+        self.chunk, self.recording = chunk, recording
+        code, plain = chunk.kernel.program.instructions, chunk.kernel.handlers
+        self.ends = list(range(1, len(code) + 1))
+        for at in reversed(range(len(code))):
+            if plain[at] is None or chunk.polls[at] or code[at].opcode in CLOCKS:
+                self.ends[at] = at
+            elif at + 1 < len(code) and self.ends[at + 1] > at + 1:
+                self.ends[at] = self.ends[at + 1]
+        self.known: dict[int, tuple[int, ...]] = {}
+
+    def run(self, at: int) -> int:
+        """Execute from `at` on; where the group is then."""
+        chunk, recording, end = self.chunk, self.recording, self.ends[at]
+        x, handlers, guards = chunk.x, chunk.handlers, recording.guards
+        first = at not in self.known
+        if first:
+            self.known[at] = tuple(i for i in range(at, end) if i not in recording.idle)
+        log = recording.log
+        log.extend(range(at, end))
+        for i in range(at, end) if first else self.known[at]:
+            chunk.at = recording.at = i
+            guard = guards[i]
+            if guard is not None:
+                recording.count_guarded(x, i, guard)
+            try:
+                handlers[i](x)
+            except BaseException:
+                del log[len(log) - (end - i) + 1 :]
+                raise
+        chunk.steps += end - at - 1
+        x.clock += end - at - 1
+        return end
 
 
 def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
@@ -207,13 +284,15 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
     Raises CommandError for block numbers outside the grid.
     """
-    kernel = make_ready(program, launch, {**PLAIN, **COUNTED})
+    free = undecided(program)
+    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), free)
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)
     warps = _warps(kernel, executed)
-    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)))
+    idle = {at for at in free if program.instructions[at].opcode in ARITHMETIC}
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle)
     stopped = ""
     try:
         run_blocks(kernel, executed, step_limit, recording.stepper)
@@ -222,6 +301,15 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     recording.count()
     seen = _trace(kernel, executed, recording, stopped)
     return seen if len(executed) == len(numbers) else _only(seen, numbers)
+
+
+def _without_values(kernel: Kernel, free: Set[int]) -> Kernel:
+    """The kernel with handlers that compute no values for those instructions."""
+    program, builders = kernel.program, {**PLAIN, **COUNTED, **TOUCHING}
+    handlers = list(kernel.handlers)
+    for i in free:
+        handlers[i] = handler_of(program.instructions[i], kernel.memory, program.arch, builders)
+    return replace(kernel, handlers=tuple(handlers))
 
 
 def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
@@ -241,9 +329,8 @@ def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
     place[rows] = np.arange(len(rows))
     accesses = {}
     for space, one in seen.accesses.items():
-        kept = place[one.warp] >= 0
-        warp = place[one.warp[kept]].astype(np.int32)
-        accesses[space] = Accesses(one.instruction[kept], warp, one.addresses[kept], one.active[kept])
+        found = chosen(one, place[one.warp] >= 0)
+        accesses[space] = replace(found, warp=place[found.warp].astype(np.int32))
     return replace(
         seen, blocks=blocks, warps=seen.warps[rows], executed=seen.executed[rows], threads=seen.threads[rows],
         streams={int(place[row]): stream for row, stream in seen.streams.items()}, accesses=accesses,

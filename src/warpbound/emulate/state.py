@@ -6,6 +6,7 @@ executes is all lanes (index and mask None), all warps with some lanes off (mask
 selected warps, or scalars where every lane has the same.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,6 +48,8 @@ class Recorder(Protocol):
 
     def access(self, x: "State", space: str, addresses: NDArray[Any]) -> None: ...
 
+    def again(self, space: str) -> Callable[[], None]: ...
+
     def fresh(self, space: str) -> None: ...
 
 
@@ -77,6 +80,7 @@ class State:
         self.rows = list(file)
         self.float_rows = list(file.view(np.float32))
         self.normal = bytearray([FRESH]) * max(registers + 4, 256)  # what is known of each register
+        self.version = [0] * max(registers + 4, 256)  # how often each register has been written
         self.room = Room(self.lane_count)
         self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
         self.predicates[7][:] = True
@@ -145,10 +149,12 @@ class State:
 
     def put(self, register: int, value: Value) -> None:
         self.normal[register] = False
+        self.version[register] += 1
         self.assign(self.rows[register], value)
 
     def put_float(self, register: int, value: Value) -> None:
         self.normal[register] = False
+        self.version[register] += 1
         self.assign(self.float_rows[register], value)
 
     def put_room(self, register: int) -> None:
@@ -157,6 +163,7 @@ class State:
         self.rows[register], self.float_rows[register] = room.words, room.floats
         room.words, room.floats = row, floats
         self.normal[register] = False
+        self.version[register] += 1
 
     def arithmetic(self) -> "np.errstate":
         """The context in which handlers run: nothing raises, underflow is noted."""

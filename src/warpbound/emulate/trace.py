@@ -1,6 +1,7 @@
 """Trace: what the sampled blocks of a launch really did, instruction by instruction and address by address."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,16 +11,24 @@ from numpy.typing import NDArray
 class Accesses:
     """Warp-wide memory accesses in the order they were executed, one row each (n rows).
 
+    Accesses of shared memory that a warp repeats with the same addresses are one row, at the place of the first.
+
     instruction : index into Program.instructions, shape (n,).
     warp : row of Trace.warps, shape (n,).
     addresses : byte address of every lane, shape (n, 32); shared and local addresses count from their window.
     active : lanes that took part, shape (n, 32).
+    times : how often each row was executed, shape (n,); None: once.
     """
 
     instruction: NDArray[np.int32]
     warp: NDArray[np.int32]
     addresses: NDArray[np.uint64]
     active: NDArray[np.bool_]
+    times: NDArray[np.int64] | None = None
+
+    def repeated(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Values of the rows, (n,), times as often as they were executed."""
+        return np.asarray(values if self.times is None else values * self.times, np.float64)
 
 
 @dataclass(frozen=True)

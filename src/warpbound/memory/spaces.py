@@ -68,7 +68,7 @@ def spaces(
     code = program.instructions
 
     def space(accesses: Accesses, cost: Cost) -> Space:
-        return Space(accesses, cost, warp_weight[accesses.warp])
+        return Space(accesses, cost, accesses.repeated(warp_weight[accesses.warp]))
 
     global_, local, shared, texture = (
         trace.accesses.get(name, NOTHING) for name in ("global", "local", "shared", "texture")

@@ -127,8 +127,9 @@ def _sampling_error(trace: Trace, *each_space: Space) -> float | None:
     each, weight = np.zeros(size), np.zeros(size)
     for space in each_space:
         at = block[space.accesses.warp]
-        each += np.bincount(at, space.cost.sectors + space.cost.wavefronts, size)
-        weight[at] = space.weight
+        accesses = space.accesses
+        each += np.bincount(at, accesses.repeated(space.cost.sectors + space.cost.wavefronts), size)
+        weight[at] = space.weight if accesses.times is None else space.weight / accesses.times
     each = each[weight > 1]
     if len(each) < 2 or not each.any():
         return None
