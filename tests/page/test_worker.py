@@ -108,9 +108,10 @@ def test_pasted_ptx_reads_no_file(analysts: Analysts, secret: Path, directive: s
         "template <int... I> struct L {}; template <int N, int... I> struct M : M<N - 1, N, I...> {}; "
         "template <int... I> struct M<0, I...> { using type = L<I...>; }; __device__ M<100000>::type y;",
         "constexpr int spin() { int n = 0; for (;;) n ^= 1; return n; } __device__ int y[spin()];",
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry f() { .reg .b32 %r<2000000000>; ret; }\n",
         "struct S { char all[1L << 40]; }; __device__ S s = {}; __global__ void g(char *x) { x[0] = s.all[x[1]]; }",
     ],
-    ids=["macros", "templates", "constexpr", "array"],
+    ids=["macros", "templates", "constexpr", "PTX", "array"],
 )
 def test_greedy_sources_end_and_harm_nobody(greedy: str) -> None:
     impatient = Analysts(seconds=5.0)

@@ -110,7 +110,7 @@ def described(subject: Subject) -> str:
     """The line below it."""
     entry = subject.entry
     if entry is None:
-        return "Volkov's mix of memory accesses and adds; every number is a slider."
+        return "No kernel stands behind it: every number is a slider."
     if entry["mode"] == "written":
         return f"As {entry['source']} describes it."
     program = entry["program"]
