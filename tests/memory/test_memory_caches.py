@@ -219,6 +219,14 @@ def test_pointer_chase_at_the_edge_of_a_v100_l2():
             assert found == pytest.approx(measured, abs=0.15), links
 
 
+# GB/s of reads of so many kB by the whole chip: @3088b33, gpu-l2-cache/l40.txt of the same source; 845 from DRAM.
+def test_edge_of_an_l40_l2():
+    rates = {91648: 5242.8, 100352: 4293.9, 110080: 1075.4, 120832: 879.8}
+    half_misses = np.interp(0.5, [845 / rate for rate in rates.values()], list(rates))
+    assert l2(96 << 20).bytes / 1024 == pytest.approx(half_misses, rel=0.1)
+    assert sided_l2(96 << 20).filled_at_random == (49152, 16)
+
+
 # The same of an A100, gpu-cache/a100_80.txt, of an L40 and an A40, @71a3611 gpu-cache/l40.txt and a40.txt, and of an
 # H100, @266497d cuda-cache/h100_pcie.txt: one block of 256 threads without shared memory on each SM.
 EDGES = {

@@ -8,6 +8,7 @@ Models   All lines are followed while they make no more than SECTORS_FOLLOWED se
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -169,16 +170,16 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
 
 def step_and_age(
     program: Program, trace: Trace, plan: Schedule, spaces: tuple[Accesses, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rank in time of every row when warps keep step, and when older ones run ahead.
+) -> tuple[NDArray[np.int64], Callable[[], NDArray[np.int64]] | None]:
+    """Rank in time of every row when warps keep step, and what gives it when older ones run ahead.
 
     Barriers keep the warps of a block in step: then there is but one order.
     """
     block = block_of_warp(trace)[np.concatenate([one.warp for one in spaces])]
     in_step = order_of_rows(trace, plan, block, spaces, np.ones(len(trace.warps)))
     if any(one.opcode in BARRIERS for one in program.instructions):
-        return in_step, in_step
-    return in_step, order_of_rows(trace, plan, block, spaces, speeds_by_age(trace, plan))
+        return in_step, None
+    return in_step, lambda: order_of_rows(trace, plan, block, spaces, speeds_by_age(trace, plan))
 
 
 def _followed(parts: tuple[Space, Space]) -> tuple[SectorList, float]:

@@ -9,6 +9,7 @@ Models   Block b stands in the queue of SM b mod SMs and runs with the blocks of
 Omits    Blocks that start as others end; traffic of other launches.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,13 +58,13 @@ class Rows:
     """Accesses on their way through the caches, shape (n,) each.
 
     kind : READ, WRITE or UPDATE. cached : whether the L1 may answer. rank : place in time when warps keep step.
-    ahead : place in time when older warps run ahead. sm, turn : of its block.
+    ahead : gives the place in time when older warps run ahead; None where none may. sm, turn : of its block.
     """
 
     kind: NDArray[np.int8]
     cached: NDArray[np.bool_]
     rank: NDArray[np.int64]
-    ahead: NDArray[np.int64]
+    ahead: Callable[[], NDArray[np.int64]] | None
     sm: NDArray[np.int64]
     turn: NDArray[np.int64]
 
@@ -192,7 +193,9 @@ def levels(
     if machine.l1_bytes:
         mine = np.flatnonzero((kind == READ) & rows.cached[touched.row])
         row = touched.row[mine]
-        loads = lead.Loads(touched.sector[mine], rows.sm[row], rows.rank[row], rows.ahead[row])
+        order = rows.ahead
+        ahead = None if order is None else lambda: order()[row]
+        loads = lead.Loads(touched.sector[mine], rows.sm[row], rows.rank[row], ahead)
         hit = lead.hits(loads, caches.l1(machine.l1_bytes * shares[0]), machine.lead_reach, simulate)
         level[mine[hit]] = L1
     past = np.flatnonzero(level == L2)

@@ -25,13 +25,14 @@ from warpbound.memory.caches import READ, Cache, Outcome, Stream
 class Loads:
     """Sectors that loads ask of the L1s, shape (m,) each.
 
-    sector : its number. sm : whose L1. rank, ahead : place in time of its access, in step and by age.
+    sector : its number. sm : whose L1. rank : place in time of its access, in step. ahead : the same by age, worked out
+    when it is wanted; None where no warp may run ahead.
     """
 
     sector: NDArray[np.int64]
     sm: NDArray[np.int64]
     rank: NDArray[np.int64]
-    ahead: NDArray[np.int64]
+    ahead: Callable[[], NDArray[np.int64]] | None
 
 
 def speeds(together: NDArray[np.int64], by_age: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -54,12 +55,12 @@ def hits(
 ) -> NDArray[np.bool_]:
     """Which loads hit in an L1 that was empty before, (m,)."""
     in_step = _hits(loads, loads.rank, cache, simulate)
-    if reach <= 1 or np.array_equal(loads.rank, loads.ahead):
+    if reach <= 1 or loads.ahead is None:
         return in_step
     within = _hits(loads, loads.rank, replace(cache, ways=int(cache.ways * reach)), simulate)
     if not (within & ~in_step).any():
         return in_step
-    return in_step | within & _hits(loads, loads.ahead, cache, simulate)
+    return in_step | within & _hits(loads, loads.ahead(), cache, simulate)
 
 
 def _hits(
