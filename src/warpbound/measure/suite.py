@@ -54,6 +54,7 @@ MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most
 }
 ONE_ARCHITECTURE = {"wgmma": wgmma.ARCH}  # mechanism -> the only one that has its instructions
 PER_CASE_S = 4e-3  # the host's own part: buffers, launches, reading back
+PER_STAMP_S = 4e-7  # of a warp, in every sample
 
 
 def units(mechanism: str) -> dict[str, Unit]:
@@ -98,4 +99,5 @@ def expected(case: Case, effort: str) -> float:
     stopping = EFFORTS[effort]
     samples = max(3.0, min(2.0 * stopping.fewest, stopping.seconds / case.seconds))
     made = sum(buffer.size for buffer in case.buffers if buffer.fill == "order") / 4 * 6e-8
-    return samples * case.seconds + made + PER_CASE_S
+    stamps = case.run.warps * PER_STAMP_S if case.reading == "stamps" else 0.0
+    return samples * (case.seconds + stamps) + made + PER_CASE_S
