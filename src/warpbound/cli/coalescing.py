@@ -9,7 +9,7 @@ EXAMPLES = """
 \b
 Examples:
   warpbound coalescing 'a[blockIdx.x * blockDim.x + threadIdx.x * 2]'
-  warpbound coalescing 'a[(blockIdx.x * 16 + threadIdx.x) * n + threadIdx.y]' --block 16,16 --gpu gtx280
+  warpbound coalescing 'a[threadIdx.x * n + threadIdx.y]' --block 16,16
   warpbound coalescing 'p[threadIdx.x * 3 + 1]' --element 8 --format json
   warpbound coalescing 'tile[threadIdx.x][threadIdx.y]' --shape 32,33 --block 32,32 --shared
 """

@@ -10,8 +10,8 @@ from warpbound.errors import CommandError
 
 EXAMPLES = """\b
 Examples:
-  warpbound count examples/listings/hong_kim_tiled.ptx --trips '$OUTERLOOP=3' --uncoalesced all
-  warpbound count kernel.ptx --trips '$L__BB0_2=128' --uncoalesced 41,43 --format toml > kernel.toml
+  warpbound count tiled.ptx --trips '$OUTERLOOP=3' --uncoalesced all
+  warpbound count kernel.ptx --trips '$L__BB0_2=128' --format toml > k.toml
 """
 
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from warpbound.analysis.entries import Entry
 from warpbound.camping.validation import Judged
 from warpbound.models.campprof_2011.regression import Fit
+from warpbound.report.charts import Fitting
 from warpbound.report.words import amount, seconds
 
 BARS = 32  # characters of the band
@@ -57,7 +58,7 @@ def fit_text(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]]) -> R
         for key, coefficient, error, t, p in _rows(one):
             mark = "" if key in kept[name] else " (not significant)"
             table.add_row(SYMBOLS[key] + mark, f"{coefficient * 1e6:.4g}", f"{error * 1e6:.2g}", f"{t:.1f}", f"{p:.1e}")
-        parts += [Text(title, "bold cyan"), Padding(table, (0, 0, 0, 2))]
+        parts += [Text(title, "bold cyan"), Padding(Fitting(table), (0, 0, 0, 2))]
     return Group(*parts)
 
 
@@ -82,7 +83,7 @@ def band_text(entry: Entry) -> RenderableType:
         own = "" if at is None else _time(at)
         table.add_row(f"{warps}{here}", _time(low), _time(high), own, _bar((low, high, at), most))
     notes = [Text(f"- {note}", "dim") for note in entry["notes"]]
-    return Group(*lines, table, Text("* the configuration given; x the application.", "dim"), *notes)
+    return Group(*lines, Fitting(table), Text("* the configuration given; x the application.", "dim"), *notes)
 
 
 def _bar(values: tuple[float, float, float | None], most: float) -> str:
@@ -131,7 +132,7 @@ def validation_text(results: Sequence[Judged]) -> RenderableType:
         errors = (f"{amount(100 * value)} %" for value in (one.best_error, one.worst_error, one.line_error))
         table.add_row(one.known.name, one.known.camping, degree, *errors)
     return Group(
-        table,
+        Fitting(table),
         Text("best, worst, line: geometric-mean errors of those bounds and of the application line;", "dim"),
         Text("degree: at the middle configuration. Times are simulated.", "dim"),
     )

@@ -84,7 +84,8 @@ class Fitting:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         needed = Measurement.get(console, options.update(max_width=WIDEST), self.table)
-        if needed.maximum <= options.max_width or needed.minimum + SLACK <= options.max_width:
+        least = needed.maximum if all(column.no_wrap for column in self.table.columns) else needed.minimum + SLACK
+        if min(needed.maximum, least) <= options.max_width:
             yield self.table
             return
         headings = [str(column.header) for column in self.table.columns]
@@ -95,6 +96,6 @@ class Fitting:
 
 def plain(cell: object) -> str:
     """A cell's words without style; a bar has none."""
-    if isinstance(cell, Bar):
+    if isinstance(cell, Bar) or (isinstance(cell, Text) and not cell.plain.strip(BLOCK)):
         return ""
     return cell.plain.strip() if isinstance(cell, Text) else str(cell).strip()

@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Fitting
 from warpbound.report.words import amount
 
 
@@ -26,7 +27,7 @@ def coalescing(entry: Entry) -> RenderableType:
     return Group(*parts)
 
 
-def _rules(entry: Entry) -> Table:
+def _rules(entry: Entry) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("compute capability", "transactions", "bytes", "of use", ""):
         table.add_column(name, justify="left" if name in ("compute capability", "") else "right", no_wrap=True)
@@ -36,10 +37,10 @@ def _rules(entry: Entry) -> Table:
             f"{100 * rule['efficiency']:.0f} %", "coalesced" if rule["coalesced"] else "not coalesced",
             style="" if rule["coalesced"] else "bold",
         )  # fmt: skip
-    return table
+    return Fitting(table)
 
 
-def _banks(entry: Entry) -> Table:
+def _banks(entry: Entry) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("compute capability", "wavefronts", "without conflict"):
         table.add_column(name, justify="left" if name == "compute capability" else "right", no_wrap=True)
@@ -47,7 +48,7 @@ def _banks(entry: Entry) -> Table:
         table.add_row(
             rule["compute_capability"], amount(rule["wavefronts_per_request"]), amount(rule["without_conflict"])
         )
-    return table
+    return Fitting(table)
 
 
 def _paper(said: Entry) -> str:

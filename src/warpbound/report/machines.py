@@ -10,6 +10,7 @@ from rich.text import Text
 
 from warpbound.entry import Entry
 from warpbound.machine import PARAMETERS, Claim, Gpu
+from warpbound.report.charts import Fitting
 
 
 def gpu_entry(gpu: Gpu) -> Entry:
@@ -51,7 +52,7 @@ def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
     notes = [Text("warpbound gpus NAME shows every value of one with its source.", "dim")]
     if made_up:
         notes.append(Text(f"Made up by papers, and left out by --gpu all: {made_up}.", "dim"))
-    return Group(table, *notes)
+    return Group(Fitting(table), *notes)
 
 
 def board(gpu: Gpu) -> RenderableType:

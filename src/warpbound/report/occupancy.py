@@ -10,6 +10,7 @@ from rich.text import Text
 from warpbound.entry import Entry
 from warpbound.machine import Gpu
 from warpbound.occupancy_ladder import Rung
+from warpbound.report.charts import Fitting
 from warpbound.report.words import amount, count
 from warpbound.residency import Residency, ResidencySweep
 
@@ -73,7 +74,7 @@ def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:
             f"{value}{' <' if rung['now'] else '  '}", str(rung["blocks_per_sm"]), str(rung["warps_per_sm"]),
             f"{100 * rung['occupancy']:.0f} %", ", ".join(rung["limiters"]), style="bold" if rung["now"] else "",
         )  # fmt: skip
-    return table
+    return Fitting(table)
 
 
 def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], found: ResidencySweep) -> list[Entry]:
@@ -112,4 +113,4 @@ def sweep_text(rows: Sequence[Entry]) -> RenderableType:
         if "error" in row:
             reasons.setdefault(row["error"]["reason"], []).append(row["gpu"])
     refused = [Text(f"{', '.join(gpus)}: {reason}", "red") for reason, gpus in reasons.items()]
-    return Group(Text(", ".join(fixed), "bold"), table, *refused)
+    return Group(Text(", ".join(fixed), "bold"), Fitting(table), *refused)

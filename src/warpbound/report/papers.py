@@ -22,6 +22,8 @@ def about(text: str) -> RenderableType:
 
 def _beside(rows: list[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column()
     for name, words in rows:
         table.add_row(Text(name, "bold"), Text(" ".join(words.split())))
     return table

@@ -8,13 +8,14 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Fitting
 from warpbound.report.words import seconds
 
 COLUMNS = {
-    "l1": "all L1",
-    "l2": "all L2",
+    "l1": "L1",
+    "l2": "L2",
     "estimate": "estimate",
-    "dram": "all DRAM",
+    "dram": "DRAM",
     "side_by_side": "overlap",
     "one_by_one": "no overlap",
 }
@@ -38,4 +39,5 @@ def _table(entry: Entry) -> RenderableType:
         times = (entry["range"][name][row] for name in COLUMNS)
         blocks = str(entry["blocks_per_sm"][row])
         table.add_row(str(warps), blocks, *("-" if time is None else seconds(time) for time in times))
-    return Group(table, Text("Loads served by one level alone; pipes and latency alone, with memory as it is.", "dim"))
+    said = "Loads served by one level alone; pipes and latency alone, with memory as it is."
+    return Group(Fitting(table), Text(said, "dim"))

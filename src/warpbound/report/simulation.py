@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warpbound.report.charts import Fitting
 from warpbound.report.words import amount, seconds
 
 BAR = 20  # columns of a full bar
@@ -47,7 +48,7 @@ def _stalls(stalls: Mapping[str, float]) -> RenderableType:
         if share > 0:
             bar = Text("█" * max(1, round(BAR * share)), style="yellow")
             table.add_row(name.replace("_", " "), f"{share:.1%}", bar)
-    return table
+    return Fitting(table)
 
 
 def family_page(rows: Sequence[Mapping[str, Any]], title: str) -> Iterator[RenderableType]:
@@ -63,7 +64,7 @@ def family_page(rows: Sequence[Mapping[str, Any]], title: str) -> Iterator[Rende
             f"{row['model_loads_per_cycle']:.4f}",
             f"{row['loads_per_cycle'] / row['model_loads_per_cycle']:.3f}",
         )
-    yield table
+    yield Fitting(table)
     yield Text("Per SM; the model is that of section 4.1 of the thesis, the least of three limits.", "dim")
 
 
@@ -85,7 +86,7 @@ def _extremes(entry: Mapping[str, Any]) -> RenderableType:
         high = max(at, key=lambda i, found=found: found["most"][i])  # type: ignore[misc]
         where = (f"{entry['alpha'][low]:g}", f"{found['most'][high]:.3f}", f"{entry['alpha'][high]:g}")
         table.add_row(name, f"{found['least'][low]:.3f}", *where)
-    return table
+    return Fitting(table)
 
 
 def _needed(entry: Mapping[str, Any]) -> RenderableType:
@@ -94,7 +95,7 @@ def _needed(entry: Mapping[str, Any]) -> RenderableType:
     for i, alpha in enumerate(entry["alpha"]):
         row = (entry["needed"][name][i] for name in shown)
         table.add_row(f"{alpha:g}", *("-" if math.isnan(warps) else f"{warps:g}" for warps in row))
-    return table
+    return Fitting(table)
 
 
 def _plain_table(*names: str) -> Table:
