@@ -16,6 +16,8 @@ from warpbound.program.registers import writes
 
 Handler = Callable[[State], None]
 
+REMEMBERED = 128  # contents of the register of its addresses that an access keeps
+
 
 def _noting(here: Site) -> Handler:
     """The registers of the result have been written."""
@@ -105,7 +107,7 @@ def store_window(space: str) -> Callable[[Site], Handler]:
 
 
 def _remembering(here: Site, space: str, access: Handler) -> Handler:
-    """An access that is noted once more while the group and the register of its addresses are what they were.
+    """An access that is noted once more where the group and the register of its addresses are what they once were.
 
     Bytes once written stay written, and what is noted of those that were not is noted once.
     """
@@ -113,18 +115,29 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
     if len(terms) != 1 or terms[0].kind != "register" or space != "shared":
         return access
     register = terms[0].index
-    before: tuple[State | None, int, int] = (None, 0, 0)
+    known: dict[tuple[int, bytes], Callable[[], None]] = {}
+    owner: State | None = None
+    last = (0, 0)
     again: Callable[[], None]
 
     def handler(x: State) -> None:
-        nonlocal before, again
+        nonlocal owner, last, again
         if x.mask is not None or x.recorder is None:
             access(x)
-        elif before[0] is x and before[1] == x.turn and before[2] == x.version[register]:
-            again()
-        else:
-            access(x)
-            before, again = (x, x.turn, x.version[register]), x.recorder.again(space)
+            return
+        now = (x.turn, x.version[register])
+        if owner is not x or now != last:
+            if owner is not x or len(known) >= REMEMBERED:
+                known.clear()
+            key = (x.turn, x.get(register).tobytes())
+            owner, last, fresh = x, now, key not in known
+            if fresh:
+                access(x)
+                known[key] = x.recorder.again(space)
+            again = known[key]
+            if fresh:
+                return
+        again()
 
     return handler
 

@@ -7,6 +7,7 @@ Source   the operand order of the SASS tables in NVIDIA's "CUDA Binary Utilities
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 
@@ -26,6 +27,7 @@ _CONDITION = re.compile(r"C\d$")  # 1.x names the condition register that it set
 _TYPE = re.compile(r"[FSUB](8|16|32|64)$")
 
 
+@lru_cache(1 << 14)
 def writes(one: Instruction) -> tuple[str, ...]:
     """Registers that hold its results."""
     found: list[str] = []
@@ -37,6 +39,7 @@ def writes(one: Instruction) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+@lru_cache(1 << 14)
 def reads(one: Instruction) -> tuple[str, ...]:
     """Registers that it needs: sources, addresses, the guard, the carry."""
     found = list(_names(one.guard, 1)) if one.guard else []
