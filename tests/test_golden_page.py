@@ -1,14 +1,19 @@
 """docs/models.md: the figures in its sentences are those of golden cases, which are checked elsewhere.
 
-The tables on the page are compared by test_models_invariants_situations.py and test_comparison.py.
+The tables on the page are compared by test_models_invariants_situations.py and test_comparison.py, the one of the
+evidence here.
 """
 
 import tomllib
+from collections import Counter
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
 from warpbound.models import MODELS
+from warpbound.reproduce import recorded
+from warpbound.reproduce.pages import KINDS
 
 HERE = Path(__file__).parent
 PAGE = " ".join((HERE.parent / "docs" / "models.md").read_text().split())
@@ -40,6 +45,43 @@ SENTENCES = [  # a piece of the page, with a place for each number; where each i
         ["volkov_2016:s4.5.peak_n.Kepler", "volkov_2016:s4.5.peak_alpha.Kepler"],
     ),
 ]
+
+EVIDENCE = {  # model -> what the page calls its items of `warpbound reproduce`, and their keys
+    "roofline_2009": ("none", ()),
+    "cuda_guide_2015": ("`volkov_2016:table-4.3`", ("volkov_2016:table-4.3",)),
+    "saavedra_barrera_1990": ("`volkov_2016:section-4.9`", ("volkov_2016:section-4.9",)),
+    "chen_aamodt_2009": ("`volkov_2016:section-4.13`", ("volkov_2016:section-4.13",)),
+    "zhang_owens_2011": ("`volkov_2016:sections-7.3-7.4`", ("volkov_2016:sections-7.3-7.4",)),
+    "hong_kim_2009": ("`hong_kim_2009`, `volkov_2016:section-7.1`", ("hong_kim_2009:*", "volkov_2016:section-7.1")),
+    "sim_2012": ("`volkov_2016:sections-7.3-7.4`", ("volkov_2016:sections-7.3-7.4",)),
+    "baghsorkhi_2010": ("`volkov_2016:section-7.2`", ("volkov_2016:section-7.2",)),
+    "huang_2014": ("`volkov_2016:sections-7.5-7.6` and `7.7-7.8`", ("volkov_2016:sections-7.[57]-7.*",)),
+    "interval_analysis": ("`interval_analysis`", ("interval_analysis:*",)),
+    "transit_2015": ("`x_model_2016:figs-2-5`", ("x_model_2016:figs-2-5",)),
+    "x_model_2016": ("`x_model_2016`", ("x_model_2016:*",)),
+    "valley_2009": ("none", ()),
+    "volkov_2016": ("`volkov_2016`, chapters 3 to 6", ("volkov_2016:*-[3-6].*",)),
+    "campprof_2011": ("`campprof_2011`", ("campprof_2011:*",)),
+}
+
+
+def cases(model: str) -> int:
+    """Golden cases of the model's own file."""
+    return len(tomllib.loads((HERE / "golden" / f"{model}.toml").read_text())["case"])
+
+
+def verdicts(model: str) -> str:
+    """What the record says of its items: printed numbers by verdict."""
+    keys = [key for key in recorded() if any(fnmatch(key, pattern) for pattern in EVIDENCE[model][1])]
+    said = Counter(str(row[0]) for key in keys for row in recorded()[key].values())
+    found = {kind: sum(said[verdict.value] for verdict in own) for kind, own in KINDS.items()}
+    return ", ".join(f"{count} {kind}" for kind, count in found.items() if count) or "-"
+
+
+def test_every_model_has_its_evidence_on_the_page() -> None:
+    assert EVIDENCE.keys() == MODELS.keys()
+    for model, (items, _) in EVIDENCE.items():
+        assert f"| `{model}` | {cases(model)} | {items} | {verdicts(model)} |" in PAGE
 
 
 @pytest.mark.parametrize("sentence, where", SENTENCES)
