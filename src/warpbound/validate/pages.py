@@ -17,14 +17,18 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     "not overlap these misses with the hits. On the H100 all SMs that read one line at a time are served better than "
     "L2's own rate allows: its counters show a third of the sectors that arrive. Counters of requests that L2 merges "
     "would give both.",
-    ("launches", "scale"): "Two buffers of 23 to 28 MB together: all of it is still found in the 40 MB of L2, yet "
+    ("launches", "scale"): "Two buffers of 22 to 29 MB together: nearly all is still found in the 40 MB of L2, yet "
     "launches take longer than L2 needs for it. Every line is dirty there; if L2 writes some back early, DRAM works "
     "although nothing misses. DRAM counters of a copy between 16 and 32 MB would show it.",
     ("strides", "stride_double"): "Tag look-ups are counted by a rule that was found on the counters of these strides; "
-    "it misses a few of them by a tenth.",
-    ("strides", "stride_float"): "The same rule for the tags, in single words.",
-    ("strides", "block_float"): "Lanes of one warp in 32 rows: nine tag look-ups, where the rule finds more.",
-    ("strides", "block_double"): "The same for double words.",
+    "it misses a few of them by a tenth. The same counter over the starting offsets of one stride would show which "
+    "lanes share a look-up.",
+    ("strides", "stride_float"): "The rule for tag look-ups, in single words: a tenth too few of them at stride 3, too "
+    "many at 54. The counter over the starting offsets of one stride would show which lanes share a look-up.",
+    ("strides", "block_float"): "Lanes of one warp in up to 32 rows: the rule for tag look-ups is off by 0.2 or 0.3 of "
+    "3 to 5 of them per load. The counter over the distance of the rows would show which rows share one.",
+    ("strides", "block_double"): "In 16 rows of two double words: 5.0 tag look-ups per load by the rule, 5.4 by the "
+    "counter. That counter over the distance of the rows would show which rows share one.",
     ("chains", "stream"): "Waiting at device memory was fitted on HBM2; this board's waits less at the same load, and "
     "its capacity is limited to what its pins carry. A loaded-latency curve would give both.",
     ("streams", "stencil5"): "The lines that a stencil's neighbouring loads wait for are spread evenly over its loads; "
