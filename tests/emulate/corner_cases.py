@@ -140,8 +140,13 @@ def mutual_recursion(random):
     return Case(SOURCE, "mutual_recursion", 1, 96, {"n": n, "out": np.zeros_like(n)}, {"out": Expected(wanted)})
 
 
+def talking(random):
+    x = random.integers(0, 99, 64).astype(np.int32)
+    return Case(SOURCE, "talking", 1, 64, {"in": x, "out": np.zeros_like(x)}, {"out": Expected(x * x)})
+
+
 CASES: dict[str, Make] = {
     make.__name__: make
     for make in (double_minima, saturating, byte_modes, short_copies, wide_atomics, directed_halves, placed_addresses,
-                 widest_accesses, elected, tanh_bfloats, mutual_recursion)
+                 widest_accesses, elected, tanh_bfloats, mutual_recursion, talking)
 }  # fmt: skip

@@ -19,6 +19,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.services import served
 from warpbound.emulate.state import LANES, Mask, State, Value, ballots
 from warpbound.program.instruction import RZ, Operand
 
@@ -130,7 +131,7 @@ def call(here: Site, flow: Flow, at: int) -> Move:
     """CALL: the return address is in registers already. A register holds where a function begins in the kernel's code,
     as bank 2 lists it for the function pointers of the kernel."""
     if any(one.kind in ("register", "uniform") for one in here.instruction.operands):
-        return indirect(here, flow, at)
+        return served(here, indirect(here, flow, at))
     return branch(here, flow, at)
 
 

@@ -10,6 +10,7 @@ from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
 from warpbound.emulate.clusters import bank_words, cluster_of
 from warpbound.emulate.image import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
 from warpbound.emulate.operand_access import Constants
+from warpbound.emulate.services import ADDRESSES
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
@@ -172,17 +173,21 @@ def _banks(program: Program, image: Image, variables: dict[str, int]) -> dict[in
     """The constant banks of the code; in them and in the device globals, the addresses of device globals filled in."""
     banks = {number: bytearray(bank) for number, bank in program.constants.items()}
     for fixup in program.fixups:
-        if fixup.symbol not in variables:
+        if fixup.symbol in variables:
+            place = image.address(variables[fixup.symbol]) + fixup.addend
+        elif fixup.symbol in ADDRESSES:
+            place = ADDRESSES[fixup.symbol]
+        else:
             continue
-        address = (image.address(variables[fixup.symbol]) + fixup.addend).to_bytes(8, "little")
+        address = place.to_bytes(8, "little")
         if fixup.section.startswith(CONSTANT):
             bank = banks.get(int(fixup.section.removeprefix(CONSTANT)), bytearray())
             bank[fixup.offset : fixup.offset + 8] = address
             continue
         for one in program.symbols:
             if one.section == fixup.section and 0 <= fixup.offset - one.offset < one.size - 7:
-                place = fixup.offset - one.offset
-                image.contents(variables[one.name])[place : place + 8] = np.frombuffer(address, np.uint8)
+                at = fixup.offset - one.offset
+                image.contents(variables[one.name])[at : at + 8] = np.frombuffer(address, np.uint8)
     return banks
 
 

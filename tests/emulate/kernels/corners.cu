@@ -1,6 +1,8 @@
 // What compilers emit only for unusual code: minima of doubles, saturating sums, byte modes, short copies, wide
 // atomics, directed roundings to FP16, addresses inside of device data.
 #include <cuda_fp16.h>
+#include <stdio.h>
+#include <assert.h>
 
 extern "C" __global__ void double_minima(const double* a, const double* b, double* least, double* most)
 {
@@ -127,3 +129,17 @@ __device__ __noinline__ int up(int n, int sum) { return n == 0 ? 2 * sum : down(
 __device__ __noinline__ int down(int n, int sum) { return n == 0 ? 3 * sum : up(n - 1, sum ^ n) + (n & 1); }
 
 extern "C" __global__ void mutual_recursion(const int* n, int* out) { out[threadIdx.x] = up(n[threadIdx.x], 1); }
+
+extern "C" __global__ void talking(const int* in, int* out)
+{
+    int t = threadIdx.x, x = in[t];
+    if (x % 3 == 0) printf("%d at %d\n", x, t);
+    if (x % 5 == 1) printf("again\n");
+    out[t] = x * x;
+}
+
+extern "C" __global__ void asserting(const int* in, int* out)
+{
+    assert(in[threadIdx.x] < 40);
+    out[threadIdx.x] = in[threadIdx.x];
+}

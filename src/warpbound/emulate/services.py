@@ -1,0 +1,45 @@
+"""Functions of the driver that compiled code calls by address: printf prints nothing, a failed assertion stops.
+
+Source   Compiled probes for sm_75 to sm_120: the address comes from bank 4, the call returns to the next instruction.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warpbound.emulate.operand_access import Site, raw, unsupported
+from warpbound.emulate.state import BadAccess, State
+
+Move = Callable[[State], int | None]
+
+_FIRST = 0x7F00_0000  # behind all code
+ADDRESSES = {name: _FIRST + 16 * i for i, name in enumerate(("vprintf", "__assertfail", "malloc", "free"))}
+_NAMES = {address: name for name, address in ADDRESSES.items()}
+
+
+def served(here: Site, otherwise: Move) -> Move:
+    """A call by address: of the driver's functions here, `otherwise` of the kernel's own."""
+    read = raw(next(one for one in here.instruction.operands if one.kind in ("register", "uniform")), here)
+
+    def move(x: State) -> int | None:
+        targets, active = np.broadcast_to(read(x), x.selected_lanes), x.active()
+        lane = int(active.argmax())
+        name = _NAMES.get(int(targets[lane]))
+        if name is None:
+            return otherwise(x)
+        if name == "__assertfail":
+            raise BadAccess(lane, "an assertion of the kernel does not hold")
+        if name != "vprintf" or (targets[active] != targets[lane]).any():
+            raise unsupported(here.instruction, f", which calls {name}")
+        return None
+
+    return move
+
+
+def load_address(here: Site) -> Callable[[State], None]:
+    """LEPC: the address of a label, or of the instruction itself."""
+    output = here.output
+    assert output is not None
+    label = next((int(one.value) for one in here.instruction.operands if one.kind == "label"), None)
+    value = np.uint64(here.instruction.address if label is None else label)
+    return lambda x: x.put_pair(output.index, np.full(x.selected_lanes, value))
