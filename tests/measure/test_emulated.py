@@ -77,3 +77,43 @@ def test_adding_zeros_leaves_the_chain_alone(alpha: int) -> None:
                                      "zero": 0.0, "rounds": 2}))["stamps"].reshape(-1, 3)  # fmt: skip
     assert (found[:, 1] >= found[:, 0]).all()
     assert found[:, 1].all()
+
+
+def test_lines_of_a_kind_are_one_round() -> None:
+    """Parted by their times, whatever these are; a chain that was there before leaves no trace."""
+    lines = 12
+    old = np.full(32 * lines, FIRST + 5, np.uint32)
+    args = {"list": np.zeros(2 + 2 * lines, np.uint32), "cycles": np.zeros(lines, np.uint32), "array": old,
+            "lines": lines, "tries": 2}  # fmt: skip
+    found = run(decoded("l2_partitions", 90)["part_lines"], launch(grid=1, block=32, args=args))
+    near, far = found["list"][:2].tolist()
+    kinds = [found["list"][2 : 2 + near].tolist(), found["list"][2 + lines : 2 + lines + far].tolist()]
+    assert sorted(kinds[0] + kinds[1]) == list(range(lines))
+    times = found["cycles"]
+    cut = (int(times.min()) + int(times.max())) // 2
+    assert [line for line in range(lines) if times[line] > cut] == kinds[1]
+    for kind in filter(None, kinds):
+        for lane in (0, 31):
+            assert [at // 32 for at in follow(found["array"], 32 * kind[0] + lane)] == kind
+    stamps = np.zeros(3 * 4, np.uint64)
+    args = {"stamps": stamps, "array": found["array"], "list": found["list"], "lines": lines, "far": 1, "rounds": 2}
+    done = run(decoded("l2_partitions", 90)["half_of_l2"], launch(grid=2, block=64, args=args))["stamps"].reshape(-1, 3)
+    assert (done[:, 1] >= done[:, 0]).all()
+    assert done[:, 1].all()
+
+
+@pytest.mark.parametrize(("gap", "ordered"), [(1, False), (2, False), (16, True)])
+def test_loaded_chains_stay_in_their_array(gap: int, ordered: bool) -> None:  # noqa: FBT001
+    """Two chains of every thread, and the loads between the clocks follow what was woven."""
+    threads, count = 64, 256
+    order = np.random.default_rng(4).permutation(count).astype(np.uint32)
+    chain = np.zeros(count * gap, np.uint32)
+    if ordered:
+        chain[order * gap] = FIRST + np.roll(order, -1) * gap
+    else:
+        at = np.arange(count * gap, dtype=np.uint32)
+        chain = (FIRST + (at + gap * threads * 2) % (count * gap)).astype(np.uint32)
+    args = {"stamps": np.zeros(3 * 2, np.uint64), "array": chain, "order": order if ordered else 0, "count": count,
+            "gap": gap, "apart": 2 if ordered else 1, "touched": 0, "rounds": 1}  # fmt: skip
+    found = run(decoded("loaded_latency", 90)["loaded_cg_2"], launch(grid=1, block=threads, args=args))["stamps"]
+    assert found.reshape(-1, 3)[:, 1].all()

@@ -29,6 +29,8 @@ KERNEL map_lines(u32 *out, const u32 *array, u32 apart, int lines, int tries) {
 // list: how many near and far, then the near ones, then the far ones.
 KERNEL part_lines(u32 *list, u32 *cycles, u32 *array, u32 lines, int tries) {
     u32 least = ~0u, most = 0;
+    for (u32 i = 0; i < lines; i++) array[i * LINE_WORDS + threadIdx.x] = 0;  // of a chain woven before
+    __threadfence();
     for (u32 i = 0; i < lines; i++) {
         u32 best = least_of(array + i * LINE_WORDS + threadIdx.x, tries);
         for (int d = 16; d; d /= 2) best = max(best, __shfl_xor_sync(~0u, best, d));
@@ -65,7 +67,8 @@ KERNEL half_of_l2(u64 *stamps, const u32 *array, const u32 *list, u32 lines, u32
     const u32 *base = before(array);
     u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (threadIdx.x < 32) {
-        u32 once = probed(base, start_of(list, lines, 0, warp)), other = probed(base, start_of(list, lines, 1, warp));
+        u32 once = probed(base, start_of(list, lines, 0, warp));
+        u32 other = probed(base, start_of(list, lines, list[1] > 0, warp));  // without far lines the same again
         if (threadIdx.x == 0) swapped = list[1] && once > other;
     }
     __syncthreads();
