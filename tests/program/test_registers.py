@@ -38,6 +38,8 @@ def instruction(text: str) -> Instruction:
         ("LDG.E.128 R4, [R2.64]", "R4 R5 R6 R7", "R2 R3"),
         ("LDG.E R0, desc[UR4][R2.64]", "R0", "UR4 UR5 R2 R3"),
         ("LDG.E R0, [R2.U32+UR4]", "R0", "R2 UR4"),
+        ("LDG.E.ENL2.256 R12, R8, desc[UR4][R2.64]", "R12 R13 R14 R15 R8 R9 R10 R11", "UR4 UR5 R2 R3"),
+        ("STG.E.ENL2.256 [R2.64], R4, R8", "", "R2 R3 R4 R5 R6 R7 R8 R9 R10 R11"),
         ("LDS.64 R4, [R2]", "R4 R5", "R2"),
         ("LDC R4, c[0x3][R5]", "R4", "R5"),
         ("ST [R2], R3", "", "R2 R3"),

@@ -66,7 +66,7 @@ def _results(one: Instruction) -> int:
     first, second = (x.kind.removeprefix("uniform_") for x in one.operands[:2])
     if first == "predicate":
         return 2 if second in ("predicate", "register", "uniform") and _sets_two(one) else 1
-    return 2 if second == "predicate" and len(one.operands) > 2 else 1
+    return 2 if (second == "predicate" and len(one.operands) > 2) or _in_two_runs(one) else 1
 
 
 def _sets_two(one: Instruction) -> bool:
@@ -109,8 +109,13 @@ def _source_width(one: Instruction, *, last: bool) -> int:
 
 
 def _access_width(one: Instruction) -> int:
-    """Registers that hold what one lane loads or stores."""
-    return next((int(word) // 32 for word in one.modifiers if word in ("64", "96", "128", "256")), 1)
+    """Registers that hold what one lane loads or stores; 256 bits lie in two runs of four."""
+    width = next((int(word) // 32 for word in one.modifiers if word in ("64", "96", "128", "256")), 1)
+    return width // 2 if _in_two_runs(one) else width
+
+
+def _in_two_runs(one: Instruction) -> bool:
+    return "256" in one.modifiers and sum(x.kind == "register" for x in one.operands) == 2
 
 
 def _address_width(one: Instruction, operand: Operand, term: Operand) -> int:
