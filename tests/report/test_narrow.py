@@ -1,4 +1,4 @@
-"""Every command in narrow, usual and wide windows: no line too long, no heading cut short, no escape codes in a pipe."""
+"""Every command in narrow, usual and wide windows: no line too long, no heading cut, no escape codes in a pipe."""
 
 import pytest
 from click.testing import CliRunner

@@ -34,7 +34,7 @@ Stream = NDArray[np.int32]
 Followed = tuple[Trace, Sample, Traffic]
 BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
 WAVES = 12                                   # blocks to each place that are enough for a steady rate
-LOGGED = 20_000                              # events of a timeline
+LOGGED = 4_000                               # events of a timeline, which is shorter where there are more
 LARGEST = 10                                 # budgets that a first wave may take
 FIRST_WITH_CONTROL_WORDS = 70
 NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are those of the headline prediction"
@@ -110,7 +110,9 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
     kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
     x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
     done = run(x)
-    return list(spans(x, done, min(cycles, done.cycles)))
+    issues = done.log["cycle"][done.log["kind"] == "issue"]
+    told = float(issues.max()) if len(done.log) == LOGGED else done.cycles
+    return list(spans(x, done, min(cycles, told)))
 
 
 def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:

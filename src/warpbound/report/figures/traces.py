@@ -9,6 +9,7 @@ from warpbound.report.figures.picture import Arrows, Band, Bars, Boxes, Curve, L
 from warpbound.report.figures.theme import Theme
 
 Spec = dict[str, Any]
+DIGITS = 7  # of a number in a drawing: more are not seen and make the file large
 
 
 def markup(text: str) -> str:
@@ -18,7 +19,7 @@ def markup(text: str) -> str:
 
 def _list(values: Any) -> list[float | None]:
     own = numbers(values)
-    plain: list[float | None] = own.tolist()
+    plain: list[float | None] = [float(f"{value:.{DIGITS}g}") for value in own.tolist()]
     for gap in np.flatnonzero(~np.isfinite(own)).tolist():
         plain[gap] = None
     return plain
