@@ -1,0 +1,46 @@
+"""The kernels of the published tables compute what their corpora say they do."""
+
+import numpy as np
+import pytest
+
+import warpbound
+from warpbound.kernel_launch import launch
+from warpbound.program import programs
+from warpbound.program.cuda import Options
+from warpbound.validate.corpus import corpus
+
+pytestmark = pytest.mark.cuda
+RANDOM = np.random.default_rng(7)
+
+
+def kernel(name, of, **defines):
+    source = corpus(of).folder / corpus(of).shared.source
+    macros = tuple((key, str(value)) for key, value in defines.items())
+    return programs(source, warpbound.gpu("a100-sxm-80gb"), name, Options(defines=macros))[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "tile", "block", "depth"),
+    [("by_column", 32, (32, 32), 8), ("by_row", 32, 1024, 8), ("tiled", 32, 1024, 8), ("strips", 64, 512, 8),
+     ("squares", 128, 256, 8), ("squares", 128, 256, 16), ("turned", 128, 256, 8), ("fours", 128, 256, 16)],
+)  # fmt: skip
+@pytest.mark.parametrize("updates", [0, 1])
+def test_products(name, tile, block, depth, updates):
+    n = 128
+    a, b, c = (RANDOM.standard_normal((n, n)).astype(np.float32) for _ in range(3))
+    program = kernel(name, "products", UPDATES=updates, DEPTH=depth)
+    args = {"a": a.ravel(), "b": b.ravel(), "c": c.ravel(), "n": n, "alpha": 0.5, "beta": 3.0}
+    after = warpbound.run(program, launch(grid=(n // tile, n // tile), block=block, args=args))
+    wanted = 0.5 * (a @ b) + 3.0 * c if updates else a @ b
+    np.testing.assert_allclose(after["c"].reshape(n, n), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("row", corpus("transposes").rows, ids=lambda row: row.kernel + row.words["block"])
+def test_transposes(row):
+    n, tile = 128, int(row.words["tile"])
+    before = RANDOM.standard_normal((n, n)).astype(np.float32)
+    program = kernel(row.kernel, "transposes", TILE=tile, ROWS=row.words["rows"])
+    block = tuple(map(int, row.words["block"].split(",")))
+    args = {"from": before.ravel(), "to": np.zeros(n * n, np.float32), "n": n}
+    after = warpbound.run(program, launch(grid=(n // tile, n // tile), block=block, args=args))
+    np.testing.assert_array_equal(after["to"].reshape(n, n), before.T)
