@@ -11,6 +11,20 @@ from warpbound.validate.chain import HEADLINE
 from warpbound.validate.results import ALL, Line, Result, Validation, worst
 
 KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
+SHARED_128 = (
+    "A load of four words that are the same for all lanes counts two cycles of shared memory. If it takes four, "
+    "handing over 128 bytes a cycle, the times of the A100 fit. `shared_patterns` of `warpbound measure` would settle "
+    "it, and the clock during the run."
+)
+POWER = (
+    "The FMA pipe is busy most of the time; boards of 250 and 300 W do not hold the boost clock then (the vendor's "
+    "library reaches 72 % of the A100's peak in the same table, 60 % of the A6000's). The clock during the run would "
+    "settle it."
+)
+BIG_BLOCKS = (
+    "Blocks of 512 and 1024 threads take longer to be replaced than said; latency and block start of this board are a "
+    "relative's. `loaded_latency` and `launch` of `warpbound measure` would give both."
+)
 EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would settle it
     ("caches", "reread"): "Data that exceed L1 are read at a rate between that of L1 and of L2, as long as older warps "
     "keep what they hold. The share that misses is near the counted one; the time is too short, as the machine does "
@@ -34,6 +48,24 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     ("streams", "stencil5"): "The lines that a stencil's neighbouring loads wait for are spread evenly over its loads; "
     "its own lines are fewer but arrive in one burst. A sweep of loads per line would settle it.",
     ("streams", "stencil3"): "As for five points.",
+    ("products", "by_column"): "Every lane's word is in a line of its own, so a load takes L1 32 cycles. The published "
+    "rate is a little higher than the nominal boost clock allows. The clock during the run would tell.",
+    ("products", "by_row"): "Two loads and some address arithmetic for one multiply-add: an instruction more in the "
+    "code that was measured is a tenth of the time. Its machine code and clock would settle it.",
+    ("products", "tiled"): SHARED_128,
+    ("products", "strips"): SHARED_128,
+    ("products", "squares"): POWER,
+    ("products", "turned"): POWER,
+    ("products", "fours"): POWER,
+    ("transposes", "plain"): "Lanes write 4 bytes of a sector each, rows 128 KB apart. What L2 does with sectors that "
+    "are written in eight parts, and whether such rows meet on few channels, is not modelled. L2's and DRAM's counters "
+    "would tell.",
+    ("transposes", "tiled"): "Two blocks of 1024 threads take turns on an SM: loading, and 32 conflicts a load in "
+    "shared memory. They overlap less than said. The same kernel with smaller blocks would separate the two.",
+    ("transposes", "padded"): BIG_BLOCKS,
+    ("transposes", "coarse"): BIG_BLOCKS,
+    ("transposes", "twos"): BIG_BLOCKS,
+    ("transposes", "fours"): "DRAM's best rate with as many writes as reads is a relative's. A copy would give it.",
     ("streams", "triad"): "Small blocks: with two or three warps a block, the fixed cost of replacing a block counts "
     "most, and it was fitted to kernels with one load at most.",
 }
@@ -159,7 +191,7 @@ def _said(result: Result) -> str:
 def _silence() -> Iterator[str]:
     yield """## What is not judged
 
-Shared memory, tensor cores, special functions, barriers, atomics and divergent code have no measured rows here, and
-neither, but for reads of a little data again and again, has any recent board but the V100 PCIe and the A100 SXM 80 GB.
+Tensor cores, special functions, atomics and divergent code have no measured rows here; what binds on the chip has the
+products of matrices alone, at clocks that nobody printed. Most recent boards have few rows or none.
 For these the report claims no expected error. On boards without measurements of their own the parameters are taken from
 relatives, and the interval is wider."""
