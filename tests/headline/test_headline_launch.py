@@ -7,7 +7,16 @@ import pytest
 
 from warpbound.errors import InputError
 from warpbound.headline import predict_launch
-from warpbound.headline.doubts import FORM, VARIED, of_quantity, spread, stacked
+from warpbound.headline.doubts import (
+    FORM,
+    OTHER_FAMILY_FORM,
+    UNJUDGED_FORM,
+    VARIED,
+    form_error,
+    of_quantity,
+    spread,
+    stacked,
+)
 from warpbound.headline.parameters import FITTED, from_relatives, known
 from warpbound.headline.stalls import REASONS
 from warpbound.headline.streams import from_l2, workload
@@ -180,3 +189,9 @@ def test_refusals():
         ask(work=replace(workload("scale", A100, CLOCK), unit="iteration"))
     with pytest.raises(InputError, match="No block runs"):
         ask(fits=0)
+
+
+def test_the_form_is_less_sure_where_no_board_of_that_memory_was_calibrated():
+    stacked, other = gpu("h200"), gpu("rtx-4090")
+    assert form_error("dram", stacked) < form_error("dram", other) == OTHER_FAMILY_FORM
+    assert form_error("fma", stacked) == form_error("fma", other) == UNJUDGED_FORM
