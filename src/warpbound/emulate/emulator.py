@@ -35,6 +35,8 @@ SHARING = 8  # chunks in one where blocks draw work from a counter: the first on
 SHARED_CHUNKS = 3  # of these at once: together they hold what fits the largest GPU, 148 SMs of 2048 threads
 CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one cluster of blocks needs more
 
+BROKEN = (ValueError, IndexError, KeyError, StopIteration, TypeError, AttributeError, AssertionError)  # odd operands
+
 Handler = Callable[[State], Any]
 Build = Callable[[Site], Handler]
 
@@ -127,7 +129,7 @@ def handler_of(instruction: Instruction, memory: Memory, arch: int, plain: Mappi
         body = build(here)
     except WarpboundError as problem:
         return _refusal(problem)
-    except (ValueError, IndexError, KeyError, StopIteration, TypeError) as broken:
+    except BROKEN as broken:
         return _refusal(unsupported(instruction, f" ({type(broken).__name__}: {broken})"))
     guard = instruction.guard
     if guard is None or (guard.index == PT and not guard.invert):
@@ -207,7 +209,7 @@ class Chunk:
         here = site(instruction, self.kernel.memory.constants, self.kernel.program.arch)
         try:
             return CONTROL[instruction.opcode](here, self.flow, at)
-        except (WarpboundError, ValueError, IndexError, StopIteration) as broken:
+        except (WarpboundError, *BROKEN) as broken:
             known = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
             return _refusal(known)
 
@@ -231,7 +233,7 @@ class Chunk:
                         return False
         except BadAccess as bad:
             raise self._fault(bad) from None
-        except (ValueError, IndexError, KeyError, TypeError, AttributeError) as broken:
+        except BROKEN as broken:
             one = self.kernel.program.instructions[self.at]
             raise unsupported(one, f" as it stands ({type(broken).__name__}: {broken})") from broken
         if groups.alive.any():
