@@ -105,7 +105,8 @@ def test_choose_another_kernel_and_gpu(opened: Open) -> None:
     mine = opened("source=example:saxpy&set=gpu.l2_latency:300")
     assert mine.number("gpu.l2_latency").input_value() == "300"
     for place, words, title in (("#gpu", "NVIDIA L4", "on NVIDIA L4"), ("#source", "reduction.cu", "reduc")):
-        mine.page.locator(place).click()
+        mine.page.locator(place).focus()
+        mine.page.keyboard.press("Enter")
         mine.page.locator(".dash-dropdown-search").fill(words)
         mine.page.get_by_role("option", name=words, exact=True).first.click()
         mine.becomes("#title", title)

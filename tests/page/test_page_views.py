@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from warpbound.page import sources
 from warpbound.page.analysts import Analysts
 from warpbound.page.controls import of_gpu, of_set_gpu, sections
 from warpbound.page.imagined import imagined, work_controls
+from warpbound.page.live import Asked, Paper, answer
 from warpbound.page.prediction import quick_curve, quick_seconds
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import Desk
@@ -209,6 +211,19 @@ def test_every_number_of_a_kernel_can_be_at_either_end(desk: Desk, source: str) 
             for view in ("verdict", "hiding", "roofline", "x", "mwp"):
                 found = drawn(view, subject, {control.key: value})
                 assert found.picture is None or figures.spec(found.picture)["data"], (control.key, view)
+
+
+@pytest.mark.parametrize("source", ["bare", "example:saxpy", "paper:volkov-vector-add/0"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_address_may_hold_any_number(desk: Desk, source: str, view: str) -> None:
+    """A sentence or a figure of bounded size, never a fault: a link may come from anybody."""
+    subject = desk.exactly(State(source=source, view=view))
+    keys = [one.key for one in (*VIEWS[view].controls(subject), *work_controls(subject), *of_gpu(subject.gpu)[:6])]
+    for key in keys:
+        for value in (0.0, -1.0, 1e-300, 1e12, 1e300):
+            asked = Asked({"source": source, "gpu": "h200"}, view, {key: value}, Paper())
+            told = answer(desk, asked)
+            assert len(msgspec.json.encode(told)) < 200_000, (key, value)
 
 
 def test_what_follows_from_a_number_that_is_set_stands_where_the_board_has_it() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from warpbound import machine
-from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import launch
 from warpbound.page import layout, live, sources, taking
 from warpbound.page.analysts import Analysts
@@ -17,7 +16,7 @@ from warpbound.page.imagined import work_controls
 from warpbound.page.live import state_of
 from warpbound.page.state import State, Texts, from_query
 from warpbound.page.subject import Desk, Subject
-from warpbound.page.views import VIEWS, second
+from warpbound.page.views import REFUSED, VIEWS, second, sentence
 
 
 def application(port: int, analysts: Analysts) -> Any:
@@ -171,9 +170,9 @@ def _exact(desk: Desk, state: State, paper: live.Paper) -> tuple[Any, ...]:
     """Title, line below it, what went wrong, parts above and below the figures; words, figures, numbers to set."""
     try:
         subject = desk.exactly(state)
-    except WarpboundError as error:
+    except REFUSED as error:
         seen = {"words": [], "figures": [None, None], "numbers": _numbers_left(desk, state)}
-        return "No answer", "", str(error), None, None, seen
+        return "No answer", "", sentence(error), None, None, seen
     values = dict(state.values)
     seen = live.seen(state, subject, paper) | {"numbers": _numbers(state, subject)}
     seen["figures"].append(live.drawing(second(state.view, subject, values), paper))
@@ -194,7 +193,7 @@ def _numbers_left(desk: Desk, state: State) -> list[Any]:
     """Those of the state before anything was set, so that one can go back; none where that has no answer either."""
     try:
         return _numbers(state, desk.exactly(replace(state, values=())))
-    except WarpboundError:
+    except REFUSED:
         return []
 
 
@@ -202,13 +201,14 @@ def _parts(view: str, subject: Subject) -> tuple[Any, Any]:
     """The report's own parts: the first stands above the figures, the others below."""
     from dash import html
 
+    from warpbound.report.models import details
     from warpbound.report.text import VIEWS as PARTS
 
     entry = subject.entry
     if entry is None:
         return None, None
     if entry["mode"] == "written":
-        return (shown(taking.answer_of(entry)), None) if view == "verdict" else (None, None)
+        return (shown(details(entry)), None) if view == "verdict" else (None, None)
     if view == "sass":
         return annotated(entry), None
     there = [name for name in VIEWS[view].exact if PARTS[name].has(entry)]

@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.page.subject import GPU
 
@@ -13,6 +16,7 @@ OTHER = "What one warp does. Figures follow; tables stay those of the kernel as 
 FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
 SCALES = {"GB/s": 1e9, "MHz": 1e6}  # units of sliders for symbols that models take in B/s and Hz
 DIGITS = 6  # of a number that the models use in full until it is set by hand
+MOST_POINTS = 512  # of a curve over whole numbers of warps: an address may ask for any number
 FIRST = {  # of a board's numbers: those that most kernels feel
     "dram_achievable_bandwidth": "DRAM bandwidth, achievable",
     "dram_latency": "DRAM latency",
@@ -39,6 +43,12 @@ class Control:
     low: float
     high: float
     whole: str = ""
+
+
+def counting(most: float) -> NDArray[np.float64]:
+    """1, 2, 3, ... up to `most`, or MOST_POINTS even steps where there are more."""
+    last = max(1.0, float(np.ceil(most)))
+    return np.linspace(1.0, last, int(min(last, MOST_POINTS)))
 
 
 def around(key: str, label: str, unit: str, value: float) -> Control:

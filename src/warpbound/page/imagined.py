@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from warpbound.adapt.answers import Launched
-from warpbound.page.controls import Control, around
+from warpbound.page.controls import MOST_POINTS, Control, around
 from warpbound.page.subject import Subject
 from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS
 
@@ -74,4 +74,4 @@ def _resident(x: Launched, subject: Subject, warps: float | None) -> tuple[Launc
     if warps is None:
         return x, subject.fitting
     per_block = -(-(x.threads_per_block or subject.block.threads) // 32)
-    return replace(x, warps_per_sm=warps), max(1, round(warps / per_block))
+    return replace(x, warps_per_sm=warps), max(1, round(min(warps / per_block, MOST_POINTS)))

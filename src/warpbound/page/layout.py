@@ -156,7 +156,7 @@ def _exports() -> Any:
 
 
 def _labelled(name: str, label: str, field: Any) -> Any:
-    return html.Div([html.Label(label, htmlFor=name), field], className="field")
+    return html.Div([html.Label(label, htmlFor=name, id=f"label-{name}"), field], className="field")
 
 
 def _text(name: str, value: str, placeholder: str) -> Any:

@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from warpbound.errors import WarpboundError
 from warpbound.page.state import State
 from warpbound.page.subject import Desk, Subject
-from warpbound.page.views import VIEWS, Drawn, drawn
+from warpbound.page.views import REFUSED, VIEWS, Drawn, drawn, sentence
 from warpbound.report.figures import DARK, LIGHT, spec
 from warpbound.report.figures.picture import Drawable, Panels
 
@@ -48,8 +47,8 @@ def answer(desk: Desk, asked: Asked) -> dict[str, Any]:
     state = state_of(asked.question, asked.values, asked.view)
     try:
         return seen(state, desk.quickly(state), asked.paper)
-    except WarpboundError as error:
-        return _told(Drawn(words=(str(error),)), asked.paper)
+    except REFUSED as error:
+        return _told(Drawn(words=(sentence(error),)), asked.paper)
 
 
 def seen(state: State, subject: Subject, paper: Paper) -> dict[str, Any]:

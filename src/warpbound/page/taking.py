@@ -3,19 +3,18 @@
 from dataclasses import replace
 from typing import Any
 
-from rich.console import Group
 from rich.text import Text
 
 from warpbound.errors import WarpboundError
 from warpbound.page.live import state_of
 from warpbound.page.state import State, to_query
 from warpbound.page.subject import Desk, Subject
-from warpbound.page.views import VIEWS, drawn, second
+from warpbound.page.views import REFUSED, VIEWS, drawn, second, sentence
 from warpbound.report import html
 from warpbound.report.document import as_json, document
 from warpbound.report.html.contents import Column, Section
 from warpbound.report.html.tables import as_html
-from warpbound.report.models import pages
+from warpbound.report.models import details
 from warpbound.report.text import subline
 
 LONGEST_SOURCE = 80  # characters of a packed text that the file names
@@ -45,8 +44,8 @@ def exporting(app: Any, desk: Desk) -> None:
         file, name = (as_file, "warpbound.json") if ctx.triggered_id == "as-json" else (as_report, "warpbound.html")
         try:
             return {"content": file(desk.exactly(state), state), "filename": name}, ""
-        except WarpboundError as error:
-            return no_update, str(error)
+        except REFUSED as error:
+            return no_update, sentence(error)
 
 
 def as_file(subject: Subject, state: State) -> str:
@@ -87,14 +86,7 @@ def _section(name: str, subject: Subject, values: dict[str, float], figures: htm
 
 
 def _models(entry: Any) -> Any:
-    return Section("answer", "The answer", "", as_html(answer_of(entry)), ())
-
-
-def answer_of(entry: Any) -> Group:
-    """Of a workload, without the two lines that name it: they stand above."""
-    whole = next(iter(pages([entry])))
-    assert isinstance(whole, Group)
-    return Group(*whole.renderables[2:])
+    return Section("answer", "The answer", "", as_html(details(entry)), ())
 
 
 def _asked(state: State) -> str:

@@ -107,10 +107,15 @@
   // ------------------------------------------------------------ what Dash's components lack
 
   function mended() { // roles, as screen readers expect them
-    document.querySelectorAll(".dash-dropdown-focus-target").forEach((hidden) => { if (hidden.tabIndex !== -1) hidden.tabIndex = -1; });
+    const set = (one, name, value) => { if (one.getAttribute(name) !== value) one.setAttribute(name, value); };
+    document.querySelectorAll(".dash-dropdown-focus-target").forEach((hidden) => set(hidden, "tabindex", "-1"));
+    document.querySelectorAll("button.dash-dropdown").forEach((one) => { // reached by keyboard, named by its label
+      set(one, "tabindex", "0");
+      set(one, "aria-labelledby", `label-${one.id} ${one.id}-value`);
+    });
     const views = document.getElementById("view");
-    if (views.getAttribute("role") !== "radiogroup") views.setAttribute("role", "radiogroup");
-    views.setAttribute("aria-label", "View");
+    set(views, "role", "radiogroup");
+    set(views, "aria-label", "View");
     views.querySelectorAll("label[role], label[aria-selected]").forEach((label) => {
       label.removeAttribute("role");
       label.removeAttribute("aria-selected");
@@ -120,7 +125,7 @@
   function mend() {
     mended();
     new MutationObserver(mended).observe(document.getElementById("question-fields"), {
-      subtree: true, childList: true, attributeFilter: ["role", "aria-selected", "tabindex"],
+      subtree: true, childList: true, attributeFilter: ["role", "aria-selected", "aria-labelledby", "tabindex"],
     });
   }
 

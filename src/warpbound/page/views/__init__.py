@@ -3,18 +3,17 @@
 Every figure and every number comes from the functions that the report and Python callers use.
 """
 
-from warpbound.errors import WarpboundError
 from warpbound.page.imagined import imagined
 from warpbound.page.subject import Subject
 from warpbound.page.views.camping import camping, camping_controls
 from warpbound.page.views.graphs import mwp, mwp_controls, operations, x_controls, x_graph
 from warpbound.page.views.hiding import cusp, hiding, hiding_controls
 from warpbound.page.views.kernels import occupancy_controls, occupied, sass, timeline, verdict
-from warpbound.page.views.records import Drawn, Values, View
+from warpbound.page.views.records import REFUSED, Drawn, Values, View, sentence
 from warpbound.page.views.roofs import roofline, roofline_controls
 from warpbound.report.figures.picture import Drawable
 
-__all__ = ["VIEWS", "Drawn", "View", "drawn", "second"]
+__all__ = ["REFUSED", "VIEWS", "Drawn", "View", "drawn", "second", "sentence"]
 
 CAMPING = "Camping in the memory partitions of an old board"
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
@@ -35,13 +34,13 @@ def drawn(view: str, subject: Subject, values: Values) -> Drawn:
     """What a view shows; a sentence where it cannot speak of the subject."""
     try:
         return VIEWS[view].draw(imagined(subject, values), values)
-    except WarpboundError as error:
-        return Drawn(words=(str(error),))
+    except REFUSED as error:
+        return Drawn(words=(sentence(error),))
 
 
 def second(view: str, subject: Subject, values: Values) -> Drawable | None:
     """The further picture of a view, if it has one."""
     try:
         return VIEWS[view].second(imagined(subject, values), values)
-    except WarpboundError:
+    except REFUSED:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from warpbound.isa.limits import limits
 from warpbound.models import hong_kim_2009, x_model_2016
-from warpbound.page.controls import Control, of_inputs
+from warpbound.page.controls import Control, counting, of_inputs
 from warpbound.page.subject import Subject
 from warpbound.page.views.records import Drawn, Values, inputs, model
 from warpbound.report import figures
@@ -100,5 +100,5 @@ def mwp(subject: Subject, values: Values) -> Drawn:
         return Drawn(words=("Without an access to memory there is no MWP.",))
     dominates = "memory" if c > m else "computation"
     words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {dominates} dominates.",)
-    warps = np.arange(1.0, max(limits(subject.gpu.compute_capability).max_warps_per_sm, n) + 1.0)
+    warps = counting(max(limits(subject.gpu.compute_capability).max_warps_per_sm, n))
     return Drawn(figures.mwp_and_cwp(x, warps), words)

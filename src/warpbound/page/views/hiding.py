@@ -11,7 +11,7 @@ import numpy as np
 from warpbound.bounds import Bounds
 from warpbound.isa.limits import limits
 from warpbound.models.volkov_2016 import mixes
-from warpbound.page.controls import Control, of_inputs
+from warpbound.page.controls import Control, counting, of_inputs
 from warpbound.page.prediction import THOUSAND, can_time, quick_curve
 from warpbound.page.subject import Subject, busy_sms
 from warpbound.page.views.records import Drawn, Values, inputs
@@ -42,8 +42,7 @@ def hiding(subject: Subject, values: Values) -> Drawn:
 
 def _mixed(mix: mixes.Mix) -> Drawn:
     """Volkov's mix: bounds over the warps."""
-    most = max(64.0, float(np.ceil(1.2 * mix.warps)))
-    warps = np.arange(1.0, most + 1.0)
+    warps = counting(max(64.0, 1.2 * float(mix.warps)))
     found, here = mixes.predict(replace(mix, warps=warps)), mixes.predict(mix)
     needed = float(np.ravel(mixes.warps_needed(mix).total)[0])
     rate, binds = float(here.rate), str(here.bottleneck)

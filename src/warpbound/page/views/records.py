@@ -5,12 +5,21 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from warpbound.adapt.answers import inputs_of
+from warpbound.errors import WarpboundError
 from warpbound.page.controls import SCALES, Control
 from warpbound.page.subject import Subject
 from warpbound.report.figures.picture import Drawable
 
 Values = Mapping[str, float]
 _NO_WORDS: Mapping[str, tuple[str, str]] = {}
+
+
+REFUSED = (WarpboundError, ArithmeticError)  # what numbers of a reader's own may lead to: a machine of no SMs, say
+
+
+def sentence(error: BaseException) -> str:
+    """Of one of these, for the reader."""
+    return str(error) if isinstance(error, WarpboundError) else "No answer is possible with these numbers."
 
 
 @dataclass(frozen=True)
