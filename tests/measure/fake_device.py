@@ -76,7 +76,9 @@ class Truth:
     def board(self) -> Gpu:
         """The catalogue's board with these latencies."""
         return override(gpu("h200"), {"dram_latency": self.dram, "l2_latency": self.near, "l1_latency": self.l1,
-                                      "latency_clock": self.clock / 1e6, "l2_far_latency": self.far})  # fmt: skip
+                                      "latency_clock": self.clock / 1e6, "l2_far_latency": self.far,
+                                      "l2_bandwidth": self.l2_bandwidth / 1e9, "l2_write_cost": self.l2_write_cost,
+                                      "block_interval": self.interval * 1e9})  # fmt: skip
 
     @cached_property
     def parameters(self) -> Parameters:

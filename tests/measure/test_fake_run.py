@@ -248,3 +248,10 @@ def test_the_verdict_counts(summary: Summary) -> None:
     assert any(line.startswith("l1_latency") and "catalogue" in line for line in lines)
     alone = Summary(FACTS, "", {"tdp": [("x", Found(1, "W"))]})
     assert "not in the catalogue" in verdict(alone, None)[0]
+
+
+def test_the_fit_of_device_memory_leaves_nothing(summary: Summary) -> None:
+    errors = summary.figures["stream: mean error of the fit"]
+    assert isinstance(errors, dict)
+    assert set(errors) == {"init", "read", "scale"}
+    assert max(errors.values()) < 0.01
