@@ -183,7 +183,7 @@ def test_by_keyboard_alone(opened: Open) -> None:
     mine.rests()
     assert float(mine.number("mix.alu_per_op").input_value()) > before
     wanted = ["source", "gpu", "Launch", "Your own CUDA", "Latency hiding", "Memory latency, cycle, slider",
-              "Memory latency, cycle", "reset", "as-png", "as-svg", "as-json", "as-html"]  # fmt: skip
+              "number-mix-op_latency", "reset", "as-png", "as-svg", "as-json", "as-html"]  # fmt: skip
     missing = [one for one in wanted if one not in seen]
     assert missing == [], seen
     at = [seen.index(one) for one in wanted]
