@@ -16,6 +16,7 @@ from warpbound.emulate.groups import TURNS
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.modifiers import strange
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
+from warpbound.emulate.special import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN, POLLING
 from warpbound.emulate.windows import Window
@@ -189,7 +190,7 @@ class Chunk:
             "local": Window("local", stack_bytes(kernel.program), np.arange(x.lane_count)),
         }
         thread = np.tile(np.arange(lanes), len(self.blocks))
-        x.special = _special(kernel, self.blocks, thread)
+        x.special = special_registers(kernel, self.blocks, thread)
         self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
         self.polls = [_polls(one) for one in kernel.program.instructions]
@@ -338,43 +339,6 @@ def _unravel(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
 
 def _polls(one: Instruction) -> bool:
     return one.opcode in POLLING or (one.opcode in ("LDG", "LD") and bool({"STRONG", "SYS"} & set(one.modifiers)))
-
-
-def _special(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Any]:
-    """Special registers: rows over the lanes, scalars where all are the same."""
-    from warpbound.emulate.addresses import SHARED_WINDOW
-
-    found: dict[str, Any] = {}
-    lanes = kernel.lanes_per_block
-    per_lane = np.repeat(blocks, lanes)
-    for prefix, number, sizes in (("SR_TID", thread, kernel.launch.block), ("SR_CTAID", per_lane, kernel.launch.grid)):
-        step = 1
-        for axis, size in zip("XYZ", sizes, strict=True):
-            value = (number // step % size).astype(np.uint32)
-            found[f"{prefix}.{axis}"] = value if size > 1 else np.uint32(0)
-            step *= size
-    for axis, size, extent in zip("XYZ", kernel.launch.grid, kernel.launch.block, strict=True):
-        found[f"SR_NCTAID.{axis}"] = np.uint32(size)
-        found[f"SR_NTID.{axis}"] = np.uint32(extent)
-    lane = (thread % LANES).astype(np.uint32)
-    bit = np.uint32(1) << lane
-    found |= {
-        "SR_LANEID": lane, "SR_EQMASK": bit, "SR_LTMASK": bit - np.uint32(1), "SR_LEMASK": bit | (bit - np.uint32(1)),
-        "SR_GTMASK": ~(bit | (bit - np.uint32(1))), "SR_GEMASK": ~(bit - np.uint32(1)),
-        "SR_WARPID": (thread // LANES).astype(np.uint32), "SR_NWARPID": np.uint32(64),
-        "SR_SWINHI": np.uint32(SHARED_WINDOW), "SR_SWINLO": np.uint32(0), "SRZ": np.uint32(0),
-        "SR_CgaCtaId": _ranks(kernel, len(blocks)),
-        "SR_CgaSize": np.uint32(0), "SR_VIRTUALSMID": (per_lane % 128).astype(np.uint32),
-        "SR_VIRTID": (thread // LANES).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
-        "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
-    }  # fmt: skip
-    return found
-
-
-def _ranks(kernel: Kernel, blocks: int) -> Any:
-    if kernel.cluster_size == 1:
-        return np.uint32(0)
-    return np.repeat(np.arange(blocks) % kernel.cluster_size, kernel.lanes_per_block).astype(np.uint32)
 
 
 def run(program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT) -> dict[str, NDArray[Any]]:
