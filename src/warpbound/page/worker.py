@@ -19,7 +19,7 @@ MEMORY_B = 6 << 30
 FILE_B = 64 << 20
 LONGEST_B = 64 << 20
 LENGTH = struct.Struct(">Q")
-CACHE_NUMBERS = ("sm_count", "l2_size", "l2_reach", "l1_lead_reach")  # numbers of the board that change what its caches see
+CACHE_NUMBERS = ("sm_count", "l2_size", "l2_reach", "l1_lead_reach")  # of the board, those that caches depend on
 NO_LAUNCH = "the launch is not known"
 
 
