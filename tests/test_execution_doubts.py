@@ -126,3 +126,36 @@ def test_of_the_examples_only_the_one_whose_loop_depends_on_the_block_is_warned_
     program = warpbound.compile(EXAMPLES / f"{name}.cu", "h200", kernel=launch.kernel)
     said = warpbound.analyze(program, "h200", launch)["confidence"]["assumed"]
     assert any("heavy blocks" in note for note in said) == (name == "mandelbrot")
+
+
+GUARDED = """
+extern "C" __global__ void guarded(const float* x, float* y, int n, int first) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = i;
+#pragma unroll 1
+    for (int k = 0; k < n; k++) {
+        float v = 0.0f;
+        if (k >= first) v = x[(i + k) % 2048];
+        s = s * 0.5f + v;
+    }
+    y[i] = s;
+}
+"""
+
+
+def test_a_load_that_no_lane_does_waits_for_no_memory(tmp_path):
+    source = tmp_path / "guarded.cu"
+    source.write_text(GUARDED)
+    program = warpbound.compile(source, "sm_90")
+    (load,) = (i for i, one in enumerate(program.instructions) if one.opcode == "LDG")
+    assert program.instructions[load].guard, "the compiler branches around the load: the test needs another kernel"
+
+    def parts(first):
+        args = {"x": np.ones(2048, np.float32), "y": np.zeros(2048, np.float32), "n": 16, "first": first}
+        entry = warpbound.analyze(program, "h200", warpbound.launch(grid=8, block=256, args=args))
+        return entry["latency"]["parts"], entry["latency"]["by_level"]
+
+    never, by_level = parts(1000)
+    always, _ = parts(0)
+    assert never["dram"] == never["l2"] == 0 < always["l2"] + always["dram"]
+    assert by_level["dram"] == by_level["l1"]

@@ -20,6 +20,7 @@ from warpbound.schedule.dependences import greedy_pairs
 Shares = Mapping[str, float]  # l1, l2, dram -> share of a load's sectors served there; shares add up to 1
 LEVELS = ("l1", "l2", "dram")
 DRAM: Shares = {"dram": 1.0}
+NEAREST: Shares = {"l1": 1.0}
 TENSOR = ("fp16", "bf16", "tf32", "fp8", "fp4", "int8", "int4", "int1", "fp64")
 
 _STORES = frozenset(

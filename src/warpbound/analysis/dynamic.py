@@ -18,7 +18,7 @@ from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.unseen import warning
 from warpbound.isa.limits import limits
 from warpbound.kernel_launch import Launch
-from warpbound.latency import DRAM, LEVELS, Shares, waits
+from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory import hierarchy
 from warpbound.memory.address_arithmetic import LOCAL, SPACES
 from warpbound.memory.hierarchy import Facts
@@ -215,22 +215,29 @@ def _shares(answered: NDArray[np.float64]) -> tuple[float, ...]:
     return tuple(float(one) / total for one in answered) if total > 0 else ()
 
 
-def served_by(moved: Traffic) -> Callable[[int], Shares]:
-    """The levels that answer a load, by its slowest sector; DRAM for what was never loaded."""
-    answered = moved.by_instruction.requests_from
+def served_by(moved: Traffic, level: str | None = None) -> Callable[[int], Shares]:
+    """The levels that answer a load, by its slowest sector; or `level`, for a question.
+
+    A load whose lanes were all off asks no level and is given the nearest; an atomic that returns nothing, DRAM.
+    """
+    asked, answered = moved.by_instruction.requests, moved.by_instruction.requests_from
     totals = answered.sum(axis=1)
 
     def served(index: int) -> Shares:
+        if asked[index] <= 0:
+            return NEAREST
+        if level is not None:
+            return {level: 1.0}
         if totals[index] <= 0:
             return DRAM
         shares = answered[index] / totals[index]
-        return {level: float(share) for level, share in zip(LEVELS, shares, strict=True) if share > 0}
+        return {each: float(share) for each, share in zip(LEVELS, shares, strict=True) if share > 0}
 
     return served
 
 
 def _latency_at(case: Case, seen: Trace, moved: Traffic, level: str) -> float:
-    timing = waits(case.program.instructions, case.latency, lambda _: {level: 1.0}, conflicts(moved))
+    timing = waits(case.program.instructions, case.latency, served_by(moved, level), conflicts(moved))
     start = case.gpu.value("block_start") * case.clock_hz
     return time_of_stream(case.program, seen, timing) + start
 
