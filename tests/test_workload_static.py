@@ -280,7 +280,8 @@ def test_counts_of_a_small_kernel() -> None:
     assert found.flop["fp32"] == 64
     assert found.memory == Memory(
         global_load_requests=1, l1_sectors_load=16, l1_wavefronts=4 + 1, l1_narrow=4 + 1, l2_sectors_read=16,
-        dram_bytes_read=512, global_store_requests=1, l1_sectors_store=4, l2_sectors_written=4, dram_bytes_written=128, ideal_sectors=20,
+        dram_bytes_read=512, global_store_requests=1, l1_sectors_store=4, l2_sectors_written=4,
+        dram_bytes_written=128, ideal_sectors=20,
     )  # fmt: skip
     assert found.units["lsu"] == 2 * opcode_facts("LDG", (), ARCH).demand["lsu"]
     assert found.units["xu"] == 8
