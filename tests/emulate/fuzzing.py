@@ -1,4 +1,7 @@
-"""Random damage and random questions for the emulator; every outcome is a result or one clear error."""
+"""Random damage and random questions for the emulator; every outcome is a result or one clear error.
+
+The default run asks a fixed number of questions; how many the long one asks depends on the machine.
+"""
 
 import random
 import time
@@ -6,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,8 @@ from case import EXAMPLES
 from elftools.elf.elffile import ELFFile
 
 from warpbound.emulate import trace
-from warpbound.emulate.emulator import make_ready, run_blocks
+from warpbound.emulate.emulator import make_ready
+from warpbound.emulate.running import run_blocks
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch, launch
 from warpbound.program.cuda import Options, compile_cuda
@@ -34,7 +39,7 @@ LAUNCHES: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 STEPS = 3000
-SLOWEST_S = 30.0  # of processor time that one question may take
+SLOWEST_S = 60.0  # of processor time that one question may take: a hundred times what any has taken
 SCALARS = (0, 1, -1, 2, 31, 32, 33, 64, 1000, 2**31 - 1, -(2**31), 0.0, -1.5, float("inf"), float("nan"))
 SIZES = (1, 2, 31, 32, 33, 500, 4096)
 FILLS = ("", ":zeros", ":ones", ":iota", ":rand", ":randn")
@@ -42,7 +47,8 @@ KINDS = ("f16", "f32", "f64", "i8", "u8", "i32", "u32", "i64")
 
 
 def checked(program: Program, asked: Callable[[], Launch]) -> str:
-    """Run and trace; "ran", "refused", or "strange" where no rule foresaw it. Nothing outside the arrays may change."""
+    """Run and trace; "ran", "refused", or "strange" where no rule foresaw it. Nothing outside the arrays may change:
+    of an array that ends within a word, the rest of the word may."""
     begun = time.process_time()
     try:
         kernel = make_ready(program, asked())
@@ -57,9 +63,14 @@ def checked(program: Program, asked: Callable[[], Launch]) -> str:
     image = kernel.memory.image
     outside = np.ones(len(image.bytes), np.bool_)
     for one in image.allocations:
-        outside[one.start : one.end] = False
+        outside[one.start : one.words_end] = False
     assert not image.bytes[outside].any(), program.title
     return outcome
+
+
+def first(count: int, questions: Iterator[str]) -> Counter[str]:
+    """Outcomes of so many questions."""
+    return Counter(islice(questions, count))
 
 
 def until(seconds: float, questions: Iterator[str]) -> Counter[str]:

@@ -1,6 +1,7 @@
 """Fused multiply-adds against exact fractions, where rounding twice would go wrong."""
 
 from fractions import Fraction
+from math import ceil, copysign, floor, trunc
 
 import numpy as np
 import pytest
@@ -50,6 +51,73 @@ def test_fma32_the_textbook_double_rounding():
     tie = np.float32(2.0**-24), np.float32(1), np.float32(1)
     found = exact.fma32(*(np.array([v]) for v in (np.float32(1 + 2.0**-23), np.float32(2.0**-24), np.float32(1))))
     assert found[0] == np.float32(1) + np.float32(2.0**-23), (twice, tie)
+
+
+def in_float32(value, way):
+    """A rational number in float32, rounded once: by hand, from the definition."""
+    if value == 0:
+        return 0.0
+    size = abs(value)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2) ** exponent
+    unit = Fraction(2) ** (max(exponent, -126) - 23)
+    steps = {"RN": round, "RM": floor, "RP": ceil, "RZ": trunc}[way](value / unit)
+    found = steps * unit
+    if abs(found) >= Fraction(2) ** 128:
+        largest = way == "RZ" or (way == "RM" and value > 0) or (way == "RP" and value < 0)
+        return copysign(float(np.finfo(np.float32).max) if largest else np.inf, 1 if value > 0 else -1)
+    return copysign(float(found), 1 if value > 0 else -1)
+
+
+def hard_operands(random, count):
+    """Sums next to ties of float32, of its subnormals, of its largest number; cancellations; short significands."""
+    a, b = (random.integers(1, 2**24, count) * random.choice([-1.0, 1.0], count) for _ in range(2))
+    short = random.random(count) < 0.4
+    a, b = np.where(short, random.integers(1, 9, count), a), np.where(random.random(count) < 0.3, 1.0, b)
+    a, b = a * 2.0 ** random.integers(-100, 60, count), b * 2.0 ** random.integers(-80, 30, count)
+    a, b = a.astype(np.float32), b.astype(np.float32)
+    product = a.astype(np.float64) * b
+    near = random.choice([2.0**24, 2.0**25, 2.0**29, 2.0**48, 2.0**-24, 2.0**-25, 2.0**-53, 1.0], count)
+    with np.errstate(all="ignore"):
+        c = (product * near * random.choice([-1, 1, 0.5, 1.5], count)).astype(np.float32)
+    half = random.random(count) < 0.5  # the product is half a unit in the last place of c, more or less
+    unit = random.choice([-149, -149, 103, *range(-140, 100, 7)], count)
+    factors = np.array([(1, 1), (1 + 2.0**-20, 1 - 2.0**-20), (1 + 2.0**-11, 1 - 2.0**-11 + 2.0**-22), (1.5, 1)])
+    pair = factors[random.integers(0, 4, count)]
+    c = np.where(half, random.integers(2**20, 2**24, count) * 2.0**unit * random.choice([-1, 1], count), c)
+    a = np.where(half, pair[:, 0] * 2.0 ** ((unit - 1) // 2), a)
+    b = np.where(half, pair[:, 1] * 2.0 ** (unit - 1 - (unit - 1) // 2) * random.choice([-1, 1], count), b)
+    a, b, c = (v.astype(np.float32) for v in (a, b, c))
+    return a, b, np.where(np.isfinite(c), c, np.float32(1))
+
+
+@pytest.mark.parametrize("way", ["RN", "RM", "RP", "RZ"])
+def test_fma32_of_many_hard_lanes_at_once(way):
+    a, b, c = hard_operands(np.random.default_rng(5), 6000)
+    exactly = [Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z)) for x, y, z in zip(a, b, c, strict=True)]
+    wanted = np.array([in_float32(v, way) for v in exactly])
+    with np.errstate(all="ignore"):
+        if way == "RN":
+            found = exact.fma32(a, b, c)
+        else:
+            found = exact.rounded(a.astype(np.float64) * b, c.astype(np.float64), way)
+        twice = (a.astype(np.float64) * b + c).astype(np.float32)
+    there = wanted != 0  # signs of zeros: below
+    assert np.array_equal(found[there], wanted[there])
+    assert not found[~there & np.array([v == 0 for v in exactly])].any()
+    if way == "RN":
+        assert (twice != wanted).sum() > 200  # lanes that rounding twice gets wrong are among them
+
+
+def test_fma32_of_zeros_infinities_and_nan():
+    special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38], np.float32)
+    a, b, c = (v.ravel() for v in np.meshgrid(special, special, special))
+    with np.errstate(all="ignore"):
+        found = exact.fma32(a, b, c)
+        wide = (a.astype(np.float64) * b + c).astype(np.float32)  # these sums are exact, or far from every tie
+    same = (found == wide) & (np.signbit(found) == np.signbit(wide)) | np.isnan(found) & np.isnan(wide)
+    assert same.all()
+    assert np.isnan(found[(np.isinf(a) & (b == 0)) | np.isnan(c)]).all()
 
 
 @sampled(FINITE64, FINITE64, FINITE64, examples=300)

@@ -1,5 +1,6 @@
 """Every kernel gives NumPy's results: the emulator's proof."""
 
+import algorithm_cases
 import corner_cases
 import example_cases
 import instruction_cases
@@ -7,7 +8,9 @@ import modern_cases
 import numeric_cases
 import numpy as np
 import parallel_cases
+import ptx_cases
 import pytest
+import recursion_cases
 import tensor_cases
 from case import difference, program_of
 
@@ -17,6 +20,7 @@ CASES = {
     f"{group.__name__.removesuffix('_cases')}-{name}": make
     for group in (
         example_cases, parallel_cases, numeric_cases, instruction_cases, corner_cases, modern_cases, tensor_cases,
+        algorithm_cases, ptx_cases, recursion_cases,
     )
     for name, make in group.CASES.items()
 }  # fmt: skip

@@ -1,5 +1,7 @@
 """What goes wrong is said in one sentence, with kernel, line, block and thread; locks and scans end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,48 @@ extern "C" __global__ void grid_wide(volatile int* flags, int* out, int blocks) 
     for (int b = 0; b < blocks; ++b) while (flags[b] == 0) {}
     for (int b = 0; b < blocks; ++b) seen += flags[b];
     out[blockIdx.x] = seen;
+}
+extern "C" __global__ void two_waits(volatile int* x) {
+    if (threadIdx.x & 1) { while (x[0] == 0) {} } else { while (x[1] == 0) {} }
+    x[2] = 1;
+}
+extern "C" __global__ void itself(int* x) {
+    if (threadIdx.x == 3) while (true) {}
+    x[0] = 1;
+}
+extern "C" __global__ void patient(volatile int* x) {
+    int n = 0;
+    while (x[0] == 0 && n < 20000) n++;
+    x[1] = n;
+}
+extern "C" __global__ void kept_lock(int* x) {
+    if (threadIdx.x % 32 == 0) { while (atomicCAS(x, 0, 1) != 0) {} x[1]++; }
+}
+extern "C" __global__ void kept_exchange(int* x) { while (atomicExch(x, 1) != 0) __nanosleep(100); x[1]++; }
+extern "C" __global__ void kept_in_shared(int* x) {
+    __shared__ int lock;
+    if (threadIdx.x == 0) lock = 0;
+    __syncthreads();
+    while (atomicCAS(&lock, 0, 1) != 0) {}
+    x[1]++;
+}
+extern "C" __global__ void never_five(int* x) { while (atomicAdd(x, 0) != 5) {} x[1]++; }
+extern "C" __global__ void last_to_first(int* x) {
+    int mine = gridDim.x - 1 - blockIdx.x;
+    while (atomicAdd(x, 0) != mine) {}
+    x[1] = x[1] * 3 + mine;
+    __threadfence();
+    atomicAdd(x, 1);
+}
+extern "C" __global__ void gives_up(int* x) {
+    int n = 0;
+    while (atomicCAS(x, 3, 4) != 3 && n < 5000) n++;
+    x[1] = n;
+}
+extern "C" __global__ void borrowed(float* out) {
+    extern __shared__ float s[];
+    s[threadIdx.x] = 1.0f;
+    out[threadIdx.x] = s[threadIdx.x];
 }
 extern "C" __global__ void watch(volatile int* flag, int* out) {
     if (threadIdx.x == 63) { *flag = 7; }
@@ -99,6 +143,56 @@ def test_a_loop_without_end_stops_at_the_limit(arch):
     text = refusal("forever", 1, 32, {"x": np.zeros(2, np.int32)}, arch=arch, step_limit=3000)
     assert "still running after 3000 steps" in text
     assert "line 13" in text
+
+
+@pytest.mark.parametrize("arch", [75, 90])
+@pytest.mark.parametrize("kernel, grid", [("two_waits", 1), ("two_waits", 2000), ("itself", 1)])
+def test_a_loop_that_nothing_can_end_is_known_at_once(kernel, grid, arch):
+    text = refusal(kernel, grid, 64, {"x": np.zeros(4, np.int32)}, arch=arch)
+    assert f"{kernel}, line" in text
+    assert "a loop without end: nothing that it depends on can change any more." in text
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+@pytest.mark.parametrize("kernel", ["kept_lock", "kept_exchange", "kept_in_shared", "never_five"])
+def test_a_lock_that_is_never_released_is_known_at_once(kernel, arch):
+    text = refusal(kernel, 2, 64, {"x": np.zeros(2, np.int32)}, arch=arch, step_limit=200_000)
+    assert f"{kernel}, line" in text
+    assert "a loop without end: nothing that it depends on can change any more." in text
+
+
+def test_threads_that_poll_by_atomics_and_go_on():
+    turns = 0
+    for block in range(700):
+        turns = (turns * 3 + block) % 2**32
+    found = ask("last_to_first", 700, 1, {"x": np.zeros(2, np.int32)})["x"]
+    assert found.view(np.uint32).tolist() == [700, turns]
+    assert ask("gives_up", 2, 32, {"x": np.zeros(2, np.int32)})["x"].tolist() == [0, 5000]
+
+
+@pytest.mark.parametrize(
+    "arch, smem, fits", [(75, 64, True), (75, 65, False), (80, 163, True), (80, 164, False), (86, 100, False)]
+)
+def test_more_shared_memory_than_the_architecture_has(arch, smem, fits):
+    asked = "borrowed", 1, 32, {"out": np.zeros(32, np.float32)}, arch, smem * 1024
+    if fits:
+        assert ask(*asked)["out"].all()
+    else:
+        assert f"{smem * 1024} bytes of shared memory does not fit on an SM of sm_{arch}" in refusal(*asked)
+
+
+def test_more_registers_or_threads_than_a_block_can_have():
+    many = SOURCE + """extern "C" __global__ void __launch_bounds__(128) few(float* x) { x[threadIdx.x] = 1.0f; }"""
+    program = compile_program(many, "sm_80", "few")
+    asked = launch(grid=1, block=256, args={"x": np.zeros(256, np.float32)})
+    with pytest.raises(InputError, match="compiled for at most 128 threads per block, not 256"):
+        emulate.run(program, asked)
+    with pytest.raises(InputError, match="1024 threads with 80 registers per thread does not fit"):
+        emulate.run(replace(program, max_threads=None, registers=80), replace(asked, block=(1024, 1, 1)))
+
+
+def test_a_loop_that_gives_up_ends():
+    assert ask("patient", 2, 32, {"x": np.zeros(2, np.int32)})["x"].tolist() == [0, 20000]
 
 
 def test_a_barrier_that_is_never_full():
@@ -162,6 +256,11 @@ def test_wrong_arguments():
     asked = launch(grid=1, block=32, args={"known": "f32[32]", "unknown": "f32[32]", "out": "f32[32]"})
     with pytest.raises(CommandError, match="among 0 to 0"):
         emulate.trace(program, asked, [3])
+
+
+def test_arrays_of_another_type_than_the_kernel_declares():
+    said = refusal("past_the_end", 1, 32, {"x": np.zeros(32), "n": 1})
+    assert "'x' is an array of f64" in said
 
 
 def test_an_instruction_that_is_not_executed_is_named():

@@ -9,12 +9,14 @@ import numpy as np
 
 from warpbound.emulate import packed
 from warpbound.emulate.operand_access import (
+    FALSE,
     Read,
     Site,
     constant,
     integer,
     predicate,
     raw,
+    raw_pair,
     unsupported,
     wide,
     write_pair,
@@ -139,7 +141,7 @@ def carry_words(operand: Operand, here: Site) -> Read:
 def add_wide(here: Site) -> Handler:
     """IADD.64 and UIADD3.64: the sum of register pairs."""
     if any(one.index != PT for one in here.predicates_out) or here.has("X"):
-        raise unsupported(here.instruction, " with a carry")
+        return _add_wide_carrying(here)
     reads = [wide(one, here) for one in here.sources]
     write = write_pair(here.output)
 
@@ -148,6 +150,29 @@ def add_wide(here: Site) -> Handler:
         for read in reads[1:]:
             total = total + read(x)
         write(x, total)
+
+    return handler
+
+
+def _add_wide_carrying(here: Site) -> Handler:
+    """The same with a carry in or out; -x as ~x + 1 in 65 bits."""
+    if len(here.predicates_out) > 1:
+        raise unsupported(here.instruction, " with two carries")
+    turned = [one.kind != "immediate" and (one.negate or one.invert) for one in here.sources]
+    reads = [raw_pair(one, here) for one in here.sources]
+    more = [constant(_U64(1)) for one in here.sources if one.negate and one.kind != "immediate"]
+    more += [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
+    write = write_pair(here.output)
+    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+
+    def handler(x: State) -> None:
+        terms = [np.invert(read(x)) if inverted else read(x) for read, inverted in zip(reads, turned, strict=True)]
+        total, carry = terms[0], FALSE
+        for term in (*terms[1:], *(read(x) for read in more)):
+            total = total + term
+            carry = carry | (total < term)
+        write(x, total)
+        out(x, carry)
 
     return handler
 

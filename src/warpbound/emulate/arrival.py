@@ -141,7 +141,7 @@ def arrive_early(here: Site) -> Handler:
 
 def arrive_after_copies(here: Site) -> Handler:
     """ARRIVES.LDGSTSBAR: arrive once the lane's copies are done, which they are; .TRANSCNT ends a transaction."""
-    if here.modifiers - {"LDGSTSBAR", "64", "TRANSCNT"}:
+    if here.modifiers - {"LDGSTSBAR", "64", "TRANSCNT", "ARVCNT"}:
         raise unsupported(here.instruction)
     if here.has("TRANSCNT"):
         return _arriving(here, Arrival(_NONE, brought=_ONE, sign=-1), None)

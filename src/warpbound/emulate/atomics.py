@@ -162,6 +162,13 @@ def _result(atomic: Atomic, held: Any, value: Any) -> Any:
     return _ASSOCIATIVE[operation](held, value)
 
 
+def _changes(atomic: Atomic, found: NDArray[Any], values: list[Any]) -> bool:
+    """Whether any lane has put something else than what it found."""
+    if atomic.operation == "CAS":
+        return bool(((found == values[0]) & (values[1] != values[0])).any())
+    return bool((_result(atomic, found, values[0]) != found).any())
+
+
 def _add_bfloats(held: Any, value: Any) -> Any:
     total = np.zeros_like(held)
     for shift in (np.uint32(0), np.uint32(16)):
@@ -205,8 +212,10 @@ def atomic(space: str) -> Callable[[Site], Handler]:
             values = [_lane_values(x, read, what) for read in reads]
             if silent:
                 reduce_only(what, memory, places, values)
+                x.changed = True
                 return
             found = apply(what, memory, places, values)
+            x.changed = x.changed or _changes(what, found, values)
             if tells_success:
                 found = (found == values[0]).astype(what.kind)
                 _deliver(x, lambda x, value: flag(x, value != 0), found, what)

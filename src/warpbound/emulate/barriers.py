@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.groups import Groups
+from warpbound.emulate.lanes import some
 from warpbound.emulate.state import LANES, Mask, State
 
 
@@ -35,7 +36,7 @@ class Barriers:
         self.last_kind = "POPC"
 
     def idle(self) -> bool:
-        return not any(barrier.lanes.any() for barrier in self.open.values())
+        return not any(some(barrier.lanes) for barrier in self.open.values())
 
     def _barrier(self, number: int) -> Barrier:
         if number not in self.open:
@@ -66,7 +67,7 @@ class Barriers:
     def recheck(self) -> None:
         """After lanes ended."""
         for barrier in self.open.values():
-            if barrier.lanes.any():
+            if some(barrier.lanes):
                 self._check(barrier)
 
     def _blocks(self, lanes: Mask) -> Mask:
@@ -92,7 +93,7 @@ class Barriers:
             return
         barrier.arrived[enough] = 0
         released = barrier.lanes & np.repeat(enough, self.lanes_per_block)
-        if released.any():
+        if some(released):
             self._reduce(barrier, released)
             barrier.lanes &= ~released
             for at in np.unique(barrier.resume[released]):

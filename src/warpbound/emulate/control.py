@@ -10,6 +10,7 @@ import numpy as np
 
 from warpbound.emulate.barriers import Barriers
 from warpbound.emulate.groups import Groups
+from warpbound.emulate.lanes import every, some
 from warpbound.emulate.operand_access import (
     Read,
     Site,
@@ -47,14 +48,14 @@ class Flow:
 Build = Callable[[Site, Flow, int], Move]
 
 
-def _conditions(here: Site) -> list[Read]:
+def conditions_of(here: Site) -> list[Read]:
     conditions = [one for one in here.instruction.operands if one.kind in ("predicate", "uniform_predicate")]
     if here.instruction.guard is not None:
         conditions.append(here.instruction.guard)
     return [predicate(one, here) for one in conditions if one.index != 7 or one.invert]
 
 
-def _holds(x: State, conditions: list[Read]) -> Mask | None:
+def lanes_where(x: State, conditions: list[Read]) -> Mask | None:
     """The active lanes where all conditions hold; None for every active one."""
     if not conditions:
         return None
@@ -65,27 +66,31 @@ def _holds(x: State, conditions: list[Read]) -> Mask | None:
         return None if lanes else np.zeros(x.selected_lanes, bool)
     if x.mask is not None:
         lanes = lanes & x.mask
-        return None if (lanes == x.mask).all() else lanes
-    return None if lanes.all() else lanes
+        return None if every(lanes == x.mask) else lanes
+    return None if every(lanes) else lanes
 
 
 def branch(here: Site, flow: Flow, at: int) -> Move:
     """BRA and JMP, also .U, .DIV and .CONV."""
     if here.has("DIV", "CONV"):
         return _branch_on_convergence(here, flow, at)
-    target, conditions = _target(here), _conditions(here)
+    target, conditions = _target(here), conditions_of(here)
 
     def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
+        lanes = lanes_where(x, conditions)
         if lanes is None:
             return target
-        if not lanes.any():
+        if not some(lanes):
             return None
         flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
         flow.groups.park(x.spread(lanes), target, polling=flow.polled and target <= at)
         return STOP
 
     return move
+
+
+def guards_of(here: Site) -> list[Read]:
+    return [] if here.instruction.guard is None else [predicate(here.instruction.guard, here)]
 
 
 def _target(here: Site) -> int:
@@ -102,23 +107,28 @@ def _outer_target(here: Site, operand: Operand) -> int:
 
 
 def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
-    """BRA.DIV: taken by a warp of which some named lane is elsewhere; BRA.CONV: by the others."""
-    target = _target(here)
+    """BRA.DIV: taken by a warp of which some named lane is elsewhere or its guard is off; BRA.CONV: by the others.
+
+    So read off compiled code: the guard says which lanes agree on a mask; where not all do, BRA.DIV leads to the slow
+    way and BRA.CONV does not lead to the fast one.
+    """
+    target, conditions = _target(here), guards_of(here)
     source = next((one for one in here.instruction.operands if one.kind in ("uniform", "register")), None)
     mask_of = raw(source, here) if source is not None and source.index != RZ else None
     inverted = source is not None and source.invert
     diverged_jumps = here.has("DIV")
 
     def move(x: State) -> int | None:
-        here_now = np.repeat(ballots(x.active()), LANES)
+        agreeing = lanes_where(x, conditions)
+        here_now = np.repeat(ballots(x.active() if agreeing is None else agreeing), LANES)
         wanted: Value = np.uint32(0) if mask_of is None else mask_of(x)
         wanted = np.invert(wanted) if inverted else wanted
         living = np.repeat(ballots(x.of_selected(flow.groups.alive)), LANES)
         diverged = (living & wanted & ~here_now) != 0
         lanes = x.active() & (diverged if diverged_jumps else ~diverged)
-        if not lanes.any():
+        if not some(lanes):
             return None
-        if (lanes == x.active()).all():
+        if every(lanes == x.active()):
             return target
         flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
         flow.groups.park(x.spread(lanes), target)
@@ -143,12 +153,12 @@ def indirect(here: Site, flow: Flow, at: int) -> Move:
     offset = sum(int(one.value) for one in operands if one.kind == "immediate")
     if here.instruction.opcode in ("BRX", "BRXU"):
         offset += 16 * (at + 1)
-    conditions = _conditions(here)
+    conditions = conditions_of(here)
 
     def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
+        lanes = lanes_where(x, conditions)
         goes = x.active() if lanes is None else lanes
-        if not goes.any():
+        if not some(goes):
             return None
         targets = np.broadcast_to(read(x), x.selected_lanes).view(np.int32) + np.int32(offset)
         places = np.unique(targets[goes])
@@ -165,118 +175,20 @@ def indirect(here: Site, flow: Flow, at: int) -> Move:
 
 def finish(here: Site, flow: Flow, at: int) -> Move:
     """EXIT and KILL."""
-    conditions = _conditions(here)
+    conditions = conditions_of(here)
 
     def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
+        lanes = lanes_where(x, conditions)
         if lanes is None:
             flow.end(x.spread(x.active()))
             return STOP
-        if not lanes.any():
+        if not some(lanes):
             return None
         flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
         flow.end(x.spread(lanes))
         return STOP
 
     return move
-
-
-# --- convergence ---
-
-
-def _barrier_register(here: Site) -> int:
-    return next(one.index for one in here.instruction.operands if one.kind == "barrier")
-
-
-def set_convergence(here: Site, flow: Flow, at: int) -> Move:
-    """BSSY: the barrier register names the lanes that are here together."""
-    register = _barrier_register(here)
-
-    def move(x: State) -> int | None:
-        row = x.convergence[register]
-        if x.mask is None and x.index is None:
-            row.fill(0xFFFFFFFF)
-        else:
-            x.assign(row, np.repeat(ballots(x.active()), LANES))
-        return None
-
-    return move
-
-
-def await_convergence(here: Site, flow: Flow, at: int) -> Move:
-    """BSYNC: wait for the lanes that the barrier register names."""
-    register, conditions = _barrier_register(here), _conditions(here)
-    plain = not here.has("RECONVERGENT", "RELIABLE")
-
-    def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
-        if lanes is None and x.mask is None:
-            return None
-        row = x.convergence[register]
-        if lanes is None and not (x.of_selected(row) & ~np.repeat(ballots(x.active()), LANES))[x.mask].any():
-            return None  # all that are named are here
-        if lanes is not None:
-            if not lanes.any():
-                return None
-            flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
-        waiting = x.spread(x.active() if lanes is None else lanes)
-        flow.groups.converge(register, waiting, at + 1, row, plain=plain)
-        return STOP
-
-    return move
-
-
-def leave_convergence(here: Site, flow: Flow, at: int) -> Move:
-    """BREAK."""
-    register, conditions = _barrier_register(here), _conditions(here)
-
-    def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
-        flow.groups.leave(register, x.spread(x.active() if lanes is None else lanes))
-        return None
-
-    return move
-
-
-def synchronise_warp(here: Site, flow: Flow, at: int) -> Move:
-    """WARPSYNC: wait for the lanes of a mask (.ALL: of the warp)."""
-    source = next((one for one in here.instruction.operands if one.kind in ("register", "uniform", "immediate")), None)
-    mask_of = None if source is None or here.has("ALL") else raw(source, here)
-
-    def move(x: State) -> int | None:
-        if x.mask is None:
-            return None
-        need = np.full(x.lane_count, 0xFFFFFFFF, np.uint32)
-        if mask_of is not None:
-            x.assign(need, mask_of(x))
-        flow.groups.converge(-1, x.spread(x.active()), at + 1, need, plain=False)
-        return STOP
-
-    return move
-
-
-def move_barrier(here: Site, flow: Flow, at: int) -> Move:
-    """BMOV between a barrier register and a register; .CLEAR empties the barrier register."""
-    target, source = here.instruction.operands[:2]
-    if target.kind == "barrier":
-        read = raw(source, here)
-
-        def restore(x: State) -> int | None:
-            x.assign(x.convergence[target.index], read(x))
-            return None
-
-        return restore
-    write, register, clear = write_words(target), source.index, here.has("CLEAR")
-    if source.kind != "barrier":
-        raise unsupported(here.instruction)
-
-    def save(x: State) -> int | None:
-        write(x, x.of_selected(x.convergence[register]).copy())
-        if clear:
-            x.assign(x.convergence[register], np.uint32(0))
-        return None
-
-    return save
 
 
 # --- block barriers ---
@@ -289,14 +201,17 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
     count_of = raw(operands[1], here) if len(operands) > 1 else None
     brought = [one for one in here.instruction.operands if one.kind in ("predicate", "uniform_predicate")]
     value_of = predicate(brought[0], here) if here.has("RED") and brought else None
-    conditions = [predicate(here.instruction.guard, here)] if here.instruction.guard is not None else []
+    conditions = guards_of(here)
     if not here.has("SYNC", "ARV", "RED"):
         raise unsupported(here.instruction)
+    plain = count_of is None and value_of is None and not here.has("ARV")
 
     def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
+        lanes = lanes_where(x, conditions)
+        if plain and lanes is None and _all_that_live(x, flow):
+            return None
         goes = x.active() if lanes is None else lanes
-        if not goes.any():
+        if not some(goes):
             return None
         numbers = np.broadcast_to(number_of(x), x.selected_lanes)
         threads = np.broadcast_to(count_of(x) if count_of else np.uint32(0), x.selected_lanes)
@@ -305,8 +220,6 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
             for number in np.unique(numbers[goes]):
                 chosen = goes & (numbers == number)
                 flow.barriers.arrive(int(number), x.spread(chosen), int(threads[chosen].max()))
-            return None
-        if x.index is None and x.mask is None and lanes is None and count_of is None and value is None:
             return None
         if value is not None:
             flow.barriers.last_kind = "AND" if here.has("AND") else "OR"
@@ -320,16 +233,21 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+def _all_that_live(x: State, flow: Flow) -> bool:
+    """Whether the group that executes is every thread of the chunk that has not ended."""
+    return x.index is None and (x.mask is None or every(x.mask == flow.groups.alive))
+
+
 def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
     """UCGABAR_WAIT: wait for every thread of the cluster to come here, which each does after it has arrived."""
-    conditions = _conditions(here)
+    conditions = conditions_of(here)
 
     def move(x: State) -> int | None:
-        lanes = _holds(x, conditions)
-        if lanes is None and x.index is None and x.mask is None:
+        lanes = lanes_where(x, conditions)
+        if lanes is None and _all_that_live(x, flow):
             return None
         goes = x.active() if lanes is None else lanes
-        if not goes.any():
+        if not some(goes):
             return None
         if lanes is not None:
             flow.groups.park(x.spread(x.active() & ~lanes), at + 1)

@@ -30,8 +30,9 @@ _PLAIN = """
 S2R S2UR R2UR LDC ULDC LDCU VOTE VOTEU NOP BAR BRA EXIT BSSY BSYNC BREAK WARPSYNC YIELD MEMBAR ERRBAR CCTL LDGDEPBAR
 DEPBAR PLOP3 UPLOP3"""
 PLAIN = ARITHMETIC.union(_LOADS, _STORES, _PLAIN.split())  # of which `registers` knows what they read and write
-_SEVERAL = {"HMMA": 4, "IMMA": 4, "FADD2": 2, "FMUL2": 2, "FFMA2": 2, "CS2R": 2}  # registers an operand may stand for
-_MOST = 16  # of an instruction of which nothing is known
+_MOST = 16  # registers that an operand may stand for, of an instruction of which nothing is known
+_SEVERAL = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "BMMA": 4, "DMMA": _MOST, "STSM": 4, "FADD2": 2, "FMUL2": 2, "FFMA2": 2,
+            "CS2R": 2}  # fmt: skip
 _NARROW = frozenset({"LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOMS", "REDS"})  # addresses of 32 bits
 _SHIFTS = frozenset({"SHF", "USHF", "I2F", "F2I", "F2F"})
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}

@@ -5,15 +5,16 @@ Omits    Global memory (see passed_on); what depends only on which way a branch 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 import numpy as np
 
 from warpbound.emulate.trace import Trace
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
-from warpbound.program.registers import reads, writes
+from warpbound.program.register_sets import RegisterSets
 
 _KEPT = {"STS": "shared", "STL": "local", "ST": "shared", "STSM": "shared", "ATOMS": "shared", "LDGSTS": "shared"}
 _TAKEN = {"LDS": "shared", "LDL": "local", "LD": "shared", "LDSM": "shared", "ATOMS": "shared"}
@@ -33,59 +34,104 @@ class Decided:
 
 def decided(program: Program, loads: Set[int]) -> Decided:
     """What the values that `loads` (indices of instructions) bring decide."""
-    code, before = program.instructions, held_before(program, loads)
-    branches = [i for i, one in enumerate(code) if one.opcode in _TURNS and before[i] & set(reads(one))]
-    return Decided(tuple(branches), tuple(i for i, one in enumerate(code) if before[i] & _address_registers(one)))
+    code, names, before = program.instructions, program.register_sets, held_before(program, loads)
+    branches = [i for i, one in enumerate(code) if one.opcode in _TURNS and before[i] & names.reads[i]]
+    addresses = [i for i, one in enumerate(code) if before[i] and before[i] & names.of(_address_registers(one))]
+    return Decided(tuple(branches), tuple(addresses))
 
 
-def held_before(program: Program, loads: Set[int]) -> list[frozenset[str]]:
+def held_before(program: Program, loads: Set[int]) -> list[int]:
     """The registers that hold something of what `loads` bring where each instruction executes, also by way of
-    shared and local memory."""
-    code = program.instructions
+    shared and local memory; sets as of `program.register_sets`."""
+    code, reads = program.instructions, program.register_sets.reads
     sources, spaces = set(loads), set[str]()
     while True:
         before = before_each(program, sources)
-        kept = {_KEPT[one.opcode] for i, one in enumerate(code) if one.opcode in _KEPT and before[i] & set(reads(one))}
+        kept = {_KEPT[one.opcode] for i, one in enumerate(code) if one.opcode in _KEPT and before[i] & reads[i]}
         kept |= {"shared" for i in loads if code[i].opcode == "LDGSTS"}
         if kept <= spaces:
             return before
         spaces |= kept
         sources |= {i for i, one in enumerate(code) if _TAKEN.get(one.opcode) in spaces}
+
+
 def draws_work(program: Program) -> bool:
     """Whether what atomics on global memory return decides branches: tickets, queues of work, locks."""
     draws = {i for i, one in enumerate(program.instructions) if one.opcode in _DRAWS}
     return bool(draws) and bool(decided(program, draws).branches)
 
 
-def before_each(program: Program, sources: Set[int]) -> list[frozenset[str]]:
-    """The registers that hold something of the sources' values where each instruction executes, by iteration."""
-    code, blocks = program.instructions, program.flow.blocks
-    uses = [(frozenset(reads(one)), frozenset(writes(one)), guard_name(one)) for one in code]
-    follows = _follows(program)
-    entering: list[frozenset[str]] = [frozenset()] * len(blocks)
-    before: list[frozenset[str]] = [frozenset()] * len(code)
-    waiting, seen = list(range(len(blocks))), set[int]()
+@dataclass(frozen=True)
+class Held:
+    """Registers that are tainted: always, and those that are but where a guard holds, under which clean values were
+    written; guard -> set, none of them empty."""
+
+    always: int = 0
+    but: Mapping[str, int] = field(default_factory=dict)
+
+    def where(self, guard: str) -> int:
+        """The registers that are tainted where the guard holds."""
+        found = self.always
+        for other, names in self.but.items():
+            if not guard or other != guard:
+                found |= names
+        return found
+
+    def cleaned(self, written: int, guard: str) -> "Held":
+        """After clean values were written under the guard, or everywhere."""
+        anywhere = self.where("") & written
+        if not anywhere:
+            return self
+        but = {other: left for other, names in self.but.items() if (left := names & ~written)}
+        if guard:
+            but[guard] = but.get(guard, 0) | anywhere
+        return Held(self.always & ~written, but)
+
+    def after(self, written: int, names: RegisterSets) -> "Held":
+        """Once a predicate is another, what was clean where it held is no longer known to be."""
+        changed = [guard for guard in self.but if names.bits.get(guard.lstrip("!"), 0) & written]
+        if not changed:
+            return self
+        but = {guard: held for guard, held in self.but.items() if guard not in changed}
+        return Held(reduce(or_, (self.but[guard] for guard in changed), self.always), but)
+
+    def joined(self, other: "Held") -> "Held":
+        """What is tainted on one way or the other."""
+        but = dict(self.but)
+        for guard, names in other.but.items():
+            but[guard] = but.get(guard, 0) | names
+        return Held(self.always | other.always, but)
+
+
+def before_each(program: Program, sources: Set[int]) -> list[int]:
+    """The registers that hold something of the sources' values where each instruction executes, by iteration; sets
+    as of `program.register_sets`."""
+    code, blocks, names = program.instructions, program.flow.blocks, program.register_sets
+    before = [0] * len(code)
+    if not sources:
+        return before
+    guards, follows = [guard_name(one) for one in code], _follows(program)
+    entering = [Held()] * len(blocks)
+    waiting = list(range(len(blocks)))
     while waiting:
         number = waiting.pop(0)
-        seen.add(number)
         held = entering[number]
         for i in range(blocks[number].first, blocks[number].last):
-            read, written, guard = uses[i]
-            before[i] = _where(held, guard)
-            if i in sources or read & before[i]:
-                held |= written
-            else:
-                held = _cleaned(held, written, guard)
-            held = _after(held, written)
+            written = names.writes[i]
+            before[i] = held.where(guards[i]) if held.but else held.always
+            if i in sources or names.reads[i] & before[i]:
+                held = Held(held.always | written, held.but)
+            elif held.but or held.always & written:
+                held = held.cleaned(written, guards[i])
+            if held.but:
+                held = held.after(written, names)
         for other in follows[number]:
-            if not held <= entering[other]:
-                entering[other] |= held
+            after = entering[other].joined(held)
+            if after != entering[other]:
+                entering[other] = after
                 if other not in waiting:
                     waiting.append(other)
     return before
-
-
-# A name alone is tainted; "R6 !P0" is tainted but where !P0 holds, as a guarded instruction has overwritten it there.
 
 
 def guard_name(one: Instruction) -> str:
@@ -93,37 +139,6 @@ def guard_name(one: Instruction) -> str:
         return ""
     prefix = "UP" if one.guard.kind.startswith("uniform") else "P"
     return f"{'!' * one.guard.invert}{prefix}{one.guard.index}"
-
-
-@lru_cache(4096)
-def _conditional(held: frozenset[str]) -> bool:
-    """Whether a name is tainted only where some guard does not hold."""
-    return any(" " in name for name in held)
-
-
-def _where(held: frozenset[str], guard: str) -> frozenset[str]:
-    """The names that are tainted where the guard holds."""
-    if not _conditional(held):
-        return held
-    return frozenset(name.partition(" ")[0] for name in held if not guard or name.partition(" ")[2] != guard)
-
-
-def _cleaned(held: frozenset[str], written: frozenset[str], guard: str) -> frozenset[str]:
-    """After clean values were written under the guard, or everywhere."""
-    if held.isdisjoint(written) and not _conditional(held):
-        return held
-    others = frozenset(name for name in held if name.partition(" ")[0] not in written)
-    if not guard:
-        return others
-    elsewhere = frozenset(name.partition(" ")[0] for name in held) & written
-    return others | {f"{name} {guard}" for name in elsewhere}
-
-
-def _after(held: frozenset[str], written: frozenset[str]) -> frozenset[str]:
-    """Once a predicate is another, what was clean where it held is no longer known to be."""
-    if not _conditional(held):
-        return held
-    return frozenset(name.partition(" ")[0] if name.partition(" ")[2].lstrip("!") in written else name for name in held)
 
 
 def _follows(program: Program) -> list[tuple[int, ...]]:

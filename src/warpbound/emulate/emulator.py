@@ -13,12 +13,14 @@ from warpbound.emulate.clusters import cluster_of, together
 from warpbound.emulate.control import STOP, Flow
 from warpbound.emulate.dependence import draws_work
 from warpbound.emulate.groups import TURNS
+from warpbound.emulate.lanes import every, some
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.modifiers import strange
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.special import special_registers
+from warpbound.emulate.standstill import polls, writes
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.emulate.table import CONTROL, PLAIN, POLLING
+from warpbound.emulate.table import CONTROL, PLAIN
 from warpbound.emulate.windows import Window
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
@@ -159,10 +161,10 @@ def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
         kept = x.mask
         if kept is not None:
             lanes = lanes & kept
-        elif lanes.all():
+        elif every(lanes):
             body(x)
             return
-        if not lanes.any():
+        if not some(lanes):
             return
         x.mask = lanes
         try:
@@ -193,11 +195,13 @@ class Chunk:
         x.special = special_registers(kernel, self.blocks, thread)
         self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
-        self.polls = [_polls(one) for one in kernel.program.instructions]
+        self.polls = [polls(one) for one in kernel.program.instructions]
+        self.writes = [writes(one) for one in kernel.program.instructions]
+        self.marked = [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
         self.flow.groups.park(self.flow.groups.alive, 0)
         self.at = 0
         self.steps = self.until = 0
-        self.polled = False
+        self.polled = self.wrote = False
 
     def _with_control(self) -> list[Handler]:
         """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
@@ -221,7 +225,7 @@ class Chunk:
         """
         groups = self.flow.groups
         self.until = self.steps + SLICE
-        self.polled = False
+        self.polled = self.wrote = self.x.changed = False
         try:
             with self.x.arithmetic():
                 while (chosen := groups.pick()) is not None:
@@ -237,7 +241,7 @@ class Chunk:
         except BROKEN as broken:
             one = self.kernel.program.instructions[self.at]
             raise unsupported(one, f" as it stands ({type(broken).__name__}: {broken})") from broken
-        if groups.alive.any():
+        if some(groups.alive):
             raise self._deadlock()
         return True
 
@@ -246,7 +250,7 @@ class Chunk:
 
     def _advance(self, step: Callable[[int], int | None], limit: int) -> None:
         """Run the selected group until it stops, meets another group, or must let others run."""
-        x, flow, groups, polls = self.x, self.flow, self.flow.groups, self.polls
+        x, flow, groups, marked = self.x, self.flow, self.flow.groups, self.marked
         ready, turns, last = groups.ready, 0, len(self.handlers)
         flow.polled = False
         at = self.at
@@ -257,8 +261,8 @@ class Chunk:
             x.clock += 1
             if self.steps > limit:
                 raise self._runaway(limit)
-            if polls[at]:
-                flow.polled = self.polled = True
+            if marked[at]:
+                self._note(at)
             if move is None:
                 at += 1
             elif move == STOP:
@@ -266,8 +270,7 @@ class Chunk:
             else:
                 if move <= at:
                     turns += 1
-                    others = bool(ready) or groups.waiting()
-                    if flow.polled and self._long_enough(turns) or others and (flow.polled or turns >= TURNS):
+                    if self._others_first(turns, itself=move == at):
                         groups.park(x.spread(x.active()), move, polling=True)
                         return
                 at = move
@@ -277,6 +280,19 @@ class Chunk:
             if at in ready:
                 groups.park(x.spread(x.active()), at)
                 return
+
+    def _note(self, at: int) -> None:
+        if self.polls[at]:
+            self.flow.polled = self.polled = True
+        self.wrote = self.wrote or self.writes[at]
+
+    def _others_first(self, turns: int, *, itself: bool) -> bool:
+        """Whether a group that has jumped back must let others run; itself: to the branch that it stands at."""
+        if itself:
+            raise self.endless()
+        flow, groups = self.flow, self.flow.groups
+        others = bool(groups.ready) or groups.waiting()
+        return flow.polled and self._long_enough(turns) or others and (flow.polled or turns >= TURNS)
 
     def _long_enough(self, turns: int) -> bool:
         """Whether a group that polls alone should stop for other chunks."""
@@ -325,6 +341,12 @@ class Chunk:
             "A return address or a branch table was overwritten, or a function is called by its address.",
         )
 
+    def endless(self) -> InputError:
+        return InputError(
+            f"{self._line(self.at)}: a loop without end: nothing that it depends on can change any more.",
+            "Its condition is never met, or it waits for a block that is not among those executed.",
+        )
+
     def _runaway(self, limit: int) -> InputError:
         return InputError(
             f"{self._line(self.at)}: still running after {limit} steps.",
@@ -335,40 +357,3 @@ class Chunk:
 def _unravel(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
     x, y, _ = sizes
     return number % x, number // x % y, number // (x * y)
-
-
-def _polls(one: Instruction) -> bool:
-    return one.opcode in POLLING or (one.opcode in ("LDG", "LD") and bool({"STRONG", "SYS"} & set(one.modifiers)))
-
-
-def run(program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT) -> dict[str, NDArray[Any]]:
-    """The arrays after the kernel, by parameter name (device globals given in the launch by theirs).
-
-    Raises InputError for bad accesses, deadlocks, loops without end and instructions that are not executed.
-    """
-    kernel = make_ready(program, launch)
-    run_blocks(kernel, kernel.whole_clusters(np.arange(kernel.block_count)), step_limit)
-    return kernel.memory.arrays()
-
-
-def run_blocks(
-    kernel: Kernel,
-    blocks: NDArray[np.int64],
-    limit: int,
-    stepper: Callable[[Chunk], Callable[[int], int | None]] | None = None,
-) -> None:
-    """Execute blocks (whole clusters), in chunks in the given order; chunks that wait for others take turns with them.
-
-    stepper : makes the function that stands in for the plain execution of an instruction of a chunk.
-    """
-    size, next_block = kernel.blocks_per_chunk(), 0
-    resident: list[Chunk] = []
-    warps_per_block = kernel.lanes_per_block // LANES
-    while resident or next_block < len(blocks):
-        if next_block < len(blocks) and len(resident) < kernel.chunks_at_once:
-            chosen = blocks[next_block : next_block + size]
-            resident.append(Chunk(kernel, chosen, next_block * warps_per_block))
-            next_block += len(chosen)
-        for chunk in tuple(resident):
-            if chunk.proceed(limit, stepper(chunk) if stepper else None):
-                resident.remove(chunk)

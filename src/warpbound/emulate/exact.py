@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.room import Room
 
 Value = Any
-_ABOVE_29 = np.int64(35)  # shifts the 29 bits that float32 does not hold to the top,
+_ABOVE_29 = np.array(35)  # shifts the 29 bits that float32 does not hold to the top (ufuncs take arrays sooner),
 _TIE_ABOVE = np.int64(-(2**63))  # where a tie is this
 _SMALLEST_NORMAL = np.float32(2.0**-126)
 _SPLIT = np.float64(2.0**27 + 1)
@@ -52,38 +52,48 @@ def fma32(a: Value, b: Value, c: Value) -> Value:
 def fused(a: Value, b: Value, c: Value, room: Room) -> NDArray[np.float32]:
     """a b + c of float32 arrays of one length (or scalars), rounded once to nearest even; a view of `room.floats`.
 
-    The product is exact in float64. Rounding the sum twice goes wrong only where the first rounding
-    ends on a tie of the second, or where the result underflows: those lanes are done again.
-    To be called under an errstate that tells `room` of underflow.
+    The product is exact in float64. Rounding the sum twice goes wrong only where the first rounding was
+    not exact and ends on a tie of the second, or where the result underflows: those lanes are done again.
+    To be called under an errstate that tells `room` of underflow; scalars may be float64 already.
     """
     shape = a.shape or b.shape or c.shape
-    lanes = shape[0] if shape else 1
-    total, low, result = room.total[:lanes], room.low[:lanes], room.floats[:lanes]
-    if not np.ndim(a):
+    total, bits, addend, low, result = room.scratch(shape[0] if shape else 1)
+    if not a.shape:
         a, b = b, a
     np.copyto(total, a)
-    np.multiply(total, _widened(b, room), out=total)
-    np.add(total, _widened(c, room), out=total)
+    np.multiply(total, _widened(b, addend), total)
+    np.add(total, _widened(c, addend), total)
     room.underflowed = False
     np.copyto(result, total, casting="same_kind")
-    np.left_shift(total.view(np.int64), _ABOVE_29, out=low)
-    tie = np.minimum.reduce(low) == _TIE_ABOVE
+    np.left_shift(bits, _ABOVE_29, low)
+    tie = low[low.argmin()] == _TIE_ABOVE
     if tie or room.underflowed:
         doubtful = low == _TIE_ABOVE
         if room.underflowed:
             doubtful |= np.abs(result) <= _SMALLEST_NORMAL
-        a, b, c = (np.broadcast_to(v, total.shape)[doubtful].astype(np.float64) for v in (a, b, c))
-        result[doubtful] = narrowed(a * b, c, np.float32)
+        _rounded_again(result, total, (a, b, c), np.flatnonzero(doubtful))
     return result
 
 
-def _widened(v: Value, room: Room) -> Value:
-    """A float32 operand as float64, in scratch."""
-    if not np.ndim(v):
-        return np.float64(v)
-    wide = room.addend[: len(v)]
-    np.copyto(wide, v)
-    return wide
+def _widened(v: Value, scratch: NDArray[np.float64]) -> Value:
+    """A float32 operand as float64."""
+    if not v.shape:
+        return v.astype(np.float64)
+    np.copyto(scratch, v)
+    return scratch
+
+
+def _rounded_again(
+    result: NDArray[np.float32], total: NDArray[np.float64], operands: tuple[Value, ...], lanes: NDArray[np.int64]
+) -> None:
+    """The lanes of a b + c whose float64 sum `total` is not exact, rounded once."""
+    a, b, c = (np.asarray(v if not v.shape else v.take(lanes), np.float64) for v in operands)
+    sums, product = total.take(lanes), a * b
+    part = sums - product
+    error = (product - (sums - part)) + (c - part)
+    inexact = np.flatnonzero(error)
+    if len(inexact):
+        result[lanes[inexact]] = odd_sum(sums[inexact], error[inexact]).astype(np.float32)
 
 
 def narrowed(a: Value, b: Value, kind: type[np.float32] | type[np.float16]) -> Value:

@@ -32,7 +32,7 @@ def flush(v: Value) -> Value:
     bits = np.asarray(v).view(np.uint32)
     magnitude = np.left_shift(bits, _ONE)
     magnitude = np.subtract(magnitude, _ONE)  # a zero becomes the largest of all
-    if np.minimum.reduce(magnitude, axis=None) >= _LARGEST_SUBNORMAL:
+    if magnitude.flat[magnitude.argmin()] >= _LARGEST_SUBNORMAL:
         return v
     return np.where((bits & _EXPONENT) == 0, bits & _SIGN, bits).view(np.float32)
 

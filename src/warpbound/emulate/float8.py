@@ -64,7 +64,7 @@ def convert(here: Site) -> Handler:
     kind = next(FORMATS[m] for m in here.instruction.modifiers if m in FORMATS)
     if here.modifiers == {"F16", next(m for m in here.modifiers if m in FORMATS), "UNPACK_B"}:
         return _unpack(here, kind)
-    if "SATFINITE" not in here.modifiers or here.has("BF16", "RELU"):
+    if "SATFINITE" not in here.modifiers or here.has("BF16"):
         raise unsupported(here.instruction)
     if here.has("PACK_AB_MERGE_C"):
         high, low = (single(one, here) for one in here.sources[:2])
@@ -73,9 +73,11 @@ def convert(here: Site) -> Handler:
     else:
         raise unsupported(here.instruction)
     merged, write = raw(here.sources[-1], here), write_words(here.output)
+    least = 0.0 if here.has("RELU") else -np.inf
 
     def handler(x: State) -> None:
-        pair = kind.encode(high(x)) << np.uint32(8) | kind.encode(low(x))
+        first, second = (kind.encode(np.where(v < least, 0.0, v)) for v in (high(x), low(x)))
+        pair = first << np.uint32(8) | second
         write(x, (merged(x) << np.uint32(16) | pair)[()])
 
     return handler

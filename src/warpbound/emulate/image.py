@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.lanes import greatest, least
+
 BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
 SLOT_BITS = 36
 MOST_ARRAYS = 2000  # slots below the windows of shared and local memory
@@ -48,6 +50,14 @@ class Allocation:
     start: int
     end: int
     known: bool = True
+
+    @property
+    def words_end(self) -> int:
+        """The end for accesses of 4 bytes: atomics of 1 and 2 bytes are compiled to those of the word around them."""
+        return -(-self.end // 4) * 4
+
+    def end_for(self, width: int) -> int:
+        return self.words_end if width == 4 else self.end
 
 
 @dataclass(frozen=True)
@@ -98,10 +108,12 @@ class Image:
         self.allocations = tuple(allocations)
         self.bytes = np.zeros(at + GAP, np.uint8)
         self._start_array = np.array([one.start for one in allocations], np.int64)
-        self._end_array = np.array([one.end for one in allocations], np.int64)
+        self._ends = {
+            width: np.array([one.end_for(width) for one in allocations], np.int64) for width in (1, 2, 4, 8, 16)
+        }
         self._unfilled = {i: Unfilled(one.fill, one.size) for i, one in enumerate(plans) if one.fill and one.size}
         self._written = {  # of arrays with unknown contents: untouched flags take no memory
-            i: np.zeros(one.end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
+            i: np.zeros(one.words_end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
         }
         self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
@@ -136,12 +148,12 @@ class Image:
         if active is not None:
             first = int(active.argmax())
             addresses = np.where(active, addresses, addresses[first])
-        low, high = int(np.minimum.reduce(addresses)), int(np.maximum.reduce(addresses))
+        low, high = least(addresses), greatest(addresses)
         number = low - BASE >> SLOT_BITS
         if number != high - BASE >> SLOT_BITS or not 0 <= number < len(self.allocations):
             return self._of_several(addresses, width)
         one, slot = self.allocations[number], BASE + (number << SLOT_BITS)
-        if low - slot < one.start or high - slot + width > one.end or _misaligned(addresses, width):
+        if low - slot < one.start or high - slot + width > one.end_for(width) or _misaligned(addresses, width):
             return self._fault(addresses, width)
         if number in self._unfilled:
             self._make(number, addresses, (low - slot, high - slot + width - 1))
@@ -176,7 +188,7 @@ class Image:
         if not self.allocations:
             return inside
         return np.asarray(
-            inside & (offset >= self._start_array[number]) & (offset + width <= self._end_array[number])
+            inside & (offset >= self._start_array[number]) & (offset + width <= self._ends[width][number])
         )
 
     def _fault(self, addresses: NDArray[np.uint64], width: int) -> Fault:

@@ -11,8 +11,9 @@ from warpbound.emulate.clusters import bank_words, cluster_of
 from warpbound.emulate.image import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
 from warpbound.emulate.operand_access import Constants
 from warpbound.emulate.services import ADDRESSES
+from warpbound.emulate.special import SMS
 from warpbound.errors import InputError
-from warpbound.kernel_argument import DTYPES
+from warpbound.kernel_argument import DTYPES, check_elements
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
 from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.naming import plain_name
@@ -33,13 +34,14 @@ class Area:
     block: int
     grid: int
     stack: int
+    sms: int  # the number that %nsmid gives
     local_window: int  # generic base of local memory, 64 bits
     barrier: int  # address of what a cooperative launch gives a grid-wide barrier: upper word, lower word
 
 
-_BEFORE_90 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20, barrier=0x8C)
-_FROM_90 = Area(block=0x0, grid=0xC, stack=0x28, local_window=0x20, barrier=0x44)
-_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, local_window=0x2F8, barrier=0x254)
+_BEFORE_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x8C)
+_FROM_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x44)
+_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, sms=0x2D0, local_window=0x2F8, barrier=0x254)
 
 
 def launch_area(arch: int) -> Area:
@@ -84,6 +86,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
     """
     parameters = program.parameters or _guessed(launch.args)
     arguments = bind(launch.args, [one.name for one in parameters])
+    for parameter, argument in zip(parameters, arguments, strict=True):
+        check_elements(argument, parameter.type)
     names = [parameter.name or str(argument.name) for parameter, argument in zip(parameters, arguments, strict=True)]
     plan: list[Plan] = []
     places: dict[int, int] = {}
@@ -268,6 +272,7 @@ def _bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
     _put(bank, place.block, launch.block)
     _put(bank, place.grid, launch.grid)
     _put(bank, place.stack, (stack_bytes(program),))
+    _put(bank, place.sms, (SMS,))
     _put(bank, place.local_window, (0, LOCAL_WINDOW))
     for offset, words in bank_words(program.arch, launch, cluster_of(program, launch)).items():
         bank[offset : offset + len(words)] = words

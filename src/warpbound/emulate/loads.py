@@ -18,6 +18,7 @@ from warpbound.emulate.addresses import (
     window_address,
 )
 from warpbound.emulate.image import Fault
+from warpbound.emulate.lanes import every, greatest, some
 from warpbound.emulate.operand_access import Site, is_predicate, raw, unsupported, write_predicate
 from warpbound.emulate.state import BadAccess, Mask, State, Value
 from warpbound.emulate.windows import OFFSET_BITS, SHIFTS, Window
@@ -100,12 +101,10 @@ def inside_window(
     ranks = None
     if window.cluster > 1:
         ranks, addresses = addresses >> OFFSET_BITS, addresses & np.uint32((1 << OFFSET_BITS) - 1)
-        if int(np.maximum.reduce(ranks)) >= window.cluster:
+        if greatest(ranks) >= window.cluster:
             lane = int(ranks.argmax())
             raise BadAccess(lane, f"a cluster of {window.cluster} blocks has no block {ranks[lane]}")
-    if int(np.maximum.reduce(addresses)) > window.size - size or (
-        size > 1 and int(np.bitwise_or.reduce(addresses)) & (size - 1)
-    ):
+    if greatest(addresses) > window.size - size or (size > 1 and int(np.bitwise_or.reduce(addresses)) & (size - 1)):
         raise _outside(window, addresses, size)
     if x.recorder is not None:
         x.recorder.access(x, space, addresses)
@@ -134,7 +133,7 @@ def note_fresh(x: State, window: Window, places: NDArray[np.int64], size: int) -
     if window.unwritten is None or x.recorder is None:
         return
     fresh = window.untouched(places, size)
-    if fresh.any() and (x.mask is None or fresh[x.mask].any()):
+    if some(fresh) and (x.mask is None or some(fresh & x.mask)):
         x.recorder.fresh(window.name)
 
 
@@ -242,8 +241,8 @@ def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str,
     try:
         for space, lanes in (("shared", shared), ("local", local), ("global", ~(shared | local))):
             chosen = lanes & taking_part
-            if chosen.any():
-                x.mask = None if chosen.all() else chosen
+            if some(chosen):
+                x.mask = None if every(chosen) else chosen
                 one(x, space, addresses)
     finally:
         x.mask = kept

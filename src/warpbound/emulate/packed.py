@@ -90,10 +90,10 @@ def absolute_differences(here: Site) -> Handler:
 
 
 def minimum_of_pairs(here: Site) -> Handler:
-    """IMNMX.S64 and .U64."""
+    """IMNMX.S64 and .U64: the smaller where the first of two predicates holds."""
     kind: Any = np.uint64 if here.has("U64") else np.int64
     a, b = (raw_pair(one, here) for one in here.sources[:2])
-    choose, write = predicate(here.predicates_in[-1], here), write_pair(here.output)
+    choose, write = predicate(here.predicates_in[0], here), write_pair(here.output)
 
     def handler(x: State) -> None:
         first, second = (np.asarray(read(x)).view(kind) for read in (a, b))

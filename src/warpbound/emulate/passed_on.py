@@ -13,7 +13,6 @@ from warpbound.emulate.dependence import GLOBAL_LOADS, held_before
 from warpbound.emulate.loads import bytes_per_lane
 from warpbound.emulate.trace import Accesses
 from warpbound.program.kernel import Program
-from warpbound.program.registers import reads
 
 _STORES = frozenset({"STG", "ST", "RED", "REDG", "ATOM", "ATOMG"})
 _WORD_B = 4
@@ -24,12 +23,10 @@ def passed_on(program: Program, seen: Accesses, loads: Set[int]) -> set[int]:
 
     seen : the accesses to global memory, in order.
     """
-    found = set(loads)
+    found, reads = set(loads), program.register_sets.reads
     while True:
         held = held_before(program, found)
-        stores = [
-            i for i, one in enumerate(program.instructions) if one.opcode in _STORES and held[i] & set(reads(one))
-        ]
+        stores = [i for i, one in enumerate(program.instructions) if one.opcode in _STORES and held[i] & reads[i]]
         later = _loaded_after(program, seen, stores) - found
         if not later:
             return found

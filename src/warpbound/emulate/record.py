@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.deciding import ARITHMETIC, undecided
 from warpbound.emulate.dependence import deciding_arrays, unknowns
-from warpbound.emulate.emulator import Chunk, Kernel, handler_of, make_ready, run_blocks
+from warpbound.emulate.emulator import Chunk, Kernel, handler_of, make_ready
 from warpbound.emulate.image import TRACED_BASE
+from warpbound.emulate.lanes import every
 from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.passed_on import passed_on
+from warpbound.emulate.running import run_blocks
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.table import PLAIN
-from warpbound.emulate.texture import COUNTED
+from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.touching import TOUCHING
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import CommandError, InputError
@@ -177,7 +179,7 @@ class Recording:
         self.executed[rows, warps] += times[:, None]
         self.threads[rows, warps] += times[:, None] * self._lanes_on
         for row, stream in self.streams.items():
-            place = np.searchsorted(self._warps, row)
+            place = self._warps.searchsorted(row)
             if place < len(self._warps) and self._warps[place] == row:
                 stream.extend(self.log)
         self.log.clear()
@@ -188,7 +190,7 @@ class Recording:
         if not np.ndim(value):
             if not value:
                 self.threads[at, self._warps] -= self._lanes_on
-        elif not value.all():
+        elif not every(value):
             on = _lanes_per_warp(value if x.mask is None else value & x.mask)
             self.threads[at, self._warps] += on - self._lanes_on
 
@@ -240,6 +242,7 @@ class Straight:
             elif at + 1 < len(code) and self.ends[at + 1] > at + 1:
                 self.ends[at] = self.ends[at + 1]
         self.known: dict[int, tuple[int, ...]] = {}
+        self.writing: dict[int, bool] = {}
 
     def run(self, at: int) -> int:
         """Execute from `at` on; where the group is then."""
@@ -248,6 +251,8 @@ class Straight:
         first = at not in self.known
         if first:
             self.known[at] = tuple(i for i in range(at, end) if i not in recording.idle)
+            self.writing[at] = any(chunk.writes[at:end])
+        chunk.wrote = chunk.wrote or self.writing[at]
         log = recording.log
         log.extend(range(at, end))
         for i in range(at, end) if first else self.known[at]:
@@ -338,10 +343,9 @@ def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
 
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
-    fetches = [i for i, one in enumerate(kernel.program.instructions) if one.opcode in COUNTED]
-    read = recording.executed[fetches].any(axis=1)
-    if read.any():
-        recording.unknown["textures and surfaces"] = {fetches[i] for i in np.flatnonzero(read)}
+    for i, one in enumerate(kernel.program.instructions):
+        if one.opcode in COUNTED and (name := unknown_source(one.opcode)) and recording.executed[i].any():
+            recording.unknown.setdefault(name, set()).add(i)
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
     seen = Trace(

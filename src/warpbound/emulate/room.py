@@ -30,11 +30,18 @@ class Room:
     """
 
     def __init__(self, lanes: int) -> None:
-        self.total, self.addend = aligned(2, lanes, np.float64)
-        self.low = aligned(1, lanes, np.int64)[0]
+        self.lanes = lanes
+        total, addend = aligned(2, lanes, np.float64)
+        self._wide = (total, total.view(np.int64), addend, aligned(1, lanes, np.int64)[0])
         self.words: NDArray[np.uint32] = aligned(1, lanes, np.uint32)[0]
         self.floats: NDArray[np.float32] = self.words.view(np.float32)
         self.underflowed = False
+
+    def scratch(self, lanes: int) -> tuple[NDArray[Any], ...]:
+        """For `lanes` lanes: a float64 row, the same as int64, one more of each, and `floats`."""
+        if lanes == self.lanes:
+            return (*self._wide, self.floats)
+        return tuple(row[:lanes] for row in (*self._wide, self.floats))
 
     def note(self, problem: str, flags: int) -> None:
         """For numpy.errstate(call=...), under="call"."""

@@ -9,6 +9,8 @@ from warpbound.emulate.addresses import SHARED_WINDOW
 from warpbound.emulate.state import LANES
 from warpbound.kernel_launch import Launch
 
+SMS = 128  # of the machine that a kernel sees; block b runs on SM b % SMS
+
 
 class Kernel(Protocol):
     """What is asked of the launch and its kernel."""
@@ -42,11 +44,11 @@ def special_registers(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray
     found |= {
         "SR_LANEID": lane, "SR_EQMASK": bit, "SR_LTMASK": bit - np.uint32(1), "SR_LEMASK": bit | (bit - np.uint32(1)),
         "SR_GTMASK": ~(bit | (bit - np.uint32(1))), "SR_GEMASK": ~(bit - np.uint32(1)),
-        "SR_WARPID": (thread // LANES).astype(np.uint32), "SR_NWARPID": np.uint32(64),
+        "SR_WARPID": (thread // LANES).astype(np.uint32), "SR_NWARPID": np.uint32(64), "SR_VIRTCFG": np.uint32(64 << 8),
         "SR_SWINHI": np.uint32(SHARED_WINDOW), "SR_SWINLO": np.uint32(0), "SRZ": np.uint32(0),
         "SR_CgaCtaId": _ranks(kernel, len(blocks)),
-        "SR_CgaSize": np.uint32(0), "SR_VIRTUALSMID": (per_lane % 128).astype(np.uint32),
-        "SR_VIRTID": (thread // LANES).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
+        "SR_CgaSize": np.uint32(0), "SR_VIRTUALSMID": (per_lane % SMS).astype(np.uint32),
+        "SR_VIRTID": (thread // LANES << 8).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
         "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
     }  # fmt: skip
     return found

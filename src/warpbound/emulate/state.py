@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.image import Image
+from warpbound.emulate.lanes import every
 from warpbound.emulate.room import Room, aligned
 from warpbound.emulate.windows import Window
 
@@ -87,11 +88,14 @@ class State:
         self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
         self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
         self.convergence = list(np.zeros((BARRIER_REGISTERS, self.lane_count), np.uint32))
+        self._every = np.ones(self.lane_count, np.bool_)
+        self._every.flags.writeable = False
         self.index: NDArray[np.int64] | None = None
         self.warps: NDArray[np.int64] | None = None
         self.mask: Mask | None = None
         self.selected_lanes = self.lane_count
         self.recorder: Recorder | None = None
+        self.changed = False  # whether an atomic has changed memory; who looks takes it back
         self.clock = 0
         self.turn = 0  # how often a group has been selected
 
@@ -100,23 +104,23 @@ class State:
         self.index = self.warps = self.mask = None
         self.selected_lanes = self.lane_count
         self.turn += 1
-        if lanes is None or lanes.all():
+        if lanes is None or every(lanes):
             return
-        any_lane = lanes.reshape(-1, LANES).any(axis=1)
-        if any_lane.all():
+        any_lane = np.asarray(lanes.reshape(-1, LANES).any(axis=1))
+        if every(any_lane):
             self.mask = lanes
             return
         self.warps = np.flatnonzero(any_lane)
         self.index = (self.warps[:, None] * LANES + _WITHIN).ravel()
         self.selected_lanes = len(self.index)
         mask = lanes[self.index]
-        self.mask = None if mask.all() else mask
+        self.mask = None if every(mask) else mask
 
     # --- lanes ---
 
     def active(self) -> Mask:
-        """The lanes of the selected warps that take part."""
-        return np.ones(self.selected_lanes, np.bool_) if self.mask is None else self.mask
+        """The lanes of the selected warps that take part; not to be written to."""
+        return self._every[: self.selected_lanes] if self.mask is None else self.mask
 
     def spread(self, lanes: Mask) -> Mask:
         """Flags of selected lanes as flags of the whole chunk."""

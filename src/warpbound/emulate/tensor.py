@@ -1,4 +1,4 @@
-"""Matrix products of a warp: HMMA, IMMA, DMMA, QMMA, and the instructions that load their fragments.
+"""Matrix products of a warp: HMMA, IMMA, DMMA, QMMA, BMMA, and the instructions that load their fragments.
 
 A register of lane l = 4 g + t holds E = 32 / bits neighbouring elements. For A it is row g (+ 8 in odd
 registers of a 16-row shape) from column E t (+ 4 E per further pair of registers); for B column g of rows
@@ -29,6 +29,7 @@ _GROUP, _IN_GROUP = _LANE // 4, _LANE % 4
 SHAPES = {
     "16816": (16, 8, 16), "1688": (16, 8, 8), "1684": (16, 8, 4), "884": (8, 8, 4), "8x8x4": (8, 8, 4),
     "8816": (8, 8, 16), "16832": (16, 8, 32), "16864": (16, 8, 64), "8832": (8, 8, 32),
+    "88128": (8, 8, 128), "168128": (16, 8, 128), "168256": (16, 8, 256),
     "16x8x4": (16, 8, 4), "16x8x8": (16, 8, 8), "16x8x16": (16, 8, 16),
 }  # fmt: skip
 
@@ -56,6 +57,7 @@ ELEMENTS: dict[str, Element] = {
     **{name: Element(8, kind.decode) for name, kind in FORMATS.items()},
     **{f"{sign}{bits}": _integer_element(bits, sign == "S") for bits in (4, 8) for sign in "SU"},
 }  # fmt: skip
+BIT = _integer_element(1, signed=False)
 
 
 def _registers(x: State, operand: Operand, count: int) -> list[NDArray[np.uint32]]:
@@ -96,23 +98,25 @@ def _bits(words: NDArray[np.uint32], bits: int, place: int) -> NDArray[np.uint32
 
 
 def multiply(here: Site) -> Handler:
-    """HMMA, IMMA, QMMA: D = A B + C."""
+    """HMMA, IMMA, QMMA: D = A B + C; BMMA: C and how many bits A and B have in common, or how many differ (.XOR)."""
     shape = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), None)
-    if shape is None or here.has("SP", "AND", "XOR"):
+    if shape is None or here.has("SP"):
         raise unsupported(here.instruction)
     rows, _, depth = shape
     first, second = _elements(here)
     a, b, c = [one for one in here.instruction.operands[1:] if one.kind == "register"][:3]
     output = here.instruction.operands[0]
     a_count, b_count = rows * depth * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
-    whole = here.instruction.opcode == "IMMA"
+    whole = here.instruction.opcode in ("IMMA", "BMMA")
     half = not whole and "F32" not in here.instruction.modifiers
-    saturate = here.has("SAT")
+    saturate, differing = here.has("SAT"), here.has("XOR")
 
     def handler(x: State) -> None:
         left = left_matrix(_registers(x, a, a_count), first, rows, depth)
         right = right_matrix(_registers(x, b, b_count), second, depth)
         product = np.matmul(left, right)
+        if differing:
+            product = left.sum(axis=2)[:, :, None] + right.sum(axis=1)[:, None, :] - 2 * product
         addend = accumulator(_registers(x, c, _words(rows, half)), rows, half, whole)
         total = product + addend
         if whole and saturate:
@@ -125,6 +129,8 @@ def multiply(here: Site) -> Handler:
 
 def _elements(here: Site) -> tuple[Element, Element]:
     names = [m for m in here.instruction.modifiers if m in ELEMENTS]
+    if here.instruction.opcode == "BMMA":
+        return BIT, BIT
     if here.instruction.opcode == "HMMA":
         name = next((m for m in names if m in ("BF16", "TF32")), "F16")
         return ELEMENTS[name], ELEMENTS[name]

@@ -1,4 +1,7 @@
-"""Textures and surfaces: counted, not computed. What they read is unknown and taken as 0."""
+"""Textures, surfaces and wgmma: counted, not computed. What they give is unknown.
+
+A fetch gives 0; the registers of a wgmma's sums keep what they held.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -34,6 +37,21 @@ def absent(here: Site) -> Handler:
 
 
 READS = frozenset({"TEX", "TLD", "TLD4", "TXD", "TMML", "TXQ", "SULD", "SUQUERY"})
+MULTIPLIES = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})  # of four warps together
+
+
+def _unchanged(here: Site) -> Handler:
+    return lambda x: None
+
+
 COUNTED: Mapping[str, Callable[[Site], Handler]] = {
-    name: absent for name in (*sorted(READS), "SUST", "SURED", "SUATOM", "FOOTPRINT", "TTUCCTL")
+    **{name: absent for name in (*sorted(READS), "SUST", "SURED", "SUATOM", "FOOTPRINT", "TTUCCTL")},
+    **{name: _unchanged for name in (*sorted(MULTIPLIES), "WARPGROUP")},
 }
+
+
+def unknown_source(opcode: str) -> str:
+    """What the unknown result of a counted instruction is called in a trace; nothing where it has none."""
+    if opcode in MULTIPLIES:
+        return "sums of wgmma (counted, not computed)"
+    return "" if opcode == "WARPGROUP" else "textures and surfaces"

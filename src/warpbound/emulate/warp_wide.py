@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from warpbound.emulate.operand_access import (
-    TRUE,
     Site,
     integer,
     is_predicate,
@@ -197,16 +196,20 @@ def read_special(here: Site) -> Handler:
 
 
 def to_uniform(here: Site) -> Handler:
-    """R2UR: the value of the first active lane of each warp."""
+    """R2UR: the value of the first active lane of each warp; the predicate: in which lanes it is another."""
     source = here.sources[0]
     read, write = integer(source, here), write_words(here.output)
-    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+    wanted = bool(here.predicates_out)
+    per_lane = wanted and here.predicates_out[0].kind == "predicate"
+    out = write_predicate(here.predicates_out[0] if wanted else None)
 
     def handler(x: State) -> None:
         rows = _by_warp(x, read(x))
         first = x.active().reshape(-1, LANES).argmax(axis=1)
         value = rows[np.arange(len(rows)), first]
         write(x, value)
-        out(x, TRUE)
+        if wanted:
+            differs = (rows != value[:, None]) & x.active().reshape(-1, LANES)
+            out(x, differs.reshape(-1) if per_lane else differs.any(axis=1))
 
     return handler

@@ -63,6 +63,7 @@ def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) ->
         if x.mask is not None:
             places, given = places[x.mask], [one[x.mask] for one in given]
         found = change(memory, places, *given)
+        x.changed = True
         if outputs and outputs[0].index != RZ:
             for i in range(size // 4):
                 word = np.zeros(x.selected_lanes, np.uint32)
