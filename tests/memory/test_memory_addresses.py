@@ -116,8 +116,9 @@ def counted(program: Program, seen: Trace, index: int, space: str) -> float:
 @pytest.mark.parametrize("name", CASES)
 def test_sectors_and_wavefronts_are_the_emulator_s(compiled: dict[str, Program], name: str) -> None:
     program, (grid, block) = compiled[name], CASES[name]
+    written = np.float64 if name == "wide" else np.float32
     order = launch(grid=grid, block=block, args={"a": np.zeros(1 << 18, np.float32),
-                                                 "b": np.zeros(1 << 18, np.float32), "n": np.int32(N)})  # fmt: skip
+                                                 "b": np.zeros(1 << 18, written), "n": np.int32(N)})  # fmt: skip
     offset = next(p.offset for p in program.parameters if p.name == "n")
     found = of_code(program, threads_of(program, order.block, order.grid, {offset: N}))
     seen = trace(program, order, list(range(int(np.prod(grid)))))

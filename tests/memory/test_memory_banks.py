@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpbound.headline.doubts import OF_RULES
 from warpbound.memory.banks import l1_wavefronts, tag_bank, wavefronts
 
 LANE = np.arange(32, dtype=np.uint64)
@@ -138,9 +139,24 @@ def benchmark_accesses(kind, kernel, argument):
     return (elements * width).reshape(-1, 32).astype(np.uint64), width
 
 
-def test_counters_of_an_a100():
+def counted():
     text = (Path(__file__).parent / "data" / "gpu_strides_a100.csv").read_text()
-    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+    return list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
+
+
+def test_the_doubt_about_lines_is_how_far_the_counters_are():
+    apart = []
+    for row in counted():
+        addr, width = benchmark_accesses(row["type"], row["kernel"], int(row["argument"]))
+        tags = float(row["tag_wavefronts"])
+        if tags > 1.05 * float(row["data_wavefronts"]):
+            apart.append(l1_wavefronts(addr, np.ones(addr.shape, bool), width).tag.mean() / tags - 1.0)
+    assert len(apart) == 110
+    assert np.sqrt(np.mean(np.square(apart))) == pytest.approx(OF_RULES["l1_lookups"], abs=0.005)
+
+
+def test_counters_of_an_a100():
+    rows = counted()
     within = {"data_wavefronts": 0, "tag_wavefronts": 0, "cycles": 0}
     for row in rows:
         addr, width = benchmark_accesses(row["type"], row["kernel"], int(row["argument"]))

@@ -61,6 +61,7 @@ def test_tiled_transpose(blocks, pad, ways):
     requests = 64 * 8 * 4  # blocks x warps x rows per thread
     assert found.global_load_requests == found.global_store_requests == requests
     assert found.l1_sectors_load == found.l1_sectors_store == requests * 4
+    assert found.store_pieces == 0  # whole lines
     assert found.shared_wavefronts_store == requests
     assert found.shared_wavefronts_load == requests * ways
     assert found.shared_excess_wavefronts == requests * (ways - 1)
@@ -77,7 +78,7 @@ def test_naive_transpose_scatters_its_stores():
     found = traffic(program, trace(program, launch, range(16)), MACHINE, How("cold"))
     requests = 16 * 8 * 4
     assert found.l1_sectors_load == requests * 4
-    assert found.l1_sectors_store == requests * 32
+    assert found.l1_sectors_store == found.store_pieces == requests * 32
     assert found.sectors_per_request == 18
     assert found.dram_bytes_written == 4 * n * n  # 8 stores meet in every sector before it leaves
 

@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound.analysis.dynamic import launch_memory
+from warpbound.analysis.executed import launch_memory
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
-from warpbound.machine import gpu
-from warpbound.memory import answers
-from warpbound.memory.hierarchy import Facts, facts, schedule
+from warpbound.memory.hierarchy import Facts
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
@@ -240,6 +238,25 @@ def test_cycles_of_an_l1_of_half_the_width(mnemonic, addresses, narrow):
     assert memory.l1_cycles(52, 64.0) == 2 * found.l1_wavefronts
 
 
+@pytest.mark.parametrize(
+    "addresses, pieces",
+    [
+        (4 * LANE, 0),      # one whole line
+        (8 * LANE, 0),      # two lines, of each every sector
+        (128 * LANE, 32),   # a sector of 32 lines
+        (0 * LANE, 1),      # a sector of one
+        (32 * LANE, 0),     # four sectors of each of eight lines
+    ],
+)  # fmt: skip
+def test_an_sm_hands_pieces_of_lines_over_one_by_one(addresses, pieces):
+    one = trace([0], 1, 1, lambda block, warp: [("global", 0, IN + addresses, None)])
+    stored, loaded = (traffic(program(name), one, MACHINE) for name in ("STG.E", "LDG.E"))
+    assert (stored.store_pieces, loaded.store_pieces) == (pieces, 0)
+    memory = launch_memory(stored)
+    assert memory.l1_cycles(80, 128.0) == max(4.0 * pieces, stored.l1_wavefronts)
+    assert memory.l1_cycles(52, 128.0) == stored.l1_wavefronts
+
+
 def test_second_read_hits_l1_unless_it_bypasses():
     def twice(block, warp):
         return [("global", i, IN + 4 * LANE + 128 * warp, None) for i in (0, 1)]
@@ -264,6 +281,8 @@ def test_l1_of_a_partly_sampled_sm_is_shared_out():
     small = Facts(80, 4, 2, 64 << 10, 4 << 20)
     assert traffic(program("LDG.E"), trace([0], 1, 1, loop), small).l1_hit_rate == 0.5
     assert traffic(program("LDG.E"), trace([0], 64, 1, loop), small).l1_hit_rate == 0
+    # blocks 0 and 4 are together on one SM; 9 alone of the two on another has no more room than they
+    assert traffic(program("LDG.E"), trace([0, 4, 9], 64, 1, loop), small).l1_hit_rate == 0
 
 
 def test_local_memory_is_interleaved():
@@ -340,46 +359,3 @@ def test_weights_replace_the_even_scale():
     sample = trace([0, 5], 10, 4, copy)
     found = traffic(COPY, sample, MACHINE, How(weights=np.array([1.0, 9.0])))
     assert found.global_load_requests == 40
-
-
-def test_schedule_of_blocks():
-    # 4 SMs of 2 blocks: blocks 0..7 run together, 8 and 9 in the second turn
-    plan = schedule(trace([0, 1, 4, 8, 9], 16, 1, copy), MACHINE)
-    assert plan.sm.tolist() == [0, 1, 0, 0, 1]
-    assert plan.turn.tolist() == [0, 0, 0, 2, 2]  # turns are named after places in the queue of an SM
-    assert plan.seat.tolist() == [0, 0, 1, 0, 0]
-    assert plan.l1_share == 1  # SM 0 holds both of its blocks
-    # blocks 13 and 17 are neighbours in the queue of SM 1, though not at an even place
-    plan = schedule(trace([0, 13, 17, 39], 40, 1, copy), MACHINE)
-    assert plan.turn.tolist() == [0, 3, 3, 9]
-    assert plan.l1_share == 1
-
-
-def test_facts_of_boards():
-    a100 = facts(gpu("a100-sxm-80gb"), 4, 20 << 10)
-    assert (a100.arch, a100.sm_count, a100.blocks_per_sm) == (80, 108, 4)
-    assert a100.l1_bytes == (192 - 32) << 10  # the carve-out that holds 20 KiB
-    assert a100.l2_bytes == round(0.83 * (40 << 20))  # held twice where both sides read it
-
-
-@pytest.mark.parametrize("spread_B", [1 << 16, 1 << 20, 1 << 23])
-def test_following_a_part_of_the_lines(monkeypatch, spread_B):
-    rng = np.random.default_rng(11)
-
-    def gather(block, warp):
-        found = [("global", 0, IN + 4 * rng.integers(0, spread_B // 4, 32), None) for _ in range(24)]
-        return [*found, ("global", 1, OUT + (block * 8 + warp) * 128 + 4 * LANE, None)]
-
-    sample = trace(range(32), 64, 8, gather)
-    whole = traffic(COPY, sample, MACHINE, How("cold", row=8))
-    monkeypatch.setattr(answers, "SECTORS_FOLLOWED", 20_000)
-    monkeypatch.setattr(answers, "LINES_FOLLOWED", 256)
-    part = traffic(COPY, sample, MACHINE, How("cold", row=8))
-    assert part.l1_sectors_load == whole.l1_sectors_load
-    assert part.l2_sectors_written == whole.l2_sectors_written
-    assert part.l1_hit_rate == pytest.approx(whole.l1_hit_rate, abs=0.03)
-    assert part.l2_hit_rate == pytest.approx(whole.l2_hit_rate, abs=0.03)
-    assert part.dram_bytes_read == pytest.approx(whole.dram_bytes_read, rel=0.1)
-    shares = [t.by_instruction.requests_from[0] / t.by_instruction.requests[0] for t in (part, whole)]
-    assert shares[0].sum() == pytest.approx(1)
-    assert shares[0] == pytest.approx(shares[1], abs=0.2)  # a joint probability from pairs of lines

@@ -48,7 +48,9 @@ class Form:
 
 
 def constant(value: Any) -> Form:
-    """A number, or one per thread of shape (warps, 32)."""
+    """A number, held in 64 bits as the machine does, or one per thread of shape (warps, 32)."""
+    if isinstance(value, int):
+        value = (value + 2**63) % 2**64 - 2**63
     return _form({ONE: np.asarray(value, np.int64)[()]})
 
 

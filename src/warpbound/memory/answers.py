@@ -14,21 +14,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.trace import Accesses, Trace
-from warpbound.memory import dram, requests
+from warpbound.emulate.trace import Trace
+from warpbound.memory import dram, lead, requests
 from warpbound.memory.caches import READ
 from warpbound.memory.footprint import Sampled
 from warpbound.memory.hierarchy import (
     L1,
     Facts,
     Levels,
+    Near,
     Rows,
     Schedule,
     block_of_warp,
+    generations,
     levels,
+    moments_of_rows,
+    near,
     order_of_rows,
-    speeds_by_age,
 )
+from warpbound.memory.ordering import distinct
 from warpbound.memory.requests import SectorList
 from warpbound.memory.spaces import Reals, Space, Spaces, added, local_array
 from warpbound.program.kernel import Program
@@ -58,10 +62,28 @@ class How:
 
 
 @dataclass(frozen=True)
+class Way:
+    """The followed sectors of sampled blocks behind the L1s, and all that decides what answers them there.
+
+    part : of all lines that were followed.
+    """
+
+    touched: SectorList
+    near: Near
+    rows: Rows
+    seen: dram.Seen
+    sampled: Sampled
+    arrays: dram.Arrays
+    machine: Facts
+    part: float
+    how: How
+
+
+@dataclass(frozen=True)
 class Answered:
     """Sectors that were followed, global ones and then local ones, with the level that answers, (m,) each.
 
-    weight : sectors of the launch that each stands for. part : of all lines that were followed.
+    weight : sectors of the launch that each stands for. way : how they came beyond the L1s.
     sampled_loads : loads in the sample by instruction, followed or not, (instructions,).
     """
 
@@ -70,10 +92,15 @@ class Answered:
     line: NDArray[np.int64]
     kind: NDArray[np.int8]
     weight: Reals
-    part: float
+    way: Way
     sampled_loads: Reals
     levels: Levels
     moved: dram.Moved
+
+    @property
+    def part(self) -> float:
+        """Of all lines, those that were followed."""
+        return self.way.part
 
     @property
     def l1_hits(self) -> float:
@@ -81,9 +108,29 @@ class Answered:
         return float(self.weight[self.levels.level == L1].sum())
 
     @property
+    def l1_repeats(self) -> float:
+        """Sectors of the launch that an L1 without end would answer."""
+        return float(self.weight[self.levels.repeated].sum())
+
+    @property
     def l2_misses(self) -> float:
         """Sectors of the launch that DRAM delivers."""
         return float((self.weight * self.moved.share).sum())
+
+    @property
+    def led_misses(self) -> float:
+        """Loaded sectors of the launch that L1 lacks although older warps run ahead."""
+        return float(self.weight[self.levels.led & (self.levels.level != L1)].sum())
+
+    @property
+    def together(self) -> float:
+        """Loaded sectors of the launch that L1 lacks and all SMs ask for at once."""
+        return float(self.weight[self.levels.together >= 0].sum())
+
+    @property
+    def far(self) -> float:
+        """Loaded sectors of the launch that come from beyond the reader's side of L2, but not from DRAM."""
+        return float((self.weight * self.moved.far)[self.kind == READ].sum())
 
     def sectors_from(self, size: int) -> Reals:
         """Loaded sectors by instruction from L1, L2 and DRAM, (instructions, 3)."""
@@ -91,6 +138,12 @@ class Answered:
         in_l1, share = self.levels.level[loads] == L1, self.moved.share[loads]
         parts = np.stack([in_l1, ~in_l1 * (1.0 - share), share], axis=1) * self.weight[loads, None]
         return np.stack([added(self.instruction[loads], part, size) for part in parts.T], axis=1)
+
+    def far_share(self, size: int) -> Reals:
+        """Part of the loaded sectors that L2 answers which the reader's side of it lacks, (instructions,)."""
+        loads = self.kind == READ
+        far = added(self.instruction[loads], (self.weight * self.moved.far)[loads], size)
+        return np.minimum(1.0, _ratio(far, self.sectors_from(size)[:, 1]))
 
     def requests_from(self, size: int, loads: Reals) -> Reals:
         """Loads by the level of their slowest sector, (instructions, 3); loads : how many there are of each.
@@ -143,7 +196,8 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
     )
     touched, part = _followed(parts)
     at, block = touched.row, block_of_warp(trace)[warp]
-    rank, ahead = step_and_age(program, trace, plan, (parts[0].accesses, parts[1].accesses))
+    when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
+    rank, ahead = step_and_age(program, trace, plan, warp, when)
     size = len(program.instructions)
     totals = np.sum([one.by_instruction(one.cost.sectors, size) for one in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
@@ -153,33 +207,44 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
     sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.row or trace.of_blocks)
-    prints = dram.Prints(seen, sampled, arrays, machine, part)
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
-    answered = levels(
-        touched,
-        Rows(kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block]),
-        machine,
-        (part * plan.l1_share, part * prints.share_of_l2),
-        (how.method, how.cache if prints.complete else "cold"),
+    rows = Rows(
+        kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block], when.astype(np.int64),
+        plan.l1_share[block],
     )
-    moved = dram.moved(prints, answered, how.cache)
+    said = near(touched, rows, machine, part, how.method)
+    way = Way(touched, said, rows, seen, sampled, arrays, machine, part, how)
     loads = added(instruction, (kind == READ).astype(np.float64), size)
     where = (instruction[at], at, touched.sector >> 2, seen.kind, seen.weight)
-    return Answered(*where, part, loads, answered, moved)
+    return Answered(*where, way, loads, *beyond(way))
+
+
+def beyond(way: Way) -> tuple[Levels, dram.Moved]:
+    """What L2 and DRAM answer, and what they move for the launch."""
+    prints = dram.Prints(way.seen, way.sampled, way.arrays, way.machine, way.part)
+    how = way.how.method, way.how.cache if prints.complete else "cold"
+    where = way.machine, way.part, prints.shares_of_l2()
+    found = levels(way.touched, way.rows, way.near, where, how)
+    return found, dram.moved(prints, found, way.how.cache)
 
 
 def step_and_age(
-    program: Program, trace: Trace, plan: Schedule, spaces: tuple[Accesses, ...]
-) -> tuple[NDArray[np.int64], Callable[[], NDArray[np.int64]] | None]:
-    """Rank in time of every row when warps keep step, and what gives it when older ones run ahead.
+    program: Program, trace: Trace, plan: Schedule, warp: NDArray[np.int32], when: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], Callable[[float], NDArray[np.int64]] | None]:
+    """Rank in time of every row when warps keep step, and what gives it when a share of them, the oldest, leads.
 
-    Barriers keep the warps of a block in step: then there is but one order.
+    warp : of each row. when : it happens in step, since that warp began. Barriers keep the warps of a block in step:
+    then there is but one order.
     """
-    block = block_of_warp(trace)[np.concatenate([one.warp for one in spaces])]
-    in_step = order_of_rows(trace, plan, block, spaces, np.ones(len(trace.warps)))
+    in_step = order_of_rows(trace, plan, warp, when)
     if any(one.opcode in BARRIERS for one in program.instructions):
         return in_step, None
-    return in_step, lambda: order_of_rows(trace, plan, block, spaces, speeds_by_age(trace, plan))
+
+    def ahead(leaders: float) -> NDArray[np.int64]:
+        generation = generations(trace, plan, leaders)[warp]
+        return order_of_rows(trace, plan, warp, lead.delayed(when, generation, float(when.max(initial=0.0)) + 0.5))
+
+    return in_step, ahead
 
 
 def _followed(parts: tuple[Space, Space]) -> tuple[SectorList, float]:
@@ -189,7 +254,7 @@ def _followed(parts: tuple[Space, Space]) -> tuple[SectorList, float]:
     found = _sectors(parts, part)
     if part == 1:
         return found, part
-    lines = len(np.unique(found.sector >> 2)) / part
+    lines = len(distinct(found.sector >> 2)) / part
     wanted = min(1.0, max(part, LINES_FOLLOWED / max(1.0, lines)))
     return (_sectors(parts, wanted), wanted) if wanted > part else (found, part)
 

@@ -9,7 +9,7 @@ Source   Sectors of 32 bytes in lines of 128 with one tag each: NVIDIA, CUDA C++
          gpu-l2-cache of an A100, same source.
 Models   Least-recently-used lines; a miss brings one sector; a written sector is allocated without being
          read and goes to memory when its line is evicted.
-Omits    Prefetch of neighbouring sectors, partly written sectors, the two halves of large L2s.
+Omits    Prefetch of neighbouring sectors, partly written sectors. The two sides of large L2s are `sides`.
 """
 
 from collections.abc import Callable
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.banks import tag_bank
+from warpbound.memory.ordering import distinct, first_of_each, order_by
 from warpbound.memory.reuse import distances_at_end, stack_distances, survival
 from warpbound.memory.sectored_lru import run
 
@@ -104,6 +105,8 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
     first, dirty_stays = _sectors_of_stays(whole, stay)
     hit = np.ones(len(line), bool)
     hit[first] = False
+    if not len(dirty_stays):
+        return Outcome(hit[measured], 0.0, 0.0)
     evicted = _evicted_stays(runs, stay, run_of, cache)
     early = 0.0
     if before is not None:
@@ -166,7 +169,7 @@ def _joined(before: Stream | None, stream: Stream) -> tuple[Stream, NDArray[np.b
     sector, kind, place = (
         np.concatenate([getattr(before, name), getattr(stream, name)]) for name in ("sector", "kind", "place")
     )
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(place, kind="stable")  # of two ascending rows: a merge, no sort
     return Stream(sector[order], kind[order], place[order]), measured[order]
 
 
@@ -192,7 +195,7 @@ def _luck(runs: NDArray[np.int64], cache: Cache) -> tuple[NDArray[np.float64], i
 
 def _stays(runs: NDArray[np.int64], found: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Number of the stay in the cache that each run belongs to: a line's stay begins where it is not found."""
-    order = np.argsort(runs, kind="stable")
+    order = order_by(runs)
     stays = np.empty(len(runs), np.int64)
     stays[order] = np.cumsum(~found[order]) - 1
     return stays
@@ -203,8 +206,9 @@ def _sectors_of_stays(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Position of the first touch of every sector of every stay, and the stay of every changed sector."""
     key = stay << 2 | stream.sector & 3
-    _, first = np.unique(key, return_index=True)
-    return first, np.unique(key[stream.kind != READ]) >> 2
+    first = np.full(int(key.max(initial=-1)) + 1, -1)
+    first[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # of equal keys the last one set stands: the first touch
+    return first[first >= 0], distinct(key[stream.kind != READ]) >> 2
 
 
 def _evicted_stays(
@@ -218,6 +222,6 @@ def _evicted_stays(
     kept = luck < survival(after.astype(np.float64), sets, ways)
     stay_of_run = np.empty(len(runs), np.int64)
     stay_of_run[run_of] = stay
-    last_run = len(runs) - 1 - np.unique(runs[::-1], return_index=True)[1]
+    last_run = len(runs) - 1 - first_of_each(runs[::-1])
     evicted[stay_of_run[last_run]] = ~kept
     return evicted

@@ -4,7 +4,7 @@ Models   A complete sample was simulated as it is. Otherwise, per array: each se
          is read once, and again in later turns of blocks as often as the turns touch it, unless L2 kept it:
          what neighbours share since the turn before, the rest since the row of the grid before, or since it
          came round evenly, whichever is sooner. Blocks of one turn that share data although they are further apart
-         than all data reach drift apart too, so that it is as long until they come round. With warm caches the
+         than all data reach drift apart too, so that as much lies between as a turn touches. With warm caches the
          first read, too, hits if L2 kept it since it came round in the launch before. An L2 with two sides holds lines
          that are found twice, on their own side and the reader's. Later misses within a turn of the sample are scaled
          like every other count.
@@ -20,6 +20,7 @@ from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
+from warpbound.memory.ordering import distinct, first_of_each
 from warpbound.memory.reuse import survival
 
 LINE_B = 4 * SECTOR_B
@@ -47,15 +48,19 @@ class Seen:
 class Moved:
     """What the whole launch moves, in bytes.
 
-    share : part of each sector's equivalents in the launch that DRAM delivers, (m,). touched : footprint.
-    left : changed data still in L2 at the end; with cold caches part of `written`.
+    share : part of each sector's equivalents in the launch that DRAM delivers, (m,); far : that comes through the other
+    side of L2, because the reader's has it no longer. touched : footprint.
+    left : changed data still in L2 at the end; with cold caches part of `written`. unordered : how much less would be
+    read if blocks of one turn that share data came to them at different times.
     """
 
     share: Reals
+    far: Reals
     read: float
     written: float
     left: float
     touched: float
+    unordered: float = 0.0
 
 
 class Prints:
@@ -69,6 +74,8 @@ class Prints:
         self.array = array_of(seen.sector, arrays)
         self.cache = l2_of(machine, 1.0)
         self._sides_B = machine.l2_sides_bytes
+        self._machine = machine
+        self._sms = min(machine.sm_count, sampled.of_blocks)
         self.all = self.of(np.ones(len(seen.sector), bool))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
         self._lines_per_sector = self._spread()
@@ -76,7 +83,8 @@ class Prints:
     def _spread(self) -> Reals:
         """Lines per sector of what the sample touched, by array."""
         kinds = len(self._room)
-        sector, first = np.unique(self.seen.sector, return_index=True)
+        first = first_of_each(self.seen.sector)
+        sector = self.seen.sector[first]
         array = self.array[first]
         new_line = np.concatenate([[True], np.diff(sector >> 2) != 0]) if len(sector) else np.zeros(0, bool)
         lines, sectors = np.bincount(array[new_line], minlength=kinds), np.bincount(array, minlength=kinds)
@@ -91,12 +99,15 @@ class Prints:
         """Whether every block of the grid was sampled."""
         return len(self.sampled.blocks) >= self.sampled.of_blocks
 
-    @property
-    def share_of_l2(self) -> float:
-        """Part of the data in use at once that sampled blocks use, hence the part of L2 that is theirs."""
-        turns, sectors = self.once_a_turn(np.ones(len(self.seen.sector), bool))
-        largest = np.bincount(turns).max(initial=0) if len(sectors) else 0
-        return 1.0 if self.complete else float(min(1.0, largest / max(1.0, self.all.turn.sum())))
+    def shares_of_l2(self) -> Reals:
+        """Of the data in use at once in the turn of each sector the part that sampled blocks use, (m,)."""
+        if self.complete:
+            return np.ones(len(self.seen.turn))
+        names, turn = np.unique(self.seen.turn, return_inverse=True)
+        own = np.bincount(self.once_a_turn(np.ones(len(turn), bool))[0], minlength=len(names))
+        begins = names // self._machine.blocks_per_sm * self.sampled.at_once
+        full = np.minimum(1.0, (self.sampled.of_blocks - begins) / min(self.sampled.at_once, self.sampled.of_blocks))
+        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, full * self.all.turn.sum()))[turn])
 
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen ones of the seen sectors."""
@@ -107,11 +118,21 @@ class Prints:
     def once_a_turn(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Turn (numbered from 0) and sector of the chosen ones, each pair once."""
         _, turn = np.unique(self.seen.turn, return_inverse=True)
-        pairs = np.unique(turn[chosen] << 44 | self.seen.sector[chosen])
+        pairs = distinct(turn[chosen] << 44 | self.seen.sector[chosen])
         return pairs >> 44, pairs & (1 << 44) - 1
 
     def transfers(self, part: Footprint, cache: str) -> Reals:
         """Sectors per array that cross the L2's lower edge in one direction, (arrays + 1,)."""
+        return np.asarray(sum(count * (1 - found) for count, _, found in self.visits(part, cache, 0.0)))
+
+    def visits(
+        self, part: Footprint, cache: str, together: Reals | float
+    ) -> list[tuple[Reals, Reals | float, Reals | float]]:
+        """First touches in their turns: how many per array, how many lines lie between, which share L2 kept.
+
+        together : share of them, by array, that all SMs do at once; both sides hold those lines, and keep what was
+        touched last.
+        """
         at_once = min(self.sampled.at_once, self.sampled.of_blocks)
         turns = self.sampled.of_blocks / at_once
         again = np.maximum(0.0, turns * part.turn - part.launch)
@@ -119,11 +140,23 @@ class Prints:
         in_turn, in_row, in_launch = (self.lines(each) for each in (self.all.turn, self.all.row, self.all.launch))
         visits = turns * part.fresh / np.maximum(part.launch, 1.0)  # of a sector, by unrelated blocks
         even = np.minimum(in_launch, turns * in_turn / np.maximum(visits, 1e-9))
-        lost_near = 1 - self.survival(in_turn)
-        lost_far = 1 - self.survival(np.minimum(even, max(in_row, in_turn)))
-        kept = self.kept(even) if cache == "warm" else 0.0
-        lost_wrapped = turns * part.wrapped * (1 - self.survival(in_launch))
-        return np.asarray(part.launch * (1 - kept) + near * lost_near + (again - near) * lost_far + lost_wrapped)
+        apart = np.minimum(even, max(in_row, in_turn))
+        found: list[tuple[Reals, Reals | float, Reals | float]] = [
+            (part.launch, even, self.kept(even) if cache == "warm" else 0.0),
+            (near, in_turn, self.survival(in_turn)),
+            (again - near, apart, self.survival(apart)),
+            (turns * part.wrapped, in_turn, self.survival(in_turn)),
+        ]
+        twice = np.multiply(together, self.two_sides)
+        return [(count, lines, np.minimum(kept, 1 - twice * self._too_many(lines))) for count, lines, kept in found]
+
+    def unordered(self, part: Footprint) -> float:
+        """Sectors of the launch that L2 would keep besides, if what a turn's blocks share came round evenly in it."""
+        at_once = min(self.sampled.at_once, self.sampled.of_blocks)
+        in_turn, touched = self.lines(self.all.turn), part.turn + part.wrapped
+        evenly = in_turn * _parts(part.turn, touched)
+        more = np.maximum(0.0, self.survival(evenly) - self.survival(in_turn))
+        return self.sampled.of_blocks / at_once * float((part.wrapped * more).sum())
 
     def survival(self, lines: Reals | float) -> Reals:
         """Probability that a sector is still in L2 after that many other lines, within a launch."""
@@ -143,6 +176,29 @@ class Prints:
         size = self._sides_B * self.part / LINE_B
         return np.clip((size / np.maximum(lines, 1.0) - 1.0) / FAR, 0.0, 1.0)
 
+    def _too_many(self, lines: Reals | float) -> NDArray[np.bool_]:
+        """Whether so many lines are more than one of two sides of L2 holds."""
+        return np.asarray(np.multiply(lines, 2 * LINE_B) > self._sides_B * self.part)
+
+    def far(self, lines: Reals | float) -> Reals:
+        """Share of the lines found that are on the other side alone, where either side is as likely to read them.
+
+        Of what is found after so many lines, room is left for a second copy of size / lines - 1, up to all and, while
+        DRAM sends the others once, no less than FAR; one copy is as often as not on the reader's side.
+        """
+        size = self._sides_B * self.part / LINE_B
+        copies = np.clip(size / np.maximum(lines, 1.0), 1.0 + FAR, 2.0)
+        return np.asarray((1.0 - copies / 2.0) * self.two_sides)
+
+    @property
+    def two_sides(self) -> bool:
+        """Whether L2 has a near and a far side."""
+        return self._sides_B > 0
+
+    def delivered(self, levels: Levels) -> Reals:
+        """Part of each sector that DRAM delivers as the sample has it, (m,); to all SMs that ask at once, once."""
+        return np.where(levels.once, 1.0 / self._sms, levels.level == DRAM)
+
 
 def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
     """DRAM traffic of the launch; cache : "warm" or "cold"."""
@@ -151,11 +207,15 @@ def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
     seen, sampled, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
     first = levels.first & (seen.kind != WRITE)
     fetched = prints.of(np.isin(seen.sector, seen.sector[first]) & (seen.kind != WRITE))
-    needed = prints.transfers(fetched, cache) / prints.part
-    scaled = np.bincount(prints.array[first], seen.weight[first], len(needed))
-    factor = np.minimum(1.0, np.divide(needed, scaled, out=np.zeros_like(needed), where=scaled > 0))
-    share = (levels.level == DRAM).astype(np.float64)
-    share[first] = factor[prints.array[first]]
+    weights = seen.weight[first], seen.weight[first] * (levels.together[first] >= 0)
+    kinds = len(fetched.launch)
+    scaled, at_once = (np.bincount(prints.array[first], one, kinds).astype(np.float64) for one in weights)
+    visits = prints.visits(fetched, cache, _parts(at_once, scaled))
+    missing, crossing, lacking = (each[prints.array] for each in _first_touches(prints, visits, scaled))
+    share = np.where(first, missing, prints.delivered(levels))
+    far = np.maximum(levels.far, _largest_of(levels.together, first * lacking)) * (1.0 - share)
+    alone = first & (levels.together < 0)
+    far[alone] = crossing[alone]
     changed = seen.kind != READ
     changes = prints.of(changed)
     again = levels.written_back + levels.left_dirty - len(prints.once_a_turn(changed)[0])
@@ -163,18 +223,47 @@ def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
     footprint_B = sector_B * float(prints.all.launch.sum())
     return Moved(
         share,
+        far,
         round(SECTOR_B * float((share * seen.weight).sum()), 3),
         sector_B * (float(prints.transfers(changes, cache).sum()) + again),
         sector_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
         footprint_B,
+        sector_B * prints.unordered(fetched),
     )
+
+
+def _first_touches(
+    prints: Prints, visits: list[tuple[Reals, Reals | float, Reals | float]], scaled: Reals
+) -> tuple[Reals, Reals, Reals]:
+    """Of first touches in their turns, by array: parts that DRAM delivers and that come from L2's other side, of those
+    that the sample stands for (`scaled`); and how likely it is that the reader's side of an L2 of two lacks the sector.
+    """
+    each = [(count, count * (1 - found), count * found * prints.far(lines)) for count, lines, found in visits]
+    count, lost, across = (np.asarray(sum(one)) for one in zip(*each, strict=True))
+    missing = np.minimum(1.0, _parts(lost / prints.part, scaled))
+    crossing = np.minimum(1.0 - missing, _parts(across / prints.part, scaled))
+    return missing, crossing, prints.two_sides * _parts(lost + across, count)
+
+
+def _parts(some: Reals, of_all: Reals) -> Reals:
+    return np.divide(some, of_all, out=np.zeros_like(of_all), where=of_all > 0)
+
+
+def _largest_of(group: NDArray[np.int64], values: Reals) -> Reals:
+    """The largest value of the same group, (m,); 0 for what is in none, group -1."""
+    largest = np.zeros(int(group.max(initial=-1)) + 2)  # the last one is that of -1
+    np.maximum.at(largest, group, values)
+    largest[-1] = 0.0
+    return largest[group]
 
 
 def _complete(prints: Prints, levels: Levels, cache: str) -> Moved:
     """Every block was sampled: what the simulation counted."""
     seen = prints.seen
-    share = (levels.level == DRAM).astype(np.float64)
+    share = prints.delivered(levels)
     written = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
-    counts = (written, levels.left_dirty, len(np.unique(seen.sector)))
+    counts = (written, levels.left_dirty, len(distinct(seen.sector)))
     read = round(SECTOR_B * float((share * seen.weight).sum()), 3)
-    return Moved(share, read, *(SECTOR_B / prints.part * float(count) for count in counts))
+    missed = _largest_of(levels.together, levels.level == DRAM) * prints.two_sides
+    far = np.maximum(levels.far, missed) * (1.0 - share)
+    return Moved(share, far, read, *(SECTOR_B / prints.part * float(count) for count in counts))

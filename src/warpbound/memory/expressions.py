@@ -45,6 +45,17 @@ class Expression:
     array: str
     subscripts: tuple[ast.expr, ...]
 
+    def names(self) -> tuple[str, ...]:
+        """Single names in the subscripts, in order: neither functions that are called nor CUDA's vectors."""
+        called = {id(node.func) for one in self.subscripts for node in ast.walk(one) if isinstance(node, ast.Call)}
+        found = [node for one in self.subscripts for node in ast.walk(one) if isinstance(node, ast.Name)]
+        own = [
+            node.id
+            for node in sorted(found, key=lambda node: node.col_offset)
+            if id(node) not in called and node.id not in (*_BUILT_IN, "warpSize")
+        ]
+        return tuple(dict.fromkeys(own))
+
 
 def parse(text: str) -> Expression:
     """An access typed by a user. Raises CommandError where it is none."""
@@ -68,9 +79,7 @@ def parse(text: str) -> Expression:
     return Expression(text, node.id, tuple(subscripts))
 
 
-def index(
-    expression: Expression, threads: Threads, values: Mapping[str, int], shape: tuple[int, ...] = ()
-) -> Form:
+def index(expression: Expression, threads: Threads, values: Mapping[str, int], shape: tuple[int, ...] = ()) -> Form:
     """The element that every thread of a block reaches, counted from the array's first.
 
     values : numbers for names. shape : extents of the array; the first may be left out. Raises CommandError where

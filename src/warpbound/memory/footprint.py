@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.coalescing import SECTOR_B
+from warpbound.memory.ordering import order_by
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -91,7 +92,7 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
 
 def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> Reals:
     """How many sectors each block touches first, in launch order, by array; shape (blocks, arrays + 1)."""
-    in_order = np.lexsort((owner, sector))
+    in_order = order_by(sector, owner)
     first = np.ones(len(sector), bool)
     first[1:] = sector[in_order][1:] != sector[in_order][:-1]
     chosen = in_order[first]

@@ -16,11 +16,12 @@ class PerInstruction:
 
     requests : warp instructions with an active lane. sectors : through L1, loads, stores and atomics.
     ideal_sectors : as many as would hold the distinct bytes. l1_wavefronts : cycles of the L1; l1_narrow : further
-    ones where it hands over 64 bytes per cycle.
+    ones where it hands over 64 bytes per cycle. store_pieces : lines of which a store or atomic has one sector.
     shared_wavefronts, shared_excess : cycles of shared memory, and those that bank conflicts cost.
     atomic_steps : lanes on the most wanted address, summed over the requests.
     sectors_from : loaded sectors answered by L1, L2, DRAM, (instructions, 3).
     requests_from : loads whose slowest sector came from there, (instructions, 3).
+    far_share : of the loaded sectors that L2 answers, those that are not on the reader's side; 0 where it answers none.
     """
 
     requests: Reals
@@ -28,11 +29,13 @@ class PerInstruction:
     ideal_sectors: Reals
     l1_wavefronts: Reals
     l1_narrow: Reals
+    store_pieces: Reals
     shared_wavefronts: Reals
     shared_excess: Reals
     atomic_steps: Reals
     sectors_from: Reals
     requests_from: Reals
+    far_share: Reals
 
     @property
     def hit_shares(self) -> Reals:
@@ -43,17 +46,32 @@ class PerInstruction:
 
 
 @dataclass(frozen=True)
+class Errors:
+    """Standard errors, each in the unit of what has its name in Traffic; all 0 where nothing was extrapolated."""
+
+    l1_hit_rate: float = 0.0
+    l2_sectors_read: float = 0.0
+    l2_hit_rate: float = 0.0
+    dram_bytes_read: float = 0.0
+    dram_bytes_written: float = 0.0
+
+
+@dataclass(frozen=True)
 class Traffic:
     """Whole launch. Requests in warp instructions, sectors of 32 bytes, wavefronts in cycles of one SM's pipe.
 
-    global_* : global memory only; l1_sectors_*, l1_wavefronts and l1_narrow : global and local together.
-    l1_hit_rate : of loaded sectors. l2_hit_rate : of all sectors that reach L2; a stored sector is never
-    fetched and counts as a hit. l2_sectors_atomic : beside those read and written.
+    global_* : global memory only; l1_sectors_*, l1_wavefronts, l1_narrow, store_pieces : global and local together.
+    l1_hit_rate : of loaded sectors. l1_repeat_rate : the same of an L1 without end.
+    l2_hit_rate : of all sectors that reach L2; a stored sector is never
+    fetched and counts as a hit. l2_sectors_atomic : beside those read and written. Of those read: l2_sectors_led,
+    where L1 hits as far as older warps run ahead; l2_sectors_together, what all SMs ask for at once;
+    l2_sectors_far, what an L2 of two sides has, but not on the reader's own, or gets from DRAM for all SMs at once.
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
     shared_excess_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
     touched_bytes : footprint of the launch. pages : 2 MiB pages the sampled blocks touched.
     locality : the X-model's curve for one warp. scale : grid blocks per sampled block. sampling_error : standard
-    error of the scaled counts as a fraction; None where too few blocks were sampled to tell.
+    error of the scaled counts as a fraction; None where too few blocks were sampled to tell. errors : of what
+    caches and DRAM do; None where they were not asked for, or too few blocks were sampled.
     """
 
     global_load_requests: float
@@ -66,9 +84,13 @@ class Traffic:
     l1_sectors_store: float
     l1_wavefronts: float
     l1_narrow: float
+    store_pieces: float
     ideal_sectors: float
     sectors_per_request: float | None
     l2_sectors_read: float
+    l2_sectors_led: float
+    l2_sectors_together: float
+    l2_sectors_far: float
     l2_sectors_written: float
     l2_sectors_atomic: float
     local_sectors: float
@@ -76,6 +98,7 @@ class Traffic:
     dram_bytes_written: float
     left_in_l2_bytes: float
     l1_hit_rate: float | None
+    l1_repeat_rate: float | None
     l2_hit_rate: float | None
     shared_load_requests: float
     shared_store_requests: float
@@ -91,3 +114,4 @@ class Traffic:
     sampling_error: float | None
     by_instruction: PerInstruction
     notes: tuple[str, ...]
+    errors: Errors | None = None

@@ -45,6 +45,7 @@ class Cost:
     sectors : distinct 32-byte sectors. ideal_sectors : as many as would hold the distinct bytes.
     wavefronts, ideal_wavefronts : cycles of the data path as addressed, and without any conflict.
     narrow : further cycles of an L1 that hands over 64 bytes per cycle, not 128; 0 for shared memory.
+    pieces : 128-byte lines of which a store or an atomic has one sector; 0 for loads and for shared memory.
     lanes : active ones. same_address : lanes on the most wanted address (what an atomic serialises).
     """
 
@@ -54,6 +55,7 @@ class Cost:
     wavefronts: Counts
     ideal_wavefronts: Counts
     narrow: Counts
+    pieces: Counts
     lanes: Counts
     same_address: Counts
 
@@ -103,6 +105,9 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
         _fill_lanes(cost, rows, addresses, active)
         stages = banks.l1_wavefronts(addresses, active, size)
         cost.sectors[rows] = distinct(addresses >> np.uint64(5), active)
+        if kind(instruction, "global") in (WRITE, UPDATE):
+            lines = distinct(addresses >> np.uint64(7), active)
+            cost.pieces[rows] = (4 * lines - cost.sectors[rows]) // 3  # the others are whole
         cost.ideal_sectors[rows] = -(-distinct(addresses, active) * size // SECTOR_B)
         cost.wavefronts[rows] = stages.cycles
         cost.ideal_wavefronts[rows] = -(-cost.lanes[rows] * size // (4 * banks.BANKS))
@@ -182,7 +187,7 @@ def _matrices(instruction: Instruction) -> int:
 
 def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:
     kinds = np.array([kind(one, space) for one in instructions] or [-1], np.int8)
-    zeros = (np.zeros(len(accesses.warp), np.int64) for _ in range(7))
+    zeros = (np.zeros(len(accesses.warp), np.int64) for _ in range(8))
     return Cost(kinds[accesses.instruction], *zeros)
 
 

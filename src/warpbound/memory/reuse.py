@@ -12,6 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.memory.ordering import distinct, first_of_each, order_by
+
+SMALL, COUNTED = 16, 32  # of _smaller_before
 PAGE_B = 2 << 20  # reach of one TLB entry: the large page that drivers use for device memory
 
 Items = NDArray[np.int64]
@@ -37,7 +40,7 @@ def stack_distances(items: Items) -> Items:
     """Distinct other items touched since the same item was touched last, shape (n,); -1 for a first touch."""
     before = previous(items)
     again = np.flatnonzero(before >= 0)
-    order = np.argsort(before, kind="stable")  # first touches in front, in their order
+    order = order_by(before)  # first touches in front, in their order
     rank = np.empty(len(items), np.int64)
     rank[order] = np.arange(len(items))
     distances = np.full(len(items), -1, np.int64)
@@ -49,7 +52,7 @@ def stack_distances(items: Items) -> Items:
 
 def previous(items: Items) -> Items:
     """Position of the same item's last occurrence before each one, shape (n,); -1 where there is none."""
-    order = np.argsort(items, kind="stable")
+    order = order_by(items)
     same = items[order][1:] == items[order][:-1]
     before = np.full(len(items), -1, np.int64)
     before[order[1:][same]] = order[:-1][same]
@@ -58,10 +61,11 @@ def previous(items: Items) -> Items:
 
 def distances_at_end(items: Items) -> tuple[Items, Items]:
     """Each distinct item, sorted, and how many other items are touched after its last touch."""
-    unique, from_end = np.unique(items[::-1], return_index=True)
-    after = np.empty(len(unique), np.int64)
-    after[np.argsort(from_end)] = np.arange(len(unique))
-    return unique, after
+    backwards = items[::-1]
+    from_end = first_of_each(backwards)
+    after = np.empty(len(from_end), np.int64)
+    after[np.argsort(from_end)] = np.arange(len(from_end))
+    return backwards[from_end], after
 
 
 def survival(distance: NDArray[np.float64], sets: int, ways: int) -> NDArray[np.float64]:
@@ -99,29 +103,35 @@ def locality(distances: Items, line_bytes: int) -> Locality:
 
 def pages(addresses: NDArray[np.uint64], page_bytes: int = PAGE_B) -> int:
     """Distinct pages touched: what the TLBs must reach."""
-    return len(np.unique(addresses // np.uint64(page_bytes)))
+    return len(distinct((addresses // np.uint64(page_bytes)).view(np.int64)))
 
 
 def _smaller_before(permutation: Items) -> Items:
     """How many smaller values stand before each value of a permutation of 0..n-1, shape (n,).
 
-    From the top bit down: groups share all higher bits and keep their order, so each value with the bit
-    set has before it those of its group without the bit.
+    From the top bit down: groups share all higher bits and keep their order, so each value with the bit set has before
+    it those of its group without the bit. In groups of SMALL all pairs are compared.
     """
     n = len(permutation)
-    bits = max(1, int(n - 1).bit_length())
-    values = np.arange(1 << bits, dtype=np.int32)
+    size = max(SMALL, 1 << int(n - 1).bit_length())
+    values = np.arange(size)  # counts are added above COUNTED bits
     values[:n] = permutation
-    counts = np.zeros(1 << bits, np.int32)
-    for level in range(bits - 1, -1, -1):
-        rows, half = 1 << (bits - level - 1), 1 << level
-        set_ = (values >> level & 1).astype(bool)
-        clear = ~set_
-        before = np.cumsum(clear.reshape(rows, 2 * half), axis=1, dtype=np.int32).reshape(-1)
-        counts = np.concatenate(
-            [counts[clear].reshape(rows, half), (counts[set_] + before[set_]).reshape(rows, half)], axis=1
-        ).reshape(-1)
-        values = np.concatenate(
-            [values[clear].reshape(rows, half), values[set_].reshape(rows, half)], axis=1
-        ).reshape(-1)
-    return counts[permutation].astype(np.int64)
+    half = size // 2
+    while half >= SMALL:
+        rows = size // (2 * half)
+        bit = (values & half) != 0
+        set_, clear = np.flatnonzero(bit).reshape(rows, half), np.flatnonzero(~bit).reshape(rows, half)
+        before = set_ - 2 * half * np.arange(rows)[:, None] - np.arange(half)
+        before <<= COUNTED
+        parted = np.empty((rows, 2, half), np.int64)
+        parted[:, 0] = values.take(clear)
+        parted[:, 1] = values.take(set_) + before
+        values, half = parted.reshape(-1), half // 2
+    within = np.ascontiguousarray((values & (SMALL - 1)).astype(np.int8).reshape(-1, SMALL).T)
+    few = np.zeros(within.shape, np.int8)
+    for later in range(1, SMALL):
+        for earlier in range(later):
+            few[later] += within[earlier] < within[later]
+    counts = np.empty(size, np.int64)
+    counts[values & (1 << COUNTED) - 1] = (values >> COUNTED) + few.T.reshape(-1)
+    return counts[permutation]

@@ -1,11 +1,13 @@
 """Traffic: what a launch moves between registers, L1, L2 and DRAM, from the addresses of sampled blocks.
 
 Source   Rules per access: `coalescing`, `banks`, `requests`. Caches and order: `caches`, `hierarchy`, `answers`.
-         From the sample to the grid: `footprint`, `dram`. Counts as Nsight Compute defines them.
+         From the sample to the grid: `footprint`, `dram`, `errors`. Counts as Nsight Compute defines them.
 Models   sm_70 and later. Every count of the sample is scaled by the blocks of the grid that a sampled
          block stands for.
 Omits    Textures and constants beyond their requests; DRAM pages; compression; the L2 of other GPUs.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,29 +16,45 @@ from warpbound.errors import InputError
 from warpbound.memory import caches, requests
 from warpbound.memory.answers import Answered, How, answer
 from warpbound.memory.caches import READ, UPDATE, WRITE
+from warpbound.memory.errors import errors
 from warpbound.memory.hierarchy import Facts, block_of_warp, schedule
 from warpbound.memory.records import PerInstruction, Traffic
 from warpbound.memory.reuse import Locality, locality, pages, stack_distances
 from warpbound.memory.spaces import Reals, Space, Spaces, spaces
 from warpbound.program.kernel import Program
 
-__all__ = ["Facts", "How", "Traffic", "traffic"]
+__all__ = ["Facts", "How", "Traffic", "traffic", "traffic_error", "traffic_with_errors"]
 
 
 def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = None) -> Traffic:
     """Traffic of the whole launch that `trace` is a sample of."""
-    chosen = how or How()
-    if chosen.cache not in ("warm", "cold") or chosen.method not in caches.SIMULATIONS:
+    return _record(program, trace, *_followed(program, trace, machine, how or How()))
+
+
+def traffic_with_errors(program: Program, trace: Trace, machine: Facts, how: How) -> Traffic:
+    """The same, and how far it may be off because not all blocks were sampled."""
+    found, answered = _followed(program, trace, machine, how)
+    return replace(_record(program, trace, found, answered), errors=errors(answered, trace.of_blocks))
+
+
+def _followed(program: Program, trace: Trace, machine: Facts, how: How) -> tuple[Spaces, Answered]:
+    """What the sample asked for and what answered."""
+    if how.cache not in ("warm", "cold") or how.method not in caches.SIMULATIONS:
         raise InputError(
-            f"Caches cannot be {chosen.cache!r} by {chosen.method!r}.",
+            f"Caches cannot be {how.cache!r} by {how.method!r}.",
             f"They are warm or cold, by {' or '.join(caches.SIMULATIONS)}.",
         )
     if not len(trace.blocks):
         raise InputError("The trace holds no block, so there is no traffic to count.", "Sample at least one.")
     plan = schedule(trace, machine)
-    found = spaces(program, trace, machine, plan, _warp_weights(trace, chosen))
-    answered = answer(program, trace, (found, machine, plan), chosen)
-    return _record(trace, found, answered, _by_instruction(len(program.instructions), found, answered))
+    found = spaces(program, trace, machine, plan, _warp_weights(trace, how))
+    return found, answer(program, trace, (found, machine, plan), how)
+
+
+def traffic_error(program: Program, trace: Trace, machine: Facts, how: How) -> float | None:
+    """The sampling_error that `traffic` gives, without following anything through the caches."""
+    found = spaces(program, trace, machine, schedule(trace, machine), _warp_weights(trace, how))
+    return _sampling_error(trace, found.global_, found.words, found.shared)
 
 
 def _warp_weights(trace: Trace, how: How) -> Reals:
@@ -57,6 +75,7 @@ def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruct
         sectors=np.sum([space.by_instruction(space.cost.sectors, size) for space in cached], axis=0),
         ideal_sectors=np.sum([space.by_instruction(space.cost.ideal_sectors, size) for space in cached], axis=0),
         l1_wavefronts=np.sum([space.by_instruction(space.cost.wavefronts, size) for space in cached], axis=0),
+        store_pieces=np.sum([space.by_instruction(space.cost.pieces, size) for space in cached], axis=0),
         l1_narrow=np.sum([space.by_instruction(space.cost.narrow, size) for space in cached], axis=0),
         shared_wavefronts=shared.by_instruction(shared.cost.wavefronts, size),
         shared_excess=shared.by_instruction(shared.cost.excess, size),
@@ -65,11 +84,13 @@ def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruct
         ),
         sectors_from=answered.sectors_from(size),
         requests_from=answered.requests_from(size, issued * loading),
+        far_share=answered.far_share(size),
     )
 
 
-def _record(trace: Trace, found: Spaces, answered: Answered, each: PerInstruction) -> Traffic:
+def _record(program: Program, trace: Trace, found: Spaces, answered: Answered) -> Traffic:
     """The totals of the whole launch."""
+    each = _by_instruction(len(program.instructions), found, answered)
     global_, local, words, shared = found.global_, found.local, found.words, found.shared
     loads, stores = global_.requests(READ), global_.requests(WRITE)
     sectors = {kind: global_.total(global_.cost.sectors, kind) for kind in (READ, WRITE, UPDATE)}
@@ -88,9 +109,13 @@ def _record(trace: Trace, found: Spaces, answered: Answered, each: PerInstructio
         l1_sectors_store=stored,
         l1_wavefronts=float(each.l1_wavefronts.sum()),
         l1_narrow=float(each.l1_narrow.sum()),
+        store_pieces=float(each.store_pieces.sum()),
         ideal_sectors=float(each.ideal_sectors.sum()),
         sectors_per_request=(sectors[READ] + sectors[WRITE]) / (loads + stores) if loads + stores else None,
         l2_sectors_read=loaded - in_l1,
+        l2_sectors_led=min(loaded - in_l1, answered.led_misses),
+        l2_sectors_together=min(loaded - in_l1, answered.together),
+        l2_sectors_far=min(loaded - in_l1, answered.far),
         l2_sectors_written=stored,
         l2_sectors_atomic=sectors[UPDATE],
         local_sectors=local_sectors[READ] + local_sectors[WRITE],
@@ -98,6 +123,7 @@ def _record(trace: Trace, found: Spaces, answered: Answered, each: PerInstructio
         dram_bytes_written=answered.moved.written,
         left_in_l2_bytes=answered.moved.left,
         l1_hit_rate=in_l1 / loaded if loaded else None,
+        l1_repeat_rate=min(loaded, answered.l1_repeats) / loaded if loaded else None,
         l2_hit_rate=1 - min(1.0, answered.l2_misses / past_l1) if past_l1 else None,
         shared_load_requests=shared.requests(READ),
         shared_store_requests=shared.requests(WRITE),
@@ -154,6 +180,6 @@ def _notes(trace: Trace) -> tuple[str, ...]:
     if sampled >= trace.of_blocks:
         return ()
     return (
-        f"Memory traffic of {trace.of_blocks} blocks is scaled from {sampled} sampled ones; data that other "
-        "blocks bring into L2 is estimated from what the sampled blocks share and from the arrays' sizes.",
+        f"memory traffic of {trace.of_blocks} blocks is scaled from {sampled} sampled ones; data that other "
+        "blocks bring into L2 is estimated from what the sampled blocks share and from the arrays' sizes",
     )

@@ -1,0 +1,42 @@
+"""Orders and distinct values are NumPy's own; so are counts of what stands before."""
+
+import numpy as np
+import pytest
+
+from warpbound.memory.ordering import distinct, first_of_each, order_by
+from warpbound.memory.reuse import stack_distances
+
+KEYS = {
+    "small": lambda random, n: random.integers(-5, 40, n),
+    "lines of several places": lambda random, n: (
+        random.integers(0, 7, n) << 44 | 0x7F40_0000_00 + random.integers(0, 99, n)
+    ),
+    "too wide to pack": lambda random, n: random.integers(0, 1 << 62, n),
+    "all alike": lambda random, n: np.full(n, 1 << 40),
+}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1000])
+@pytest.mark.parametrize("name", KEYS)
+def test_orders_and_distinct_values(name, count):
+    random = np.random.default_rng(3)
+    key, other = KEYS[name](random, count), random.integers(0, 5, count)
+    assert np.array_equal(order_by(key), np.argsort(key, kind="stable"))
+    assert np.array_equal(order_by(other, key), np.lexsort((key, other)))
+    assert np.array_equal(order_by(key, other), np.lexsort((other, key)))
+    assert np.array_equal(distinct(key), np.unique(key))
+    assert np.array_equal(first_of_each(key), np.unique(key, return_index=True)[1])
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 33, 400])
+@pytest.mark.parametrize("lines", [1, 7, 300])
+def test_stack_distances_are_those_of_a_list(lines, count):
+    items = np.random.default_rng(count).integers(0, lines, count)
+    stack: list[int] = []
+    wanted = []
+    for item in items.tolist():
+        wanted.append(stack.index(item) if item in stack else -1)
+        if item in stack:
+            stack.remove(item)
+        stack.insert(0, item)
+    assert stack_distances(items).tolist() == wanted

@@ -1,0 +1,55 @@
+"""Which reads of L2 all SMs do at once: by hand, and for grids that share everything, a row, or nothing."""
+
+import numpy as np
+from test_memory_traffic import COPY, IN, LANE, MACHINE, copy, program, trace
+
+from warpbound.memory.hierarchy import asked_together
+from warpbound.memory.traffic import How, traffic
+
+LOAD = program("LDG.E")
+SAMPLE = [0, 33, 34, 63]  # of 64 blocks: first, a neighbouring pair of the middle, last; one on each SM
+
+
+def moved(events, of_blocks=64, blocks=SAMPLE):
+    return traffic(LOAD, trace(blocks, of_blocks, 2, events), MACHINE, How())
+
+
+def reading(offset):
+    """Two warps that read 16 lines one after the other, of a block's choice."""
+    return lambda block, warp: [
+        ("global", 0, IN + 128 * (2 * offset(block, i) + warp) + 4 * LANE, None) for i in range(16)
+    ]
+
+
+def test_by_hand():
+    # sector 7 at moment 0 by SMs 0, 1, 2; at moment 1 by two of them; sector 8 by all, but not at once
+    sector = np.array([7, 7, 7, 7, 7, 8, 8, 8])
+    moment = np.array([0, 0, 0, 1, 1, 2, 2, 3])
+    sm = np.array([0, 1, 2, 0, 1, 0, 1, 2])
+    assert asked_together(sector, moment, sm).tolist() == [True] * 3 + [False] * 5
+    assert not asked_together(sector, moment, np.zeros(8, np.int64)).any()  # one SM shares with nobody
+    assert not len(asked_together(*(np.zeros(0, np.int64),) * 3))
+
+
+def test_every_block_reads_the_same_line_after_line():
+    found = moved(reading(lambda _, i: i))
+    assert found.l2_sectors_together == found.l2_sectors_read > 0
+
+
+def test_the_same_data_at_different_times_are_not_asked_for_together():
+    found = moved(reading(lambda block, i: (i + block) % 16))
+    assert found.l2_sectors_together < 0.1 * found.l2_sectors_read
+
+
+def test_what_a_row_of_the_grid_shares_is_not_asked_for_by_all():
+    found = moved(reading(lambda block, i: 16 * (block // 8) + i))
+    assert found.l2_sectors_together == 0 < found.l2_sectors_read
+
+
+def test_half_of_the_reads_shared():
+    found = moved(reading(lambda block, i: i if i % 2 else 100 + 16 * block + i))
+    assert found.l2_sectors_together == found.l2_sectors_read / 2
+
+
+def test_a_copy_shares_nothing():
+    assert traffic(COPY, trace(range(64), 64, 4, copy), MACHINE).l2_sectors_together == 0
