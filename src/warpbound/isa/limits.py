@@ -2,7 +2,8 @@
 
 import difflib
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -33,6 +34,7 @@ class Limits:
     carveouts_KiB: tuple[int, ...]  # shared memory per SM that can be set, ascending
     sources: tuple[str, ...]
     unified_l1_shared_KiB: int | None = None  # None: L1 and shared memory are separate
+    l1_KiB: int | None = None  # of an L1 that is separate; None: unified, or none for global loads
     least_carveout_KiB: int = 0  # that drivers set for kernels that ask for less, or for none
     barriers_per_sm: int | None = None  # None: barriers do not limit residency
     doubled_register_units: tuple[int, ...] = ()  # registers per thread that double the unit (2.x)
@@ -47,6 +49,73 @@ class Limits:
     def arch(self) -> int:
         """90 for "9.0"."""
         return arch(self.compute_capability)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a limit means, its unit, and the least that it can be set to."""
+
+    words: str
+    unit: str = "1"
+    least: int = 1
+
+
+MEANINGS: dict[str, Meaning] = {  # of what can be set in place of an architecture's own
+    "max_warps_per_sm": Meaning("most warps per SM"),
+    "max_blocks_per_sm": Meaning("most blocks per SM"),
+    "registers_per_sm": Meaning("registers per SM"),
+    "shared_per_sm": Meaning("shared memory per SM", "B", 1024),
+    "max_threads_per_block": Meaning("most threads per block"),
+    "max_registers_per_thread": Meaning("most registers per thread"),
+    "max_registers_per_block": Meaning("most registers per block"),
+    "max_shared_per_block": Meaning("most shared memory per block", "B", 0),
+    "register_unit": Meaning("registers handed out in steps of"),
+    "shared_unit": Meaning("shared memory handed out in steps of", "B"),
+    "warp_unit": Meaning("warps of a block counted in steps of"),
+    "launch_check_warps": Meaning("warps rounded up by the check of registers per block"),
+    "reserved_shared_per_block": Meaning("shared memory that the driver takes for each block", "B", 0),
+    "least_carveout_KiB": Meaning("least carve-out of drivers", "KiB", 0),
+    "unified_l1_shared_KiB": Meaning("L1 and shared memory together", "KiB"),
+    "l1_KiB": Meaning("L1 of an SM, beside shared memory", "KiB"),
+    "barriers_per_sm": Meaning("named barriers per SM"),
+    "sub_cores": Meaning("sub-cores, each with its share of warps, registers and pipes"),
+}
+KIB = 1024
+MOST = 2**31
+
+
+def settable(rules: Limits) -> dict[str, int]:
+    """Those of an architecture's limits that can be set, where it has them."""
+    values = {name: getattr(rules, name) for name in MEANINGS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def with_limits(rules: Limits, values: Mapping[str, float]) -> Limits:
+    """The limits with other numbers in their places.
+
+    A larger or smaller shared memory per SM is the largest carve-out; smaller ones than that stay. What L1 and shared
+    memory share grows with it where it would not hold it. Raises CommandError for a limit the architecture does not
+    have, a fraction, or less than can be.
+    """
+    own = settable(rules)
+    for name, value in values.items():
+        if name not in own:
+            raise CommandError(
+                f"Compute capability {rules.compute_capability} has no limit {name}.", f"It has {', '.join(own)}."
+            )
+        meaning = MEANINGS[name]
+        step = KIB if name == "shared_per_sm" else 1
+        if not meaning.least <= value < MOST or value % step:
+            kind = f"a multiple of {step}" if step > 1 else "a whole number"
+            raise CommandError(f"{name} = {value:g} cannot be.", f"Give {kind} from {meaning.least} on.")
+    whole = {name: int(value) for name, value in values.items()}
+    sizes: dict[str, tuple[int, ...]] = {}
+    if "shared_per_sm" in whole:
+        largest = whole["shared_per_sm"] // KIB
+        sizes["carveouts_KiB"] = (*(size for size in rules.carveouts_KiB if size < largest), largest)
+    found = replace(rules, **whole, **sizes)  # type: ignore[arg-type]
+    both = found.unified_l1_shared_KiB
+    return found if both is None else replace(found, unified_l1_shared_KiB=max(both, found.carveouts_KiB[-1]))
 
 
 def arch(compute_capability: str) -> int:
