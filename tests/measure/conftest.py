@@ -1,21 +1,25 @@
 """One run of the whole suite on the fake GPU serves all tests of the extraction."""
 
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from fake_gpu import FakeGpu, cubins
 
-from warpbound.measure import corpus
+from warpbound.measure import bench, corpus
 from warpbound.measure.runner import Order, Raw, run
 from warpbound.measure.suite import MECHANISMS
 
 
 @pytest.fixture(scope="session")
 def fake_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeGpu, Path, dict[str, Raw]]:
-    """The device, the folder and the raw files of a quick run."""
+    """The device, the folder and the raw files of a quick run; the host's clock moves when it is looked at."""
     device, out = FakeGpu(wobble=0.001), tmp_path_factory.mktemp("measured")
+    looked = count(step=1e-6)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench, "time", SimpleNamespace(monotonic=lambda: next(looked)))
         patch.setattr(corpus, "array", lambda fill: np.zeros(1, np.uint8))
         raws = run(device, cubins(), Order(tuple(MECHANISMS), "quick", out), lambda _: None)
     return device, out, {raw.mechanism: raw for raw in raws}

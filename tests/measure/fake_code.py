@@ -10,7 +10,6 @@ from warpbound.measure.instruction_mix import repeated
 from warpbound.measure.instruction_mix.banks import BANKS, CONFLICTING
 
 ON_ONE_UNIT = ("lds", "shfl")
-SEEDS = 2
 
 
 def kind(truth: Truth, name: str, conflict: int = 1) -> Kind:
@@ -23,7 +22,7 @@ def _instructions(gpu_: FakeGpu, x: Launched) -> float:
     name, _, ilp = x.kernel.rpartition("_")
     turns = int(x.args[1]) * repeated(name) // int(ilp)
     chain = Chain((kind(gpu_.truth, name, int(x.args[4])),), turns, int(ilp))
-    times = played(chain, gpu_.place(x), gpu_.launched % SEEDS)
+    times = played(chain, gpu_.place(x), gpu_.chance)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 
@@ -52,7 +51,7 @@ def _mix(gpu_: FakeGpu, x: Launched) -> float:
     _, name, adds, others = x.kernel.split("_")
     parts = (kind(gpu_.truth, name, int(x.args[4])),) * int(others) + (kind(gpu_.truth, "fadd"),) * int(adds)
     chain = Chain(parts, mixes.groups(int(adds), int(others)) * int(x.args[1]))
-    times = played(chain, gpu_.place(x), gpu_.launched % SEEDS)
+    times = played(chain, gpu_.place(x), gpu_.chance)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 

@@ -1,10 +1,12 @@
 """A GPU that is none, but for its answers: memory that is copied, launches that are counted, a clock, noise."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from fake_sm import Place
@@ -21,6 +23,7 @@ FACTS = Facts(
     "NVIDIA H200", "9.0", "CUDA 13.0", 132, 233472, 232448, 1024, 2048, 32, 50 << 20, 141 << 30, 6144, 3.2e9, 1.98e9
 )
 KIB = 1024
+SEEDS = 2           # of the simulated SM: what is simulated twice is remembered
 SYMBOLS = 1 << 20  # the address of the first of them
 
 
@@ -48,6 +51,10 @@ class Truth:
     bank_conflict: float = 1.0      # cycles of a scheduler
     l1_bandwidth: float = 118.0     # B/cycle/SM
     l2_bandwidth: float = 7.3e12
+    l2_together: float = 6.1e12     # of data that all SMs ask for at once
+    l2_far: float = 6.4e12          # of lines of the other side of L2
+    l2_reach: float = 0.8           # of L2, by what all SMs read
+    lead_reach: float = 1.6         # of older warps in L1
     l2_write_cost: float = 1.6
     reach: int = 2 << 30            # bytes that are translated without delay
     translation: float = 190.0      # cycles of one that is not
@@ -103,7 +110,15 @@ class FakeGpu:
     lines: dict[int, int] = field(default_factory=dict)   # and touches
     watched: int = 0
     next_address: int = 1 << 33
-    random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
+    seed: int = 7
+    turn: int = 0  # of the launch at hand among those alike: what is random depends on nothing else, not on how long
+    turns: Counter[str] = field(default_factory=Counter)  # the host took, nor on what it launched in between
+    random: np.random.Generator = field(default_factory=np.random.default_rng)  # of the launch at hand
+
+    @property
+    def chance(self) -> int:
+        """Seed of the simulated SM for the launch at hand."""
+        return SEEDS * self.seed + self.turn % SEEDS
 
     def facts(self) -> Facts:
         return FACTS
@@ -158,6 +173,10 @@ class FakeGpu:
         assert geometry.smem <= FACTS.shared_per_block
         assert geometry.block <= 1024
         self.launched += 1
+        alike = f"{kernel} {geometry} {[arg.item() for arg in args]}"
+        self.turn = self.turns[alike]
+        self.turns[alike] += 1
+        self.random = np.random.default_rng((self.seed, self.turn, crc32(alike.encode())))
         seconds = ANSWERS[answer_name(kernel)](self, Launched(kernel, geometry, tuple(args)))
         self.now += seconds * (1.0 + self.wobble * float(self.random.standard_normal()))
 
@@ -244,6 +263,11 @@ def cubins() -> Cubins:
 @answers("burn", "evict")
 def _busy(gpu_: FakeGpu, x: Launched) -> float:
     return 1e-3
+
+
+@answers("hold")
+def _hold(gpu_: FakeGpu, x: Launched) -> float:
+    return 1e-9 * float(x.args[1])
 
 
 @answers("watch_clock")

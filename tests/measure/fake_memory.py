@@ -1,13 +1,16 @@
 """Memory of the GPU that is none: loads of many warps on the simulated SM, sizes and places by formula."""
 
 import numpy as np
-from fake_code import SEEDS, kind
-from fake_device import FACTS, FakeGpu, Launched, Truth, answers
+from fake_code import kind
+from fake_device import FACTS, KIB, FakeGpu, Launched, Truth, answers
 from fake_sm import LOADS_LOGGED, Chain, Memory, played
 
 from warpbound.measure import global_patterns, l2_partitions, latency_distribution, shared_patterns, synthetic_family
 from warpbound.measure.chains import SECTOR, SECTORS
 from warpbound.measure.loaded_latency import LOADS_PER_ROUND
+
+LEFT_L1 = 224 * KIB   # of 256, without shared memory
+LEAD_BEGINS = 500     # rounds over a set
 
 # ---------------------------------------------------------------- pointer chase
 
@@ -85,7 +88,7 @@ def _loaded(gpu_: FakeGpu, x: Launched) -> float:
     if x.blocks == 1:
         return _alone(gpu_, x, level, pattern)
     chain = Chain((memory(gpu_.truth, level, pattern),), loads // ilp, ilp)
-    times = played(chain, gpu_.place(x), gpu_.launched % SEEDS)
+    times = played(chain, gpu_.place(x), gpu_.chance)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 
@@ -105,7 +108,7 @@ def _single(gpu_: FakeGpu, x: Launched) -> float:
     timed, rounds = int(x.args[-2]), int(x.args[-1])
     loads = rounds * (1 + latency_distribution.BETWEEN)
     chain = Chain((memory(gpu_.truth, level, pattern, gpu_.truth.tail),), loads)
-    times = played(chain, gpu_.place(x), gpu_.launched % SEEDS, LOADS_LOGGED)
+    times = played(chain, gpu_.place(x), gpu_.chance, LOADS_LOGGED)
     cycles = gpu_.random.choice(times.loads, timed * rounds) + gpu_.truth.timing
     gpu_.memory[int(x.args[0])] = np.round(cycles).astype(np.uint32)
     return float(times.ended.max()) / gpu_.truth.clock
@@ -116,7 +119,7 @@ def _synthetic(gpu_: FakeGpu, x: Launched) -> float:
     alpha = int(x.kernel.rpartition("_")[2])
     assert gpu_.chains[int(x.args[1])] > FACTS.l2_size
     parts = (memory(gpu_.truth, "dram", "stream"), *(kind(gpu_.truth, "fadd"),) * alpha)
-    times = played(Chain(parts, synthetic_family.groups(alpha) * int(x.args[3])), gpu_.place(x), gpu_.launched % SEEDS)
+    times = played(Chain(parts, synthetic_family.groups(alpha) * int(x.args[3])), gpu_.place(x), gpu_.chance)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 
@@ -147,11 +150,12 @@ def _part(gpu_: FakeGpu, x: Launched) -> float:
 
 @answers("half_of_l2")
 def _half(gpu_: FakeGpu, x: Launched) -> float:
-    truth = gpu_.truth
+    truth, ilp = gpu_.truth, int(x.kernel.rpartition("_")[2])
     assert int(x.args[1]) in gpu_.chains
     both = memory(truth, "l2", "stream")
-    mine = Memory(truth.far if int(x.args[4]) else truth.near, both.rate, both.growth)
-    times = played(Chain((mine,), LOADS_PER_ROUND * int(x.args[5])), gpu_.place(x), gpu_.launched % SEEDS)
+    slower = truth.l2_far / truth.l2_bandwidth if int(x.args[4]) else 1.0
+    mine = Memory(truth.far if int(x.args[4]) else truth.near, both.rate * slower, both.growth)
+    times = played(Chain((mine,), LOADS_PER_ROUND * int(x.args[5]) // ilp, ilp), gpu_.place(x), gpu_.chance)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 
@@ -186,15 +190,25 @@ def _demand(gpu_: FakeGpu, x: Launched) -> float:
 
 @answers("sweep_l1", "sweep_l2", "sweep_write")
 def _sweep(gpu_: FakeGpu, x: Launched) -> float:
-    truth, size = gpu_.truth, 16.0 * int(x.args[2])
-    blocks = x.blocks / FACTS.sm_count
-    moved = size * int(x.args[4]) * blocks
-    if x.kernel == "sweep_l1" and size * blocks <= truth.l1_size:
-        rate = truth.l1_bandwidth
-    else:
-        chip = truth.l2_bandwidth if size <= FACTS.l2_size else truth.stream["dram_read_capacity"]
-        rate = chip / FACTS.sm_count / truth.clock / (truth.l2_write_cost if x.kernel == "sweep_write" else 1.0)
-    return gpu_.stamps(int(x.args[0]), x.geometry, moved / rate)
+    truth, size, rounds = gpu_.truth, 16.0 * int(x.args[2]), int(x.args[5])
+    own, apart, blocks = int(x.args[3]), int(x.args[4]), x.blocks / FACTS.sm_count
+    chip = truth.l2_far if not own and size > 0.5 * FACTS.l2_size else truth.l2_bandwidth
+    if missing := _missing(size * (x.blocks if own else 1), truth):
+        chip = min(chip, truth.stream["dram_read_capacity"] / missing)
+    if x.kernel == "sweep_l2" and not (own or apart):
+        chip = truth.l2_together
+    rate = chip / FACTS.sm_count / truth.clock / (truth.l2_write_cost if x.kernel == "sweep_write" else 1.0)
+    if x.kernel == "sweep_l1":
+        lead = LEFT_L1 * truth.lead_reach if rounds >= LEAD_BEGINS else 0.0
+        beyond = max(0.0, size * blocks - truth.l1_size)
+        if size * blocks <= max(truth.l1_size, lead):
+            rate = truth.l1_bandwidth * (1.0 - 0.3 * beyond / truth.l1_size)
+    return gpu_.stamps(int(x.args[0]), x.geometry, size * rounds * blocks / rate)
+
+
+def _missing(size: float, truth: Truth) -> float:
+    """Of the reads of a set: half of them where L2 is full, all of them from a fifth more on."""
+    return min(1.0, max(0.0, 0.5 + (size / (truth.l2_reach * FACTS.l2_size) - 1.0) / 0.4))
 
 
 @answers("load", "store")

@@ -1,14 +1,18 @@
 """Counters: the profiler's table is read, what keeps it from counting is said, counts are compared."""
 
+import sys
 from pathlib import Path
 
 import pytest
-from fake_gpu import FakeGpu
+from click.testing import CliRunner
+from fake_gpu import FakeGpu, cubins
 
+from warpbound.cli import main
 from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.machine import Gpu, gpu
-from warpbound.measure import bench, counters, once
+from warpbound.measure import bench, command, counters, once, page_counters
 from warpbound.measure.building import write
+from warpbound.measure.runner import Order, run
 
 HEAD = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
@@ -75,6 +79,18 @@ def test_what_keeps_it_from_counting_is_said(monkeypatch: pytest.MonkeyPatch) ->
     assert counters.profile(None, 0, lambda _: (0, WIDE))["gemm"]["instructions"] == 2e6
 
 
+def test_a_gpu_that_does_not_know_a_reason_to_stall_is_asked_without_them() -> None:
+    asked: list[str] = []
+
+    def run(words: list[str]) -> tuple[int, str]:
+        asked.append(words[words.index("--metrics") + 1])
+        return (1, "==ERROR== Failed to find metric x") if "stalled" in asked[-1] else (0, WIDE)
+
+    assert counters.profile(None, 0, run)["gemm"]["instructions"] == 2e6
+    assert len(asked) == 2
+    assert asked[1].split(",") == list(counters.COUNTED)
+
+
 def test_counts_are_compared_with_what_is_allowed() -> None:
     def ours(kernel: str, board: Gpu) -> dict[str, float]:
         if kernel == "odd":
@@ -128,3 +144,80 @@ def plain(kernel: str) -> str:
     from warpbound.measure.building import _plain
 
     return _plain(kernel)
+
+
+NCU = """#!{python}
+import sys
+words = sys.argv[1:]
+assert "--csv" in words and words[words.index("--clock-control") + 1] == "none", words
+assert words[words.index("-m") :][:2] == ["-m", "warpbound.measure.once"], words
+sys.stdout.write({text!r})
+"""
+
+
+def install(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profiler that prints a text, first on the PATH."""
+    folder.mkdir()
+    script = folder / "ncu"
+    script.write_text(NCU.format(python=sys.executable, text=text), "utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+@pytest.mark.cuda
+def test_from_the_profiler_to_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole way: the profiler's own table, its counts kept, compared with the emulator's, shown on the page."""
+    from warpbound.measure.corpus.subjects import subjects
+
+    launch = subjects()["saxpy"].launch
+    warps = launch.grid[0] * launch.block[0] // 32
+    kernel = "saxpy(float, const float *, float *, int)"
+    text = "\n".join([
+        "==PROF== Connected to process 4711", HEAD,
+        line(0, kernel, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", f"{8 * warps:,}"),  # x and y, 128 B each
+        line(0, kernel, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", f"{5 * warps:,}"),  # one too many of four
+        line(0, kernel, "sm__warps_active.avg.pct_of_peak_sustained_active", "81.5"),
+        line(0, kernel, "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", "41.25"),
+        line(0, kernel, "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", "1.5"),
+    ])  # fmt: skip
+    install(tmp_path / "bin", text, monkeypatch)
+    monkeypatch.setattr(command, "here", lambda number: FakeGpu())
+    out, page = tmp_path / "out", tmp_path / "page.md"
+    answer = CliRunner().invoke(main, ["measure", "--counters", "-o", str(out)])
+    assert answer.exit_code == 0, answer.output
+    assert answer.stdout.splitlines()[0] == "1 kernels counted."
+    assert answer.stdout.splitlines()[-1].startswith("1 of 2 counts agree")
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    run(FakeGpu(), cubins(), Order(("launch",), "quick", out), lambda _: None)
+    answer = CliRunner().invoke(main, ["measure", "--extract", "-o", str(out), "--page", str(page)])
+    assert answer.exit_code == 0, answer.output
+    written = page.read_text("utf-8")
+    assert "## Hardware counters and the emulator" in written
+    assert f"| saxpy | l1 sectors load | {8 * warps} | {8 * warps} | +0.0 % |  |" in written
+    assert f"| saxpy | l1 sectors store | {5 * warps} | {4 * warps} | -20.0 % | differs |" in written
+    assert "| saxpy | 81.5 | long scoreboard 41.25, wait 1.50 |" in written
+
+
+def test_a_profiler_without_rights_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"
+    install(tmp_path / "bin", refused, monkeypatch)
+    monkeypatch.setattr(command, "here", lambda number: FakeGpu())
+    answer = CliRunner().invoke(main, ["measure", "--counters", "-o", str(tmp_path / "out")])
+    assert answer.exit_code == 1
+    assert "ERR_NVGPUCTRPERM" in answer.output
+    assert "NVreg_RestrictProfilingToAdminUsers=0" in answer.output
+    assert "Traceback" not in answer.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_counts_without_a_comparison_are_shown_too(tmp_path: Path) -> None:
+    assert page_counters.section({}, []) == ""
+    text = page_counters.section({"saxpy": {"instructions": 1e6, "stall_wait": 2.0}}, [])
+    assert "| saxpy |  | wait 2.00 |" in text
+    assert "difference" not in text
+    assert counters.table([])[-1].startswith("No count was emulated")
+    rows = [counters.Compared("saxpy", "instructions", 100.0, 101.0)]
+    counters.save_compared(rows, tmp_path)
+    assert counters.load_compared(tmp_path) == rows
+    counters.save({}, tmp_path)
+    assert counters.load_compared(tmp_path) == []

@@ -13,10 +13,11 @@ from warpbound.measure import driver
 from warpbound.measure.device import Geometry
 
 TEXT = Path(driver.__file__).read_text("utf-8")
-CALLS = sorted(set(re.findall(r'_ask(?:_all)?\(\s*"(cu\w+)"', TEXT)))
+CALLS = sorted(set(re.findall(r'_(?:ask|ask_all|wait)\(\s*"(cu\w+)"', TEXT)))
 CAPABILITY = {"COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"}
 ATTRIBUTES = sorted(set(re.findall(r'_number\("(\w+)"\)', TEXT)) | CAPABILITY)
 ENUMS = ["CUevent_flags.CU_EVENT_DEFAULT", "CUstream_flags.CU_STREAM_NON_BLOCKING", "CUresult.CUDA_SUCCESS",
+         "CUresult.CUDA_ERROR_NOT_READY",
          "CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES",
          "CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT"]  # fmt: skip
 
@@ -50,7 +51,9 @@ class Recorder:
     def __init__(self) -> None:
         self.asked: list[tuple[str, tuple[Any, ...]]] = []
         self.fails = ""
-        self.CUresult = SimpleNamespace(CUDA_SUCCESS=SimpleNamespace(name="ok"))
+        pending = SimpleNamespace(name="CUDA_ERROR_NOT_READY")
+        self.CUresult = SimpleNamespace(CUDA_SUCCESS=SimpleNamespace(name="ok"), CUDA_ERROR_NOT_READY=pending)
+        self.hangs = False
         for kind in ("CUevent_flags", "CUstream_flags", "CUfunction_attribute", "CUdevice_attribute"):
             setattr(self, kind, _Names())
 
@@ -60,6 +63,8 @@ class Recorder:
 
         def call(*args: Any) -> tuple[Any, ...]:
             self.asked.append((name, args))
+            if name.endswith("Query") and self.hangs:
+                return (self.CUresult.CUDA_ERROR_NOT_READY,)
             if name == self.fails:
                 return (SimpleNamespace(name="CUDA_ERROR_INVALID_IMAGE"), None)
             text = b"a name\0\0" if name in ("cuDeviceGetName", "cuDeviceGetPCIBusId") else 13000
@@ -134,3 +139,38 @@ def test_no_driver_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_bindings", Without)
     with pytest.raises(MissingTool, match="no NVIDIA driver"):
         driver.Driver()
+
+
+def test_a_kernel_that_hangs_ends_one_case(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "LONGEST_S", 0.02)
+    gpu = driver.Driver()
+    recorder.hangs = True
+    with pytest.raises(InputError, match="did not end"):
+        gpu.elapsed(gpu.mark(), gpu.mark())
+    monkeypatch.setattr(driver, "LONGEST_S", 3600.0)  # what waits later does not wait again
+    with pytest.raises(InputError, match="did not end"):
+        gpu.download(4096, 4, np.uint32)
+    with pytest.raises(InputError, match="did not end"):
+        gpu.free(4096)
+
+
+def test_a_failure_after_the_launch_is_said(recorder: Recorder) -> None:
+    gpu = driver.Driver()
+    recorder.fails = "cuEventQuery"
+    with pytest.raises(InputError, match="cuEventQuery failed with CUDA_ERROR_INVALID_IMAGE"):
+        gpu.elapsed(gpu.mark(), gpu.mark())
+
+
+@pytest.mark.parametrize("wrong", [RuntimeError('Function "cuMemAlloc" not found'), TypeError("takes 3 arguments")])
+def test_bindings_of_another_version_are_one_sentence(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, wrong: Exception
+) -> None:
+    gpu = driver.Driver()
+
+    def missing(*args: Any) -> None:
+        raise wrong
+
+    monkeypatch.setattr(recorder, "cuMemAlloc", missing, raising=False)
+    with pytest.raises(MissingTool, match="cuda-bindings and the driver do not agree about cuMemAlloc") as said:
+        gpu.allocate(16)
+    assert "cuda-bindings<13" in said.value.hint

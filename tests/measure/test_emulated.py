@@ -97,9 +97,11 @@ def test_lines_of_a_kind_are_one_round() -> None:
             assert [at // 32 for at in follow(found["array"], 32 * kind[0] + lane)] == kind
     stamps = np.zeros(3 * 4, np.uint64)
     args = {"stamps": stamps, "array": found["array"], "list": found["list"], "lines": lines, "far": 1, "rounds": 2}
-    done = run(decoded("l2_partitions", 90)["half_of_l2"], launch(grid=2, block=64, args=args))["stamps"].reshape(-1, 3)
-    assert (done[:, 1] >= done[:, 0]).all()
-    assert done[:, 1].all()
+    for chains in (1, 4):
+        kernel = decoded("l2_partitions", 90)[f"half_of_l2_{chains}"]
+        done = run(kernel, launch(grid=2, block=64, args=args))["stamps"].reshape(-1, 3)
+        assert (done[:, 1] >= done[:, 0]).all()
+        assert done[:, 1].all()
 
 
 @pytest.mark.parametrize(("gap", "ordered"), [(1, False), (2, False), (16, True)])

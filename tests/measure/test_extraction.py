@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+from fake_gpu import FACTS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.measure.contention import contention, needed, needed_of
+from warpbound.measure.cache_bandwidth import across, l2_reach
+from warpbound.measure.case import Record
+from warpbound.measure.contention import contention, needed, needed_of, plateau
 from warpbound.measure.sampling import Stopping, histogram, noise, of_stamps, parted, quantile
+from warpbound.measure.uncertainty import standard_errors
 
 
 def test_stamps_by_hand() -> None:
@@ -72,3 +76,85 @@ def test_histogram_and_quantile() -> None:
     found = histogram([np.array([3, 3, 5], np.uint32), np.array([9], np.uint32)])
     assert found == {"values": [3, 5, 9], "counts": [2, 1, 1]}
     assert [quantile(found["values"], found["counts"], share) for share in (0.1, 0.5, 0.75, 1.0)] == [3, 3, 5, 9]
+
+
+def test_what_a_fit_knows_of_itself() -> None:
+    """A straight line through noise: the textbook's error of the slope, and what it says is what repeats show."""
+    x = np.linspace(1.0, 2.0, 30)
+    random = np.random.default_rng(5)
+    slopes, said = [], []
+    for _ in range(200):
+        y = 3.0 * x + random.normal(0.0, 0.1, len(x))
+        slope = float(x @ y / (x @ x))
+        slopes.append(slope)
+        said.append(float(standard_errors(lambda u, y=y: y - u[0] * x, np.array([slope]))[0]))
+    assert np.mean(said) == pytest.approx(0.1 / np.sqrt(x @ x), rel=0.05)
+    assert np.std(slopes) == pytest.approx(np.mean(said), rel=0.15)
+    assert np.isinf(standard_errors(lambda u: u, np.array([1.0]))).all()
+    y = 3.0 * x + random.normal(0.0, 0.1, len(x))
+    one, other = standard_errors(lambda u: y - u[0] * x, np.array([3.0, 5.0]))  # the second leaves no trace
+    assert one == pytest.approx(0.1 / np.sqrt(x @ x), rel=0.5)
+    assert np.isinf(other)
+
+
+def test_contention_says_how_well_it_is_known() -> None:
+    """With the ceiling given, b is found within three of its standard errors; without, it is known much less."""
+    a, b, c = 700.0, 56.0, 4500.0
+    rates = c * np.array([0.01, 0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.9, 0.97])
+    random = np.random.default_rng(11)
+    off, ratio = [], []
+    for _ in range(30):
+        latency = (a + b * rates / (c - rates)) * (1.0 + random.normal(0.0, 0.003, len(rates)))
+        given, free = contention(latency, rates, c), contention(latency[:8], rates[:8])
+        off.append((given.b / b - 1.0) / given.b_error)
+        ratio.append(free.b_error / given.b_error)
+        assert given.fitted == 9
+        assert given.c_error == 0.0
+        assert given.b == pytest.approx(b, rel=0.1)
+    assert np.std(off) == pytest.approx(1.0, abs=0.4)
+    assert np.median(ratio) > 2.0
+
+
+def reads_of(rates: dict[float, float]) -> list[Record]:
+    """Sets that all SMs read, by their share of L2, at these rates; and one that is much larger than it."""
+    size = FACTS.l2_size
+    rows = [("reach", share, rate) for share, rate in rates.items()] + [("sweep_l2", 3.9, rates[max(rates)])]
+    return [Record({"kernel": name, "size": share * size, "bytes": 1e6}, {"duration": 1e6 / rate}, 5, 0.0, 1.8e9)
+            for name, share, rate in rows]  # fmt: skip
+
+
+SHARES = [k / 20 for k in range(8, 27)]
+DOUBLED = {share: 40.0 if share <= 0.5 else 21.0 if share <= 0.8 else 10.0 for share in SHARES}
+
+
+def test_what_crosses_between_the_sides_of_l2_is_a_step_before_the_misses() -> None:
+    """Half of the reads miss where 20 B/cycle are left; crossing alone leaves 21 and is no miss."""
+    found = across(reads_of(DOUBLED), FACTS)
+    assert {float(r.axes["size"]) / FACTS.l2_size for r in found} == {0.55, 0.6, 0.65, 0.7}
+    assert l2_reach(reads_of(DOUBLED), FACTS) == pytest.approx(0.8, abs=0.03)
+
+
+def test_an_l2_of_one_side_crosses_nothing() -> None:
+    """Neither where it holds all nor where its reads begin to miss at half of it, and more and more of them."""
+    whole = {share: 40.0 if share <= 0.8 else 10.0 for share in SHARES}
+    small = {share: min(40.0, 40.0 * (0.5 / share) ** 2) for share in SHARES}
+    assert across(reads_of(whole), FACTS) == []
+    assert across(reads_of(small), FACTS) == []
+    assert l2_reach(reads_of(whole), FACTS) == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_plateau_is_where_more_loads_do_nothing() -> None:
+    flying, rate = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 1.9, 2.99, 3.0])
+    assert plateau(flying, rate) == 3.0
+    assert plateau(flying[:3], rate[:3]) is None
+
+
+def test_the_turnover_leaves_filling_and_draining_out() -> None:
+    """Two at once, each ten cycles: a fifth of a warp per cycle, although the third one's partner is missing."""
+    rows = [(0, 10), (0, 10), (12, 22), (12, 22), (24, 34), (24, 34), (36, 46)]
+    stamps = np.array([(start, end, 0) for start, end in rows], dtype=np.uint64)
+    found = of_stamps(stamps)
+    assert found["turnover"] == pytest.approx((2 + 2) / 24)  # from 12 to 36: four whole lives
+    alone = np.array([(0, 10, 0), (2, 12, 0)], dtype=np.uint64)
+    assert of_stamps(alone)["turnover"] == pytest.approx(0.2)  # from 2 to 10: two times eight tenths
+    assert of_stamps(np.array([(0, 10, 0), (10, 20, 0)], dtype=np.uint64))["turnover"] == pytest.approx(0.1)

@@ -14,6 +14,7 @@ from fake_sm import Chain, Place, played
 from warpbound.machine import gpu
 from warpbound.measure import (
     chains,
+    documenting,
     instruction_mix,
     loaded_latency,
     mixes,
@@ -30,17 +31,22 @@ ONE_PERCENT = {
     "l1_latency": TRUTH.l1, "l2_latency": TRUTH.near, "l2_far_latency": TRUTH.far, "dram_latency": TRUTH.dram,
     "latency_clock": TRUTH.clock / 1e6, "launch_cost": 1e6 * TRUTH.launch, "block_interval": 1e9 * TRUTH.interval,
     "shared_latency": TRUTH.latencies["lds"], "alu_latency": TRUTH.latencies["fadd"],
-    "l1_bandwidth": TRUTH.l1_bandwidth, "l2_bandwidth": TRUTH.l2_bandwidth / 1e9, "l2_write_cost": TRUTH.l2_write_cost,
+    "l1_bandwidth": TRUTH.l1_bandwidth, "l2_bandwidth": TRUTH.l2_bandwidth / 1e9,
+    "l2_shared_read_bandwidth": TRUTH.l2_together / 1e9, "l2_far_bandwidth": TRUTH.l2_far / 1e9,
+    "l2_write_cost": TRUTH.l2_write_cost,
     "dram_read_capacity": TRUTH.stream["dram_read_capacity"] / 1e9,
     "dram_write_capacity": TRUTH.stream["dram_write_capacity"] / 1e9,
     "block_start": 1e9 * TRUTH.stream["block_start"], "store_cost": 1e9 * TRUTH.stream["store_cost"],
     "latency_spread": TRUTH.stream["latency_spread"],
+    "fp64_lanes": 32 * TRUTH.peaks["dfma"],
     "departure_delay_uncoalesced": TRUTH.delays[1],
 }  # fmt: skip
 ROUGHER = {  # small parts of large times: a thousandth of noise is a few per cent of them
     "launch_gap": (1e6 * TRUTH.gap, 0.03),
     "dram_wait_read": (1e9 * TRUTH.stream["dram_wait_read"], 0.1),
     "dram_wait_mixed": (1e9 * TRUTH.stream["dram_wait_mixed"], 0.1),
+    "l1_lead_reach": (TRUTH.lead_reach, 0.05),  # between two sets, 16 KiB apart
+    "l2_reach": (TRUTH.l2_reach, 0.10),  # two thirds of the reads miss where it is seen first
     "dram_mix_cost": (TRUTH.stream["dram_mix_cost"], 0.1),
 }
 
@@ -59,6 +65,19 @@ def test_parameters_to_one_percent(summary: Summary, name: str) -> None:
 def test_small_parameters(summary: Summary, name: str) -> None:
     value, within = ROUGHER[name]
     assert summary.found[name][0][1].value == pytest.approx(value, rel=within)
+
+
+def test_what_is_fitted_says_how_well_it_is_known(summary: Summary) -> None:
+    for name in ("dram_wait_read", "dram_wait_mixed", "dram_mix_cost", "block_start"):
+        found = dict(summary.found[name])["stream"]
+        assert found.error is not None
+        assert abs(found.value / fitted_truth(name) - 1.0) < 5.0 * found.error
+        assert found.error < 0.1
+
+
+def fitted_truth(name: str) -> float:
+    """In the unit that is printed."""
+    return TRUTH.stream[name] * (1.0 if name == "dram_mix_cost" else 1e9)
 
 
 def test_direct_readings_stay_beside_the_fit(summary: Summary) -> None:
@@ -104,23 +123,36 @@ def test_latency_under_load_and_the_warps_it_needs(summary: Summary, level: str,
     truth = memory(TRUTH, level, pattern)
     per_GBs = 1e-9 * chains.SECTORS[pattern] * chains.SECTOR * TRUTH.clock * FACTS.sm_count
     assert curve["latency"] == pytest.approx(truth.latency, rel=0.01)
-    within = 0.06 if pattern == "random" else 0.03  # few loads, whose service times are drawn from a wide distribution
-    assert max(curve["peak GB/s by chains"].values()) == pytest.approx(truth.rate * per_GBs, rel=within)
-    turns = 16 * loaded_latency.ROUNDS[pattern]
-    rates = {w: simulated(Chain((truth,), turns), w) for w in loaded_latency.QUICK_WARPS}
-    for share in (90, 95):
-        reached = rates[curve[f"needed warps {share} %"]] / max(rates.values())
-        assert reached == pytest.approx(share / 100, abs=0.11 if share == 90 else 0.06)  # a step of the warps measured
-        assert reached >= share / 100 - within
+    assert max(curve["peak GB/s by chains"].values()) == pytest.approx(truth.rate * per_GBs, rel=0.01)
+    rates = {w: simulated(Chain((truth,), 16 * loaded_latency.rounds(pattern, w)), w)
+             for w in loaded_latency.QUICK_WARPS}  # fmt: skip
+    most = max(rates.values())
+    for share in (0.90, 0.95):
+        easier, harder = (least(rates, (share + off) * most) for off in (-0.01, 0.01))
+        assert easier is not None
+        assert easier <= curve[f"needed warps {100 * share:.0f} %"] <= (harder or 64)
 
 
 def test_the_contention_curve(summary: Summary) -> None:
-    """The simulated SM has a + b X / (c - X) for open arrivals; warps that wait for each other come close to it."""
+    """The simulated SM has a + b X / (c - X) for open arrivals; a given number of warps comes close to it."""
     fit = summary.figures["loaded_latency: dram stream"]["fit"]  # type: ignore[index]
-    assert fit["error"] < 0.02
-    assert fit["a"] == pytest.approx(TRUTH.dram, rel=0.02)
-    assert fit["b"] == pytest.approx(TRUTH.contention * TRUTH.dram, rel=0.25)
-    assert fit["c GB/s"] == pytest.approx(TRUTH.stream["dram_read_capacity"] / 1e9, rel=0.08)
+    assert fit["error"] < 0.01
+    assert fit["a"] == pytest.approx(TRUTH.dram, rel=0.01)
+    assert fit["b"] == pytest.approx(TRUTH.contention * TRUTH.dram, rel=0.15)
+    assert fit["c GB/s"] == pytest.approx(TRUTH.stream["dram_read_capacity"] / 1e9, rel=0.01)
+    assert 0.0 < fit["standard error of b"] < 0.1
+    assert fit["standard error of c"] == 0.0
+
+
+@pytest.mark.parametrize("level", chains.LEVELS)
+@pytest.mark.parametrize("pattern", chains.SECTORS)
+def test_contention_lies_in_the_range_that_is_stated(summary: Summary, level: str, pattern: str) -> None:
+    """A given number of warps waits less than independent arrivals at the same rate: b comes out too low."""
+    fit = summary.figures[f"loaded_latency: {level} {pattern}"]["fit"]  # type: ignore[index]
+    truth = memory(TRUTH, level, pattern)
+    low, high = fit["b from"], fit["b to"]
+    assert low <= truth.growth <= high
+    assert high / low <= (1.9 if truth.latency * truth.rate >= 30 else 6.0)
 
 
 def test_single_accesses_under_load(summary: Summary) -> None:
@@ -145,6 +177,8 @@ def test_halves_of_l2(summary: Summary) -> None:
     assert mapped["near, timing included [cycle]"] == TRUTH.near + TRUTH.timing
     for name, wanted in {"near": TRUTH.near, "far": TRUTH.far}.items():
         assert summary.figures[f"l2_partitions: {name}"]["latency"] == pytest.approx(wanted, rel=0.01)  # type: ignore[index]
+    assert dict(summary.found["l2_far_bandwidth"])["l2_partitions"].value == pytest.approx(TRUTH.l2_far / 1e9, rel=0.01)
+    assert summary.figures["l2_partitions: near"]["peak GB/s"] == pytest.approx(TRUTH.l2_bandwidth / 1e9, rel=0.01)  # type: ignore[index]
     assert summary.figures["l2_partitions: far over near"] == pytest.approx(TRUTH.far / TRUTH.near, rel=0.01)
 
 
@@ -159,13 +193,23 @@ def test_the_cusp_of_the_family(summary: Summary) -> None:
     assert isinstance(rows, dict)
     assert rows["0"]["latency"] == pytest.approx(TRUTH.dram, rel=0.01)
     assert rows["32"]["latency"] - rows["0"]["latency"] == pytest.approx(32 * TRUTH.latencies["fadd"], rel=0.05)
-    assert summary.figures["synthetic_family: adds/cycle/SM (warps)"] == pytest.approx(TRUTH.peaks["fadd"], rel=0.06)
+    assert summary.figures["synthetic_family: adds/cycle/SM (warps)"] == pytest.approx(TRUTH.peaks["fadd"], rel=0.01)
     assert rows["256"]["needed warps 90 %"] is not None
     steady = {w: throughput(Sm(), w, 128) for w in synthetic_family.QUICK_WARPS}
     curve = dict(rows["128"]["curve [warps, loads/cycle/SM]"])
     assert {w: curve[w] for w in (1, 8, 24, 40, 64)} == pytest.approx(
-        {w: float(steady[w]) for w in (1, 8, 24, 40, 64)}, rel=0.1
+        {w: float(steady[w]) for w in (1, 8, 24, 40, 64)}, rel=0.05
     )
+
+
+def test_the_family_is_predicted(fake_run: Run, summary: Summary) -> None:
+    """Volkov's refined model lacks what makes the cusp round; with adders that fill gradually all points agree."""
+    rows = documenting.family(list(fake_run[2]["synthetic_family"].records), summary)
+    errors = documenting.errors(rows)
+    assert len(rows) == len(synthetic_family.QUICK_WARPS) * len(synthetic_family.QUICK_ALPHAS)
+    assert errors["gradual"][1] < 0.05
+    assert errors["gradual"][0] < 0.015
+    assert errors["gradual"] < errors["refined"] < errors["basic"]
 
 
 @dataclass(frozen=True)
@@ -195,6 +239,17 @@ def test_patterns_costs_camping_and_code_length(summary: Summary) -> None:
     assert peak <= 0.9 * TRUTH.l1_size / 8192 < peak + 6
 
 
+def steady(adds: int) -> float:
+    """Groups per cycle of an SM that 64 warps keep full, by the middle half of eight times as many: where additions and
+    LDS fill both pipes at once, these warps fill neither (0.80 and 0.94 of it at 4 and 16 additions)."""
+    parts = (kind(TRUTH, "lds"), *(kind(TRUTH, "fadd"),) * adds)
+    turns = mixes.groups(adds, 1) * mixes.ROUNDS
+    place = Place(8 * 16, 16, 4, TRUTH.block_start * TRUTH.clock)
+    ended = np.sort(played(Chain(parts, turns), place, 77).ended.ravel())
+    first, last = len(ended) // 4, 3 * len(ended) // 4
+    return turns * (last - first) / float(ended[last] - ended[first])
+
+
 def test_mixes_add_up_and_have_their_cusp(summary: Summary) -> None:
     found = summary.figures["mixes: FADD and LDS"]
     assert isinstance(found, dict)
@@ -204,8 +259,8 @@ def test_mixes_add_up_and_have_their_cusp(summary: Summary) -> None:
     for adds in mixes.QUICK_PARTS:
         alone = adds * TRUTH.latencies["fadd"] + TRUTH.latencies["lds"]
         assert rows[f"{adds}:1"]["latency"] == pytest.approx(alone, rel=0.01)
-        best = min(TRUTH.peaks["fadd"] / adds, TRUTH.peaks["lds"])
-        assert rows[f"{adds}:1"]["best groups/cycle/SM"] == pytest.approx(best, rel=0.25 if adds == 4 else 0.1)
+        best = TRUTH.peaks["lds"] if adds == 1 else steady(adds)
+        assert rows[f"{adds}:1"]["best groups/cycle/SM"] == pytest.approx(best, rel=0.01)
     least_warps = 0.9 * (TRUTH.latencies["fadd"] + TRUTH.latencies["lds"])
     assert rows["1:1"]["needed warps 90 %"] >= least_warps
     double = summary.figures["mixes: FADD and LDS, conflicts 2"]
@@ -231,6 +286,7 @@ def test_the_profile_is_a_board(summary: Summary, tmp_path: Path) -> None:
     assert board.value("dram_latency") == pytest.approx(TRUTH.dram, rel=0.01)
     assert board.parameters["dram_latency"].how == "measured"
     assert "pointer_chase.json" in board.parameters["dram_latency"].source
+    assert "standard error" in board.parameters["dram_wait_mixed"].note
     before = gpu("h200").parameters["dram_latency"]
     assert before.value in [claim.value for claim in board.parameters["dram_latency"].others]
     assert board.parameters["tdp"] == gpu("h200").parameters["tdp"] if "tdp" in board.parameters else True

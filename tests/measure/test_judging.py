@@ -10,7 +10,8 @@ from warpbound.analysis.timing import launch_prediction
 from warpbound.machine import Gpu, gpu, override
 from warpbound.measure import judging
 from warpbound.measure.case import Record
-from warpbound.measure.corpus.predicting import Key, State, Time, case_for, times
+from warpbound.measure.corpus import predicting
+from warpbound.measure.corpus.predicting import Answer, Key, State, case_for, times
 
 BOARD = gpu("h200")
 
@@ -22,9 +23,11 @@ def record(example: str, launch: str, seconds: float) -> Record:
 SAID = {"tile32-rows8-pad0": 1.0, "tile16-rows16-pad1": 3.0, "1/1": 2.0, "1/4": 0.5}
 
 
-def fixed(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Time]]:
+def fixed(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Answer]]:
     said = SAID.get(key[1])
-    row = {} if said is None else dict.fromkeys(boards, (said, 0.9 * said, 1.1 * said))
+    if said is None:
+        return [dict[str, Answer](dict.fromkeys(boards, "it has no time.")) for _ in states]
+    row: dict[str, Answer] = dict.fromkeys(boards, (said, 0.9 * said, 1.1 * said))
     return [row for _ in states]
 
 
@@ -59,7 +62,19 @@ def test_the_table_has_a_line_for_each() -> None:
     assert len(lines) == 2 + 5
     assert "4 launches, mean error 22.1 %" in lines[0]
     assert "regret of the tunings 25.0 %" in lines[0]
-    assert "refused" in lines[-1]
+    assert "catalogue refused: it has no time.  measured refused" in lines[-1]
+
+
+def test_what_one_launch_meets_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a fault of ours nor a launch that this version does not know."""
+
+    def faulty(*asked: object) -> None:
+        raise NameError("name 'x' is not defined")
+
+    monkeypatch.setattr(predicting, "case_for", faulty)
+    rows = judging.judged([ROWS[0], record("gone", "1/1", 1.0)], {"catalogue": BOARD}, silent)
+    assert [row.refused for row in rows] == [{"catalogue": "NameError: name 'x' is not defined"}]
+    assert judging.table(rows, ("catalogue",))[0] == "catalogue: no launch could be predicted."
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,9 +93,12 @@ def test_a_launch_of_the_corpus_is_predicted() -> None:
         times(("transpose", name), states, boards)
         for name, states in {"1/1": [("warm", 1980.0), ("cold", 1980.0)], "1/4": [("warm", 1980.0)]}.items()
     )
+    assert not isinstance(whole["catalogue"], str)
     seconds, low, high = whole["catalogue"]
     assert low < seconds < high
     assert whole["measured"] != whole["catalogue"]
+    assert not isinstance(cold["catalogue"], str)
+    assert not isinstance(quarter["catalogue"], str)
     assert cold["catalogue"][0] >= seconds
     assert 2.0 < seconds / quarter["catalogue"][0] < 5.0
     assert seconds > 2 * 4 * 8192**2 / BOARD.value("dram_bandwidth")

@@ -1,7 +1,10 @@
 """The runner and the command: what stops goes on, what is refused is told, clocks and noise are watched."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,10 +16,10 @@ from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
 from warpbound.headline.parameters import known
 from warpbound.machine import gpu
-from warpbound.measure import bench, building, command, corpus, suite
+from warpbound.measure import bench, building, command, corpus, quality, runner, stream, suite
 from warpbound.measure.corpus.subjects import subjects
 from warpbound.measure.device import Geometry
-from warpbound.measure.runner import Order, Raw, load, read_folder, run, save
+from warpbound.measure.runner import HOPELESS, DeviceLost, Order, Raw, load, read_folder, run, save
 from warpbound.measure.sampling import EFFORTS
 
 Run = tuple[FakeGpu, Path, dict[str, Raw]]
@@ -87,12 +90,56 @@ def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:
     assert [r for r in raw.records if r.axes["kernel"] == "small_scale"]
 
 
-def test_a_dead_device_ends_the_run_but_keeps_what_there_is(tmp_path: Path) -> None:
-    device = Refusing()
+def test_many_refused_cases_end_a_mechanism(tmp_path: Path) -> None:
+    device, told = Refusing(), list[str]()
     device.refused = ("small_scale",)
-    with pytest.raises(InputError, match="cuLaunchKernel"):
-        run(device, cubins(), Order(("launch",), "full", tmp_path), lambda _: None)
-    assert load(tmp_path / "launch.json").records
+    (raw,) = run(device, cubins(), Order(("launch",), "full", tmp_path), told.append)
+    assert [r for r in raw.records if r.axes["kernel"] == "empty"]
+    assert sum("small_scale" in line for line in told) == HOPELESS
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", "utf-8")
+    device = FakeGpu()
+    with pytest.raises(InputError, match=r"cannot be written \(Not a directory\)"):
+        run(device, cubins(), Order(("launch",), "quick", tmp_path / "file" / "out"), lambda _: None)
+    assert device.launched == 0
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_what_was_saved(
+    fake_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "launch.json"
+    save(fake_run[2]["launch"], path)
+    before = load(path)
+
+    def full(self: Path, text: str, encoding: str) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        save(fake_run[2]["stream"], path)
+    assert load(path) == before
+
+
+def test_data_that_nobody_foresaw_cost_their_own_conclusions_alone(
+    fake_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fit that fails, a value that is no number, a table with a zero in it."""
+
+    def failing(*given: object) -> None:
+        raise ZeroDivisionError("nothing moved")
+
+    broken = tuple(replace(r, value={**r.value, "duration": 0.0}) for r in fake_run[2]["shared_patterns"].records)
+    endless = tuple(replace(r, clock_Hz=float("nan")) for r in fake_run[2]["cache_bandwidth"].records)
+    monkeypatch.setattr(stream, "fit", failing)
+    raws = [fake_run[2][name] for name in ("pointer_chase", "stream")]
+    raws.append(replace(fake_run[2]["shared_patterns"], records=broken))
+    raws.append(replace(fake_run[2]["cache_bandwidth"], records=endless))
+    lines = command.conclude(raws, tmp_path, None)
+    assert "Nothing could be made of stream.json (ZeroDivisionError: nothing moved)." in lines
+    assert any(line.startswith("Nothing could be made of cache_bandwidth.json (ValueError: ") for line in lines)
+    assert gpu(tmp_path / "profile.toml").parameters["dram_latency"].how == "measured"
 
 
 def test_memory_is_given_back(fake_run: Run) -> None:
@@ -184,3 +231,129 @@ def test_variables_of_a_module_are_filled_by_name(monkeypatch: pytest.MonkeyPatc
     assert weights.tolist() == contents(subjects()["convolution"].launch.constants[0], 0).tolist()
     assert len(weights) == 17
     assert weights.std() > 0.1
+
+
+# ---------------------------------------------------------------- what must not be lost
+
+
+class Dying(FakeGpu):
+    """Ends for good with the first launch of a kernel."""
+
+    kernel = "store_one"
+    dead = False
+
+    def launch(self, kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
+        self.dead = self.dead or kernel == self.kernel
+        if self.dead:
+            raise InputError("the driver's cuLaunchKernel failed with CUDA_ERROR_ILLEGAL_ADDRESS.", "Sorry.")
+        super().launch(kernel, geometry, args)
+
+
+def test_a_run_goes_on_behind_a_case_that_killed_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six cases do it: after as many runs everything else is there."""
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    order = Order(("launch", "shared_patterns"), "quick", tmp_path)
+    for _ in range(6):
+        with pytest.raises(DeviceLost, match="store_one") as lost:
+            run(Dying(), cubins(), order, lambda _: None)
+        assert "same command" in lost.value.hint
+    raws = run(Dying(), cubins(), order, lambda _: None)
+    assert [raw.mechanism for raw in raws] == ["launch", "shared_patterns"]
+    assert len(raws[0].deadly) == 6
+    planned = suite.plan(("launch",), FACTS, "quick")[0]
+    assert len(raws[0].records) == len(planned.cases) - 6
+    assert any("store_one" in line for line in command.conclude(raws, tmp_path, None))
+
+
+def test_a_mechanism_that_does_not_run_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    device, told = Refusing(), list[str]()
+    device.refused = ("store_1", "store_2", "store_4", "store_8", "store_16", *(f"load_{n}" for n in (1, 2, 4, 8, 16)))
+    raws = run(device, cubins(), Order(("shared_patterns", "launch"), "quick", tmp_path), told.append)
+    assert [raw.mechanism for raw in raws] == ["launch"]
+    assert len([line for line in told if "in a row" in line]) == 1
+
+
+def test_an_answer_nobody_foresaw_costs_one_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    device, told = FakeGpu(), list[str]()
+    whole, asked = device.elapsed, iter(range(10**9))
+
+    def odd(begin: float, end: float) -> float:
+        if next(asked) == 40:
+            raise ValueError("odd")
+        return whole(begin, end)
+
+    monkeypatch.setattr(device, "elapsed", odd)
+    (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), told.append)
+    assert any("ValueError: odd" in line for line in told)
+    assert len(raw.records) >= len(suite.plan(("launch",), FACTS, "quick")[0].cases) - 1
+
+
+def test_a_file_nobody_can_read_costs_one_mechanism(fake_run: Run, tmp_path: Path) -> None:
+    chase, launch = fake_run[2]["pointer_chase"], fake_run[2]["launch"]
+    spoilt = Raw(**{**vars(chase), "records": tuple(
+        type(r)(**{**vars(r), "value": {"nothing": 1}}) for r in chase.records
+    )})  # fmt: skip
+    lines = command.conclude([spoilt, launch], tmp_path, None)
+    assert any("Nothing could be made of pointer_chase.json" in line for line in lines)
+    assert any(line.startswith("launch_cost") for line in lines)
+
+
+def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    device = FakeGpu()
+    whole = device.launch
+
+    def pressed(kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
+        if device.launched == 9000:
+            raise KeyboardInterrupt
+        whole(kernel, geometry, args)
+
+    monkeypatch.setattr(device, "launch", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    before = load(tmp_path / "launch.json").records
+    assert before
+    (raw,) = run(FakeGpu(), cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    assert raw.records[: len(before)] == before
+    assert len(raw.records) == len(suite.plan(("launch",), FACTS, "quick")[0].cases)
+
+
+def test_a_run_stops_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    looked = count(step=0.01)  # seconds by a clock that moves when it is looked at
+    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(looked)))
+    told = list[str]()
+    names = ("launch", "instruction_mix")
+    raws = run(FakeGpu(), cubins(), Order(names, "quick", tmp_path, 0.5), told.append)
+    planned = sum(len(part.cases) for part in suite.plan(names, FACTS, "quick"))
+    done = sum(len(raw.records) for raw in raws)
+    assert 0 < done < planned
+    assert f"with {planned - done} cases left" in told[-1]
+
+
+def test_nothing_at_all_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    device = Refusing()
+    device.refused = tuple(f"{kind}_{n}" for kind in ("load", "store") for n in (1, 2, 4, 8, 16))
+    with pytest.raises(InputError, match="nothing could be measured"):
+        run(device, cubins(), Order(("shared_patterns",), "quick", tmp_path), lambda _: None)
+
+
+def test_machine_code_of_the_same_generation_serves(tmp_path: Path) -> None:
+    command.build(tmp_path, ("launch",), (80, 90))
+    assert building.read(tmp_path, ("launch",), 87).code == building.read(tmp_path, ("launch",), 80).code
+    for arch in (75, 100):
+        with pytest.raises(InputError, match=f"sm_{arch}"):
+            building.read(tmp_path, ("launch",), arch)
+
+
+def test_what_held_the_gpu_back_is_said() -> None:
+    fine = [{"throttle_reasons": 1.0, "processes": 1.0}, {}]
+    assert quality.alone(fine, FACTS) == []
+    odd = [{"throttle_reasons": 4.0, "processes": 1.0}, {"throttle_reasons": 32.0, "processes": 3.0}]
+    said = quality.alone(odd, type(FACTS)(**{**vars(FACTS), "name": "NVIDIA H200 MIG 1g.18gb"}))
+    assert "power limit, too hot" in said[0]
+    assert "3 processes" in said[1]
+    assert "MIG" in said[2]

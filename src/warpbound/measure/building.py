@@ -14,6 +14,7 @@ from warpbound.measure.texts import prelude
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 MANIFEST = "manifest.json"
 SHARED = "shared"  # the unit that holds the prelude alone
+OF_THE_SUITE = ("burn", "watch_clock", "hold")  # kernels that belong to no mechanism
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Cubins:
     def of(self, kernel: str, mechanism: str) -> tuple[bytes, str]:
         """The cubin with a kernel of a step and its name there."""
         unit, _, plain = kernel.rpartition(":")
-        unit = unit or (SHARED if plain in ("burn", "watch_clock") else mechanism)
+        unit = unit or (SHARED if plain in OF_THE_SUITE else mechanism)
         if unit not in self.code:
             raise InputError(f"there is no machine code of {unit} for this GPU.", "Build it with --build.")
         return self.code[unit], self.names.get(unit, {}).get(plain, plain)
@@ -71,7 +72,7 @@ def write(folder: Path, mechanisms: tuple[str, ...] = tuple(MECHANISMS), archs: 
         folder.mkdir(parents=True, exist_ok=True)
         manifest: dict[str, dict[str, dict[str, object]]] = {}
         for name, unit in wanted(mechanisms).items():
-            (folder / f"{name}.cu").write_text(unit.text, encoding="utf-8")
+            (folder / f"{name}.cu").write_text(_alone(unit), encoding="utf-8")
         for arch in archs:
             made = compile_all(mechanisms, arch)
             for name, cubin in made.code.items():
@@ -84,18 +85,30 @@ def write(folder: Path, mechanisms: tuple[str, ...] = tuple(MECHANISMS), archs: 
     return sum(map(len, manifest.values()))
 
 
+def _alone(unit: Unit) -> str:
+    """The source with its macros in it, so that any compiler makes the same of it."""
+    return "".join(f"#define {name} {value}\n" for name, value in unit.defines) + unit.text
+
+
 def read(folder: Path, mechanisms: tuple[str, ...], arch: int) -> Cubins:
     """What `write` put there for an architecture."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8")).get(f"sm_{arch}", {})
+        every = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        built = _serving(arch, [int(name.removeprefix("sm_")) for name in every])
+        manifest = every.get(f"sm_{built}", {})
         found = [name for name in wanted(mechanisms) if name in manifest]
-        code = {name: (folder / _file(name, arch)).read_bytes() for name in found}
+        code = {name: (folder / _file(name, built)).read_bytes() for name in found}
     except (OSError, ValueError) as failed:
         hint = "Make it with --build."
         raise InputError(f"{folder} holds no machine code of the suite ({failed}).", hint) from failed
     if not code:
         raise InputError(f"{folder} has nothing for sm_{arch}.", f"Make it with --build and --arch {arch}.")
     return Cubins(code, {name: manifest[name]["kernels"] for name in code})
+
+
+def _serving(arch: int, built: list[int]) -> int:
+    """The architecture whose machine code runs there: its own, or the nearest older one of the same generation."""
+    return max((one for one in built if one // 10 == arch // 10 and one <= arch), default=arch)
 
 
 def _file(unit: str, arch: int) -> str:

@@ -15,6 +15,7 @@ SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)  # of a d
 READINGS = ("time", "stamps", "words", "histogram", "distribution")
 STAMP_WORDS = 3  # per warp: start, end, SM
 WARP = 32
+OPEN = 1.0  # relative standard error from which a value says nothing
 
 
 @dataclass(frozen=True)
@@ -118,11 +119,20 @@ class Record:
 
 @dataclass(frozen=True)
 class Found:
-    """One parameter in the unit named."""
+    """One parameter in the unit named. error : relative standard error, where a fit says one."""
 
     value: float
     unit: str
     note: str = ""
+    error: float | None = None
+
+    @property
+    def said(self) -> str:
+        """The note with the error."""
+        if self.error is None:
+            return self.note
+        how = f"standard error {100 * self.error:.2g} %" if self.error < OPEN else "hardly determined by the data"
+        return f"{self.note}; {how}" if self.note else how
 
 
 @dataclass(frozen=True)

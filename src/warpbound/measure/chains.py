@@ -11,7 +11,8 @@ SECTOR = 32
 SECTORS = {"stream": 4, "stride2": 8, "random": 32}  # of one load of a warp
 LEVELS = ("l1", "l2", "dram")
 HOW = {"l1": "ca", "l2": "cg", "dram": "cg"}         # which loads may hit L1
-ENTRIES = 1 << 27      # 512 MB, in device memory
+ENTRIES = 1 << 27      # 512 MB, in device memory, or more:
+BEYOND = 8             # times L2, so that an entry that is read again comes from device memory again
 L1_ENTRIES = 1 << 12   # 16 KiB
 GAP = {"stream": 1, "stride2": 2, "random": 16}      # entries between two that are visited: random, every second sector
 MOST_ORDERED = 1 << 23  # entries of a random chain: their order is made by the host
@@ -28,7 +29,7 @@ class Laid:
 
 
 def laid(pattern: str, level: str, chains: int, facts: Facts) -> Laid:
-    """For so many chains in all, side by side through the array; in device memory nothing is read twice."""
+    """For so many chains in all, side by side through the array; no entry is read again before all others are."""
     return woven(pattern, level, entries_of(level, facts), chains)
 
 
@@ -49,5 +50,6 @@ def woven(pattern: str, level: str, entries: int, chains: int) -> Laid:
 
 
 def entries_of(level: str, facts: Facts) -> int:
-    """32-bit words of the array: 16 KiB, a quarter of L2, or 512 MB."""
-    return {"l1": L1_ENTRIES, "l2": facts.l2_size // 16 // 32 * 32, "dram": ENTRIES}[level]
+    """32-bit words of the array: 16 KiB, a quarter of L2, or 512 MB and eight times L2 at least."""
+    beyond = max(ENTRIES, BEYOND * facts.l2_size // 4 // 32 * 32)
+    return {"l1": L1_ENTRIES, "l2": facts.l2_size // 16 // 32 * 32, "dram": beyond}[level]

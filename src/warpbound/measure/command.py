@@ -1,12 +1,14 @@
 """What `warpbound measure` does, but for printing."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.isa.limits import limits
 from warpbound.machine import Gpu, gpu, load
-from warpbound.measure import building, counters, documenting, judging, proposal, quality
+from warpbound.measure import building, counters, documenting, judging, page_counters, proposal, quality
 from warpbound.measure.device import Device, Facts
 from warpbound.measure.runner import Order, Raw, read_folder, run
 from warpbound.measure.suite import plan
@@ -46,17 +48,19 @@ def build(folder: Path, names: tuple[str, ...], archs: tuple[int, ...]) -> str:
 
 
 def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[str], None]) -> list[Raw]:
-    """Run on a device, compiling here or with cubins from a folder."""
-    arch = device.facts().arch
+    """Run on a device, compiling here or with cubins from a folder; compiling is a part of the time to stop after."""
+    begun, arch = time.monotonic(), device.facts().arch
     code = building.compile_all(order.names, arch) if cubins is None else building.read(cubins, order.names, arch)
-    return run(device, code, order, tell)
+    left = max(0.0, order.within - (time.monotonic() - begun))
+    return run(device, code, replace(order, within=left), tell)
 
 
 def document(raws: list[Raw], named: str | None, path: Path, out: Path) -> str:
     """Write the page of a measured GPU, with what `judge` said if it did; where it is."""
     judged = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
     summary = proposal.summarise(raws, proposal.catalogue_board(raws[0].device, named))
-    _write(path, documenting.page(summary, raws, judged))
+    counted = page_counters.section(counters.load(out) or {}, counters.load_compared(out))
+    _write(path, documenting.page(summary, raws, judged, counted))
     return f"Page: {path}"
 
 
@@ -67,7 +71,7 @@ def count(cubins: Path | None, device: int, out: Path, named: str | None) -> lis
     counters.save(counted, out)
     if board is None:
         return [f"{len(counted)} kernels counted; the catalogue has no such board to compare with."]
-    return counters.table(counters.compare(counted, board))
+    return [f"{len(counted)} kernels counted.", *_compared(counted, board, out)]
 
 
 def judge(out: Path, named: str | None, tell: Callable[[str], None]) -> list[str]:
@@ -98,7 +102,13 @@ def _write(path: Path, text: str) -> None:
 def _compared_again(out: Path, boards: Mapping[str, Gpu]) -> list[str]:
     """Counters that the folder holds, against the last board."""
     counted = counters.load(out)
-    return counters.table(counters.compare(counted, list(boards.values())[-1])) if counted else []
+    return _compared(counted, list(boards.values())[-1], out) if counted else []
+
+
+def _compared(counted: Mapping[str, counters.Counts], board: Gpu, out: Path) -> list[str]:
+    rows = counters.compare(counted, board)
+    counters.save_compared(rows, out)
+    return counters.table(rows)
 
 
 def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
@@ -109,9 +119,13 @@ def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
     unstable = sum(not record.stable for raw in raws for record in raw.records)
     if unstable:
         lines.append(f"{unstable} cases did not stand still or ran at another clock; their records say so.")
+    lines += [f"Nothing could be made of {name}.json ({why})." for name, why in summary.unread.items()]
+    deadly = [f"{raw.mechanism}, {case}" for raw in raws for case in raw.deadly]
+    lines += [f"Nothing ran any more after {case}." for case in deadly]
     if summary.left_out:
         lines.append(f"{summary.left_out} cases did not reach their occupancy on every SM and were left out.")
     lines += quality.gates(summary)
+    lines += quality.alone((reading for raw in raws for reading in raw.sensors), raws[0].device)
     text = proposal.profile(summary, board)
     _write(out / PROFILE, text)
     _write(out / VERDICT, "\n".join(lines) + "\n")

@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from warpbound.analysis import work_of
@@ -16,7 +16,7 @@ from warpbound.machine import Gpu
 from warpbound.measure.corpus.predicting import case_for
 from warpbound.measure.corpus.subjects import subjects
 
-FILE = "counters.json"
+FILE, COMPARED = "counters.json", "compared.json"
 DOZEN = (
     "saxpy", "reduction", "histogram", "scan", "softmax", "matmul_tiled", "transpose_naive", "transpose_tiled",
     "stencil5", "spmv_csr", "gemm", "convolution2d", "attention_row",
@@ -78,14 +78,17 @@ def profile(cubins: Path | None, device: int, run: Run | None = None) -> dict[st
             hint = "Install Nsight Compute and put ncu on the PATH."
             raise MissingTool("NVIDIA's profiler ncu is not here, so that nothing can be counted.", hint)
         run = _run
-    status, text = run(command(cubins, device))
-    if "ERR_NVGPUCTRPERM" in text:
-        raise InputError(
-            "The driver does not let this user read hardware counters (ERR_NVGPUCTRPERM).",
-            "An administrator can allow it (NVreg_RestrictProfilingToAdminUsers=0); everything else works without.",
-        )
-    found = read(text)
-    if not found:
+    found: dict[str, dict[str, float]] = {}
+    for stalls in (STALLS, ()):  # a GPU that does not know one name of them counts nothing at all
+        status, text = run(command(cubins, device, stalls))
+        if "ERR_NVGPUCTRPERM" in text:
+            raise InputError(
+                "The driver does not let this user read hardware counters (ERR_NVGPUCTRPERM).",
+                "An administrator can allow it (NVreg_RestrictProfilingToAdminUsers=0); everything else works without.",
+            )
+        if found := read(text):
+            break
+    else:
         last = next((line for line in reversed(text.splitlines()) if line.strip()), "it printed nothing")
         raise InputError(f"ncu counted nothing (exit {status}): {last.strip()[:200]}", "Try `ncu --version`.")
     names = kernels()
@@ -97,9 +100,9 @@ def kernels() -> dict[str, str]:
     return {subjects()[name].kernel: name for name in DOZEN if name in subjects()}
 
 
-def command(cubins: Path | None, device: int) -> list[str]:
-    """What is executed: the profiler round a process that launches each kernel once."""
-    stalls = [f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio" for name in STALLS]
+def command(cubins: Path | None, device: int, reasons: Sequence[str] = STALLS) -> list[str]:
+    """What is executed: the profiler round a process that launches each kernel once. reasons : of stalls."""
+    stalls = [f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio" for name in reasons]
     names = "|".join(kernels())
     return [
         "ncu", "--csv", "--metrics", ",".join([*COUNTED, *stalls]), "--print-units", "base", "--clock-control", "none",
@@ -190,16 +193,44 @@ def table(rows: Iterable[Compared]) -> list[str]:
         f"{row.kernel:16s} {row.count:24s} counted {row.counted:14.0f}  emulated {row.emulated:14.0f}  "
         f"{100 * row.off:+6.1f} %{'' if row.agrees else '  differs'}" for row in rows
     ]  # fmt: skip
-    return [*lines, f"{sum(row.agrees for row in rows)} of {len(rows)} counts agree (3 % instructions, 10 % others)."]
+    return [*lines, agreement(rows)]
+
+
+def agreement(rows: Sequence[Compared]) -> str:
+    """How many agree, in one sentence."""
+    if not rows:
+        return "No count was emulated, so none is compared: that needs warpbound[cuda], here or elsewhere with --judge."
+    return f"{sum(row.agrees for row in rows)} of {len(rows)} counts agree (3 % instructions, 10 % others)."
 
 
 def save(counted: Mapping[str, Counts], out: Path) -> None:
-    """Into the folder of the run."""
+    """Into the folder of the run; a comparison with what was counted before is not one with this."""
+    _write(out, FILE, counted)
+    (out / COMPARED).unlink(missing_ok=True)
+
+
+def save_compared(rows: Iterable[Compared], out: Path) -> None:
+    """Beside what was counted."""
+    _write(out, COMPARED, [asdict(row) for row in rows])
+
+
+def _write(out: Path, name: str, content: object) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / FILE).write_text(json.dumps(counted, indent=1) + "\n", encoding="utf-8")
+        (out / name).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     except OSError as failed:
         raise InputError(f"{out} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
+
+
+def load_compared(out: Path) -> list[Compared]:
+    """What `save_compared` wrote; nothing where it did not."""
+    path = out / COMPARED
+    if not path.is_file():
+        return []
+    try:
+        return [Compared(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+    except (OSError, ValueError, TypeError) as failed:
+        raise InputError(f"{path} is no comparison ({failed}).", "Delete it and judge again.") from failed
 
 
 def load(out: Path) -> dict[str, dict[str, float]] | None:

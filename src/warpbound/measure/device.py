@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+SHARED_UNIT = 256  # in which shared memory is handed out, or half of it [B]
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -40,7 +42,7 @@ class Facts:
 
     def shared_for(self, blocks: int) -> int:
         """Dynamic shared memory with which exactly `blocks` blocks fit an SM, as far as it can tell them apart."""
-        share = self.shared_per_sm // blocks // 1024 * 1024 - self.shared_reserved
+        share = self.shared_per_sm // blocks // SHARED_UNIT * SHARED_UNIT - self.shared_reserved
         return max(0, min(share, self.shared_per_block))
 
 

@@ -13,18 +13,20 @@ from warpbound.measure.case import Record, chosen
 from warpbound.measure.page_tables import LINE, clock, figure, peak, table
 from warpbound.measure.proposal import Summary
 from warpbound.measure.runner import Raw
+from warpbound.measure.synthetic_family import filling
 from warpbound.models.volkov_2016 import contention, mixes
 
 SCHEDULERS = 4
 
 
-def page(summary: Summary, raws: Sequence[Raw], judged: Sequence[str] = ()) -> str:
-    """Markdown. Sections whose mechanism was not measured are left out. judged : lines of `measure --judge`."""
+def page(summary: Summary, raws: Sequence[Raw], judged: Sequence[str] = (), counted: str = "") -> str:
+    """Markdown. Sections whose mechanism was not measured are left out. judged : lines of `measure --judge`. counted :
+    the section of page_counters."""
     by_name = {raw.mechanism: raw for raw in raws}
     parts = [
         _head(summary, raws), _instructions(summary), *page_memory.sections(summary), _cusp(summary, by_name),
         _mixes(summary), _costs(summary), _camping(by_name), _hong_kim(summary), _traces(summary), _corpus(judged),
-        _parameters(summary),
+        counted, _parameters(summary),
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
 
@@ -66,8 +68,12 @@ def _instructions(summary: Summary) -> str:
     return text
 
 
-def family(records: Sequence[Record], summary: Summary) -> list[tuple[int, int, float, float, float]]:
-    """(alpha, warps, measured, basic model, refined model) in loads per cycle per SM; empty without the measured
+MODELS = ("basic", "refined", "gradual")
+Point = tuple[int, int, float, float, float, float]
+
+
+def family(records: Sequence[Record], summary: Summary) -> list[Point]:
+    """(alpha, warps, measured, then by each of MODELS) in loads per cycle per SM; empty without the measured
     latencies, peaks and contention that the models need."""
     curve = figure(summary, "loaded_latency: dram stream")
     instructions = figure(summary, "instruction_mix: instructions")
@@ -78,20 +84,21 @@ def family(records: Sequence[Record], summary: Summary) -> list[tuple[int, int, 
     memory = contention.Memory(fit["a"], (fit["b"],), (fit["c GB/s"] * per_GBs,))
     alpha = np.array([float(r.axes["alpha"]) for r in records])
     warps = np.array([float(r.axes["warps"]) for r in records])
+    most = max(curve["peak GB/s by chains"].values())
     mix = mixes.Mix(
-        warps, alpha, fit["a"], instructions["fadd"]["latency"], peak(summary, curve["peak GB/s"]) * per_GBs,
+        warps, alpha, fit["a"], instructions["fadd"]["latency"], peak(summary, most) * per_GBs,
         instructions["fadd"]["peak"], instructions["fadd"]["peak"],
     )  # fmt: skip
     basic, refined = np.asarray(mixes.predict(mix).rate), np.asarray(contention.predict(mix, memory).rate)
     seen = [synthetic_family.loads(r) for r in records]
-    points = zip(alpha, warps, seen, basic, refined, strict=True)
-    return [(int(a), int(n), measured, float(b), float(x)) for a, n, measured, b, x in points]
+    points = zip(alpha, warps, seen, basic, refined, filling.predict(mix, memory), strict=True)
+    return [(int(a), int(n), measured, float(b), float(x), float(g)) for a, n, measured, b, x, g in points]
 
 
-def errors(rows: Sequence[tuple[int, int, float, float, float]]) -> Mapping[str, tuple[float, float]]:
-    """Mean and largest relative error of either model."""
-    seen, basic, refined = (np.array([row[at] for row in rows]) for at in (2, 3, 4))
-    found = {"basic": np.abs(basic / seen - 1.0), "refined": np.abs(refined / seen - 1.0)}
+def errors(rows: Sequence[Point]) -> Mapping[str, tuple[float, float]]:
+    """Mean and largest relative error of each model."""
+    seen, *said = (np.array([row[at] for row in rows]) for at in range(2, 3 + len(MODELS)))
+    found = {name: np.abs(one / seen - 1.0) for name, one in zip(MODELS, said, strict=True)}
     return {name: (float(off.mean()), float(off.max())) for name, off in found.items()}
 
 
@@ -105,20 +112,24 @@ def _cusp(summary: Summary, by_name: Mapping[str, Raw]) -> str:
     for alpha in sorted({int(r.axes["alpha"]) for r in records}):
         mine = [row for row in rows if row[0] == alpha]
         lines.append((alpha, measured[str(alpha)]["latency"], measured[str(alpha)]["needed warps 90 %"],
-                      *(_needed(mine, rows, at) for at in ((3, 4) if mine else ()))))  # fmt: skip
-    head = ("additions per load", "latency [cycle]", "warps for 90 %", *(("basic model", "refined model") * bool(rows)))
-    text = "## The cusp: additions and loads together\n\nWarps that give 90 % of any one of the peaks.\n\n"
+                      *(_needed(mine, rows, 3 + at) for at in range(len(MODELS)) if mine)))  # fmt: skip
+    models = tuple(f"{name} model" for name in MODELS)
+    head = ("additions per load", "latency [cycle]", "warps for 90 %", *(models * bool(rows)))
+    text = """## The cusp: additions and loads together
+
+Warps that give 90 % of any one of the peaks. The basic and the refined model are Volkov's; the gradual one is the
+refined one with adders that fill gradually: how many warps of a scheduler add at once is random.
+
+"""
     text += table(head, lines)
     for name, (mean, worst) in errors(rows).items() if rows else ():
         text += f"\nThroughput by the {name} model: mean error {100 * mean:.1f} %, largest {100 * worst:.1f} %."
     return text + "\n"
 
 
-def _needed(
-    mine: Sequence[tuple[int, int, float, float, float]], rows: Sequence[tuple[int, int, float, float, float]], at: int
-) -> int | None:
+def _needed(mine: Sequence[Point], rows: Sequence[Point], at: int) -> int | None:
     """Fewest of the measured warps with which the model gives 90 % of its best loads or of its best additions."""
-    most_loads, most_adds = max(row[at] for row in rows), max(row[0] * row[at] for row in rows)
+    most_loads, most_adds = max(float(row[at]) for row in rows), max(row[0] * row[at] for row in rows)
     reach = [
         row[1] for row in mine
         if row[at] >= synthetic_family.SHARE * most_loads or row[0] * row[at] >= synthetic_family.SHARE * most_adds > 0
@@ -207,11 +218,11 @@ def _corpus(judged: Sequence[str]) -> str:
     if not judged:
         return ""
     text = "## Real kernels: predicted before and after calibration\n\n"
-    text += "Before: with the catalogue's board; after: with the measured one. Counters, where counted, at the end.\n\n"
+    text += "Before: with the catalogue's board; after: with the measured one.\n\n"
     return text + "```\n" + "\n".join(judged) + "\n```\n"
 
 
 def _parameters(summary: Summary) -> str:
-    rows = [(name, rows[0][1].value, rows[0][1].unit, rows[0][0], rows[0][1].note)
+    rows = [(name, rows[0][1].value, rows[0][1].unit, rows[0][0], rows[0][1].said)
             for name, rows in summary.found.items()]  # fmt: skip
     return "## Parameters\n\n" + table(("parameter", "value", "unit", "measured by", "how"), rows) if rows else ""

@@ -1,5 +1,6 @@
 """A GPU through NVIDIA's driver, which is all it needs; clocks, power and modes are read, never set."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -11,7 +12,8 @@ from numpy.typing import DTypeLike, NDArray
 from warpbound.errors import InputError, MissingTool
 from warpbound.measure.device import Facts, Geometry
 
-_DEFAULT_SHARED = 48 * 1024  # more needs opting in
+LONGEST_S = 60.0     # that launches between two marks may take: thousands of times what any case is planned for
+PATIENT_S, PAUSE_S = 2e-3, 1e-4  # the host looks without a pause first, then now and then
 _NO_IMAGE = "the driver refuses the machine code"
 
 
@@ -21,9 +23,10 @@ class Driver:
     def __init__(self, number: int = 0) -> None:
         self._cuda = _bindings()
         try:
-            self._ask("cuInit", 0)
+            self._cuda.cuInit(0)
         except RuntimeError as failed:  # the bindings found no driver library
             raise MissingTool(f"there is no NVIDIA driver here ({failed}).", "Run this where a GPU is.") from failed
+        self._ask("cuInit", 0)
         if number >= self._ask("cuDeviceGetCount"):
             raise InputError(f"there is no GPU {number} here.", "Give --device the number of one.")
         self._device = self._ask("cuDeviceGet", number)
@@ -31,6 +34,7 @@ class Driver:
         self._ask("cuCtxSetCurrent", context)
         self._stream = self._ask("cuStreamCreate", self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
         self._modules: dict[int, Any] = {}
+        self._hangs = False
         self._set: dict[tuple[int, str], int] = {}
         self._facts = self._read_facts()
         self._sensor = _sensor(self._pci())
@@ -67,18 +71,20 @@ class Driver:
 
     def free(self, address: int) -> None:
         """Give memory back."""
-        self._ask("cuStreamSynchronize", self._stream)
+        self._wait("cuStreamQuery", self._stream)
         self._ask("cuMemFree", address)
 
     def upload(self, address: int, contents: NDArray[Any]) -> None:
         """Copy to the device."""
         contents = np.ascontiguousarray(contents)
+        self._wait("cuStreamQuery", self._stream)
         self._ask("cuMemcpyHtoDAsync", address, contents.ctypes.data, contents.nbytes, self._stream)
         self._ask("cuStreamSynchronize", self._stream)
 
     def download(self, address: int, count: int, dtype: DTypeLike) -> NDArray[Any]:
         """Copy from the device, after all that was launched."""
         contents = np.empty(count, dtype)
+        self._wait("cuStreamQuery", self._stream)
         self._ask("cuMemcpyDtoHAsync", contents.ctypes.data, address, contents.nbytes, self._stream)
         self._ask("cuStreamSynchronize", self._stream)
         return contents
@@ -90,7 +96,7 @@ class Driver:
     def launch(self, kernel: Any, geometry: Geometry, args: Sequence[np.generic]) -> None:
         """Queue one launch."""
         names = self._cuda.CUfunction_attribute
-        if geometry.smem > _DEFAULT_SHARED:
+        if geometry.smem:  # more than 48 KiB, what the kernel itself declares included, needs opting in
             self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry.smem)
         carveout = -1 if geometry.carveout is None else geometry.carveout
         self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, carveout)
@@ -110,11 +116,26 @@ class Driver:
 
     def elapsed(self, begin: Any, end: Any) -> float:
         """Seconds between two marks; waits for the later one and forgets both."""
-        self._ask("cuEventSynchronize", end)
+        self._wait("cuEventQuery", end)
         milliseconds = float(self._ask("cuEventElapsedTime", begin, end))
         for event in (begin, end):
             self._ask("cuEventDestroy", event)
         return 1e-3 * milliseconds
+
+    def _wait(self, query: str, what: Any) -> None:
+        """Until an event has passed or the queue is empty; InputError where it does not for long.
+
+        A kernel that hangs ends one case so, and every later wait fails at once.
+        """
+        pending, begun = self._cuda.CUresult.CUDA_ERROR_NOT_READY, time.monotonic()
+        while (status := getattr(self._cuda, query)(what)[0]) == pending:
+            waited = time.monotonic() - begun
+            if self._hangs or waited > LONGEST_S:
+                self._hangs = True
+                raise InputError(f"a launch did not end within {LONGEST_S:.0f} s.", "Leave this case out.")
+            time.sleep(PAUSE_S if waited > PATIENT_S else 0.0)
+        if status != self._cuda.CUresult.CUDA_SUCCESS:
+            raise InputError(f"the driver's {query} failed with {status.name}.", "See `warpbound doctor`.")
 
     def sensors(self) -> dict[str, float]:
         """What the management library reads now; empty without it."""
@@ -133,7 +154,13 @@ class Driver:
         return result[0] if result else None
 
     def _ask_all(self, function: str, *args: Any) -> Any:
-        status, *result = getattr(self._cuda, function)(*args)
+        try:
+            status, *result = getattr(self._cuda, function)(*args)
+        except (AttributeError, RuntimeError, TypeError) as failed:  # bindings of another version than the driver
+            raise MissingTool(
+                f"cuda-bindings and the driver do not agree about {function} ({failed}).",
+                "Install the bindings of the driver's own version, such as: pip install 'cuda-bindings<13'",
+            ) from failed
         if status != self._cuda.CUresult.CUDA_SUCCESS:
             raise InputError(f"the driver's {function} failed with {status.name}.", "See `warpbound doctor`.")
         return result
@@ -170,7 +197,7 @@ def _bindings() -> Any:
     try:
         from cuda.bindings import driver
     except ImportError as missing:
-        hint = "Install warpbound[measure]."
+        hint = "Install it with: pip install 'warpbound[measure]'"
         raise MissingTool("measuring needs NVIDIA's bindings of the driver.", hint) from missing
     return driver
 
@@ -190,6 +217,8 @@ def _sensor(pci: str) -> Any:
         "power_W": lambda: pynvml.nvmlDeviceGetPowerUsage(handle) / 1e3,
         "temperature_C": lambda: pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU),
         "throttle_reasons": lambda: pynvml.nvmlDeviceGetCurrentClocksThrottleReasons(handle),
+        "memory_used_MiB": lambda: pynvml.nvmlDeviceGetMemoryInfo(handle).used / 2**20,
+        "processes": lambda: len(pynvml.nvmlDeviceGetComputeRunningProcesses(handle)),
     }
 
     def read() -> dict[str, float]:

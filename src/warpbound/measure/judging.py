@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from warpbound.machine import Gpu
 from warpbound.measure.case import Record
-from warpbound.measure.corpus.predicting import Key, State, Time, times
+from warpbound.measure.corpus.predicting import Answer, Key, State, times
 from warpbound.measure.corpus.subjects import launches, subjects
 
 FULL = "1/1"
@@ -21,12 +21,13 @@ FULL = "1/1"
 
 @dataclass(frozen=True)
 class Judged:
-    """One measured launch. predicted : board's label -> (seconds, low, high); absent where it was refused."""
+    """One measured launch. predicted : board's label -> (seconds, low, high). refused : board's label -> why not."""
 
     key: Key
     cache: str
     seconds: float
     predicted: Mapping[str, tuple[float, float, float]]
+    refused: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Score:
     regret: float | None
 
 
-Predict = Callable[[Key, Sequence[State], Mapping[str, Gpu]], list[dict[str, Time]]]
+Predict = Callable[[Key, Sequence[State], Mapping[str, Gpu]], list[dict[str, Answer]]]
 Tell = Callable[[str], None]
 TELL_EVERY_S = 5.0
 
@@ -59,28 +60,36 @@ def state_of(record: Record) -> State:
 
 def judged(records: Iterable[Record], boards: Mapping[str, Gpu], tell: Tell, predict: Predict = times) -> list[Judged]:
     """Every stable record of the corpus on every board, in the order of the records."""
-    kept = [r for r in records if r.stable and key_of(r)[1] in launches(subjects()[key_of(r)[0]])]
+    kept = [r for r in records if r.stable and _is_known(key_of(r))]
     by_key: dict[Key, list[Record]] = {}
     for record in kept:
         by_key.setdefault(key_of(record), []).append(record)
     tasks = [(key, [state_of(record) for record in mine], boards) for key, mine in by_key.items()]
-    said: dict[tuple[Key, str], dict[str, Time]] = {}
+    said: dict[tuple[Key, str], dict[str, Answer]] = {}
     for (key, states, _), rows in zip(tasks, _done(predict, tasks, tell), strict=True):
         said |= {(key, cache): row for (cache, _), row in zip(states, rows, strict=True)}
-    return [
-        Judged(key_of(r), str(r.axes["cache"]), float(r.value["seconds"]), said[key_of(r), str(r.axes["cache"])])
-        for r in kept
-    ]
+    return [_judged(r, said[key_of(r), str(r.axes["cache"])]) for r in kept]
 
 
-def _done(predict: Predict, tasks: Sequence[Any], tell: Tell) -> Iterator[list[dict[str, Time]]]:
+def _is_known(key: Key) -> bool:
+    """Whether the corpus of this machine has the launch: a file may come from one with other examples."""
+    return key[0] in subjects() and key[1] in launches(subjects()[key[0]])
+
+
+def _judged(record: Record, answers: Mapping[str, Answer]) -> Judged:
+    predicted = {label: answer for label, answer in answers.items() if not isinstance(answer, str)}
+    refused = {label: answer for label, answer in answers.items() if isinstance(answer, str)}
+    return Judged(key_of(record), str(record.axes["cache"]), float(record.value["seconds"]), predicted, refused)
+
+
+def _done(predict: Predict, tasks: Sequence[Any], tell: Tell) -> Iterator[list[dict[str, Answer]]]:
     """Answers in the order of the tasks, by as many processes as there are processors; tells how far it is."""
     begun = told = time.monotonic()
     workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, len(tasks))
     with ExitStack() as stack:
         if workers > 1 and predict is times:
             pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn")))
-            answers: Iterator[list[dict[str, Time]]] = pool.map(predict, *zip(*tasks, strict=True))
+            answers: Iterator[list[dict[str, Answer]]] = pool.map(predict, *zip(*tasks, strict=True))
         else:
             answers = (predict(*task) for task in tasks)
         for number, answer in enumerate(answers, 1):
@@ -138,7 +147,7 @@ def table(rows: list[Judged], labels: Iterable[str]) -> list[str]:
     for row in rows:
         errors = "  ".join(
             f"{label} {100 * (row.predicted[label][0] / row.seconds - 1):+7.1f} %" if label in row.predicted else
-            f"{label} refused" for label in labels
+            f"{label} refused: {row.refused.get(label, '')}" for label in labels
         )  # fmt: skip
         lines.append(f"{row.key[0]:16s} {row.key[1]:36s} {row.cache:4s} {1e6 * row.seconds:11.2f} us  {errors}")
     return lines

@@ -31,11 +31,14 @@ def _memory(summary: Summary) -> str:
     if not found:
         return ""
     head = ("pattern", "latency [cycle]", "peak [GB/s]", "warps by Little's law", "warps for 90 %", "for 95 %",
-            "a [cycle]", "b [cycle]", "c [GB/s]", "error of the fit")  # fmt: skip
+            "a [cycle]", "b [cycle]", "b lies in", "c [GB/s]", "points", "error of the fit")  # fmt: skip
     text = """## Memory: latency, throughput, needed warps, contention
 
-Latency under a load of X is a + b X / (c - X), fitted over all warps and chains. Warps are those that reach a share of
-the best rate of any kernel; none where one load per warp never does.
+Latency under a load of X is a + b X / (c - X). c is the plateau that several loads of a warp at once give, and a and b
+are fitted to the points below 80 % of it; where there is no plateau, all three are fitted to all points. Behind a and b
+their standard errors. Where few loads are in flight they wait for each other and never meet as many others as
+independent ones would, so that the fit of b is too low: beside it stands what b lies in. Warps are those that reach a
+share of the best rate of any kernel; none where one load per warp never does.
 
 """
     return text + table(head, [_memory_row(summary, *place, curve) for place, curve in found.items()])
@@ -64,8 +67,14 @@ def _memory_row(summary: Summary, level: str, pattern: str, curve: Any) -> Seque
     points = np.array(curve["curve [warps, cycles, GB/s]"])
     needed = [needed_of(points[:, 0], points[:, 2], best, share) for share in (0.9, 0.95)]
     error = f"{100 * fit['error']:.1f} %"
-    return (f"{level} {pattern}", curve["latency"], curve["peak GB/s"], linear, *needed, fit["a"], fit["b"],
-            fit["c GB/s"], error)  # fmt: skip
+    return (f"{level} {pattern}", curve["latency"], curve["peak GB/s"], linear, *needed, *map(_known, (fit, fit), "ab"),
+            f"{fit['b from']:.3g} to {fit['b to']:.3g}", fit["c GB/s"], fit["points"], error)  # fmt: skip
+
+
+def _known(fit: Any, name: str) -> str:
+    """A value with its standard error."""
+    error = fit[f"standard error of {name}"]
+    return f"{fit[name]:.5g} ± {100 * error:.1f} %" if error is not None else f"{fit[name]:.5g}, open"
 
 
 def _percentiles(summary: Summary) -> str:
@@ -121,8 +130,8 @@ def _halves(summary: Summary) -> str:
         share = mapped["share of near lines"]
         text += f"SMs by which lines are near to them: {groups}. Share of near lines: {share}.\n\n"
     rows = [
-        (kind, c["latency"], c["peak GB/s"], c["needed warps 90 %"], c["needed warps 95 %"], c["fit"]["a"],
-         c["fit"]["b"], c["fit"]["c GB/s"], f"{100 * c['fit']['error']:.1f} %")
+        (kind, c["latency"], c["peak GB/s"], c["needed warps 90 %"], c["needed warps 95 %"], _known(c["fit"], "a"),
+         _known(c["fit"], "b"), c["fit"]["c GB/s"], f"{100 * c['fit']['error']:.1f} %")
         for kind, c in curves.items()
     ]  # fmt: skip
     head = ("half", "latency [cycle]", "peak [GB/s]", "warps for 90 %", "for 95 %", "a [cycle]", "b [cycle]",

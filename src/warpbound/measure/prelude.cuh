@@ -40,7 +40,7 @@ __device__ __forceinline__ void stamp(u64 *stamps, u64 start, u64 end) {
     }
 }
 
-// For all mechanisms: raise the clock, watch it, write over what the caches hold.
+// For all mechanisms: raise the clock, watch it, hold the queue, write over what the caches hold.
 KERNEL burn(float *out, int rounds, float a) {
     float x = a, y = a + 1.0f;
     for (int i = 0; i < rounds; i++)
@@ -57,6 +57,13 @@ KERNEL watch_clock(u64 *out, int cycles) {
     u64 t1 = nanosecond();
     out[0] = c1 - c0;
     out[1] = t1 - t0;
+}
+
+// Keeps the queue busy for so long, while the host puts in what is to be timed.
+KERNEL hold(u64 *out, u64 nanoseconds) {
+    u64 begun = nanosecond();
+    while (nanosecond() - begun < nanoseconds) {}
+    out[0] = begun;
 }
 
 KERNEL evict(u32 *scratch, u64 count, u32 value) {

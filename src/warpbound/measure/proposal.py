@@ -1,12 +1,16 @@
 """What a run found, as a profile for the catalogue and a verdict on the one that is there."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isfinite
 
 from warpbound.errors import WarpboundError
 from warpbound.machine import PARAMETERS, UNITS, Claim, Gpu, Quantity, gpu
 from warpbound.measure import stream
 from warpbound.measure.case import Findings, Found, Record
+from warpbound.measure.coverage import FROM
 from warpbound.measure.device import Facts
 from warpbound.measure.runner import Raw
 from warpbound.measure.suite import MECHANISMS
@@ -18,29 +22,49 @@ DIGITS = 5
 @dataclass(frozen=True)
 class Summary:
     """All findings of a run. found : parameter -> (mechanism, value), the one to believe first. left_out : cases
-    that did not reach their occupancy on every SM."""
+    that did not reach their occupancy on every SM. unread : mechanism -> why nothing could be made of its file."""
 
     facts: Facts
     date: str
     found: dict[str, list[tuple[str, Found]]] = field(default_factory=dict)
     figures: dict[str, object] = field(default_factory=dict)
     left_out: int = 0
+    unread: dict[str, str] = field(default_factory=dict)
 
 
 def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
-    """Every mechanism's extraction, then the fits that need the others' latencies."""
+    """Every mechanism's extraction, then the fit that needs the others' latencies; the reading to believe comes first
+    (coverage.FROM)."""
     given = list(raws)
     raws = [replace(raw, records=tuple(r for r in raw.records if attained(r, raw.device))) for raw in given]
     left_out = sum(len(raw.records) for raw in given) - sum(len(raw.records) for raw in raws)
     summary = Summary(raws[0].device, raws[0].date, left_out=left_out)
     by_name = {raw.mechanism: raw for raw in raws}
     for raw in raws:
-        _take(summary, raw.mechanism, MECHANISMS[raw.mechanism].extract(list(raw.records), raw.device))
+        with _unread(summary, raw.mechanism):
+            _take(summary, raw.mechanism, MECHANISMS[raw.mechanism].extract(list(raw.records), raw.device))
     if "stream" in by_name and board is not None and "dram_latency" in summary.found:
         first = {name: rows[0][1] for name, rows in summary.found.items()}
         measured = stream.with_values(board, first, "measured")
-        _take(summary, "stream", stream.fit(list(by_name["stream"].records), measured))
+        with _unread(summary, "stream"):
+            _take(summary, "stream", stream.fit(list(by_name["stream"].records), measured))
+    for name, rows in summary.found.items():
+        believed = FROM.get(name, ())
+        rows.sort(key=partial(_rank, believed))
     return summary
+
+
+def _rank(believed: tuple[str, ...], row: tuple[str, Found]) -> int:
+    return believed.index(row[0]) if row[0] in believed else len(believed)
+
+
+@contextmanager
+def _unread(summary: Summary, mechanism: str) -> Iterator[None]:
+    """Data that nobody foresaw must not cost the other mechanisms."""
+    try:
+        yield
+    except Exception as failed:  # noqa: BLE001  (whatever it is, the summary says so)
+        summary.unread[mechanism] = f"{type(failed).__name__}: {failed}"
 
 
 def attained(record: Record, facts: Facts) -> bool:
@@ -52,10 +76,10 @@ def attained(record: Record, facts: Facts) -> bool:
 
 
 def _take(summary: Summary, mechanism: str, findings: Findings) -> None:
-    """A fit of the whole model goes before the direct reading of one of its parts."""
     for name, found in findings.parameters.items():
-        rows = summary.found.setdefault(name, [])
-        rows.insert(0 if mechanism == "stream" else len(rows), (mechanism, found))
+        if not isfinite(found.value):
+            raise ValueError(f"{name} is {found.value}")
+        summary.found.setdefault(name, []).append((mechanism, found))
     for name, figure in findings.figures.items():
         summary.figures[f"{mechanism}: {name}"] = figure
 
@@ -83,6 +107,8 @@ def facts_as_parameters(facts: Facts) -> dict[str, Found]:
         "dram_bus": Found(facts.memory_bus, "bit", "driver"),
     }
     if bandwidth:
+        rate = round(2.0 * facts.memory_clock / 1e9, 3)
+        found["dram_data_rate"] = Found(rate, "Gbit/s", "driver: memory clock x 2")
         found["dram_bandwidth"] = Found(round(bandwidth / 1e9, 1), "GB/s", "driver: memory clock x 2 x bus")
     return found
 
@@ -109,10 +135,10 @@ def _quantity(rows: list[tuple[str, Found]], summary: Summary, before: Quantity 
     (mechanism, first), *more = rows
     unit = before.unit if before else first.unit
     values = [_rounded(found.value * UNITS[found.unit] / UNITS[unit]) for _, found in rows]
-    claims = [Claim(value, _source(m, summary), f.note) for value, (m, f) in zip(values[1:], more, strict=True)]
+    claims = [Claim(value, _source(m, summary), f.said) for value, (m, f) in zip(values[1:], more, strict=True)]
     if before is not None:
         claims += [Claim(before.value, before.source, before.note), *before.others]
-    return Quantity(values[0], unit, _source(mechanism, summary), "measured", first.note, tuple(claims))
+    return Quantity(values[0], unit, _source(mechanism, summary), "measured", first.said, tuple(claims))
 
 
 def _rounded(value: float) -> float:
@@ -155,7 +181,8 @@ def verdict(summary: Summary, board: Gpu | None) -> list[str]:
     lines, agree, differ = [], 0, 0
     for name, rows in summary.found.items():
         mechanism, found = rows[0]
-        text = f"{name:26s} {found.value:10.5g} {found.unit:12s} ({mechanism})"
+        error = "" if found.error is None else f" ± {100 * found.error:.2g} %"
+        text = f"{name:26s} {found.value:10.5g} {found.unit:12s} ({mechanism}){error}"
         known = board.parameters.get(name) if board and name in PARAMETERS else None
         if known is None:
             lines.append(f"{text}  not in the catalogue")

@@ -1,18 +1,51 @@
 """Gates that a trustworthy run passes; what does not is said, nothing is thrown away."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from warpbound.measure.device import Facts
 from warpbound.measure.proposal import Summary, facts_as_parameters
 
 PINS = (0.80, 0.97)     # of the pins' rate: what streams usually reach
 LITTLE = (1.1, 2.0)     # warps for 90 % over those of Little's law, streams from device memory
 CONFLICT = 0.03         # how far a two-way conflict may be from half the rate
 LINE = 128
+SLOW = 0.85             # of the highest clock: below, something holds the GPU back
+THROTTLED = {0x4: "power limit", 0x8: "hardware slowdown", 0x20: "too hot", 0x40: "far too hot", 0x80: "power brake"}
 
 
 def gates(summary: Summary) -> list[str]:
-    """One line per gate that was not passed."""
-    return [line for line in (_pins(summary), _conflict(summary), _little(summary)) if line]
+    """One line per gate that was not passed, or that the data do not allow to ask."""
+    lines = []
+    for gate in (_clock, _pins, _conflict, _little):
+        try:
+            line = gate(summary)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as failed:  # data that nobody foresaw
+            line = f"Gate: {gate.__name__.strip('_')} could not be asked ({type(failed).__name__}: {failed})."
+        lines += [line] if line else []
+    return lines
+
+
+def alone(sensors: Iterable[Mapping[str, float]], facts: Facts) -> list[str]:
+    """What says that the GPU was not this run's alone, or held back; one line each. sensors : of the raw files."""
+    readings = list(sensors)
+    reasons = [int(reading.get("throttle_reasons", 0.0)) for reading in readings]
+    held = [name for bit, name in THROTTLED.items() if any(reason & bit for reason in reasons)]
+    lines = [f"Gate: clocks were held back ({', '.join(held)})."] if held else []
+    most = max((reading.get("processes", 0.0) for reading in readings), default=0.0)
+    if most > 1:
+        lines.append(f"Gate: {most:.0f} processes had the GPU at once; rates are not those of the whole GPU.")
+    if " MIG " in f"{facts.name} ":
+        lines.append("Gate: this is a part of a GPU (MIG); what the driver says of memory may be of the whole.")
+    return lines
+
+
+def _clock(summary: Summary) -> str:
+    rows = summary.found.get("latency_clock")
+    if not rows or rows[0][1].value * 1e6 >= SLOW * summary.facts.clock:
+        return ""
+    return (f"Gate: the SMs ran at {rows[0][1].value:.0f} MHz, the driver names {summary.facts.clock / 1e6:.0f}; "
+            "rates in B/s and seconds hold at that clock only.")  # fmt: skip
 
 
 def _pins(summary: Summary) -> str:

@@ -1,6 +1,7 @@
 """A run of the suite: what is planned and not yet in the output folder, one compact file per mechanism."""
 
 import json
+import math
 import os
 import time
 from collections.abc import Callable
@@ -17,16 +18,21 @@ from warpbound.measure.device import Device, Facts
 from warpbound.measure.sampling import EFFORTS
 from warpbound.measure.suite import Planned, expected, plan
 
-FORMAT = 1
+FORMAT = 2
 SAVE_EVERY_S = 10.0
 TELL_EVERY_S = 2.0
-HOPELESS = 8  # cases refused in a row: the device has failed for good
+HOPELESS = 8  # cases of a mechanism refused in a row: it is left
 Tell = Callable[[str], None]
+
+
+class DeviceLost(InputError):
+    """Nothing runs on the GPU any more in this process."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """The file of one mechanism. sensors : what the management library read at the beginning and at the end."""
+    """The file of one mechanism. sensors : what the management library read at the beginning and at the end. deadly :
+    cases after which nothing ran any more; they are not tried again."""
 
     mechanism: str
     device: Facts
@@ -34,62 +40,116 @@ class Raw:
     date: str
     sensors: tuple[dict[str, float], ...]
     records: tuple[Record, ...]
+    deadly: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to measure, how thoroughly ("quick" or "full"), and into which folder."""
+    """What to measure, how thoroughly ("quick" or "full"), into which folder; within : seconds to stop after."""
 
     names: tuple[str, ...]
     effort: str
     out: Path
+    within: float = math.inf
 
 
 def run(device: Device, cubins: Cubins, order: Order, tell: Tell) -> list[Raw]:
-    """Measure what the folder does not hold yet; all of it is returned."""
+    """Measure what the folder does not hold yet; all that it holds then, of mechanisms that have a record.
+
+    What a case cannot do is told, and the others are measured all the same. Whatever ends a run, what was measured is
+    in its file. Raises DeviceLost where nothing runs any more, InputError where nothing could be measured at all.
+    """
+    _writable(order.out)
     planned = plan(order.names, device.facts(), order.effort)
-    progress = _Progress(planned, tell)
+    progress = _Progress(planned, tell, order.within)
     bench = Bench(device, cubins, EFFORTS[order.effort])
     try:
-        return [_mechanism(bench, part, order, progress) for part in planned]
+        found = [_mechanism(bench, part, order, progress) for part in planned]
     finally:
         bench.close()
+    if progress.over:
+        tell(f"Stopped after {order.within:.0f} s with {progress.left} cases left; the same command goes on.")
+    if not any(raw.records for raw in found):
+        raise InputError("nothing could be measured.", "Look at what was said of each case above.")
+    return [raw for raw in found if raw.records or raw.deadly]
+
+
+def _writable(out: Path) -> None:
+    """InputError now, and not after the first minutes, where nothing can be written there."""
+    probe = out / "writable.partial"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe.write_text("yes\n", encoding="utf-8")
+        probe.unlink()
+    except OSError as failed:
+        raise InputError(f"{out} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
 
 
 def _mechanism(bench: Bench, part: Planned, order: Order, progress: "_Progress") -> Raw:
-    effort, path = order.effort, order.out / f"{part.mechanism}.json"
+    path = order.out / f"{part.mechanism}.json"
     before = load(path) if path.is_file() else None
     if before is not None and before.device.name != bench.facts.name:
         raise InputError(f"{path} was measured on {before.device.name}.", "Choose another -o.")
-    done = {key(record.axes): record for record in (before.records if before else ())}
-    begin = bench.device.sensors()
-    raw = Raw(part.mechanism, bench.facts, effort, _today(), (begin,), tuple(done.values()))
-    saved, failures = time.monotonic(), 0
-    for case in part.cases:
-        if case.key not in done:
-            failed = _try(bench, part.mechanism, case, done)
-            failures = failures + 1 if failed else 0
-            if failed:
-                progress.tell(f"{part.mechanism}, {case.key}: {failed.reason}")
-            if failed and failures == HOPELESS:
-                save(raw, path)
-                raise failed
-        progress.step(part.mechanism, expected(case, effort))
-        raw = Raw(part.mechanism, bench.facts, effort, raw.date, (begin, bench.device.sensors()), tuple(done.values()))
-        if time.monotonic() - saved > SAVE_EVERY_S:
-            save(raw, path)
-            saved = time.monotonic()
-    save(raw, path)
+    sheet = _Sheet(part.mechanism, bench, order.effort, path, before)
+    failures = 0
+    try:
+        for case in part.cases:
+            if not sheet.has(case) and failures < HOPELESS and not progress.over:
+                failed = _try(bench, part.mechanism, case, sheet)
+                failures = failures + 1 if failed else 0
+                if failed:
+                    progress.tell(f"{part.mechanism}, {case.key}: {failed}")
+                if failures == HOPELESS:
+                    progress.tell(f"{part.mechanism}: {HOPELESS} cases in a row did not run; its others are left out.")
+                sheet.save_now_and_then()
+            progress.step(part.mechanism, expected(case, order.effort), measured=sheet.has(case))
+    finally:
+        raw = sheet.save()
     return raw
 
 
-def _try(bench: Bench, mechanism: str, case: Case, done: dict[str, Record]) -> WarpboundError | None:
-    """Measure one case; what went wrong, where the GPU refuses it: the others may still run."""
+def _try(bench: Bench, mechanism: str, case: Case, sheet: "_Sheet") -> str | None:
+    """Measure one case; what went wrong, where it does not run or answers nonsense: the others may still run."""
     try:
-        done[case.key] = bench.measure(mechanism, case)
-    except WarpboundError as failed:
-        return failed
+        sheet.done[case.key] = bench.measure(mechanism, case)
+    except Exception as failed:  # noqa: BLE001  (whatever it is, it must not cost the other cases)
+        said = failed.reason if isinstance(failed, WarpboundError) else f"{type(failed).__name__}: {failed}"
+        if not bench.alive():
+            sheet.deadly.append(case.key)
+            raise DeviceLost(
+                f"{mechanism}, {case.key}: {said} Nothing runs on the GPU any more in this process.",
+                "Give the same command again: it goes on behind this case.",
+            ) from failed
+        return said
     return None
+
+
+class _Sheet:
+    """The file of a mechanism while it is measured."""
+
+    def __init__(self, mechanism: str, bench: Bench, effort: str, path: Path, before: Raw | None) -> None:
+        self.mechanism, self.bench, self.effort, self.path = mechanism, bench, effort, path
+        self.done = {key(record.axes): record for record in (before.records if before else ())}
+        self.deadly = list(before.deadly) if before else []
+        self._begin, self._date, self._saved = bench.device.sensors(), _today(), time.monotonic()
+
+    def has(self, case: Case) -> bool:
+        """Whether there is nothing to be done for it."""
+        return case.key in self.done or case.key in self.deadly
+
+    def save_now_and_then(self) -> None:
+        if time.monotonic() - self._saved > SAVE_EVERY_S:
+            self.save()
+            self._saved = time.monotonic()
+
+    def save(self) -> Raw:
+        """What there is now; nothing is written for a mechanism without records."""
+        sensors = (self._begin, self.bench.device.sensors())
+        raw = Raw(self.mechanism, self.bench.facts, self.effort, self._date, sensors, tuple(self.done.values()),
+                  tuple(self.deadly))  # fmt: skip
+        if raw.records or raw.deadly:
+            save(raw, self.path)
+        return raw
 
 
 def _today() -> str:
@@ -102,14 +162,21 @@ class _Progress:
 
     planned: list[Planned]
     tell: Tell
+    within: float
 
     def __post_init__(self) -> None:
         self._total = sum(part.seconds for part in self.planned)
-        self._done = 0.0
+        self._done, self.left = 0.0, 0
         self._begun = self._told = time.monotonic()
 
-    def step(self, mechanism: str, seconds: float) -> None:
+    @property
+    def over(self) -> bool:
+        """Whether the time is."""
+        return time.monotonic() - self._begun > self.within
+
+    def step(self, mechanism: str, seconds: float, *, measured: bool) -> None:
         self._done += seconds
+        self.left += self.over and not measured
         now = time.monotonic()
         if now - self._told < TELL_EVERY_S:
             return
@@ -121,7 +188,7 @@ class _Progress:
 def save(raw: Raw, path: Path) -> None:
     """Write in one step, one record per line."""
     head = {"format": FORMAT, "mechanism": raw.mechanism, "device": asdict(raw.device), "effort": raw.effort,
-            "date": raw.date, "sensors": list(raw.sensors)}  # fmt: skip
+            "date": raw.date, "sensors": list(raw.sensors), "deadly": list(raw.deadly)}  # fmt: skip
     lines = ",\n".join(json.dumps(_row(record), separators=(",", ":")) for record in raw.records)
     text = json.dumps(head, indent=1)[:-2] + f',\n "records": [\n{lines}\n]}}\n'
     partial = path.with_suffix(".partial")
@@ -156,7 +223,8 @@ def load(path: Path) -> Raw:
             raise InputError(f"{path} has format {found['format']}, not {FORMAT}.", "Measure again.")
         records = tuple(Record(**row) for row in found["records"])
         device = Facts(**found["device"])
-        return Raw(found["mechanism"], device, found["effort"], found["date"], tuple(found["sensors"]), records)
+        rest = (found["effort"], found["date"], tuple(found["sensors"]), records, tuple(found["deadly"]))
+        return Raw(found["mechanism"], device, *rest)
     except (OSError, ValueError, KeyError, TypeError) as failed:
         raise InputError(f"{path} is no file of measurements ({failed}).", "Delete it and measure again.") from failed
 

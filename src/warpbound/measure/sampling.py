@@ -12,6 +12,7 @@ from warpbound.measure.case import SHARES
 Array = NDArray[np.float64]
 STAMPS = 3   # of a warp: start, end, SM
 SM_BIT = 48  # cycles of a launch take less
+GENERATIONS = 3            # of warps on an SM, from which the first one need not count
 MAD_TO_SIGMA = 1.4826      # of a normal distribution
 MEDIAN_TO_MEAN = 1.2533    # standard error of the median, in units of that of the mean, for a normal distribution
 
@@ -51,18 +52,40 @@ def of_stamps(stamps: NDArray[np.uint64]) -> dict[str, float]:
 
     duration : cycles from the first start to the last end, of the slowest SM; latency : mean cycles of a warp;
     fastest : of the quickest warp; warps : most resident at once, on the SM with the fewest; mean_warps : average
-    over time and SMs; sms : that had a warp. SM clocks are not synchronised: nothing is compared between SMs.
+    over time and SMs; turnover : warps that an SM carries from start to end per cycle, see `_turnover`; sms : that
+    had a warp. SM clocks are not synchronised: nothing is compared between SMs.
     """
     order = np.argsort(stamps[:, 2], kind="stable")
     start, end, sm = (stamps[order, at].astype(np.int64) for at in range(STAMPS))
     first = np.flatnonzero(np.diff(sm, prepend=-1))
     durations = np.maximum.reduceat(end, first) - np.minimum.reduceat(start, first)
     busy = np.add.reduceat(end - start, first) / np.maximum(durations, 1)
+    peaks = _peaks(start, end, sm)
     return {
         "duration": float(durations.max()), "latency": float((end - start).mean()),
-        "fastest": float((end - start).min()), "warps": float(_peaks(start, end, sm).min()),
-        "mean_warps": float(busy.mean()), "sms": float(len(first)),
+        "fastest": float((end - start).min()), "warps": float(peaks.min()), "mean_warps": float(busy.mean()),
+        "turnover": _turnover(start, end, first, peaks), "sms": float(len(first)),
     }  # fmt: skip
+
+
+def _turnover(
+    start: NDArray[np.int64], end: NDArray[np.int64], first: NDArray[np.int64], peaks: NDArray[np.int64]
+) -> float:
+    """Warps per cycle and SM while the SM is full: neither filling up nor running empty counts.
+
+    Where warps come in many generations, from the last start of the second one to the last start of all: at both ends
+    warps of all ages are there. Where all are there at once, from the last start to the first end. A warp counts with
+    the share of its life that lies between. Mean over SMs; 0 where none was ever full.
+    """
+    many = np.diff(first, append=len(start))
+    sm = np.repeat(np.arange(len(first)), many)
+    ordered = start[np.lexsort((start, sm))]
+    second = np.where(many >= GENERATIONS * peaks, 2, 1)
+    begin = ordered[first + second * peaks - 1]
+    stop = np.where(many > peaks, ordered[first + many - 1], np.minimum.reduceat(end, first))
+    inside = np.maximum(np.minimum(end, stop[sm]) - np.maximum(start, begin[sm]), 0)
+    lived, full = np.add.reduceat(inside / np.maximum(end - start, 1), first), stop > begin
+    return float((lived[full] / (stop - begin)[full]).mean()) if full.any() else 0.0
 
 
 def _peaks(start: NDArray[np.int64], end: NDArray[np.int64], sm: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,9 +1,12 @@
 """Bandwidth of L1 and L2 over the size of what is read again and again; writing against reading."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from warpbound.isa.limits import limits
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
 from warpbound.measure.texts import kernel_file
@@ -13,7 +16,20 @@ PASS = 4 * PIECE       # bytes of one thread in one turn
 L1_SIZES = tuple((16 << 10) * k for k in (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32))  # multiples of a turn's 64 KiB
 L1_THREADS = 256
 L2_THREADS = 512
-READ_AGAIN = 256 << 10  # bytes that a block reads at least
+READ_AGAIN = 256 << 10  # unit of the bytes that a block reads at least
+LEAD_ROUNDS = 2000     # so many times over a set: a lead takes its time to begin
+LEAD_MOST = 2.2        # largest of these sets, in sizes of L1
+FALL = 1.25            # of the rate from one set to the next: what is a fall at once
+TOGETHER = (1 << 20, 3 << 19, 2 << 20, 3 << 20, 4 << 20)  # sets that all SMs read at once, B
+SEPARATE = (1, 2, 3, 4, 6)  # turns of a block in its own set
+REACH_SHARES = tuple(k / 20 for k in range(8, 27))  # of L2: sets that all SMs read, each in its own order
+HALF, SEEN = 0.5, 1.05  # of the reads miss; this much slower than L2 is seen
+ONE_SIDE, BOTH_SIDES = 0.475, (0.525, 0.725)  # of L2: a set that one side of it holds; one that both together hold
+FLAT, FELL = 0.1, 0.92  # of the rate: how far it may vary where lines cross, and at most that, compared with one side
+FAR_BEYOND = 1.9       # times L2: all misses
+INSIDE = 0.5           # of L2: what it holds on either side
+CHIP = {"l2_bandwidth": ("separate", "every block its own data"),
+        "l2_shared_read_bandwidth": ("together", "all blocks the same data at once")}
 
 
 def source() -> str:
@@ -22,31 +38,80 @@ def source() -> str:
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Own working sets per SM through L1, shared ones through L2, read and written."""
+    """Through L1, then through L2."""
+    return (_case(sweep, facts) for sweep in (*_through_l1(facts, effort), *_through_l2(facts, effort)))
+
+
+def _through_l1(facts: Facts, effort: str) -> Iterator["Sweep"]:
+    """Own working sets per SM; one that exceeds L1 a little, for long."""
     for size in L1_SIZES if effort == "full" else L1_SIZES[::2]:
         for blocks in [b for b in (1, 2, 4) if size % (b * PASS * L1_THREADS) == 0]:
-            yield _case("sweep_l1", size // blocks // (PASS * L1_THREADS) * PASS * L1_THREADS, blocks, facts)
+            yield Sweep("sweep_l1", "sweep_l1", L1_THREADS, size // blocks, blocks, 16, own=1, carveout=0)
+    turn = PASS * L1_THREADS
+    edge = (l1_bytes(facts) or 0) // turn
+    for turns in range(int(0.9 * edge), int(LEAD_MOST * edge) + 1):
+        yield Sweep("lead", "sweep_l1", L1_THREADS, turns * turn, 1, LEAD_ROUNDS * turns / 16)
+
+
+def _through_l2(facts: Facts, effort: str) -> Iterator["Sweep"]:
+    """A shared set that every block begins elsewhere, read and written; one that all read at once; own ones."""
     per_octave = 1 if effort == "quick" else 3
     steps = int(per_octave * np.log2(4 * facts.l2_size / (1 << 20)))
     for kernel in ("sweep_l2", "sweep_write"):
         for step in range(steps + 1):
-            size = int((1 << 20) * 2 ** (step / per_octave)) // (PASS * L2_THREADS) * PASS * L2_THREADS
-            yield _case(kernel, size, 2, facts)
+            yield Sweep(kernel, kernel, L2_THREADS, int((1 << 20) * 2 ** (step / per_octave)), 2)
+    for share in REACH_SHARES:
+        yield Sweep("reach", "sweep_l2", L2_THREADS, int(share * facts.l2_size), 2, 16)
+    for size in TOGETHER:
+        yield Sweep("together", "sweep_l2", L2_THREADS, size, 2, 16, apart=0)
+    for blocks in (1, 2):
+        for turns in SEPARATE:
+            size = turns * PASS * L2_THREADS
+            if turns == 1 or size * blocks * facts.sm_count <= INSIDE * facts.l2_size:
+                yield Sweep("separate", "sweep_l2", L2_THREADS, size, blocks, 16, own=1)
 
 
-def _case(kernel: str, size: int, blocks: int, facts: Facts) -> Case:
-    """size : of one block's working set through L1, of everybody's through L2; a multiple of one turn."""
-    private = kernel == "sweep_l1"
-    threads = L1_THREADS if private else L2_THREADS
-    size = max(size, PASS * threads)
-    grid = blocks * facts.sm_count
-    rounds = max(1, -(-(16 if private else 4) * READ_AGAIN // size)) + 1
-    room = size * grid if private else size
-    axes: dict[str, Axis] = {"kernel": kernel, "size": size, "blocks": blocks, "bytes": size * rounds * blocks}
-    args = ("stamps", "data", np.uint32(size // PIECE), np.uint32(size // PIECE if private else 0), np.int32(rounds))
-    step = Step(kernel, (grid,), threads, args, 0, 0 if private else None)
-    seconds = max(5e-5, size * rounds * grid / 3e12)
-    return Case(axes, step, "stamps", (Buffer("data", room, "zeros"), stamps_of(step.warps)), seconds=seconds)
+@dataclass(frozen=True)
+class Sweep:
+    """Who reads what: size of a block's set, or of everybody's where it is no own one; B.
+
+    again : quarters of a MiB that a block reads at least. own : 1 where each block has its own set, else 0. apart :
+    turns between the places where two blocks begin.
+    """
+
+    name: str
+    kernel: str
+    threads: int
+    size: int
+    blocks: int
+    again: float = 4
+    own: int = 0
+    apart: int = 1
+    carveout: int | None = None
+
+
+def l1_bytes(facts: Facts) -> int | None:
+    """What the driver leaves of an SM's memory as L1 when a kernel needs no shared memory; None before Volta."""
+    known = limits(facts.compute_capability)
+    if known.unified_l1_shared_KiB is None:
+        return None
+    return 1024 * (known.unified_l1_shared_KiB - known.least_carveout_KiB)
+
+
+def _case(x: Sweep, facts: Facts) -> Case:
+    """The set is a multiple of one turn."""
+    turn = PASS * x.threads
+    size = max(x.size // turn, 1) * turn
+    grid = x.blocks * facts.sm_count
+    rounds = max(1, round(-(-x.again * READ_AGAIN // size))) + 1
+    pieces = size // PIECE
+    axes: dict[str, Axis] = {"kernel": x.name, "size": size, "blocks": x.blocks, "bytes": size * rounds * x.blocks}
+    counts = (pieces, pieces * x.own, 0 if x.own else x.apart * turn // PIECE)
+    args: tuple[str | np.generic, ...] = ("stamps", "data", *map(np.uint32, counts), np.int32(rounds))
+    step = Step(x.kernel, (grid,), x.threads, args, 0, x.carveout)
+    seconds = max(5e-5, size * rounds * grid / (1e13 if x.kernel == "sweep_l1" else 3e12))
+    data = Buffer("data", size * grid if x.own else size, "zeros")
+    return Case(axes, step, "stamps", (data, stamps_of(step.warps)), seconds=seconds)
 
 
 def per_cycle(record: Record) -> float:
@@ -55,20 +120,88 @@ def per_cycle(record: Record) -> float:
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
-    """Peaks of L1 and L2; the time of a written sector in units of one read."""
+    """Peaks of L1 and L2, how far older warps run ahead, the time of a written sector in units of one read."""
     figures = {
-        kernel: [[r.axes["size"], r.axes["blocks"], round(per_cycle(r), 2)] for r in chosen(records, kernel=kernel)]
-        for kernel in ("sweep_l1", "sweep_l2", "sweep_write")
+        kernel: [[r.axes["size"], r.axes["blocks"], round(per_cycle(r), 2)] for r in mine]
+        for kernel in ("sweep_l1", "lead", "sweep_l2", "sweep_write", "reach", "together", "separate")
+        if (mine := chosen(records, kernel=kernel))
     }
     found: dict[str, Found] = {}
     if l1 := chosen(records, kernel="sweep_l1"):
         found["l1_bandwidth"] = Found(max(map(per_cycle, l1)), "B/cycle/SM", "16 B per thread, the best size")
-    inside = [r for r in records if r.axes["kernel"] != "sweep_l1" and float(r.axes["size"]) <= facts.l2_size / 2]
+    if (reach := lead_reach(chosen(records, kernel="lead"), facts)) is not None:
+        note = f"middle of the largest fall over the size of a set that each SM reads {LEAD_ROUNDS} times"
+        found["l1_lead_reach"] = Found(reach, "1", note)
+    if (held := l2_reach(records, facts)) is not None:
+        found["l2_reach"] = Found(held, "1", "half of the reads miss, or the fewest that slow L2 down")
+    if crossing := across(records, facts):
+        middle = float(np.median([per_cycle(r) * r.clock_Hz for r in crossing])) * facts.sm_count
+        note = "all SMs read the same data, more than one side of L2 holds; at the clock observed"
+        found["l2_far_bandwidth"] = Found(middle / 1e9, "GB/s", note)
+    found |= {name: _chip(chosen(records, kernel=kernel), facts, note) for name, (kernel, note) in CHIP.items()
+              if chosen(records, kernel=kernel)}  # fmt: skip
+    inside = [r for r in records if float(r.axes["size"]) <= INSIDE * facts.l2_size]
     reads, writes = chosen(inside, kernel="sweep_l2"), chosen(inside, kernel="sweep_write")
-    if reads:
-        best = max(per_cycle(r) * r.clock_Hz for r in reads) * facts.sm_count
-        found["l2_bandwidth"] = Found(best / 1e9, "GB/s", "16 B per thread past L1, at the clock observed")
     if reads and writes:
         cost = max(map(per_cycle, reads)) / max(map(per_cycle, writes))
         found["l2_write_cost"] = Found(cost, "1", "best read rate over best write rate of L2")
     return Findings(found, figures)
+
+
+def _chip(mine: list[Record], facts: Facts, note: str) -> Found:
+    best = max(per_cycle(r) * r.clock_Hz for r in mine) * facts.sm_count
+    return Found(best / 1e9, "GB/s", f"16 B per thread past L1, {note}, at the clock observed")
+
+
+def lead_reach(mine: list[Record], facts: Facts) -> float | None:
+    """Data of an SM, in sizes of its L1, up to which older warps run ahead and hit; 1 where the rate falls at the edge
+    itself, None where it nowhere falls at once."""
+    capacity = l1_bytes(facts)
+    mine = sorted(mine, key=lambda r: float(r.axes["size"]))
+    if len(mine) < 2 or capacity is None:
+        return None
+    sizes, rates = (np.array([one(r) for r in mine]) for one in (lambda r: float(r.axes["size"]), per_cycle))
+    falls = rates[:-1] / rates[1:]
+    at = int(falls.argmax())
+    return max(1.0, float(sizes[at] + sizes[at + 1]) / 2 / capacity) if falls[at] >= FALL else None
+
+
+def across(records: list[Record], facts: Facts) -> list[Record]:
+    """The sets that both sides of L2 hold together and neither alone: what all SMs read of them crosses between the
+    sides. None of them where the rate does not fall when one side is full, or goes on falling."""
+    one, both = (_of_shares(records, facts, *span) for span in ((0.0, ONE_SIDE), BOTH_SIDES))
+    if not one or len(both) < 3:
+        return []
+    before, rates = float(np.median(_rates(one))), _rates(both)
+    fell = bool((rates <= FELL * before).all() and rates.min() >= (1.0 - FLAT) * rates.max())
+    return both if fell else []
+
+
+def _of_shares(records: list[Record], facts: Facts, low: float, high: float) -> list[Record]:
+    return [r for r in chosen(records, kernel="reach") if low <= float(r.axes["size"]) / facts.l2_size <= high]
+
+
+def _rates(records: list[Record]) -> NDArray[np.float64]:
+    return np.array(list(map(per_cycle, records)))
+
+
+def l2_reach(records: list[Record], facts: Facts) -> float | None:
+    """Share of L2 at which half of the reads miss, or the least share of them that is seen.
+
+    Reads of which m miss take m times as long as those of device memory alone, unless L2 itself is slower: what crosses
+    between its sides, where it has two. None where the rate does not fall so far.
+    """
+    mine = sorted(chosen(records, kernel="reach"), key=lambda r: float(r.axes["size"]))
+    beyond = [r for r in chosen(records, kernel="sweep_l2") if float(r.axes["size"]) >= FAR_BEYOND * facts.l2_size]
+    if not mine or not beyond:
+        return None
+    crossing = across(records, facts)
+    slowest, rates = float(np.median(_rates(beyond))), _rates(mine)
+    hits = float(np.median(_rates(crossing))) if crossing else rates[0]
+    missing = max(HALF, SEEN * slowest / hits)
+    after = int(np.argmax(rates < slowest / missing))
+    if after == 0:
+        return None
+    sizes = np.array([float(r.axes["size"]) for r in mine]) / facts.l2_size
+    pair = slice(after - 1, after + 1)
+    return float(np.interp(missing, slowest / rates[pair], sizes[pair]))

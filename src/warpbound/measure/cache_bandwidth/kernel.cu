@@ -4,11 +4,12 @@
                                   : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(at)); seen ^= a ^ b ^ c ^ d;
 #define PUT(at) asm volatile("st.global.cg.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at), "r"(i) : "memory");
 
-// `own`: 16-byte pieces between the working sets of two blocks; each starts somewhere else in a shared one.
+// `own`: 16-byte pieces between the working sets of two blocks; 0: all have the same set. `apart`: pieces between the
+// places where two blocks begin in it, a multiple of what a block reads in one turn.
 #define SWEEP(name, access)                                                                     \
-    KERNEL name(u64 *stamps, uint4 *data, u32 pieces, u32 own, int rounds) {                    \
+    KERNEL name(u64 *stamps, uint4 *data, u32 pieces, u32 own, u32 apart, int rounds) {         \
         uint4 *mine = data + (u64)own * blockIdx.x;                                             \
-        u32 a, b, c, d, seen = 0, shift = own ? 0 : blockIdx.x * 4 * blockDim.x % pieces;       \
+        u32 a, b, c, d, seen = 0, shift = (u64)blockIdx.x * apart % pieces;                     \
         u64 start = cycle();                                                                    \
         for (int r = 0; r < rounds; r++)                                                        \
             for (u32 i = threadIdx.x; i < pieces; i += 4 * blockDim.x) {                        \

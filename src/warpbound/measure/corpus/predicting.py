@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from warpbound.analysis.case import Case, Settings, case_of
-from warpbound.analysis.dynamic import facts, followed, work_from
+from warpbound.analysis.executed import work_from
+from warpbound.analysis.sampled import facts, followed
 from warpbound.analysis.timing import launch_prediction
 from warpbound.emulate import Trace, trace
 from warpbound.errors import InputError, WarpboundError
@@ -18,6 +19,7 @@ from warpbound.workload.dynamic import Sample
 
 Key = tuple[str, str]  # subject, launch
 Time = tuple[float, float, float]  # seconds, with the interval
+Answer = Time | str  # a time, or why there is none
 State = tuple[str, float]  # of the caches, warm or cold; SM clock, MHz
 
 
@@ -40,21 +42,23 @@ def _program(name: str, defines: tuple[tuple[str, str], ...], board: Gpu) -> Pro
     return programs(subject.source, board, subject.launch.kernel, subject.options(dict(defines)))[0]
 
 
-def times(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Time]]:
-    """Of each state, board's label -> time; a board is absent where it is refused.
+def times(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Answer]]:
+    """Of each state, board's label -> time, or why there is none: what one launch meets must not cost the others.
 
     The blocks are executed once, and followed through the caches once for each state and each board's caches.
     """
     memory, built = _Memory(), next(iter(boards.values()))
     found = []
     for cache_state, clock_MHz in states:
-        row = {}
+        row: dict[str, Answer] = {}
         for label, board in boards.items():
             same = built if built.compute_capability == board.compute_capability else board
             try:
                 row[label] = memory.time(case_for(key, board, cache_state, clock_MHz, same))
-            except WarpboundError:
-                continue
+            except WarpboundError as refused:
+                row[label] = refused.reason
+            except Exception as failed:  # noqa: BLE001  (a fault of ours, said with the launch)
+                row[label] = f"{type(failed).__name__}: {failed}"
         found.append(row)
     return found
 

@@ -10,6 +10,7 @@ from warpbound.headline.least_squares import least_squares
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, stamps_of
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
+from warpbound.measure.uncertainty import standard_errors
 from warpbound.models import hong_kim_2009 as model
 
 BENCHMARKS = {"Mb1": (20, 0), "Mb2": (8, 1), "Mb3": (20, 1), "Mb4": (12, 2), "Mb5": (20, 2), "Mb6": (20, 4),
@@ -27,6 +28,7 @@ PER_LOAD = 3             # instructions for an address
 PARTS = """#define ADD(y) asm volatile("add.rn.f32 %0, %0, %1;" : "+f"(x) : "f"(y));
 #define GET(y) asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(y) : "l"(at)); at += step;
 """
+UNKNOWN = 1e15  # B/s, where the driver names no memory clock: beyond any memory, so that it never binds
 
 
 def source() -> str:
@@ -87,7 +89,8 @@ def predicted(records: list[Record], facts: Facts, x: Delays, clock_hz: float) -
     ), strict=True))  # fmt: skip
     spread = np.array([r.axes["pattern"] == "UC" for r in records])
     found = model.predict(model.Inputs(
-        freq=clock_hz, mem_bandwidth=2.0 * facts.memory_clock * facts.memory_bus / 8, mem_latency=x.latency,
+        freq=clock_hz, mem_bandwidth=2.0 * facts.memory_clock * facts.memory_bus / 8 or UNKNOWN,
+        mem_latency=x.latency,
         departure_uncoal=x.uncoalesced, departure_coal=x.coalesced, threads_per_block=float(THREADS),
         blocks=blocks * facts.sm_count, active_sms=float(facts.sm_count), active_blocks=blocks,
         comp_insts=rounds * (adds + OVERHEAD + PER_LOAD * loads), uncoal_mem_insts=rounds * loads * spread,
@@ -119,8 +122,9 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     left = {f"{r.axes['kernel']} {r.axes['pattern']} x{r.axes['blocks']}": round(float(np.expm1(e)), 3)
             for r, e in zip(used, errors(best), strict=True)}  # fmt: skip
     names = ("", "departure_delay_uncoalesced", "departure_delay_coalesced")
+    spread = standard_errors(errors, best).tolist()
     parameters = {
-        name: Found(float(np.exp(best[at])), "cycle", note)
+        name: Found(float(np.exp(best[at])), "cycle", note, spread[at])
         for at, name in enumerate(names) if name and _matters(errors, best, at)
     }  # fmt: skip
     return Findings(parameters, {"Mem_LD": round(found.latency, 1), "relative error": left})

@@ -17,6 +17,7 @@ QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
 STRIDES = (1, 2, 4, 8, 16, 32)  # words between lanes: as many lanes in one bank
 ROUNDS = 6
 SHARED_WORDS = 1024
+LANES = 32
 SCHEDULERS = 4   # of an SM: each stops for its own conflicts
 ENOUGH = 0.99   # of the peak: what counts as attained
 
@@ -159,6 +160,9 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         found["shared_latency"] = Found(table["lds"]["latency"], "cycle", "dependent 32-bit loads, no conflict")
     if "fadd" in table:
         found["alu_latency"] = Found(table["fadd"]["latency"], "cycle", "dependent FADD")
+    if "dfma" in table:
+        lanes = float(round(LANES * table["dfma"]["peak"]))
+        found["fp64_lanes"] = Found(lanes, "1", "DFMA per cycle and SM, whole lanes")
     if "hmma" in table and facts.arch < 90:
         fma = HMMA_FMA[75 if facts.arch < 80 else 80] * table["hmma"]["peak"]
         found["tensor_fp16"] = Found(fma, "FMA/cycle/SM", "mma.sync, zeros")

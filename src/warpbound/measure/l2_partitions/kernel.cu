@@ -62,9 +62,9 @@ __device__ __forceinline__ u32 probed(const u32 *base, u32 x) {
     return (u32)(cycle() - start);
 }
 
-KERNEL half_of_l2(u64 *stamps, const u32 *array, const u32 *list, u32 lines, u32 far, int rounds) {
+// What is far to the list is near to the block's own SM, where it finds it quicker.
+__device__ __forceinline__ u32 kind_of(const u32 *base, const u32 *list, u32 lines, u32 far) {
     __shared__ u32 swapped;
-    const u32 *base = before(array);
     u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
     if (threadIdx.x < 32) {
         u32 once = probed(base, start_of(list, lines, 0, warp));
@@ -72,12 +72,32 @@ KERNEL half_of_l2(u64 *stamps, const u32 *array, const u32 *list, u32 lines, u32
         if (threadIdx.x == 0) swapped = list[1] && once > other;
     }
     __syncthreads();
-    u32 kind = list[1] ? far ^ swapped : 0;
-    u32 x = start_of(list, lines, kind, warp);
+    return list[1] ? far ^ swapped : 0;
+}
+
+KERNEL half_of_l2_1(u64 *stamps, const u32 *array, const u32 *list, u32 lines, u32 far, int rounds) {
+    const u32 *base = before(array);
+    u32 kind = kind_of(base, list, lines, far);
+    u32 x = start_of(list, lines, kind, (blockIdx.x * blockDim.x + threadIdx.x) / 32);
     wait_for(x);
     u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) { X16(HOP("cg")) }
     wait_for(x);
+    stamp(stamps, start, cycle());
+}
+
+// Four chains at once.
+#define HOP4 HOPPED(x, "cg") HOPPED(y, "cg") HOPPED(z, "cg") HOPPED(w, "cg")
+KERNEL half_of_l2_4(u64 *stamps, const u32 *array, const u32 *list, u32 lines, u32 far, int rounds) {
+    const u32 *base = before(array);
+    u32 kind = kind_of(base, list, lines, far), first = 4 * ((blockIdx.x * blockDim.x + threadIdx.x) / 32);
+    u32 x = start_of(list, lines, kind, first), y = start_of(list, lines, kind, first + 1);
+    u32 z = start_of(list, lines, kind, first + 2), w = start_of(list, lines, kind, first + 3);
+    wait_for(x ^ y ^ z ^ w);
+    u64 start = cycle();
+    #pragma unroll 1
+    for (int i = 0; i < rounds; i++) { X4(HOP4) }
+    wait_for(x ^ y ^ z ^ w);
     stamp(stamps, start, cycle());
 }

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.chains import HOW, LEVELS, PARAMETERS, SECTOR, SECTORS, laid, woven
-from warpbound.measure.contention import as_figure, contention, needed, needed_of
+from warpbound.measure.contention import as_figure, contention, needed, needed_of, plateau, range_of_b
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
 from warpbound.measure.texts import chains
@@ -17,7 +17,9 @@ WARPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
 ILPS = (1, 2, 4)       # chains of a thread: each load waits for the one so many before it
 LOADS_PER_ROUND = 16
-ROUNDS = {"stream": 8, "stride2": 8, "random": 2}  # so that no entry is read twice in a launch
+LOADS = {"stream": 1 << 19, "stride2": 1 << 18, "random": 1 << 16}  # of an SM that many warps keep busy
+MOST_LOADS = 4096      # of one warp
+SWEPT_LOADS = 32       # of one warp, so that no entry of the larger arrays is read twice
 SWEEP_WARPS = 8
 SWEEP = (20, 31)       # arrays of 2^20 to 2^31 bytes
 
@@ -71,28 +73,35 @@ def _case(what: tuple[str, str, int], threads: int, blocks: int, facts: Facts) -
     """The whole grid is resident."""
     level, pattern, ilp = what
     chain = laid(pattern, level, ilp * threads * blocks * facts.sm_count, facts)
-    args = ("stamps", *chain.args, np.int32(ROUNDS[pattern]))
+    each = rounds(pattern, threads * blocks // 32)
+    args = ("stamps", *chain.args, np.int32(each))
     carveout, smem = (None, 0) if level == "l1" else (100, facts.shared_for(blocks))
     step = Step(f"loaded_{HOW[level]}_{ilp}", (blocks * facts.sm_count,), threads, args, smem, carveout)
     scratch, evict = eviction(facts)
     cold = level == "dram"
     axes: dict[str, Axis] = {"pattern": pattern, "level": level, "ilp": ilp, "warps": threads * blocks // 32,
-                             "blocks": blocks}  # fmt: skip
+                             "blocks": blocks, "loads": LOADS_PER_ROUND * each}  # fmt: skip
     buffers = (*chain.buffers, stamps_of(step.warps), *((scratch,) if cold else ()))
-    return Case(axes, step, "stamps", buffers, chain.setup, (evict,) if cold else (), seconds=3e-4)
+    return Case(axes, step, "stamps", buffers, chain.setup, (evict,) if cold else (), seconds=2e-3)
+
+
+def rounds(pattern: str, warps: int) -> int:
+    """Turns of the loop: so many that filling up, running empty and the scatter of single loads are below 1 %."""
+    return min(LOADS[pattern] // warps, MOST_LOADS) // LOADS_PER_ROUND
 
 
 def _swept(size: int, facts: Facts) -> Case:
     chain = woven("random", "sweep", size // 4, 32 * SWEEP_WARPS * facts.sm_count)
-    args = ("stamps", *chain.args, np.int32(ROUNDS["random"]))
+    args = ("stamps", *chain.args, np.int32(SWEPT_LOADS // LOADS_PER_ROUND))
     step = Step("loaded_cg_1", (facts.sm_count,), 32 * SWEEP_WARPS, args)
-    axes: dict[str, Axis] = {"pattern": "random", "level": "sweep", "size": size, "warps": SWEEP_WARPS}
+    axes: dict[str, Axis] = {"pattern": "random", "level": "sweep", "size": size, "warps": SWEEP_WARPS,
+                             "loads": SWEPT_LOADS}  # fmt: skip
     return Case(axes, step, "stamps", (*chain.buffers, stamps_of(step.warps)), chain.setup, seconds=3e-4)
 
 
 def loads(record: Record) -> int:
     """Of one warp."""
-    return LOADS_PER_ROUND * ROUNDS[str(record.axes["pattern"])]
+    return int(record.axes["loads"])
 
 
 def latency(record: Record) -> float:
@@ -105,6 +114,11 @@ def rate(record: Record, facts: Facts) -> float:
     sectors = SECTORS[str(record.axes["pattern"])]
     total = loads(record) * sectors * SECTOR * float(record.axes["warps"]) * facts.sm_count
     return total / (float(record.value["duration"]) / record.clock_Hz)
+
+
+def moved_by_one(record: Record, facts: Facts) -> float:
+    """GB/s of the chip if every SM made one load of a warp in each cycle."""
+    return SECTORS[str(record.axes["pattern"])] * SECTOR * facts.sm_count * record.clock_Hz / 1e9
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
@@ -135,11 +149,14 @@ def _curve(by_ilp: dict[int, list[Record]], facts: Facts) -> dict[str, Any]:
     cycles, rates = np.array([latency(r) for r in single]), np.array([rate(r, facts) for r in single]) / 1e9
     peaks = {ilp: max(rate(r, facts) for r in mine) / 1e9 for ilp, mine in by_ilp.items()}
     most = max(peaks.values())
+    every, moved = _samples(by_ilp, facts)
+    fit = contention(every, moved, plateau(every * moved, moved))
+    flying = fit.a * fit.c / moved_by_one(single[0], facts)
     return {"latency": round(float(cycles.min()), 2), "peak GB/s": round(float(rates.max()), 1),
             "peak GB/s by chains": {str(ilp): round(peak, 1) for ilp, peak in peaks.items()},
             "needed warps 90 %": needed(warps, rates, 0.9), "needed warps 95 %": needed(warps, rates, 0.95),
             "needed warps by chains": {str(ilp): _needed(mine, most, facts) for ilp, mine in by_ilp.items()},
-            "fit": as_figure(contention(*_samples(by_ilp, facts))),
+            "fit": as_figure(fit) | range_of_b(fit, flying),
             "curve [warps, cycles, GB/s]": _rows(warps, cycles, rates)}  # fmt: skip
 
 

@@ -120,8 +120,8 @@ def group_cycles(record: Record) -> float:
 
 
 def group_rate(record: Record) -> float:
-    """Groups per cycle and SM."""
-    return _groups_run(record) * WAVES * float(record.axes["warps"]) / float(record.value["duration"])
+    """Groups per cycle and SM, while it was full."""
+    return _groups_run(record) * float(record.value["turnover"])
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:

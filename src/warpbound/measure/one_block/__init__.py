@@ -15,6 +15,7 @@ LANES = (1, 2, 4, 8, 16, 32)
 BLOCK = (1, 2, 4, 8, 16, 24, 32)  # warps
 PATTERNS = ("stream", "random")
 PLACES = ("dram", "l2")
+ROUNDS = {"stream": 8, "random": 2}  # of 16 loads
 
 
 def source() -> str:
@@ -35,11 +36,12 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 def _case(level: str, pattern: str, threads: int, facts: Facts) -> Case:
     chain = laid(pattern, level, 1024, facts)
-    rounds = loaded_latency.ROUNDS[pattern]
+    rounds = ROUNDS[pattern]
     step = Step("loaded_cg_1", (1,), threads, ("stamps", *chain.args, np.int32(rounds)))
     scratch, evict = eviction(facts)
     cold = level == "dram"
-    axes: dict[str, Axis] = {"pattern": pattern, "level": level, "threads": threads}
+    axes: dict[str, Axis] = {"pattern": pattern, "level": level, "threads": threads,
+                             "loads": loaded_latency.LOADS_PER_ROUND * rounds}  # fmt: skip
     buffers = (*chain.buffers, stamps_of(step.warps), *((scratch,) if cold else ()))
     return Case(axes, step, "stamps", buffers, chain.setup, (evict,) if cold else (), seconds=2e-4)
 

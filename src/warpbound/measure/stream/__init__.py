@@ -135,15 +135,15 @@ def fit(records: list[Record], board: Gpu) -> Findings:
         return Findings()
     clock = float(np.median([r.clock_Hz for r in records]))
     try:
-        values, errors = fitted(Observed(board, clock, tuple(sweeps), tuple(wide[-1:])))
+        best = fitted(Observed(board, clock, tuple(sweeps), tuple(wide[-1:])))
     except WarpboundError as failed:
         return Findings({}, {"not fitted": str(failed)})
     note = "fitted to init, read and scale with one to four blocks per SM and to the widest read"
     found = {}
-    for name, value in values.items():
+    for name, value in best.values.items():
         unit, factor = AS_PRINTED.get(name, ("1", 1.0))
-        found[name] = Found(value * factor, unit, note)
-    return Findings(found, {"mean error of the fit": {name: round(error, 4) for name, error in errors.items()}})
+        found[name] = Found(value * factor, unit, note, best.standard_errors[name])
+    return Findings(found, {"mean error of the fit": {name: round(error, 4) for name, error in best.errors.items()}})
 
 
 def _sweep(records: list[Record], kernel: str, blocks: int) -> Sweep | None:

@@ -11,6 +11,7 @@ from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.streams import Setting, stream_rate
 from warpbound.machine import Gpu
+from warpbound.measure.uncertainty import standard_errors
 
 Array = NDArray[np.float64]
 SMALLEST = 2       # warps per block: smaller ones are not explained
@@ -46,8 +47,17 @@ class Observed:
     widest: tuple[Widest, ...]
 
 
-def fitted(x: Observed) -> tuple[dict[str, float], dict[str, float]]:
-    """Parameters in base units; mean error by kernel."""
+@dataclass(frozen=True)
+class Fit:
+    """Parameters in base units with their relative standard errors; mean error of the rates by kernel."""
+
+    values: dict[str, float]
+    standard_errors: dict[str, float]
+    errors: dict[str, float]
+
+
+def fitted(x: Observed) -> Fit:
+    """The parameters that come closest to all that was observed."""
     start, low, high = (np.log([row[i] for row in STREAM_RANGES.values()]) for i in range(3))
     others = known(x.board).values
 
@@ -60,11 +70,15 @@ def fitted(x: Observed) -> tuple[dict[str, float], dict[str, float]]:
         wide = [WIDE_WEIGHT * (wide_rate(x, values, one.warps) / one.rate - 1.0) for one in x.widest]
         return np.asarray(np.log1p(np.concatenate([*_errors(x, values).values(), np.array(wide)])))
 
-    found = at(least_squares(residuals, start, low, high))
+    best = least_squares(residuals, start, low, high)
+    found, spread = at(best), standard_errors(residuals, best).tolist()
     errors: dict[str, list[float]] = {}
     for (kernel, _), values in _errors(x, found).items():
         errors.setdefault(kernel, []).append(float(np.mean(np.abs(values))))
-    return ({n: float(getattr(found, n)) for n in STREAM_RANGES}, {k: float(np.mean(v)) for k, v in errors.items()})
+    return Fit(
+        {n: float(getattr(found, n)) for n in STREAM_RANGES}, dict(zip(STREAM_RANGES, spread, strict=True)),
+        {kernel: float(np.mean(each)) for kernel, each in errors.items()},
+    )  # fmt: skip
 
 
 def _errors(x: Observed, values: Parameters) -> Mapping[tuple[str, int], Array]:

@@ -19,7 +19,7 @@ QUICK_WARPS = (1, 4, 8, 16, 24, 32, 40, 48, 64)
 LOOP = 512        # instructions in a turn of the loop, about
 ENTRIES = 1 << 27
 WAVES = 8         # times the blocks that fit, where the array is long enough
-LOADS = 32        # of one warp, about; half as many where additions make it long enough
+LOADS = 64        # of one warp, about; half as many where additions make it long enough
 LINE = 128
 SHARE = 0.9
 
@@ -86,10 +86,9 @@ def _case(alpha: int, warps: int, facts: Facts) -> Case:
 
 
 def loads(record: Record) -> float:
-    """Per cycle and SM."""
+    """Per cycle and SM, while it was full."""
     alpha = int(record.axes["alpha"])
-    warps = float(record.axes["warps"]) * float(record.axes["waves"])
-    return groups(alpha) * rounds(alpha) * warps / float(record.value["duration"])
+    return groups(alpha) * rounds(alpha) * float(record.value["turnover"])
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:

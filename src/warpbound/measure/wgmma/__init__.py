@@ -11,7 +11,8 @@ from warpbound.measure.instruction_mix.loop import around
 
 ARCH = 90
 WIDTHS = (64, 128, 256)   # N of m64nNk16
-GROUPS = (1, 2, 4)        # of four warps, per SM
+GROUPS = (1, 2, 3, 4)     # of four warps, per SM
+REGISTERS, BESIDE = 65536, 40  # of an SM; of a thread beside the sums, at most
 DEPTH, HEIGHT = 16, 64
 REPEATED = 16             # in the loop, before the group is waited for
 ROUNDS = 32
@@ -56,7 +57,7 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
     if facts.arch != ARCH:
         return
     for width in WIDTHS:
-        for groups in GROUPS:
+        for groups in [one for one in GROUPS if 128 * one * (width // 2 + BESIDE) <= REGISTERS]:
             args = ("stamps", np.int32(ROUNDS), np.uint32(0), np.uint32(0), np.uint32(0))
             step = Step(f"wgmma_{width}", (facts.sm_count,), 128 * groups, args)
             axes: dict[str, Axis] = {"width": width, "groups": groups, "warps": 4 * groups}
