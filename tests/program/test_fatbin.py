@@ -1,7 +1,6 @@
 """Fat binaries and what holds them: the image a driver would take, and clear words where there is none."""
 
 import random
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from warpbound.program.reading import Source, programs
 pytestmark = pytest.mark.cuda
 linked = pytest.mark.skipif(not nvjitlink.version(), reason="nvJitLink is not installed (the extra ptx)")
 
-SECONDS = 1.5
+FILES = 4000
 ZSTD_FAT, LZ4_FAT, UNLINKED = DATA / "scale_zstd.fatbin", DATA / "scale_lz4.fatbin", DATA / "unlinked.o"
 TEXT = b".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry scale() { ret; }\n"
 OTHER = "__global__ void other(int* x) { x[0] = 3; }\n"
@@ -159,14 +158,13 @@ def test_what_cannot_be_answered(raw: bytes, said: str) -> None:
 
 
 def test_damage_is_refused_in_our_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Containers and images for SECONDS; what follows them is damaged elsewhere."""
+    """Containers and images; what follows them is damaged elsewhere."""
     monkeypatch.setattr("warpbound.program.embedded.from_cubin", lambda *_: ())
     monkeypatch.setattr("warpbound.program.embedded.from_ptx", lambda *_: ())
     monkeypatch.setattr("warpbound.program.embedded.nvjitlink.version", lambda: "")
     source = random.Random(8)
     files = [ZSTD_FAT.read_bytes(), LZ4_FAT.read_bytes(), UNLINKED.read_bytes(), host_program(ZSTD_FAT.read_bytes())]
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
+    for _ in range(FILES):
         changed = bytearray(source.choice(files))
         for _ in range(source.choice((1, 2, 8, 64))):
             at = source.randrange(min(len(changed), source.choice((100, 10_000))))

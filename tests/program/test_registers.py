@@ -48,6 +48,14 @@ def instruction(text: str) -> Instruction:
         ("RED.E.ADD [R2], R5", "", "R2 R3 R5"),
         ("ATOM.E.ADD R6, [R2], R5", "R6", "R2 R3 R5"),
         ("ATOMG.E.ADD.STRONG.GPU PT, R6, [R2.64], R5", "R6", "R2 R3 R5"),
+        # atomics of 64 bits and more, in every way that says so
+        ("ATOMG.E.ADD.64.STRONG.GPU PT, R4, [R16.64], R2", "R4 R5", "R16 R17 R2 R3"),
+        ("ATOMG.E.CAS.64.STRONG.GPU PT, R6, [R16], R4, R8", "R6 R7", "R16 R17 R4 R5 R8 R9"),
+        ("ATOMG.E.ADD.F64.RN.STRONG.GPU PT, R18, desc[UR6][R20.64], R8", "R18 R19", "UR6 UR7 R20 R21 R8 R9"),
+        ("ATOMS.CAST.SPIN.64 P0, [R9], R12, R14", "P0", "R9 R12 R13 R14 R15"),
+        ("ATOMG.E.ADD.F32x4.RN.STRONG.GPU PT, R4, [R16.64], R8", "R4 R5 R6 R7", "R16 R17 R8 R9 R10 R11"),
+        ("ATOMG.E.ADD.F16x2.RN.STRONG.GPU PT, R4, [R16.64], R8", "R4", "R16 R17 R8"),
+        ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R6", "", "R2 R3 R6 R7"),
         # predicates and the carry
         ("ISETP.GE.AND P0, PT, R0, R11, PT", "P0", "R0 R11"),
         ("ISETP.GE.AND P0, P2, R0, 0x3, P1", "P0 P2", "R0 P1"),

@@ -3,14 +3,19 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from compiled_examples import ARCHITECTURES, EXAMPLES, ROOT, Built, build
 
+from warpbound.emulate import run
+from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
 from warpbound.program import nvrtc
-from warpbound.program.cuda import Options
+from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.host_code import take_apart
 from warpbound.program.kernel import Program
+from warpbound.program.layout import parameter_base
+from warpbound.program.nvdisasm import disassemble
 from warpbound.program.reading import programs
 
 pytestmark = pytest.mark.cuda
@@ -177,6 +182,19 @@ def test_parameters(many: dict[str, Program]) -> None:
     ]  # fmt: skip
     assert box.parameters[4].type == "const float* __restrict__"
     assert box.parameter_base == (0x160 if box.arch < 90 else 0x210 if box.arch < 100 else 0x380)
+    assert box.parameter_base == parameter_base(box.arch)
+
+
+@pytest.mark.parametrize("board", ["t4", "a40", "h200", "rtx-5090"])
+def test_a_listing_is_executed_like_its_code(board: str) -> None:
+    text = "__global__ void k(int n, const double* x, double* y) { int i = threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"
+    machine = gpu(board)
+    made = compile_cuda(text, "k.cu", machine.arch, Options())
+    (listed,) = programs(disassemble(made.cubin, "k"), machine, None, Options())
+    assert listed.parameters == ()
+    values = {0: np.int32(20), 1: np.arange(32.0), 2: np.ones(32)}
+    found = run(listed, launch(grid=1, block=32, args=values))
+    assert found["2"].tolist() == [2.0 * i if i < 20 else 1.0 for i in range(32)]
 
 
 def test_constants_and_globals_are_there(many: dict[str, Program]) -> None:

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from compiled_examples import EXAMPLES, ROOT, build
+from compiled_examples import EXAMPLES, build
 
 from warpbound import InputError
 from warpbound.machine import gpu
 from warpbound.program import Program
 from warpbound.program.cuda import Options
-from warpbound.program.reading import Source, plain_name, programs
+from warpbound.program.reading import Source, programs
 
 pytestmark = pytest.mark.cuda
 
@@ -119,6 +119,14 @@ def test_places_name_the_file_as_the_user_does(tmp_path: Path, monkeypatch: pyte
     inlined = {place for place in places if place.outer}
     assert {(Path(place.file).name, place.line) for place in inlined} == {("h.h", 3)}
     assert {place.outer.line for place in inlined if place.outer} == {2}
+
+
+def test_host_code_that_is_not_understood_is_noted() -> None:
+    text = "__global__ void k(int* x) { x[0] = 1; }\nint main() {\n  int n = f(4\n  k<<<1, n>>>(0);\n}\n"
+    (broken,) = kernels(text)
+    assert any(note.startswith("line 3: host code that is not understood") for note in broken.assumed)
+    (sound,) = kernels(text.replace("f(4", "f(4);"))
+    assert sound.assumed == ()
 
 
 def test_headers_with_host_code_and_kernels(tmp_path: Path) -> None:
@@ -260,51 +268,72 @@ def test_parameters_of_overloads_keep_what_they_agree_on() -> None:
     assert [(one.name, one.type) for one in k.parameters] == [("y", "float*"), ("n", "int")]
 
 
+LIMITED = """#define BOUNDS_1(n) __launch_bounds__(n)
+#define BOUNDS_2(n, m) __launch_bounds__((n), (m))
+#define SMALL __launch_bounds__(64)
+#define GLOBAL __global__ SMALL
+BOUNDS_1(256) __global__ void before(float* x) { x[0] = 1; }
+__global__ BOUNDS_2(64, 2) void between(float* x) { x[0] = 2; }
+template <int N>
+__global__ void BOUNDS_1(N * 32)
+behind(float* x) { x[0] = N; }
+GLOBAL void hidden(float* x) { x[0] = 3; }
+const char* text = "host";
+int main() { behind<4><<<1, 128>>>(nullptr); before<<<1, 256>>>(nullptr); return text[0]; }
+"""
+
+
+def test_limits_behind_macros() -> None:
+    found = {one.title: one.max_threads for one in kernels(LIMITED)}
+    assert found == {"before": 256, "between": 64, "behind<4>": 128, "hidden": 64}
+
+
 @pytest.mark.parametrize(
-    "mangled, plain",
+    "head",
     [
-        ("saxpy", "saxpy"),
-        ("_Z5saxpyifPKfPf", "saxpy"),
-        ("_ZN2ns5saxpyEifPf", "ns::saxpy"),
-        ("_Z1tIfLi3EEvPT_", "t"),
-        ("_ZN42_GLOBAL__N__00000000_4_k_cu_0119faae_306722anEPi", "an"),
-        ("_Z", "_Z"),
+        "struct __align__(16) P { float x, y; };",
+        "struct __builtin_align__(8) P { float x, y; };",
+        "typedef struct __align__(8) { float x, y; } P;",
+        "#define ALIGNED(n) __align__(n)\nstruct ALIGNED(16) P { float x, y; };",
     ],
 )
-def test_plain_names(mangled: str, plain: str) -> None:
-    assert plain_name(mangled) == plain
+def test_aligned_structs_beside_host_code(head: str) -> None:
+    text = f"{head}\n__global__ void k(P* p) {{ p[threadIdx.x].x = 1; }}\nint main() {{ k<<<1, 32>>>(nullptr); }}\n"
+    (found,) = kernels(text)
+    assert found.title == "k"
 
 
-# ---------------------------------------------------------------- architectures
+def test_instances_that_depend_on_the_function_around() -> None:
+    text = "template <class T> __global__ void k(T* o) { *o = 1; }\n"
+    text += "template <class T> void go() { k<T><<<1, 1>>>(nullptr); }\nint main() { go<float>(); }\n"
+    with pytest.raises(InputError, match=r"nothing instantiates its kernel templates \(k\)"):
+        kernels(text)
+    (found,) = kernels(text, kernel="k<float>")
+    assert found.title == "k<float>"
 
 
-def test_features_of_one_architecture_are_used_where_needed_and_said() -> None:
-    text = '__global__ void k() { asm volatile("wgmma.fence.sync.aligned;"); }'
-    (found,) = kernels(text, arch=90)
-    assert (found.arch, found.features) == (90, "a")
-    assert any("sm_90a" in note for note in found.assumed)
-    (asked,) = kernels(text, arch=90, options=Options(extra=("-arch=sm_90a",)))
-    assert (asked.features, asked.assumed) == ("a", ())
+def test_templates_without_an_instance_are_said() -> None:
+    text = "".join(f"template <class T> __global__ void t{i}(T* o) {{ *o = 1; }}\n" for i in range(6))
+    text += "__global__ void plain() {}\nint main() { float* p = nullptr; t0<float><<<1, 1>>>(p); t1<<<1, 1>>>(p); }\n"
+    for one in kernels(text):
+        assert "kernel templates that nothing instantiates are left out: t1, t2, t3, t4, 1 more" in one.assumed
+    (asked,) = kernels(text, kernel="t1<float>")
+    assert not any("left out" in note for note in asked.assumed)
 
 
-def test_an_architecture_among_the_options_must_be_the_gpus() -> None:
-    with pytest.raises(InputError, match="the code would be for sm_80, the GPU is sm_90"):
-        kernels("__global__ void k() {}", arch=90, options=Options(extra=("-arch=sm_80",)))
+def test_what_only_a_launch_names_stays() -> None:
+    text = "template <class T> struct Twice { static __device__ T of(T a) { return 2 * a; } };\n"
+    text += "template <template <class> class F, class T> __global__ void k(T* x) { x[0] = F<T>::of(x[0]); }\n"
+    text += "__global__ void other() {}\nint main() { k<Twice, double><<<1, 1>>>(nullptr); }\n"
+    assert {one.title for one in kernels(text)} == {"k<Twice, double>", "other"}
 
 
-@pytest.mark.parametrize("name, arch", [("sm_61", 61), ("sm_70", 70)])
-def test_older_machines_are_answered_from_a_proxy(name: str, arch: int) -> None:
-    (found,) = programs(ROOT / "examples" / "saxpy.cu", gpu(name), None, Options())
-    assert (found.arch, found.proxy_isa) == (75, "sm_75")
-
-
-def test_machines_without_any_compiler_are_refused() -> None:
-    with pytest.raises(InputError, match="No compiler at hand makes code for compute capability 3.5"):
-        kernels("__global__ void k() {}", arch=35)
-
-
-def test_kernels_come_in_the_order_of_the_source() -> None:
-    text = "".join(f"__global__ void {name}(int* x) {{ x[0] = {i}; }}\n" for i, name in enumerate("cadb"))
-    text += "template <class T> __global__ void t(T* x) { x[0] = 1; }\nvoid f() { t<float><<<1, 1>>>(0); }\n"
-    found = programs(text, gpu("sm_90"), None, Options())
-    assert [plain_name(one.title).partition("<")[0] for one in found] == ["c", "a", "d", "b", "t"]
+def test_a_launch_whose_template_arguments_are_deduced_is_said() -> None:
+    text = "namespace ns { template <class T> __global__ void t(T* o) { *o = 1; } }\n"
+    text += "int main() { float* p = nullptr; ns::t<<<1, 1>>>(p); }\n"
+    with pytest.raises(InputError, match=r"launch of ns::t leaves its template arguments .* --kernel 'ns::t<float>'"):
+        kernels(text)
+    (beside,) = kernels(f"__global__ void plain() {{}}\n{text}")
+    assert any("the launch of ns::t leaves its template arguments" in note for note in beside.assumed)
+    (asked,) = kernels(text, kernel="t<float>")
+    assert (asked.title, asked.assumed) == ("ns::t<float>", ())

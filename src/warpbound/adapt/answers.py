@@ -75,6 +75,6 @@ def _said(name: str, x: Launched) -> Answer:
     if answer.rate is not None and not math.isfinite(answer.rate):
         return silent(NOTHING_BINDS)
     if symbols := x.given.get(name):
-        told = f"the file gives {', '.join(symbols)}"
+        told = f"{x.given_by} {', '.join(symbols)}"
         return dataclasses.replace(answer, reason="; ".join(filter(None, (told, answer.reason))))
     return answer

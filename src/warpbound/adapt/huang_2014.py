@@ -9,7 +9,6 @@ from typing import Any
 
 from warpbound.adapt.accesses import accesses
 from warpbound.adapt.launched import Answer, Launched, present
-from warpbound.isa.limits import limits
 from warpbound.models.huang_2014 import Inputs, Interval, is_physical, predict, service_time
 
 WANTED = {"intervals": "the latency of DRAM, and the number of instructions"}
@@ -18,7 +17,7 @@ BEYOND = "an interval asks for more than the bandwidth, where this model has no 
 
 def known(x: Launched) -> dict[str, Any]:
     a = accesses(x)
-    schedulers = float(limits(x.gpu.compute_capability).sub_cores)
+    schedulers = float(x.gpu.limits.sub_cores)
     found = []
     if a.arithmetic:
         found.append(Interval(1.0, max(1.0, a.arithmetic_latency), a.arithmetic))
@@ -37,7 +36,7 @@ def answer(inputs: Inputs, x: Launched) -> Answer:
     per_inst = float(found.total)
     physical = bool(is_physical(inputs)) and per_inst > 0
     rate = 1.0 / per_inst if per_inst else None
-    insts, schedulers = x.work.warp_instructions, limits(x.gpu.compute_capability).sub_cores
+    insts, schedulers = x.work.warp_instructions, x.gpu.limits.sub_cores
     warp_rate = schedulers * rate / insts if rate and insts and physical else 0.0
     note = "per scheduler" if physical else BEYOND
     return Answer(x.seconds(warp_rate), rate, "inst/cycle/scheduler", str(found.bottleneck), note)

@@ -8,7 +8,6 @@ from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
 from warpbound.adapt.launched import WARP, Answer, Launched, present
-from warpbound.isa.limits import limits
 from warpbound.models.interval_analysis import Inputs, predict
 from warpbound.workload.files.lanes import issue_rate, pipe_cycles
 
@@ -49,7 +48,7 @@ def _insts(x: Launched) -> dict[str, float]:
 def _width(x: Launched, pipe: str) -> float:
     """Lanes of the chip per cycle; a pipe that is not modelled is as wide as issue."""
     cycles = pipe_cycles(x.gpu, pipe)
-    sub_cores = limits(x.gpu.compute_capability).sub_cores
+    sub_cores = x.gpu.limits.sub_cores
     slots = WARP * issue_rate(x.gpu)
     lanes = min(slots, WARP * sub_cores / cycles) if cycles else slots
     return lanes * x.gpu.value("sm_count")

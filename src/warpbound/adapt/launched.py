@@ -29,7 +29,7 @@ class Launched:
     """A launch whose per-warp work is known; what is None is not.
 
     dram_cycles : unloaded DRAM latency at the clock. locality : where blocks were executed. given : model -> its own
-    symbols, taken before all else.
+    symbols, taken before all else; given_by : who says them, in words.
     """
 
     work: Workload
@@ -43,6 +43,7 @@ class Launched:
     threads_per_block: int | None
     locality: Locality | None = None
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    given_by: str = "the file gives"
 
     @property
     def warps(self) -> float | None:

@@ -9,44 +9,44 @@ Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units 
 
 from dataclasses import replace
 
-from warpbound.isa.limits import limits
-from warpbound.isa.timings import timing
-from warpbound.latency import tensor_rate
+from warpbound.latency import own_timing, tensor_rate
 from warpbound.machine import Gpu
-from warpbound.workload import Workload
-from warpbound.workload.files.lanes import issue_rate
+from warpbound.workload import Memory, Workload
+from warpbound.workload.files.lanes import PIPE_OF, issue_rate
 
 SECTOR_B = 32
 LINE_B = 128
 FIRST_WITH_CACHES = 20
-_UNITS = {  # unit of isa/families.toml -> resource of the reports
-    "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
-    "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
-}  # fmt: skip
 _TRAFFIC = {  # resource -> counts of Memory that it serves
     "shared": ("shared_wavefronts_load", "shared_wavefronts_store", "shared_wavefronts_atomic"),
     "l1": ("l1_wavefronts", "l1_narrow"),
     "l2": ("l2_sectors_read", "l2_sectors_written"),
     "dram": ("dram_bytes_read", "dram_bytes_written"),
 }
+_OF_THEM = {  # counts that follow those
+    "l1": ("store_pieces",), "l2": ("l2_sectors_led", "l2_sectors_together", "l2_sectors_far"),
+}  # fmt: skip
 RESOURCES = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "shared", "l1", "l2", "dram")
 
 
 def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """SM cycles that one unit of work occupies each resource it uses; every name in RESOURCES."""
-    sub_cores = limits(gpu.compute_capability).sub_cores
+    sub_cores = gpu.limits.sub_cores
     cycles = dict.fromkeys(RESOURCES, 0.0)
     cycles["issue"] = issues(work, gpu) / issue_rate(gpu)
     for unit, busy in work.units.items():
-        resource = _UNITS.get(unit)
+        resource = PIPE_OF.get(unit)
         if resource:
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
     cycles["shared"] = _traffic(work, "shared")
     if gpu.arch >= FIRST_WITH_CACHES:
-        cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"))
-        cycles["l2"] = SECTOR_B * _traffic(work, "l2") / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
+        cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"), gpu.get("store_piece_cost"))
+        sectors = _traffic(work, "l2") + more_together(work.memory, gpu)
+        served = SECTOR_B * sectors / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
+        crossing = SECTOR_B * work.memory.l2_sectors_far * gpu.value("sm_count") * clock_hz
+        cycles["l2"] = max(served, crossing / far_bandwidth(gpu))
     cycles["dram"] = _traffic(work, "dram") / per_sm_cycle(gpu, "dram_achievable_bandwidth", clock_hz)
     return cycles
 
@@ -58,11 +58,27 @@ def issues(work: Workload, gpu: Gpu) -> float:
     """
     if work.issue_slots is None:
         return work.warp_instructions
-    table = timing(gpu.arch, gpu.key)
+    table = own_timing(gpu)
     again = table.get("reissue") if table else None
     memory = work.memory
     spread = memory.l1_wavefronts - SECTOR_B * memory.ideal_sectors / LINE_B if memory.ideal_sectors else 0.0
     return work.issue_slots + (again or 0.0) * (memory.shared_conflict_wavefronts + max(0.0, spread))
+
+
+def more_together(memory: Memory, gpu: Gpu) -> float:
+    """Sectors that L2 seems to serve beyond those read, as all SMs ask for some at once; below 0 where that is quicker.
+
+    0 where `l2_shared_read_bandwidth` was not measured.
+    """
+    separate, together = gpu.get("l2_bandwidth"), gpu.get("l2_shared_read_bandwidth")
+    if not separate or not together:
+        return 0.0
+    return (separate / together - 1.0) * min(memory.l2_sectors_together, memory.l2_sectors_read)
+
+
+def far_bandwidth(gpu: Gpu) -> float:
+    """Rate of the chip for sectors that the reader's side of L2 lacks, B/s; that of any others where none is known."""
+    return gpu.get("l2_far_bandwidth") or gpu.get("l2_bandwidth") or float("inf")
 
 
 def _traffic(work: Workload, resource: str) -> float:
@@ -72,11 +88,12 @@ def _traffic(work: Workload, resource: str) -> float:
 def eased(work: Workload, resource: str, factor: float) -> Workload:
     """The same work with `factor` times the demand on one resource."""
     if resource in _TRAFFIC:
-        return work.with_memory(**{name: factor * getattr(work.memory, name) for name in _TRAFFIC[resource]})
+        counts = (*_TRAFFIC[resource], *_OF_THEM.get(resource, ()))
+        return work.with_memory(**{name: factor * getattr(work.memory, name) for name in counts})
     if resource == "issue":
         slots = None if work.issue_slots is None else factor * work.issue_slots
         return replace(work, warp_instructions=factor * work.warp_instructions, issue_slots=slots)
-    units = {unit: busy * (factor if _UNITS.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
+    units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
     tensor = {kind: factor * count for kind, count in work.tensor.items()} if resource == "tensor" else work.tensor
     return replace(work, units=units, tensor=tensor)
 

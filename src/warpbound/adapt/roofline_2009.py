@@ -7,15 +7,15 @@ from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
 from warpbound.adapt.launched import Answer, Launched, silent
-from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.models.roofline_2009 import Inputs, predict
 from warpbound.workload import Workload
-from warpbound.workload.files.lanes import old, pipe_cycles
+from warpbound.workload.files.lanes import old, pipe_cycles, stretch
 
 _FASTEST = {"fp32": ("FFMA", 2), "fp64": ("DFMA", 2), "fp16": ("HFMA2", 4), "bf16": ("HFMA2", 4)}
+_PIPE = {"fp64": "fp64"}  # of a type; the FP32 lanes' where it is not here
 WARP = 32
 MOST_STAYS = 0.5  # of the bytes touched, that DRAM moves; below, its time is that of a remainder
 WANTED: dict[str, str] = {}
@@ -45,12 +45,12 @@ def peak(gpu: Gpu, kind: str, clock_hz: float, work: Workload) -> float:
 
 def _per_cycle(gpu: Gpu, kind: str) -> float:
     """Operations of one SM per cycle; machines older than 7.0 do half precision no faster than single."""
-    sub_cores = limits(gpu.compute_capability).sub_cores
+    sub_cores = gpu.limits.sub_cores
     opcode, operations = _FASTEST[kind]
     if old(gpu) is None:
-        cycles = max(opcode_facts(opcode, (), gpu.arch).demand.values())
+        cycles = max(opcode_facts(opcode, (), gpu.arch).demand.values()) * stretch(gpu, _PIPE.get(kind, "fma"))
         return operations * WARP * sub_cores / cycles
-    cycles = pipe_cycles(gpu, "fp64" if kind == "fp64" else "fma") or pipe_cycles(gpu, "fma")
+    cycles = pipe_cycles(gpu, _PIPE.get(kind, "fma")) or pipe_cycles(gpu, "fma")
     return 2 * WARP * sub_cores / cycles
 
 

@@ -30,16 +30,26 @@ def digest(*parts: bytes | str) -> str:
 
 def cached(name: str, make: Callable[[], bytes]) -> bytes:
     """The bytes kept under `name`; made, and kept where the disk allows it, when there are none."""
-    path = folder() / name[:2] / name
-    try:
-        kept = path.read_bytes()
-    except OSError:
-        kept = b""
-    if len(kept) > _CHECK_B and hashlib.sha256(kept[_CHECK_B:]).digest() == kept[:_CHECK_B]:
-        return kept[_CHECK_B:]
+    found = kept(name)
+    if found is not None:
+        return found
     made = make()
-    keep(path, hashlib.sha256(made).digest() + made)
+    keep(_place(name), hashlib.sha256(made).digest() + made)
     return made
+
+
+def kept(name: str) -> bytes | None:
+    """The bytes kept under `name`, None where there are none or damaged ones."""
+    try:
+        whole = _place(name).read_bytes()
+    except OSError:
+        return None
+    sound = len(whole) > _CHECK_B and hashlib.sha256(whole[_CHECK_B:]).digest() == whole[:_CHECK_B]
+    return whole[_CHECK_B:] if sound else None
+
+
+def _place(name: str) -> Path:
+    return folder() / name[:2] / name
 
 
 def keep(path: Path, contents: bytes) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from warpbound.errors import InputError, MissingTool
+from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.kernel import Symbol
 
 RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler from sm_90 on, for the driver
@@ -64,7 +64,7 @@ def read_cubin(image: bytes, source: str) -> Cubin:
         from elftools.common.exceptions import ELFError
         from elftools.elf.elffile import ELFFile
     except ImportError as missing:
-        raise MissingTool("Reading a cubin needs pyelftools.", "Install warpbound[cuda].") from missing
+        raise MissingTool("Reading a cubin needs pyelftools.", install("cuda")) from missing
     try:
         elf = ELFFile(io.BytesIO(image))
         if elf["e_machine"] not in ("EM_CUDA", _EM_CUDA):

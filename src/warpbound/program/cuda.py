@@ -14,10 +14,14 @@ from warpbound.program.headers import Headers, reachable
 from warpbound.program.host_code import Source, take_apart
 from warpbound.program.signatures import Signature, qualified
 
-FRONT_END = "5"  # raise when the front end changes what it makes of the same input
+FRONT_END = "9"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 _ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
+_UNOPENED = re.compile(r'cannot open source file "(.*)"')
+_FEW = 4  # names in a note
+_OF_INSTANCES = "__nv_name_map"  # where the compiler reads name expressions
+_FROM_DEVICE = "device-side kernel launch"
 _ARCH_OPTION = re.compile(r"^(?:-arch|--gpu-architecture)(?:=(.*))?$")
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
 _UNMARKED = "-default-device"  # the flag that takes functions without a mark for device code
@@ -79,6 +83,11 @@ class _Job:
             ]  # fmt: skip
             made, notes = self._best(source, target, flags)
         self._require_kernel(source, made)
+        if source.unread_line is not None:
+            notes += (f"line {source.unread_line}: host code that is not understood; a launch in it may be overlooked",)
+        if left_out := [] if self.options.instance else _left_out(source, made):
+            notes += (f"kernel templates that nothing instantiates are left out: {', '.join(left_out)}",)
+            notes += tuple(_not_deduced(one) for one in source.deduced if one in left_out)
         return Compiled(made.cubin, made.titles, _overloads(source.kernels), spills(made.log), notes)
 
     def _target(self) -> tuple[str, list[str]]:
@@ -121,7 +130,11 @@ class _Job:
                 refused.append(made.log)
         if empty and (source.kernels or not refused or "__global__" not in self.text):
             return empty
-        raise self._refusal(min(refused, key=lambda log: len(_ERROR.findall(log)) or 1000))
+        telling = [log for log in refused if not set(_UNOPENED.findall(log)) & set(source.absent)]
+        log = min(telling or refused, key=lambda log: len(_ERROR.findall(log)) or 1000)
+        if not self.options.instance and {file for file, _, _ in _ERROR.findall(log)} == {_OF_INSTANCES}:
+            raise self._uninstantiated(source)  # launched with a template argument of the function around
+        raise self._refusal(log, source.absent)
 
     def _with_remedies(
         self, unit: nvrtc.Unit, target: str, flags: list[str], wanted: list[str]
@@ -136,7 +149,7 @@ class _Job:
             return made, (f"compiled for {target}a: the source uses what no other architecture has",)
         return made, ()
 
-    def _refusal(self, log: str) -> InputError:
+    def _refusal(self, log: str, absent: tuple[str, ...]) -> InputError:
         lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]
         whole = "\n  ".join(lines[:_LOG_LINES])
         if self.options.instance and nvrtc.rejected(log):
@@ -152,10 +165,17 @@ class _Job:
                 f"{self.name} does not compile: {said.rstrip('.')}.{rest}", "Mend the source or the options."
             )
         file, line, message = errors[0]
+        if _FROM_DEVICE in message:
+            return InputError(
+                f"{file}, line {line}: a kernel is launched from device code, which is not analysed.",
+                "Leave that launch out, and analyse the kernel that it starts by itself.",
+            )
+        own = [f"<{name}>" for name in absent if "." in name or "/" in name]  # not the C++ library's
+        left_out = f" Not found and left out: {', '.join(own)}; if device code needs it, -I its folder." if own else ""
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         return InputError(
             f"{self.name} does not compile: {file}, line {line}: {message.rstrip('.')}{more}.\n  {whole}\n",
-            "Mend the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.",
+            f"Mend the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.{left_out}",
         )
 
     def _require_kernel(self, source: Source, made: nvrtc.Made) -> None:
@@ -165,13 +185,31 @@ class _Job:
             raise InputError(
                 f"{self.name}: the compiler options make no machine code.", "Leave out what asks for PTX or LTO."
             )
-        templates = list(dict.fromkeys(one.qualified for one in source.kernels if one.template))
-        if templates:
-            raise InputError(
-                f"{self.name}: nothing instantiates its kernel templates ({', '.join(templates)}).",
-                f"Name an instance with its template arguments, like --kernel '{templates[0]}<float>'.",
-            )
+        if any(one.template for one in source.kernels):
+            raise self._uninstantiated(source)
         raise InputError(f"{self.name}: there is no __global__ function in it.", "Give a file with a kernel.")
+
+    def _uninstantiated(self, source: Source) -> InputError:
+        templates = list(dict.fromkeys(one.qualified for one in source.kernels if one.template))
+        if source.deduced:
+            return InputError(f"{self.name}: {_not_deduced(source.deduced[0])}.", _named(source.deduced[0]))
+        reason = f"{self.name}: nothing instantiates its kernel templates ({', '.join(templates)})."
+        return InputError(reason, _named(templates[0]))
+
+
+def _named(template: str) -> str:
+    return f"Name an instance with its template arguments, like --kernel '{template}<float>'."
+
+
+def _not_deduced(template: str) -> str:
+    return f"the launch of {template} leaves its template arguments to be deduced from host code, which is not read"
+
+
+def _left_out(source: Source, made: nvrtc.Made) -> list[str]:
+    """The kernel templates of a source without any instance in what was made of it; a few of many."""
+    there = {title.partition("<")[0].strip() for title in made.titles.values()}
+    names = list(dict.fromkeys(one.qualified for one in source.kernels if one.template and one.qualified not in there))
+    return names if len(names) <= _FEW else [*names[:_FEW], f"{len(names) - _FEW} more"]
 
 
 def _overloads(kernels: tuple[Signature, ...]) -> dict[str, list[list[tuple[str, str]]]]:

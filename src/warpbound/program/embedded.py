@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from warpbound.errors import InputError, MissingTool
+from warpbound.errors import InputError, MissingTool, install
 from warpbound.machine import Gpu
 from warpbound.program import nvjitlink
 from warpbound.program.cache import cached, digest
@@ -114,7 +114,7 @@ def _linked(parts: Sequence[bytes], machine: Gpu, name: str) -> bytes:
     if not nvjitlink.version():
         raise MissingTool(
             f"{name} holds device code that is not linked yet (-rdc=true), and nvJitLink is not installed.",
-            "Install warpbound[ptx], or give the linked program.",
+            f"{install('ptx')}, or give the linked program.",
         )
     flags = [f"-arch=sm_{machine.arch}"]
 

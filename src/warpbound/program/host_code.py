@@ -10,16 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from warpbound.errors import MissingTool
+from warpbound.errors import MissingTool, install
 from warpbound.program.host_headers import FOR_STD
-from warpbound.program.signatures import Signature, first_of, instances, parameters
+from warpbound.program.signatures import Signature, deduced, first_of, instances, parameters
 
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
-_UNPARSED = re.compile(r"__(?:cluster_dims|block_size|maxnreg)__[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)")
+_ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"
+_LIMITS = r"__(?:cluster_dims|block_size|maxnreg|(?:builtin_)?align)__"
+_LIMITING = re.compile(  # macros that stand for limits of a launch alone
+    rf"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^()\n]*\))?(?:[ \t]*(?:{_LIMITS}|__launch_bounds__){_ARGUMENTS})+[ \t]*$",
+    re.M,
+)
 _ENTRY = re.compile(r"__global__")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _LIBRARY = re.compile(r"\b(std|thrust)\s*::")
 _HEADER = re.compile(r"<([^>]+)>")
+_HEADER_LINE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>", re.M)
 _CONTAINERS = frozenset(
     {
         "translation_unit",
@@ -59,13 +65,19 @@ class Source:
 
     device : the device code with its lines in place. headers : the same of the user's headers, by name.
     kernels : its kernels as written. launched : the instances that the host launches or that are spelled out,
-    and the kernels that only a launch keeps alive (static ones), as name expressions.
+    and the kernels that only a launch keeps alive (static ones), as name expressions. deduced : kernel templates that
+    the host launches without template arguments.
+    absent : headers in angle brackets that are nowhere and were blanked. unread_line : the first line
+    of host code with launches that no grammar accepts, so that some may go unseen; None where there is none.
     """
 
     device: str
     headers: dict[str, str]
     kernels: tuple[Signature, ...]
     launched: tuple[str, ...]
+    deduced: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    unread_line: int | None = None
 
 
 @dataclass
@@ -83,30 +95,52 @@ def take_apart(text: str, headers: Mapping[str, str], known_header: Callable[[st
 
     Raises MissingTool where tree-sitter is not installed.
     """
-    roots = {name: _parse(code) for name, code in {"": text, **headers}.items()}
+    limiting = [name for code in (text, *headers.values()) for name in _LIMITING.findall(code)]
+    roots = {name: _parse(code, limiting) for name, code in {"": text, **headers}.items()}
     marks = _words_for(_MARK, roots.values())
     items = {name: list(_items(root, marks)) for name, root in roots.items()}
     everything = [item for some in items.values() for item in some]
-    _keep_what_is_named(everything)
+    entries = _words_for(_ENTRY, roots.values())
+    kernels = tuple(one for root in roots.values() for one in _signatures(root, entries, ()))
+    launched = instances(text, kernels, roots[""])
+    _keep_what_is_named(everything, {word for name in launched for word in _WORD.findall(name)})
     named = {word for item in everything if item.kept for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, named)
     blanked = {
         name: _blank(code.encode(), _host_parts(roots[name], items[name], marks, includes))
         for name, code in {"": text, **headers}.items()
     }
-    entries = _words_for(_ENTRY, roots.values())
-    kernels = tuple(one for root in roots.values() for one in _signatures(root, entries, ()))
-    return Source(blanked.pop(""), blanked, kernels, instances(text, kernels, roots[""]))
+    launching = [one.node for one in items[""] if not one.kept and "<<<" in one.text]
+    return Source(
+        blanked.pop(""), blanked, kernels, launched, deduced(text, kernels),
+        absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
+        unread_line=min((line for node in launching if (line := _first_error(node)) is not None), default=None),
+    )  # fmt: skip
 
 
-def _parse(text: str) -> Any:
+def _first_error(node: Any) -> int | None:
+    """The line, from 1, of the first piece below a node that is no C++ or lacks a token."""
+    if not node.has_error:
+        return None
+    if node.type == "ERROR" or node.is_missing:
+        return int(node.start_point[0]) + 1
+    return next((line for child in node.children if (line := _first_error(child)) is not None), None)
+
+
+def _parse(text: str, limiting: Iterable[str]) -> Any:
+    """The tree of a file, in which the limits that the grammar does not know are blank, and so are macros of limits."""
     try:
         import tree_sitter_cuda
         from tree_sitter import Language, Parser
     except ImportError as missing:
-        raise MissingTool("Reading CUDA C++ needs tree-sitter-cuda.", "Install warpbound[cuda].") from missing
-    plain = _UNPARSED.sub(lambda found: " " * len(found[0].encode()), text)
+        raise MissingTool("Reading CUDA C++ needs tree-sitter-cuda.", install("cuda")) from missing
+    words = "|".join((f"{_LIMITS}{_ARGUMENTS}", *(rf"^.*define.*$|\b{name}\b(?:{_ARGUMENTS})?" for name in limiting)))
+    plain = re.sub(words, _without_limit, text, flags=re.M)
     return Parser(Language(tree_sitter_cuda.language())).parse(plain.encode()).root_node
+
+
+def _without_limit(found: re.Match[str]) -> str:
+    return found[0] if "define" in found[0] else " " * len(found[0].encode())
 
 
 @dataclass(frozen=True)
@@ -165,10 +199,11 @@ def _is_class(node: Any) -> bool:
     )
 
 
-def _keep_what_is_named(items: Iterable[_Item]) -> None:
-    """Spread from the kept items to those that declare a word in them. A host function is never kept."""
+def _keep_what_is_named(items: Iterable[_Item], launched: set[str]) -> None:
+    """Spread from the kept items, and from the words of the instances that are launched, to those that declare a word
+    in them. A host function is never kept."""
     waiting = [item for item in items if not item.kept and not _is_host_function(item.node)]
-    words = {word for item in items if item.kept for word in _WORD.findall(item.text)}
+    words = launched.union(word for item in items if item.kept for word in _WORD.findall(item.text))
     while found := [item for item in waiting if item.declares & words]:
         for item in found:
             item.kept = True

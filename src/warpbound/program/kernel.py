@@ -5,6 +5,7 @@ from functools import cached_property
 
 from warpbound.program.flow import Flow, flow
 from warpbound.program.instruction import Instruction
+from warpbound.program.register_sets import RegisterSets, register_sets
 
 LISTING_NOTE = "registers, shared memory and parameters are not in a listing"
 
@@ -83,6 +84,11 @@ class Program:
     def flow(self) -> Flow:
         """Basic blocks and loops."""
         return flow(self.instructions, self.labels, self.functions)
+
+    @cached_property
+    def register_sets(self) -> RegisterSets:
+        """What each instruction reads and writes."""
+        return register_sets(self.instructions)
 
     def source_line(self, number: int) -> str:
         """Text of a line of the source (from 1), empty when the source is not at hand."""

@@ -4,7 +4,8 @@ Source   NVIDIA's disassemblies: from Volta on 16 bytes each with its own contro
          one word of three control fields before every three; on Kepler one word before every seven; before that none,
          on 1.x 4 or 8 bytes. Fields of Maxwell: S. Gray, maxas, "Control Codes"; there a stall count of 0 pairs an
          instruction with the next one, as in all pairs that disassemblers put into braces; on Kepler the byte 0x04
-         does: C. Bumiller's notes on Fermi and Kepler (envytools).
+         does: C. Bumiller's notes on Fermi and Kepler (envytools). Where parameters begin in constant bank 0: cubins of
+         NVRTC 13.5 for sm_75 to sm_121; before, published listings (Volkov's vector addition on Kepler).
 """
 
 FIRST_WITH_OWN_WORDS = 70  # the first with 128-bit instructions that carry their own control word
@@ -52,3 +53,9 @@ def _group_bytes(arch: int) -> int:
     if MAXWELL <= arch < FIRST_WITH_OWN_WORDS:
         return 32
     return 64 if KEPLER <= arch < MAXWELL else 0
+
+
+def parameter_base(arch: int) -> int:
+    """Where the parameters begin in constant bank 0, bytes; of 1.x, which have them in shared memory, 0x10."""
+    first = ((100, 0x380), (90, 0x210), (FIRST_WITH_OWN_WORDS, 0x160), (KEPLER, 0x140), (FERMI, 0x20))
+    return next((base for since, base in first if arch >= since), 0x10)

@@ -9,8 +9,8 @@ from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.kernel import Program
-from warpbound.program.layout import MAXWELL
-from warpbound.program.naming import plain_name
+from warpbound.program.layout import MAXWELL, parameter_base
+from warpbound.program.naming import title_of
 from warpbound.program.reader import Section
 from warpbound.program.sass import kernels, read_listing
 from warpbound.program.targets import unknown_targets
@@ -63,7 +63,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     reserved = RESERVED_SHARED_B if arch >= 90 else 0
     return Program(
         name=section.name,
-        title=plain_name(section.name),
+        title=title_of(section.name),
         arch=arch,
         features=variant,
         instructions=tuple(section.instructions),
@@ -72,6 +72,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
         registers=section.registers or highest + 1,
         shared_bytes=max(0, (section.shared_bytes or 0) - reserved),
         local_bytes=section.local_bytes,
+        parameter_base=parameter_base(arch),
         source_name=name,
         assumed=tuple(assumed),
     )

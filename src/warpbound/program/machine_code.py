@@ -9,23 +9,23 @@ from warpbound.program.cubin import Cubin, read_cubin
 from warpbound.program.flow import CALLS
 from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program
-from warpbound.program.naming import plain_name
+from warpbound.program.naming import plain_name, title_of
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.reader import Section
 from warpbound.program.sass import Listing, kernels, read_listing
 
 
-def from_cubin(image: bytes, name: str, compiled: Compiled | None = None) -> tuple[Program, ...]:
-    """Every kernel of a cubin, in the order of its source; `name` is the file's.
+def from_cubin(
+    image: bytes, name: str, compiled: Compiled | None = None, listing: str | None = None
+) -> tuple[Program, ...]:
+    """Every kernel of a cubin, in the order of its source; `name` is the file's, `listing` what nvdisasm says of it.
 
     Raises InputError where it cannot be read.
     """
     cubin = read_cubin(image, name)
-    listing = read_listing(disassemble(image, name), name)
+    read = read_listing(disassemble(image, name) if listing is None else listing, name)
     found = [
-        _program(section, listing, cubin, compiled, name)
-        for section in kernels(listing)
-        if section.name in cubin.kernels
+        _program(section, read, cubin, compiled, name) for section in kernels(read) if section.name in cubin.kernels
     ]
     return tuple(_as_in_the_source(found))
 
@@ -47,7 +47,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
     known = _agreed([one for one in written if len(one) == len(facts.parameters)], len(facts.parameters))
     return Program(
         name=section.name,
-        title=(compiled.titles.get(section.name) if compiled else None) or plain,
+        title=(compiled.titles.get(section.name) if compiled else None) or title_of(section.name),
         arch=cubin.arch,
         features=listing.variant,
         instructions=_placed(section.instructions, name),

@@ -7,10 +7,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from warpbound.errors import InputError, MissingTool
-from warpbound.program.cache import cached, digest
+from warpbound.errors import InputError, MissingTool, install
+from warpbound.program.cache import cached, digest, kept
+from warpbound.program.joined import is_of, joined, listings
 
 TIMEOUT_S = 120
 _FLAGS = ("-c", "-hex", "-gi")
@@ -43,29 +46,74 @@ def disassemble(image: bytes, source: str) -> str:
 
     Raises MissingTool where nvdisasm is not installed, InputError where it refuses the image.
     """
+    return cached(_name(image), lambda: _run(_tool(), image, source)).decode()
+
+
+def disassemble_all(images: Sequence[bytes], source: str) -> list[str]:
+    """The listing of each cubin, as `disassemble` gives it; those that are new are read by one call.
+
+    One that cannot be joined with the others, or whose listing does not show its code bit by bit, is read alone.
+    """
+    new = [image for image in dict.fromkeys(images) if kept(_name(image)) is None]
+    together = dict(zip(new, _together(new, source), strict=True)) if len(new) > 1 else {}
+    return [
+        disassemble(image, source) if (found := together.get(image)) is None
+        else cached(_name(image), found.encode).decode()
+        for image in images
+    ]  # fmt: skip
+
+
+def _together(images: Sequence[bytes], source: str) -> list[str | None]:
+    """A listing of each, None where it must be read alone."""
+    alone: list[str | None] = [None] * len(images)
+    whole = joined(images)
+    if whole is None:
+        return alone
+    with _file(whole) as place:
+        done = _started([str(_tool()), *_FLAGS, "--no-dataflow", place], source)
+    if done.returncode:
+        return alone
+    parts = listings(done.stdout.decode(errors="replace"), len(images))
+    fit = (
+        is_of(part, image) and not _INDIRECT.search(part.encode()) for part, image in zip(parts, images, strict=True)
+    )
+    return [part if fits else None for part, fits in zip(parts, fit, strict=True)]
+
+
+def _name(image: bytes) -> str:
+    """Under which its listing is kept."""
+    return digest("nvdisasm", version(), image)
+
+
+def _tool() -> Path:
     tool = find()
     if tool is None:
-        raise MissingTool("Reading machine code needs nvdisasm.", "Install warpbound[cuda].")
-    name = digest("nvdisasm", version(), image)
-    return cached(name, lambda: _run(tool, image, source)).decode()
+        raise MissingTool("Reading machine code needs nvdisasm.", install("cuda"))
+    return tool
 
 
 def _run(tool: Path, image: bytes, source: str) -> bytes:
     """The listing without the analysis of data flow, a third of the time; with it where it has something to say."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(image)
-        file.flush()
-        quick = _started([str(tool), *_FLAGS, "--no-dataflow", file.name], source)
-        done = quick
-        if quick.returncode or _INDIRECT.search(quick.stdout):
-            done = _started([str(tool), *_FLAGS, file.name], source)
+    with _file(image) as place:
+        done = _started([str(tool), *_FLAGS, "--no-dataflow", place], source)
+        if done.returncode or _INDIRECT.search(done.stdout):
+            done = _started([str(tool), *_FLAGS, place], source)
     if done.returncode or not done.stdout.strip():
-        message = done.stderr.decode(errors="replace").replace(file.name, source).strip().splitlines()
+        message = done.stderr.decode(errors="replace").replace(place, source).strip().splitlines()
         raise InputError(
             f"{source}: nvdisasm refused it: {message[-1] if message else 'no output'}.",
             "Give a cubin for sm_75 or later, as nvcc or NVRTC writes it.",
         )
     return done.stdout
+
+
+@contextmanager
+def _file(image: bytes) -> Iterator[str]:
+    """The path of a cubin on disk, while it is needed."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(image)
+        file.flush()
+        yield file.name
 
 
 def _started(command: list[str], source: str) -> subprocess.CompletedProcess[bytes]:

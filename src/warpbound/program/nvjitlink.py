@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from warpbound.errors import MissingTool
+from warpbound.errors import MissingTool, install
 
 TIMEOUT_S = 120.0
 CHILD = "warpbound.program.linker_process"
@@ -117,7 +117,7 @@ def _library() -> Any:
 
 
 def _missing() -> MissingTool:
-    return MissingTool("PTX becomes machine code by nvJitLink.", "Install warpbound[ptx].")
+    return MissingTool("PTX becomes machine code by nvJitLink.", install("ptx"))
 
 
 def _fetch(size_of: Any, fetch: Any, handle: int) -> bytes:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from warpbound.errors import InputError, MissingTool
+from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import digest, folder
 from warpbound.program.host_headers import STAND_INS
 
@@ -78,9 +78,10 @@ def _build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     nvrtc = _library()
     success = nvrtc.nvrtcResult.NVRTC_SUCCESS
     texts = [text.encode() for text in unit.headers.values()]
-    names = [name.encode() for name in unit.headers]
+    names = [header.encode() for header in unit.headers]
+    name = f"./{unit.name}" if unit.name.startswith("-") else unit.name  # which would be read as an option
     status, program = nvrtc.nvrtcCreateProgram(
-        unit.code.encode(), unit.name.encode(errors="replace"), len(names), texts or None, names or None
+        unit.code.encode(), name.encode(errors="replace"), len(names), texts or None, names or None
     )
     if status != success:
         raise InputError(f"{unit.name}: NVRTC did not start ({status.name}).", "Try `warpbound doctor`.")
@@ -107,7 +108,7 @@ def _library() -> Any:
     try:
         from cuda.bindings import nvrtc
     except ImportError as missing:
-        raise MissingTool("Compiling CUDA C++ needs NVRTC.", "Install warpbound[cuda].") from missing
+        raise MissingTool("Compiling CUDA C++ needs NVRTC.", install("cuda")) from missing
     return nvrtc
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from warpbound.errors import InputError, MissingTool
+from warpbound.errors import InputError, MissingTool, install
 from warpbound.machine import Gpu
 from warpbound.program import nvjitlink
 from warpbound.program.cache import cached, digest
@@ -114,7 +114,7 @@ def _assemble(text: str, name: str, target: str, entries: dict[str, list[list[tu
     if not nvjitlink.version():
         raise MissingTool(
             f"{name} is PTX, and nvJitLink, which makes machine code of it, is not installed.",
-            "Install warpbound[ptx], or assemble it with ptxas and give the cubin.",
+            f"{install('ptx')}, or assemble it with ptxas and give the cubin.",
         )
     flags = [f"-arch={target}", *(["-lineinfo"] if _LINES.search(text) else []), "-Xptxas=-v"]
 

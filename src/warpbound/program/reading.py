@@ -1,14 +1,16 @@
 """Whatever the user gives - CUDA C++, a cubin, a listing - to Programs, one per kernel."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from warpbound import machine as machines
-from warpbound.errors import InputError
+from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.machine import Gpu
 from warpbound.program.bare import is_bare
+from warpbound.program.compiled import Compiled
 from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import Options, compile_cuda, with_instance
 from warpbound.program.cuobjdump import is_dump
@@ -18,10 +20,12 @@ from warpbound.program.kernel import Program
 from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.naming import named, plain_name, spelled
+from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.pacing import paced
 from warpbound.program.ptx import from_ptx, is_ptx
+from warpbound.program.stand_in import with_likely_registers
 
-__all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled"]
+__all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
 
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
@@ -42,20 +46,22 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
     """The one kernel of `source` (a Path, or the text itself) as `gpu` runs it.
 
     kernel : plain name, mangled name or name expression (`scale<float>`); needed where there are several.
-    Raises InputError where the source holds no such kernel or does not compile, MissingTool without a compiler.
+    Raises InputError where the source holds no such kernel or does not compile, MissingTool without a compiler,
+    CommandError where a value is of another kind.
     """
+    if not isinstance(source, Path | str | bytes):
+        raise CommandError(f"The source is a {type(source).__name__}.", "Give a Path, or the text itself.")
+    if not isinstance(defines or {}, Mapping):
+        raise CommandError(f"defines is {defines!r}.", "Give a mapping of names to values.")
+    for name, words in (("options", options), ("include", include)):
+        if isinstance(words, str | Path):
+            raise CommandError(f"{name} is {words!r}.", f"Give a list: [{str(words)!r}].")
     choice = Options(
-        tuple((k, str(v)) for k, v in (defines or {}).items()),
+        tuple((k, str(int(v) if isinstance(v, bool) else v)) for k, v in (defines or {}).items()),
         tuple(Path(folder) for folder in include),
         tuple(options),
     )
-    found = programs(source, machines.gpu(gpu), kernel, choice)
-    if len(found) > 1:
-        raise InputError(
-            f"{found[0].source_name} holds {len(found)} kernels: {', '.join(spelled(found))}.",
-            "Name one of them with kernel= (--kernel).",
-        )
-    return found[0]
+    return _only(programs(source, machines.gpu(gpu), kernel, choice))
 
 
 def programs(source: Source, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
@@ -72,7 +78,7 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
         found = from_binary(raw, name, machine, kernel)
     else:
         found = _from_text(_text(raw, name), name, source, machine, kernel, options)
-    return tuple(paced(fits(one, machine), machine) for one in named(found, kernel, name))
+    return _fitting(named(found, kernel, name), machine)
 
 
 def read_text(path: Path) -> str:
@@ -147,8 +153,66 @@ def _text(raw: bytes, name: str) -> str:
     return text
 
 
+def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Options]) -> list[Program | WarpboundError]:
+    """The one kernel of a CUDA source under each of several options, as `compile_program` gives it, or why there is
+    none; their machine code is read by one call of nvdisasm.
+
+    Raises InputError where the source cannot be read or is no CUDA C++.
+    """
+    name, raw = _contents(source)
+    if is_cubin(raw) or is_binary(raw) or source.suffix not in (".cu", ".cuh"):
+        raise InputError(f"{name} is no CUDA C++, so macros change nothing of it.", "Give a .cu file.")
+    text, arch = _text(raw, name), compiled_arch(machine)[0]
+    made: list[Compiled | WarpboundError] = []
+    compilers: list[Callable[[int], Compiled]] = []
+    for options in each:
+        within = with_instance(replace(options, include=(source.parent, *options.include)), kernel)
+        compilers.append(partial(compile_cuda, text, name, options=within))
+        try:
+            made.append(compilers[-1](arch))
+        except WarpboundError as problem:
+            made.append(problem)
+    cubins = list(dict.fromkeys(one.cubin for one in made if isinstance(one, Compiled)))
+    listings = dict(zip(cubins, disassemble_all(cubins, name), strict=True))
+    asked = text, name, machine, kernel
+    return [
+        one if isinstance(one, WarpboundError) else _one_of(one, listings[one.cubin], compiler, asked)
+        for one, compiler in zip(made, compilers, strict=True)
+    ]
+
+
+def _one_of(
+    compiled: Compiled, listing: str, compiler: Callable[[int], Compiled], asked: tuple[str, str, Gpu, str | None]
+) -> Program | WarpboundError:
+    text, name, machine, kernel = asked
+    try:
+        read = with_likely_registers(_read_from(compiled, text, name, machine, listing), compiler)
+        found = _fitting(named(read, kernel, name), machine)
+        return _only(found)
+    except WarpboundError as problem:
+        return problem
+
+
+def _fitting(found: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
+    return tuple(paced(fits(one, machine), machine) for one in found)
+
+
+def _only(found: Sequence[Program]) -> Program:
+    if len(found) > 1:
+        raise InputError(
+            f"{found[0].source_name} holds {len(found)} kernels: {', '.join(spelled(found))}.",
+            "Name one of them with kernel= (--kernel).",
+        )
+    return found[0]
+
+
 def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
-    arch, proxy = compiled_arch(machine)
-    compiled = compile_cuda(text, name, arch, with_instance(options, kernel))
-    found = from_cubin(compiled.cubin, name, compiled)
+    arch, _ = compiled_arch(machine)
+    compiler = partial(compile_cuda, text, name, options=with_instance(options, kernel))
+    return with_likely_registers(_read_from(compiler(arch), text, name, machine, None), compiler)
+
+
+def _read_from(compiled: Compiled, text: str, name: str, machine: Gpu, listing: str | None) -> tuple[Program, ...]:
+    _, proxy = compiled_arch(machine)
+    found = from_cubin(compiled.cubin, name, compiled, listing)
     return tuple(replace(one, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *one.assumed)) for one in found)

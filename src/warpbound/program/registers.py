@@ -20,10 +20,12 @@ _DOUBLE = frozenset({"DADD", "DMUL", "DFMA", "DMNMX", "DSET", "DSETP", "DMAX", "
 _CONVERTS = frozenset({"F2F", "F2I", "I2F", "I2I", "FRND"})
 _ONE_RESULT = frozenset({"PSET", "CSET"})  # the predicate behind it is a source
 _MEMORY = frozenset({"LD", "LDG", "LDU", "LDL", "LDS", "LDC", "LDSM", "LDSLK", "LDCU", "ULDC", "LLD", "GLD"})
+_ATOMICS = frozenset({"ATOM", "ATOMG", "ATOMS"})
 _TEXTURES = frozenset({"TEX", "TLD", "TLD4", "TXD", "TEXS", "TLDS"})
 _PREFIX = {"register": "R", "uniform": "UR", "predicate": "P", "uniform_predicate": "UP"}
 _EARLY = re.compile(r"[-!~|]*([RACo])(\d+)[LH]?(?:\.\w+)*\|?$")  # halves, address and condition registers of 1.x
 _CONDITION = re.compile(r"C\d$")  # 1.x names the condition register that it sets on the opcode
+_ATOMIC = re.compile(r"(?:[FSU]|BF)?(16|32|64|128)(?:x(\d))?$")
 _TYPE = re.compile(r"[FSUB](8|16|32|64)$")
 
 
@@ -92,6 +94,8 @@ def _result_width(one: Instruction) -> int:
         return 2 if types[:1] == ["64"] else 1
     if one.opcode in _MEMORY:
         return _access_width(one)
+    if one.opcode in _ATOMICS:
+        return _atomic_width(one)
     if one.opcode in _TEXTURES:
         return 4
     return 2 if "WIDE" in one.modifiers else 1
@@ -103,6 +107,10 @@ def _source_width(one: Instruction, *, last: bool) -> int:
     if one.opcode in _CONVERTS:
         types = [found[1] for found in map(_TYPE.match, one.modifiers) if found]
         return 2 if types[-1:] == ["64"] else 1
+    if one.opcode in _ATOMICS:
+        return _atomic_width(one)
+    if one.opcode in ("RED", "REDG", "REDS"):
+        return max(_atomic_width(one), _access_width(one))
     if one.opcode in _NO_RESULT:
         return _access_width(one)
     return 2 if last and "WIDE" in one.modifiers else 1
@@ -112,6 +120,14 @@ def _access_width(one: Instruction) -> int:
     """Registers that hold what one lane loads or stores; 256 bits lie in two runs of four."""
     width = next((int(word) // 32 for word in one.modifiers if word in ("64", "96", "128", "256")), 1)
     return width // 2 if _in_two_runs(one) else width
+
+
+def _atomic_width(one: Instruction) -> int:
+    """Registers of one operand of an atomic: 64 bits also as F64, S64 or U64, vectors by their parts (F32x4: four)."""
+    for word in one.modifiers:
+        if found := _ATOMIC.match(word):
+            return max(1, int(found[1]) * int(found[2] or 1) // 32)
+    return 1
 
 
 def _in_two_runs(one: Instruction) -> bool:

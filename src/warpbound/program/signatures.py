@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*<[^;(){}]*?>)\s*<<<")
+_BARE_LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*<<<")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ def instances(text: str, kernels: Sequence[Signature], root: Any) -> tuple[str, 
     wanted = [name for name in names if name.partition("<")[0].strip().rpartition("::")[2] in templates]
     lonely = [one.qualified for one in kernels if one.local and not one.template]
     return tuple(dict.fromkeys([*(qualified(name, kernels) for name in wanted), *lonely]))
+
+
+def deduced(text: str, kernels: Sequence[Signature]) -> tuple[str, ...]:
+    """The kernel templates that `text` launches without their template arguments, which it leaves to be deduced."""
+    bare = {name.rpartition("::")[2] for name in _BARE_LAUNCH.findall(text)}
+    return tuple(dict.fromkeys(one.qualified for one in kernels if one.template and one.name in bare))
 
 
 def qualified(instance: str, kernels: Sequence[Signature]) -> str:

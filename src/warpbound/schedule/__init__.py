@@ -23,7 +23,7 @@ _MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
 
 def _warp(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:
     told = any(one.control is not None for one in instructions)
-    return Warp(instructions, waits, control_words.step if told else dependences.step)
+    return Warp(instructions, waits, control_words.reading(waits) if told else dependences.step)
 
 
 def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
@@ -85,6 +85,7 @@ def _told(warp: Warp, stream: Sequence[int]) -> Schedule:
         waited=tuple(warp.waited),
         producer=tuple(warp.producer),
         phases=tuple(warp.phases),
+        held=warp.held(0, 1.0),
     )
 
 
@@ -112,6 +113,7 @@ def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequ
         phases=tuple(
             Phase(tuple(p % size for p in phase.loads), phase.waited) for phase in warp.phases[warp.closed[-period] :]
         ),
+        held=warp.held(end - period * size, 1.0 / period),
     )
 
 

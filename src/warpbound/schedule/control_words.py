@@ -6,8 +6,10 @@ Source   Control words as the hardware of Volta and later obeys them: stall coun
 """
 
 import re
+from collections.abc import Callable, Sequence
 
 from warpbound.program.instruction import Instruction, Operand
+from warpbound.program.registers import reads, writes
 from warpbound.schedule.records import Wait
 from warpbound.schedule.warp import Step
 
@@ -29,6 +31,23 @@ def step(one: Instruction, wait: Wait) -> Step:
         writes=() if write is None else (write,),
         read=control.read if control else None,
     )
+
+
+def watched(one: Instruction, wait: Wait) -> Step:
+    """The same where some latency is longer than the words count on: its registers are scoreboards too.
+
+    Models   a machine that holds an instruction until the registers that it reads are there.
+    """
+    told = step(one, wait)
+    needs = tuple((register, 0) for register in (() if one.skipped else reads(one)))
+    written = () if one.skipped else writes(one)
+    late = written if wait.late else ()
+    return told._replace(awaited=(*told.awaited, *needs), writes=(*told.writes, *late), forgets=written)
+
+
+def reading(waits: Sequence[Wait]) -> Callable[[Instruction, Wait], Step]:
+    """How control words are read of a program with these waits."""
+    return watched if any(wait.late for wait in waits) else step
 
 
 def _is_group(operand: Operand) -> bool:

@@ -1,6 +1,6 @@
 """What is asked of a schedule and what it answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")
 
@@ -17,6 +17,8 @@ class Wait:
     busy : cycles the queue's unit is taken, before which the next one of the queue does not start.
     hold : cycles the warp itself cannot go on (a barrier).
     loads : a load from global memory, which opens or joins a load phase.
+    follows : number of a board that the latency goes with (isa.latency_classes); empty where it is memory's own.
+    late : the result comes later than the control words count on: what reads its registers waits for them.
 
     For machines and listings without control words:
     gaps : cycles until the warp may issue its next instruction (ILP latency); of a load several, behind the first,
@@ -33,6 +35,8 @@ class Wait:
     loads: bool = False
     gaps: tuple[float, ...] = (1.0,)
     taken: float | None = None
+    follows: str = ""
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class Schedule:
     lines : (file, line) in the kernel -> cause -> cycles; empty name where the place is unknown.
     critical : positions on the chain of waits that ends at the last instruction, in order.
     waited : cycles each position waited for a scoreboard; producer : the position that held it, -1 for none.
-    phases : load phases in order.
+    phases : load phases in order. held : number of a board -> (cycles of the latencies that were waited for and follow
+    it, of these those waited).
     """
 
     stream: tuple[int, ...]
@@ -65,6 +70,7 @@ class Schedule:
     waited: tuple[float, ...]
     producer: tuple[int, ...]
     phases: tuple[Phase, ...]
+    held: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def issue_slots(self) -> int:

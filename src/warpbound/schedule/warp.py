@@ -274,6 +274,23 @@ class Warp:
                 book(holder, self.waits[holder].causes, self.waited[position] * scale)
         return parts, lines
 
+    def held(self, first: int, scale: float) -> dict[str, tuple[float, float]]:
+        """By number of a board: cycles times `scale` of the latencies that follow it and were waited for from position
+        `first` on, and of the waits."""
+        whole: defaultdict[str, float] = defaultdict(float)
+        waited: defaultdict[str, float] = defaultdict(float)
+        for index, times in Counter(self.stream[first:]).items():
+            wait, held = self.waits[index], self.steps[index].held
+            if held:
+                whole[wait.follows] += times * wait.hold
+                waited[wait.follows] += times * held
+        for position in range(first, len(self.stream)):
+            if self.waited[position]:
+                wait = self.waits[self.stream[self.producer[position]]]
+                whole[wait.follows] += wait.write
+                waited[wait.follows] += self.waited[position]
+        return {name: (scale * whole[name], scale * waited[name]) for name in whole if name}
+
 
 def _line(one: Instruction) -> Place:
     place = one.place

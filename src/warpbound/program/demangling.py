@@ -1,0 +1,144 @@
+"""Template arguments of a mangled kernel name, as they are written in a name expression.
+
+Source   Itanium C++ ABI, section 5.1: names, template arguments, builtin types, literals and substitutions; what
+         kernels are instantiated with. Names with anything else (expressions, arrays, function types) are not told.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_BUILTIN = {
+    "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
+    "t": "unsigned short", "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long",
+    "y": "unsigned long long", "f": "float", "d": "double",
+}  # fmt: skip
+_AROUND = {"P": "{}*", "R": "{}&", "O": "{}&&", "K": "{} const", "V": "{} volatile"}
+_LITERAL = re.compile(r"(n?)(\d+)E")
+_SEQUENCE = re.compile(r"S([0-9A-Z]*)_")
+
+
+class _Untold(Exception):
+    """Something that this reader does not know."""
+
+
+@dataclass
+class _Reader:
+    """A mangled name, how far it is read, and what later parts may refer to."""
+
+    text: str
+    at: int = 2
+    seen: list[str] = field(default_factory=list)
+
+    def took(self, word: str) -> bool:
+        found = self.text.startswith(word, self.at)
+        self.at += len(word) if found else 0
+        return found
+
+    def matched(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return found
+
+    def kept(self, word: str) -> str:
+        self.seen.append(word)
+        return word
+
+
+def demangled(mangled: str) -> str | None:
+    """`ns::scale<float, 4>` for `_ZN2ns5scaleIfLi4EEEvPf`; None for names without template arguments or not told."""
+    if not mangled.startswith("_Z"):
+        return None
+    try:
+        name = _name(_Reader(mangled))
+    except (_Untold, RecursionError):
+        return None
+    return name if name.endswith(">") else None
+
+
+def _name(x: _Reader) -> str:
+    if x.took("N"):
+        return _nested(x)
+    word = _source_name(x)
+    if not x.text.startswith("I", x.at):
+        return word
+    x.kept(word)
+    return word + _arguments(x)
+
+
+def _nested(x: _Reader) -> str:
+    name = ""
+    while not x.took("E"):
+        if x.text.startswith("I", x.at):
+            name = name + _arguments(x)
+        elif x.text.startswith("S", x.at) and not name:
+            name = _substitution(x)
+            continue
+        else:
+            name = "::".join(part for part in (name, _source_name(x)) if part)
+        if not x.text.startswith("E", x.at):
+            x.kept(name)
+    return name
+
+
+def _source_name(x: _Reader) -> str:
+    found = x.matched(re.compile(r"\d+"))
+    if found is None:
+        raise _Untold
+    word = x.text[x.at : x.at + int(found[0])]
+    x.at += len(word)
+    return "" if word.startswith("_GLOBAL__N_") else word
+
+
+def _substitution(x: _Reader) -> str:
+    if x.took("St"):
+        return "std"
+    found = x.matched(_SEQUENCE)
+    number = (int(found[1], 36) + 1 if found[1] else 0) if found else len(x.seen)
+    if number >= len(x.seen):
+        raise _Untold
+    return x.seen[number]
+
+
+def _arguments(x: _Reader) -> str:
+    x.at += 1
+    return f"<{', '.join(_until_end(x))}>"
+
+
+def _until_end(x: _Reader) -> list[str]:
+    found: list[str] = []
+    while not x.took("E"):
+        found += _until_end(x) if x.took("J") else [_literal(x) if x.took("L") else _type(x)]
+    return found
+
+
+def _literal(x: _Reader) -> str:
+    kind = _type(x)
+    found = x.matched(_LITERAL)
+    if found is None:
+        raise _Untold
+    if kind == "bool":
+        return "true" if found[2] == "1" else "false"
+    return ("-" if found[1] else "") + found[2]
+
+
+def _type(x: _Reader) -> str:
+    for letter, words in _AROUND.items():
+        if x.took(letter):
+            return x.kept(words.format(_type(x)))
+    for letter, word in _BUILTIN.items():
+        if x.took(letter):
+            return word
+    readers: tuple[tuple[str, Callable[[_Reader], str]], ...] = (("S", _substituted), ("", _class))
+    return next(read for start, read in readers if x.text.startswith(start, x.at))(x)
+
+
+def _class(x: _Reader) -> str:
+    return x.kept(_name(x))
+
+
+def _substituted(x: _Reader) -> str:
+    name = _substitution(x)
+    if name == "std":
+        name = x.kept(f"std::{_source_name(x)}")
+    return x.kept(name + _arguments(x)) if x.text.startswith("I", x.at) else name

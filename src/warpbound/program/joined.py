@@ -1,0 +1,192 @@
+"""Several cubins as one, so that one call of nvdisasm reads them all: its start takes longer than any of them.
+
+Source   the ELF format (System V ABI); what nvdisasm prints of the joined cubin is, kernel by kernel, what it prints
+         of each alone, checked on the kernels of the corpora for sm_75 to sm_120.
+Models   Sections of code and what their symbols lie in, renamed apart; one table of symbols, one of source lines.
+Omits    Whatever a listing of code does not show: notes, frames, the compiler's PTX, kernel attributes.
+"""
+
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_HEADER_B, _SECTION = 64, struct.Struct("<IIQQQQIIQQ")
+_SYMBOL, _RELOCATION = struct.Struct("<IBBHQQ"), {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # RELA, REL
+_SYMTAB, _STRTAB, _NOBITS, _FIRST_RESERVED = 2, 3, 8, 0xFF00
+_LEFT_OUT = re.compile(
+    r"\.nv\.info$|\.(note|nv_debug|debug_|nv\.callgraph|nv\.compat|nv\.rel|rela?\.nv_debug|rela?\.debug_|symtab|strtab|shstrtab)|$"
+)
+_LINES, _LINES_MOVED = ".debug_line", {4: ".rela.debug_line", 9: ".rel.debug_line"}
+_MARK = "__part{number}__"
+_TITLE = re.compile(r"^//-{10,} (\S+) +-{10,}$", re.M)
+_WORD = re.compile(r"/\* 0x([0-9a-f]{16}) \*/")
+_LABEL = re.compile(r"\.L_x_(\d+)\b")
+
+
+_Symbol = tuple[int, int, tuple[str, int, int, int, int, int]]  # cubin, number there, name and the rest of it
+
+
+@dataclass
+class _Section:
+    """name, the ten fields of its header, contents, the cubin that it is from."""
+
+    name: str
+    head: list[int]
+    contents: bytes
+    cubin: int
+
+
+def joined(images: Sequence[bytes]) -> bytes | None:
+    """One cubin with the code of all; None where they are not of one kind, or hold names that the marks would meet."""
+    if len({(image[:16], image[48:52]) for image in images}) != 1 or any(b"__part" in image for image in images):
+        return None
+    parts = [_sections(image, number) for number, image in enumerate(images)]
+    kept: list[_Section] = [_Section("", [0] * 10, b"", 0)]
+    places: list[dict[int, int]] = []  # of each cubin: number of a section there -> here
+    for sections in parts:
+        own = {i: one for i, one in enumerate(sections) if not _LEFT_OUT.match(one.name)}
+        places.append({i: len(kept) + n for n, i in enumerate(own)})
+        kept += own.values()
+    symbols, names, first_global, moved = _symbols(parts, places)
+    table = len(kept)
+    for one in kept[1:]:
+        _relinked(one, places[one.cubin], moved[one.cubin], table)
+        one.name += _MARK.format(number=one.cubin)
+    lines, relocations, kind = _lines(parts, moved)
+    kept += [
+        _Section(".symtab", [0, _SYMTAB, 0, 0, 0, 0, table + 1, first_global, 8, _SYMBOL.size], symbols, 0),
+        _Section(".strtab", [0, _STRTAB, 0, 0, 0, 0, 0, 0, 1, 0], names, 0),
+        _Section(_LINES, [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], lines, 0),
+        _Section(
+            _LINES_MOVED[kind], [0, kind, 0x40, 0, 0, 0, table, table + 2, 8, _RELOCATION[kind].size], relocations, 0
+        ),
+    ]
+    return _written(images[0][:_HEADER_B], kept)
+
+
+def listings(text: str, count: int) -> list[str]:
+    """The listing of each of `count` joined cubins; labels are numbered from 0 in each, as nvdisasm does."""
+    titles = list(_TITLE.finditer(text))
+    ends = [one.start() for one in titles[1:]] + [len(text)]
+    head = text[: titles[0].start()] if titles else text
+    found = [head] * count
+    for one, end in zip(titles, ends, strict=True):
+        for number in range(count):
+            if one[1].endswith(_MARK.format(number=number)):
+                found[number] += text[one.start() : end].replace(_MARK.format(number=number), "")
+    return [_renumbered(one) for one in found]
+
+
+def is_of(listing: str, image: bytes) -> bool:
+    """Whether the encodings that a listing shows are the code of the cubin, section by section, to the last bit."""
+    code = {one.name: one.contents for one in _sections(image, 0) if one.name.startswith(".text.") and one.contents}
+    titles = list(_TITLE.finditer(listing))
+    ends = [one.start() for one in titles[1:]] + [len(listing)]
+    shown = {
+        one[1]: b"".join(int(word, 16).to_bytes(8, "little") for word in _WORD.findall(listing[one.end() : end]))
+        for one, end in zip(titles, ends, strict=True)
+        if one[1].startswith(".text.")
+    }
+    return shown == code
+
+
+def _renumbered(listing: str) -> str:
+    numbers = {number: place for place, number in enumerate(sorted({int(one) for one in _LABEL.findall(listing)}))}
+    return _LABEL.sub(lambda label: f".L_x_{numbers[int(label[1])]}", listing)
+
+
+def _sections(image: bytes, cubin: int) -> list[_Section]:
+    (at,) = struct.unpack_from("<Q", image, 40)
+    count, names_in = struct.unpack_from("<HH", image, 60)
+    heads = [list(_SECTION.unpack_from(image, at + _SECTION.size * i)) for i in range(count)]
+    names = heads[names_in][4]
+    return [
+        _Section(_text(image, names + head[0]), head,
+                 b"" if head[1] == _NOBITS else image[head[4] : head[4] + head[5]], cubin)
+        for head in heads
+    ]  # fmt: skip
+
+
+def _text(table: bytes, at: int) -> str:
+    return table[at : table.index(b"\0", at)].decode(errors="surrogateescape")
+
+
+def _named(sections: Sequence[_Section], name: str) -> bytes:
+    return next((one.contents for one in sections if one.name == name), b"")
+
+
+def _symbols(
+    parts: Sequence[Sequence[_Section]], places: Sequence[dict[int, int]]
+) -> tuple[bytes, bytes, int, list[dict[int, int]]]:
+    """Table of symbols, their names, the first that is not local, and for each cubin: number there -> number here."""
+    moved = [dict[int, int]() for _ in parts]
+    local, others = list[_Symbol](), list[_Symbol]()
+    for cubin, sections in enumerate(parts):
+        own, names = _named(sections, ".symtab"), _named(sections, ".strtab")
+        for number in range(1, len(own) // _SYMBOL.size):
+            name, info, other, section, value, size = _SYMBOL.unpack_from(own, _SYMBOL.size * number)
+            if 0 < section < _FIRST_RESERVED:
+                if section not in places[cubin]:
+                    continue
+                section = places[cubin][section]
+            text = _text(names, name)
+            here = (text + _MARK.format(number=cubin) if text else "", info, other, section, value, size)
+            (others if info >> 4 else local).append((cubin, number, here))
+    table, texts = bytearray(_SYMBOL.size), bytearray(1)
+    for place, (cubin, number, (title, *rest)) in enumerate(local + others, start=1):
+        moved[cubin][number] = place
+        table += _SYMBOL.pack(len(texts), *rest)
+        texts += title.encode(errors="surrogateescape") + b"\0"
+    return bytes(table), bytes(texts), 1 + len(local), moved
+
+
+def _relinked(one: _Section, places: dict[int, int], moved: dict[int, int], table: int) -> None:
+    """Numbers of sections and symbols in a section's header and relocations, made those of the joined cubin."""
+    if one.head[1] in _RELOCATION:
+        one.head[6:8] = [table, places.get(one.head[7], 0)]
+        one.contents = _relocated(one.contents, one.head[1], moved, 0)
+    elif one.name.startswith(".text."):  # the symbol of the kernel in the low bits, beside its registers
+        one.head[6:8] = [table, one.head[7] & ~0xFFFFFF | moved.get(one.head[7] & 0xFFFFFF, 0)]
+    else:
+        one.head[6:8] = [places.get(number, 0) for number in one.head[6:8]]
+
+
+def _relocated(contents: bytes, kind: int, moved: dict[int, int], by: int) -> bytes:
+    return b"".join(
+        _RELOCATION[kind].pack(offset + by, moved.get(info >> 32, 0) << 32 | info & 0xFFFFFFFF, *addend)
+        for offset, info, *addend in _RELOCATION[kind].iter_unpack(contents)
+    )
+
+
+def _lines(parts: Sequence[Sequence[_Section]], moved: Sequence[dict[int, int]]) -> tuple[bytes, bytes, int]:
+    """The tables of source lines, one behind the other; where they name their code, and in which form."""
+    names = {one.name for sections in parts for one in sections}
+    kind = next((kind for kind, name in _LINES_MOVED.items() if name in names), 4)
+    tables, relocations = bytearray(), bytearray()
+    for sections, own in zip(parts, moved, strict=True):
+        relocations += _relocated(_named(sections, _LINES_MOVED[kind]), kind, own, len(tables))
+        tables += _named(sections, _LINES)
+    return bytes(tables), bytes(relocations), kind
+
+
+def _written(header: bytes, sections: Sequence[_Section]) -> bytes:
+    names = bytearray(1)
+    sections = [*sections, _Section(".shstrtab", [0, _STRTAB, 0, 0, 0, 0, 0, 0, 1, 0], b"", 0)]
+    for one in sections[1:]:
+        one.head[0] = len(names)
+        names += one.name.encode(errors="surrogateescape") + b"\0"
+    sections[-1].contents = bytes(names)
+    whole = bytearray(header)
+    for one in sections[1:]:
+        whole += bytes(-len(whole) % max(1, one.head[8]))
+        one.head[4] = len(whole)
+        if one.head[1] != _NOBITS:
+            one.head[5] = len(one.contents)
+            whole += one.contents
+    whole += bytes(-len(whole) % 8)
+    struct.pack_into("<QQ", whole, 32, 0, len(whole))
+    struct.pack_into("<HHHHHH", whole, 52, _HEADER_B, 0, 0, _SECTION.size, len(sections), len(sections) - 1)
+    for one in sections:
+        whole += _SECTION.pack(*one.head)
+    return bytes(whole)

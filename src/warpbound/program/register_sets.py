@@ -1,0 +1,34 @@
+"""Registers that each instruction of a kernel reads and writes, as bits of whole numbers: sets that are joined fast."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from warpbound.program.instruction import Instruction
+from warpbound.program.registers import reads, writes
+
+
+@dataclass(frozen=True)
+class RegisterSets:
+    """bits : name of a register -> its bit. reads, writes : the sets of each instruction, in order."""
+
+    bits: dict[str, int]
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+    def of(self, names: Iterable[str]) -> int:
+        """The set of those names; one that no instruction reads or writes is in no set."""
+        return sum(self.bits.get(name, 0) for name in set(names))
+
+
+def register_sets(instructions: Sequence[Instruction]) -> RegisterSets:
+    """The sets of a kernel's instructions, and the bits that stand for its registers."""
+    bits: dict[str, int] = {}
+
+    def as_set(names: tuple[str, ...]) -> int:
+        found = 0
+        for name in names:
+            found |= bits.setdefault(name, 1 << len(bits))
+        return found
+
+    both = [(as_set(reads(one)), as_set(writes(one))) for one in instructions]
+    return RegisterSets(bits, tuple(read for read, _ in both), tuple(written for _, written in both))
