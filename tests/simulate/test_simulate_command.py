@@ -6,6 +6,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from warpbound.cli import main
+from warpbound.machine import gpu
+from warpbound.reproduce.synthetic import simulated
+from warpbound.simulate.family import Setting
 from warpbound.simulate.scenarios import SCENARIOS
 
 
@@ -84,3 +87,13 @@ def test_a_kernel_is_run_beside_its_prediction() -> None:
     found = json.loads(simulate(*words, "--format", "json").stdout)["results"][0]
     assert found["simulated_over_headline"] == pytest.approx(1.0, abs=0.1)
     assert found["outcome"]["stalls"]["long_scoreboard"] > 0.5
+
+
+def test_a_step_of_the_family_has_its_name_before_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: list[int] = []
+    monkeypatch.setattr(simulated, "loads_per_cycle", lambda machine, n, alpha, setting: run.append(n) or 1.0)
+    titled = simulated.rows(gpu("gtx680"), (4.0, 8.0), (1, 3), Setting())
+    assert next(titled)[0] == "alpha 4"
+    title, rows = next(titled)
+    assert (title, run) == ("alpha 8", [])
+    assert [(row["alpha"], row["warps_per_sm"]) for row in rows] == [(8.0, 1), (8.0, 2), (8.0, 3)]

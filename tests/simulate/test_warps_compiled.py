@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from warpbound.simulate.compiled import COMPILED
 from warpbound.simulate.family import Setting, experiment
-from warpbound.simulate.running import run
+from warpbound.simulate.running import run, run_logged, run_short
 
 HERE = Path(__file__).parent
 numba_only = pytest.mark.skipif(not COMPILED, reason="Numba is not installed, or switched off")
@@ -21,7 +22,7 @@ numba_only = pytest.mark.skipif(not COMPILED, reason="Numba is not installed, or
 def digest(**environment: str) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, str(HERE / "digest.py")],
-        env=os.environ | environment, capture_output=True, text=True, check=True, timeout=300,
+        env=os.environ | environment, capture_output=True, text=True, check=True, timeout=900,
     )  # fmt: skip
     return json.loads(done.stdout)
 
@@ -33,6 +34,35 @@ def test_compiled_and_plain_are_identical() -> None:
     assert not plain["compiled"]
     assert fast["runs"] == plain["runs"]
     assert all(run["events"] > 0 for run, _ in fast["runs"].values())
+
+
+def test_short_runs_are_those_of_the_compiled_loop() -> None:
+    x = experiment(Kepler(), 13, 4.0, Setting("exponential", rounds=3))
+    short, whole = run_short(replace(x, log_rows=500)), run_logged(x, 500)
+    assert len(short.log) > 200
+    assert short.log.tolist() == whole.log.tolist()
+    assert (short.cycles, short.stalls) == (whole.cycles, whole.stalls)
+
+
+REPORT = """
+import sys
+from warpbound.cli import main
+sys.argv = ["warpbound", "analyze", "saxpy.cu", "--launch", "saxpy.toml", "--gpu", "h200", "--format", "html"]
+try:
+    main()
+finally:
+    print("numba" in sys.modules, file=sys.stderr)
+"""
+
+
+@numba_only
+def test_a_report_does_without_numba() -> None:
+    """Which would take ten seconds on a new machine, for a picture of the first few thousand cycles."""
+    pytest.importorskip("plotly")
+    folder = HERE.parents[1] / "examples"
+    done = subprocess.run([sys.executable, "-c", REPORT], cwd=folder, capture_output=True, text=True, timeout=900)
+    assert "All warps of an SM in time" in done.stdout
+    assert done.stderr.splitlines()[-1] == "False"
 
 
 class Kepler:

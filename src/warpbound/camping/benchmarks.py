@@ -1,9 +1,9 @@
 """The twelve micro-benchmarks run by the simulator, as the table that the regressions are fitted to."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
-from warpbound.adapt.partition_benchmarks import COLUMNS
-from warpbound.isa.limits import limits
+from warpbound.adapt.partition_benchmarks import COLUMNS, Benchmarks, parse
 from warpbound.machine import Gpu
 from warpbound.models.campprof_2011 import active_warps
 from warpbound.simulate.partition_patterns import ITERATIONS, LOOP_CYCLES, MICROS, Micro, micro
@@ -14,7 +14,7 @@ Row = tuple[str, int, str, int, float, int]
 
 def axis(gpu: Gpu) -> tuple[int, ...]:
     """Numbers of active warps per SM that the paper's runs have: 24 on 1.2 and 1.3."""
-    rules = limits(gpu.compute_capability)
+    rules = gpu.limits
     return active_warps(rules.max_warps_per_sm, rules.max_threads_per_block // 32)
 
 
@@ -32,6 +32,17 @@ def _rows(machine: Machine, warps: Sequence[int], kind: Micro, pattern: str) -> 
         accesses, per_sm = micro(kind, count, machine)
         seconds = simulate(accesses, machine, per_sm).seconds
         yield kind.operation, kind.word, pattern, count, seconds, len(accesses.address)
+
+
+def simulated(gpu: Gpu) -> Benchmarks:
+    """All of them run on the board as it is set: seconds where Numba is installed, else minutes. InputError for a board
+    whose partitions are not known."""
+    return parse(table(gpu, rows_of(gpu)), f"simulated runs of {gpu.name}")
+
+
+def rows_of(gpu: Gpu) -> Iterator[Row]:
+    """Their rows, one after the other."""
+    return chain.from_iterable(each for _, each in runs(machine_of(gpu), axis(gpu)))
 
 
 def table(gpu: Gpu, rows: Iterable[Row]) -> str:

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpbound.emulate import trace
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
@@ -10,8 +13,9 @@ from warpbound.program import Program
 from warpbound.residency import occupancy
 from warpbound.simulate.partition_patterns import counters
 from warpbound.simulate.partition_traces import traced
-from warpbound.simulate.partitions import Pattern, machine_of, simulate
+from warpbound.simulate.partitions import Machine, Pattern, machine_of, simulate
 
+MOST_STEPS = 32  # accesses of a block that are told one by one
 WAVES = 2  # that are executed; the rest of the grid is taken to be like them
 
 
@@ -19,7 +23,9 @@ WAVES = 2  # that are executed; the rest of the grid is taken to be like them
 class Executed:
     """What was found. counters : of the whole launch. time : of the whole launch on the simulated memory [s].
 
-    warps : active per SM. waves : how often the executed blocks fit into the grid.
+    warps : active per SM. partition_at : of the k-th access of the first warp of each of the blocks that start
+    together, one on each SM, shape (blocks, accesses); -1 where there is none. bytes_at : of all executed blocks, by
+    partition, shape (partitions,).
     """
 
     counters: dict[str, float]
@@ -28,6 +34,8 @@ class Executed:
     warps: int
     time: float
     notes: tuple[str, ...]
+    partition_at: NDArray[np.int64]
+    bytes_at: NDArray[np.int64]
 
 
 def executed(program: Program, launch: Launch, gpu: Gpu) -> Executed:
@@ -50,6 +58,7 @@ def executed(program: Program, launch: Launch, gpu: Gpu) -> Executed:
     if not len(pattern.address):
         raise InputError(f"{program.title} accesses no global memory.", "There is nothing that could camp.")
     whole = grid / chosen
+    home = machine.mapping(pattern.address, machine.width, machine.partitions)
     return Executed(
         counters={name.removesuffix("b"): count * whole for name, count in counters(pattern).items()},
         grid=grid,
@@ -57,7 +66,23 @@ def executed(program: Program, launch: Launch, gpu: Gpu) -> Executed:
         warps=int(held.warps_per_sm),
         time=simulate(pattern, machine, per_sm).seconds * whole,
         notes=_notes(program, gpu, grid, chosen),
+        partition_at=_first_accesses(pattern, machine, home),
+        bytes_at=np.bincount(home, pattern.size, machine.partitions).astype(np.int64),
     )
+
+
+def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the first transaction of each access goes, (blocks, accesses), of the first warp of one block per SM."""
+    blocks = min(machine.sm_count, pattern.blocks)
+    first_request = np.concatenate([[0], np.cumsum(pattern.requests)])
+    first_transaction = np.concatenate([[0], np.cumsum(pattern.transactions)])
+    found = np.full((blocks, min(MOST_STEPS, int(pattern.requests.max(initial=0)))), -1, np.int64)
+    for block in range(blocks):
+        warp = block * pattern.block_warps
+        own = np.arange(first_request[warp], first_request[warp + 1])[: found.shape[1]]
+        there = pattern.transactions[own] > 0
+        found[block, np.flatnonzero(there)] = home[first_transaction[own[there]]]
+    return found
 
 
 def _notes(program: Program, gpu: Gpu, grid: int, chosen: int) -> tuple[str, ...]:

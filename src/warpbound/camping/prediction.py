@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from warpbound.adapt.partition_benchmarks import Benchmarks, fits, shipped, shipped_boards
 from warpbound.camping.benchmarks import axis
 from warpbound.errors import CommandError, InputError
-from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
 from warpbound.models.campprof_2011 import Inputs, application, best, degree_of_camping, worst
 
@@ -123,13 +122,16 @@ def advice(
 
 
 def _check(one: Measured, gpu: Gpu) -> None:
-    most = limits(gpu.compute_capability).max_warps_per_sm
+    most, threads = gpu.limits.max_warps_per_sm, gpu.limits.max_threads_per_block
     if not any(one.counters.get(name, 0.0) for name in COUNTERS):
         raise CommandError("No transaction is counted.", "Give at least one of --gld32 ... --gst128.")
     if any(not 0.0 <= one.counters.get(name, 0.0) < float("inf") for name in COUNTERS):
         raise CommandError("A counter is negative or no number.", "Counters are 0 or more.")
     if one.warps > most:
         raise CommandError(f"--warps {one.warps}: an SM of {gpu.name} holds {most} at most.", f"Give 1 to {most}.")
+    if one.block > threads:
+        reason = f"--block: {one.block} threads, but a block of {gpu.name} has {threads} at most."
+        raise CommandError(reason, "Give a smaller block.")
     if one.time is not None and not 0.0 < one.time < float("inf"):
         raise CommandError(f"--time {one.time:g} is no time.", "Give seconds, more than 0.")
 

@@ -67,14 +67,15 @@ def balance(x: Flow) -> Balance:
     ceiling = _ceiling(x)
     low, high = np.zeros_like(ceiling), ceiling
     share = np.arange(1, PIECES).reshape(-1, *(1,) * ceiling.ndim) / PIECES
-    for _ in range(CUTS):
-        inner = low + share * (high - low)
-        fits = _allowed(x, inner)
-        narrowed = np.max(np.where(fits, inner, low), axis=0), np.min(np.where(fits, high, inner), axis=0)
-        if np.array_equal(narrowed[0], low) and np.array_equal(narrowed[1], high):
-            break
-        low, high = narrowed
-    rate = np.where(_allowed(x, ceiling), ceiling, low)
+    with np.errstate(divide="ignore", invalid="ignore"):  # once, not at each of a thousand queues
+        for _ in range(CUTS):
+            inner = low + share * (high - low)
+            fits = _allowed(x, inner)
+            narrowed = np.max(np.where(fits, inner, low), axis=0), np.min(np.where(fits, high, inner), axis=0)
+            if np.array_equal(narrowed[0], low) and np.array_equal(narrowed[1], high):
+                break
+            low, high = narrowed
+        rate = np.where(_allowed(x, ceiling), ceiling, low)
     return Balance(
         rate,
         {name: waiting(queue, rate) for name, queue in x.queues.items()},
@@ -84,10 +85,14 @@ def balance(x: Flow) -> Balance:
 
 def waiting(queue: Queue, rate: Real) -> Array:
     """Time that one block waits at a queue when every SM completes `rate` blocks per second, s."""
-    u = np.minimum(np.multiply(queue.met, np.multiply(rate, queue.demand)), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        wait = queue.wait * u / (1.0 - u)
-    return np.where(np.multiply(queue.wait, u) > 0, wait, 0.0)
+        return _waiting(queue, rate)
+
+
+def _waiting(queue: Queue, rate: Real) -> Array:
+    u = np.minimum(np.multiply(queue.met, np.multiply(rate, queue.demand)), 1.0)
+    each = np.multiply(queue.wait, u)
+    return np.where(each > 0, each / (1.0 - u), 0.0)
 
 
 def _ceiling(x: Flow) -> Array:
@@ -107,7 +112,7 @@ def _inverse(demand: Real) -> Array:
 
 
 def _allowed(x: Flow, rate: Array) -> NDArray[np.bool_]:
-    waits = {name: waiting(queue, rate) for name, queue in x.queues.items()}
+    waits = {name: _waiting(queue, rate) for name, queue in x.queues.items()}
     there = x.residence + sum(waits.values(), np.zeros(()))
     fits = rate * there <= x.population
     for space in x.spaces.values():

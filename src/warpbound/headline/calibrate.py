@@ -1,7 +1,8 @@
 """One GPU's parameters: from its streams and pointer chase, and from launches of named sizes where it has some.
 
 Source   calibration/*.toml, which hold all that is used, each with its source.
-Models   relative errors weighted alike; streams with blocks of two warps or more; capacities up to pin bandwidth.
+Models   relative errors weighted alike; streams with blocks of two warps or more; what DRAM can read up to the best
+         rate that the board was seen to reach, what it can write up to pin bandwidth.
 Omits    boards without such a record: `parameters.from_relatives`.
 """
 
@@ -18,7 +19,7 @@ from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.stations import Launched
 from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
-from warpbound.machine import gpu
+from warpbound.machine import Gpu, gpu
 from warpbound.residency import occupancy
 from warpbound.workload import Workload
 
@@ -59,7 +60,8 @@ class Launches:
 class Record:
     """What one board is calibrated with.
 
-    rates : kernel -> bytes per second at each of `warps_per_block`. chase_cycles : per load, beyond L2.
+    rates : kernel -> bytes per second at each of `warps_per_block`. chase_cycles : per load, beyond L2; empty where the
+    board's latency comes from elsewhere.
     """
 
     where: Setting
@@ -86,7 +88,7 @@ def record(key: str) -> Record:
         where=Setting(gpu(board["gpu"]), 1e6 * board["clock_MHz"], float(streams["blocks_per_sm"])),
         warps_per_block=_array(streams["threads"]) / WARP,
         rates={name: 1e9 * _array(streams[name]) for name in KERNELS},
-        chase_cycles=_array(table["chase"]["cycles"]),
+        chase_cycles=_array(table["chase"]["cycles"] if "chase" in table else []),
         launches=_launches(table["launches"]) if "launches" in table else None,
     )
 
@@ -106,12 +108,20 @@ def _array(values: list[float]) -> Array:
 def calibrate(x: Record) -> Calibration:
     """The streams' parameters, then, with these, the launches'."""
     board = x.where.gpu
-    streams = _fit(STREAM_RANGES, known(board).values, lambda values: _stream_errors(x, values))
+    streams = _fit(_stream_ranges(board), known(board).values, lambda values: _stream_errors(x, values))
     if x.launches is None:
         return streams
     launches, begun = x.launches, replace(known(board).values, **streams.values)
     found = _fit(LAUNCH_RANGES, begun, lambda values: _launch_errors(launches, x.where, values))
     return Calibration(streams.values | found.values, streams.errors | found.errors)
+
+
+def _stream_ranges(board: Gpu) -> Ranges:
+    """STREAM_RANGES of one board: streams of one load a thread say little of what many loads under way reach."""
+    name = "dram_read_capacity"
+    first, low, high = STREAM_RANGES[name]
+    best = min(high, board.value("dram_achievable_bandwidth") / board.value("dram_bandwidth"))
+    return {**STREAM_RANGES, name: (min(first, best), low, best)}
 
 
 def _fit(ranges: Ranges, others: Parameters, errors: Callable[[Parameters], dict[str, Array]]) -> Calibration:

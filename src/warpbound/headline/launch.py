@@ -15,9 +15,9 @@ from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.headline import timing
 from warpbound.headline.balance import Balance, Flow, balance
-from warpbound.headline.doubts import FORM, form_error, uncertainties, varied
+from warpbound.headline.doubts import uncertainties, varied
 from warpbound.headline.parameters import Parameters, known
-from warpbound.headline.residence import Block, lead, residence
+from warpbound.headline.residence import Block, lead, residence, without_pipes
 from warpbound.headline.stalls import stalls
 from warpbound.headline.stations import Launched, block, flow, tightest
 from warpbound.machine import Gpu
@@ -38,12 +38,12 @@ class Resident(Protocol):
 class LaunchPrediction:
     """One launch.
 
-    time_s : the launch gap included. interval : 80 %, by the spreads of the parameters and the error of the form.
+    time_s : the launch gap included. interval : 80 %, by the spreads of the parameters alone.
     rate : blocks per second and active SM while SMs are full. waiting : resource -> s per block. utilization :
     resource -> share of its time while SMs are full. costs : resource -> s per block and SM, `latency` divided by
     the population, `launch` spread over the blocks; the largest is the bottleneck, the next the runner-up.
     residence_s : of one block with the GPU to itself. stalls : reason -> s of one warp from the start of its block to
-    the start of the next in its place. doubts : parameter, or FORM -> s that its spread makes.
+    the start of the next in its place. doubts : parameter -> s that its spread makes.
     assumed : parameters taken from other GPUs.
     """
 
@@ -76,26 +76,32 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
     work: Workload, gpu: Gpu, residency: Resident, blocks: int, warps_per_block: int, clock_hz: float
 ) -> LaunchPrediction:
     """Time of a launch of `blocks` blocks of `work.unit` "warp"; InputError for anything else."""
+    x, per_sm = launched(work, gpu, residency, blocks, warps_per_block, clock_hz)
+    found = known(gpu)
+    values = varied(found, gpu)
+    full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
+    times = launch_time(x, values, full, per_sm)
+    costs = _costs(full, values, per_sm)
+    doubts = uncertainties(times)
+    lost = stalls(work, full.one, tightest(x, values), full.balance, full.flow.population)
+    return _prediction(times, full, costs, (doubts, lost), found.assumed)
+
+
+def launched(  # noqa: PLR0913  (each is one fact of the launch)
+    work: Workload, gpu: Gpu, residency: Resident, blocks: int, warps_per_block: int, clock_hz: float
+) -> tuple[Launched, float]:
+    """The launch as the stations need it, and its blocks per active SM; InputError where it is none."""
     if work.unit != "warp":
         raise InputError(f"{work.title} is one {work.unit}, not a warp.", "Give the work of whole warps.")
     if residency.fitting_blocks_per_sm < 1 or blocks < 1 or warps_per_block < 1:
         raise InputError("No block runs.", "At least one block of one warp must fit on an SM.")
     active = min(gpu.value("sm_count"), float(blocks))
-    x = Launched(work, gpu, clock_hz, float(warps_per_block), active)
-    found = known(gpu)
-    values = varied(found, gpu)
-    per_sm = blocks / active
-    full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
-    times = launch_time(x, values, full, per_sm)
-    costs = _costs(full, values, per_sm)
-    doubts = uncertainties(times) | {FORM: form_error(max(costs, key=lambda name: costs[name]), gpu) * float(times[0])}
-    lost = stalls(work, full.one, tightest(x, values), full.balance, full.flow.population)
-    return _prediction(times, full, costs, (doubts, lost), found.assumed)
+    return Launched(work, gpu, clock_hz, float(warps_per_block), active), blocks / active
 
 
-def steady(x: Launched, values: Parameters, population: Real) -> Steady:
-    """`population` blocks on each active SM, replaced as they end."""
-    one = block(x, values)
+def steady(x: Launched, values: Parameters, population: Real, one: Block | None = None) -> Steady:
+    """`population` blocks on each active SM, replaced as they end; `one` : a block alone, where it is known."""
+    one = block(x, values) if one is None else one
     circulating = flow(x, values, population, residence(one))
     return Steady(one, circulating, balance(circulating), residence(one), lead(one))
 
@@ -103,7 +109,7 @@ def steady(x: Launched, values: Parameters, population: Real) -> Steady:
 def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
     """Launch gap and waves of `per_sm` blocks on each active SM, s."""
     passes = timing.waves(per_sm, full.flow.population)
-    last = _last_wave(x, values, passes.rest)
+    last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.one)
     return np.asarray(values.launch_gap + timing.duration(passes, _pace(full), _pace(last)))
 
 
@@ -112,15 +118,15 @@ def _pace(x: Steady) -> timing.Pace:
     return timing.Pace(x.balance.rate, x.lead, busiest)
 
 
-def _last_wave(x: Launched, values: Parameters, rest: Real) -> Steady:
+def last_wave(x: Launched, rest: Real) -> Launched:
     """SMs that still have blocks; below one block per SM, so many fewer SMs with one."""
     busy_sms = np.multiply(x.active_sms, np.where(np.greater(rest, 0), np.minimum(rest, 1.0), 1.0))
-    return steady(replace(x, active_sms=busy_sms), values, np.maximum(rest, 1.0))
+    return replace(x, active_sms=busy_sms)
 
 
 def _costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
     costs = {name: _first(queue.demand) for name, queue in full.flow.queues.items()}
-    one_warp = replace(full.one, busy=0.0)  # what its block's other warps keep busy is the resource's, not latency
+    one_warp = without_pipes(full.one)  # what its block's other warps keep busy is the resource's, not latency
     costs["latency"] = _first(residence(one_warp)) / _first(full.flow.population)
     costs["launch"] = _first(values.launch_gap) / per_sm
     return costs

@@ -1,10 +1,11 @@
 """What the headline prediction knows of a GPU, fitted or taken from its relatives; how sure it is: `doubts`.
 
-Source   gpus/*.toml. Where a board has no value: the mean of the boards that were calibrated, times at the same time,
-         spreads in proportion to latency, capacities to the best rate that the board reaches (but never more than its
-         pins carry). The two factors of on-chip waiting come
-         from event simulations of deterministic servers, not from silicon.
-Omits    differences between memory families: both calibrated boards have HBM2.
+Source   gpus/*.toml. Where a board has no value: the mean of the calibrated boards with the same kind of memory, those
+         from 9.0 on apart where it is stacked; of all where none of these has one. Times are the same times, spreads in
+         proportion to latency, the interval between blocks the same cycles, capacities in proportion to the best rate
+         that the board reaches (but never more than its pins carry). The two factors of on-chip waiting come from event
+         simulations of deterministic servers, not from silicon.
+Omits    differences between generations of graphics memory: both calibrated boards of that kind have GDDR6.
 """
 
 from collections.abc import Callable
@@ -14,9 +15,17 @@ from warpbound.bounds import Real
 from warpbound.headline.dram import Dram
 from warpbound.machine import Gpu, gpu
 
-CALIBRATED = ("v100-pcie", "a100-sxm-80gb")  # boards whose streams were fitted
+RELATIVES = {  # boards whose streams were fitted, by their memory
+    "HBM": ("v100-pcie", "a100-sxm-80gb"),
+    "HBM of Hopper and later": ("h100-pcie", "gh200"),
+    "GDDR": ("a40", "l40"),
+}
+CALIBRATED = tuple(key for keys in RELATIVES.values() for key in keys)
+NARROWEST_HBM = 1024  # bits of one stack; boards with GDDR have at most half of it
+HOPPER = 90
 WARP_WAIT = 0.1    # waiting behind warps that come one by one: mean error 0.3 %, worst 1.4 % in simulations
-BLOCK_WAIT = 0.25  # behind blocks that come as one, between barriers: mean error 1.7 %, worst 4.5 %
+ATOMICS = 0.365    # RTX 3090 at 1695 MHz: 8.4 million additions to one address in 13.6 ms, `reductions-elsewhere`
+BLOCK_WAIT = 0.7   # behind blocks whose warps come as one and share a pipe: mean error 0.8 %, worst 3.2 %
 
 
 @dataclass(frozen=True)
@@ -39,11 +48,14 @@ class Parameters:
     block_wait: Real = BLOCK_WAIT  # kappa between barriers  [1]
     l1_latency: Real = 1.0         # of the board's value, as all below; other than 1 to see what it makes  [1]
     l2_latency: Real = 1.0         #  [1]
+    l2_far_latency: Real = 1.0     #  [1]
     dram_latency: Real = 1.0       #  [1]
     shared_latency: Real = 1.0     #  [1]
     l1_bandwidth: Real = 1.0       #  [1]
     l2_bandwidth: Real = 1.0       #  [1]
-    atomic_rate: Real = 1.0        # updates of one address by L2  [1/cycle]
+    l2_far_bandwidth: Real = 1.0   #  [1]
+    l1_lookups: Real = 1.0         # cycles of L1 beyond those of its data path alone, of what addresses say  [1]
+    atomic_rate: Real = ATOMICS    # steps on one line by L2  [1/cycle]
 
     @property
     def dram(self) -> Dram:
@@ -64,8 +76,8 @@ class Known:
 
 FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
           "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
-SCALED = ("l1_latency", "l2_latency", "dram_latency", "shared_latency", "l1_bandwidth", "l2_bandwidth",
-          "atomic_rate")  # fmt: skip
+SCALED = ("l1_latency", "l2_latency", "l2_far_latency", "dram_latency", "shared_latency", "l1_bandwidth",
+          "l2_bandwidth", "l2_far_bandwidth", "l1_lookups", "atomic_rate")  # fmt: skip
 CAPACITIES = ("dram_read_capacity", "dram_write_capacity")
 _PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
     "dram_read_capacity": lambda board: board.value("dram_achievable_bandwidth"),
@@ -81,23 +93,42 @@ def known(board: Gpu) -> Known:
     typed = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.source == "command line"}
     values = {name: (firm | typed).get(name) or from_relatives(name, board) for name in FITTED}
     assumed = tuple(name for name in FITTED if name not in firm)
-    return Known(Parameters(**values, dram_bandwidth=board.value("dram_bandwidth")), assumed)
+    atomics = board.get("atomic_rate") or ATOMICS
+    return Known(Parameters(**values, dram_bandwidth=board.value("dram_bandwidth"), atomic_rate=atomics), assumed)
 
 
 def from_relatives(name: str, board: Gpu) -> float:
     """A parameter that was not measured on this board."""
     if name == "launch_gap":  # the launch path is the host's and the front end's: what a kernel adds is the same
-        return board.value("launch_cost") - _mean(lambda b: b.value("launch_cost") - b.value(name), name)
+        return board.value("launch_cost") - _mean(lambda b: b.value("launch_cost") - b.value(name), name, board)
     per = _PER.get(name, _one)
-    scaled = _mean(lambda b: b.value(name) / per(b), name) * per(board)
+    scaled = _mean(lambda b: b.value(name) / per(b), name, board) * per(board)
     return min(scaled, board.value("dram_bandwidth")) if name in CAPACITIES else scaled
+
+
+def kind_of_memory(board: Gpu) -> str:
+    """The key of RELATIVES for a board; GDDR where the bus is not known."""
+    if not stacked(board):
+        return "GDDR"
+    return "HBM of Hopper and later" if board.arch >= HOPPER else "HBM"
+
+
+def stacked(board: Gpu) -> bool:
+    """Whether the memory is HBM; GDDR where the bus is not known."""
+    bus = board.get("dram_bus")
+    return bus is not None and bus >= NARROWEST_HBM
 
 
 def _one(_: Gpu) -> float:
     return 1.0
 
 
-def _mean(of: Callable[[Gpu], float], name: str) -> float:
-    boards = [gpu(key) for key in CALIBRATED]
-    values = [of(board) for board in boards if name in board.parameters]
+def relatives(name: str, board: Gpu) -> tuple[str, ...]:
+    """Boards that a parameter is taken from where this one has none."""
+    near = tuple(key for key in RELATIVES[kind_of_memory(board)] if name in gpu(key).parameters)
+    return near or tuple(key for key in CALIBRATED if name in gpu(key).parameters)
+
+
+def _mean(of: Callable[[Gpu], float], name: str, board: Gpu) -> float:
+    values = [of(gpu(key)) for key in relatives(name, board)]
     return sum(values) / len(values)

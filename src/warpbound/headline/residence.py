@@ -4,11 +4,12 @@ Source   our own; the joins are the extreme value of exponential tails, found in
          are replaced only when their last warp ends.
 Models   start and end of the block; the store's way out; the path of one warp; the last of n independent lines, or of
          B warps, ln n or ln B spreads later; a pipe that serves the block's warps one after another, and where it
-         is the tighter one, its whole work after one wait for memory.
-Omits    tails that are not exponential; warps of a block that do different work; divergence within a phase.
+         is the tighter one, its whole work after one wait for memory. From barrier to barrier, where it is known what
+         is done there, one after the other; else a block's work is spread evenly over them.
+Omits    tails that are not exponential; divergence within a phase.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +33,51 @@ class Block:
     joins: Real = 1.0       #     times that all warps wait for the last: barriers, and the end     [1]
     load_joins: Real = 1.0  #     those of them that end a load phase                               [1]
     farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
+    pieces: tuple["Block", ...] = ()  # the same from barrier to barrier, without start and store; empty: not known
 
 
 def residence(x: Block) -> NDArray[np.float64]:
     """Time from the start of a block to the start of the one that replaces it, s."""
-    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + joined(x)
-    return np.asarray(x.start + x.store + np.maximum(path, x.busy + x.memory / x.segments))
+    return np.asarray(x.start + x.store + sum(map(_lasts, _pieces(x)), np.zeros(())))
 
 
 def joined(x: Block) -> NDArray[np.float64]:
     """Time by which the last warp is later than one warp alone, summed over the joins, s."""
-    last_warp = np.multiply(x.spread, np.log(x.warps)) + x.farther
-    return np.asarray(x.load_joins * np.maximum(last_warp, crowd(x)) + np.subtract(x.joins, x.load_joins) * crowd(x))
+    return sum(map(_joined, _pieces(x)), np.zeros(()))
 
 
 def crowd(x: Block) -> NDArray[np.float64]:
-    """Time per join that the block's other warps keep the tightest pipe from the last one, s."""
+    """Of that, what the block's other warps make that keep the tightest pipe from the last one, s."""
+    return sum((np.minimum(_joined(piece), _crowd(piece) * piece.joins) for piece in _pieces(x)), np.zeros(()))
+
+
+def behind(x: Block) -> NDArray[np.float64]:
+    """By how much longer the path of the slowest warps is than that of one warp, from piece to piece, s."""
+    slowest = sum((piece.memory + piece.compute for piece in _pieces(x)), np.zeros(()))
+    return np.asarray(np.maximum(0.0, slowest - x.memory - x.compute))
+
+
+def without_pipes(x: Block) -> Block:
+    """The same if nothing on the SM kept a warp waiting for others."""
+    return replace(x, busy=0.0, pieces=tuple(replace(piece, busy=0.0) for piece in x.pieces))
+
+
+def _pieces(x: Block) -> tuple[Block, ...]:
+    return x.pieces or (x,)
+
+
+def _lasts(x: Block) -> NDArray[np.float64]:
+    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + _joined(x)
+    return np.asarray(np.maximum(path, x.busy + x.memory / x.segments))
+
+
+def _joined(x: Block) -> NDArray[np.float64]:
+    last_warp = np.multiply(x.spread, np.log(x.warps)) + x.farther
+    return np.asarray(x.load_joins * np.maximum(last_warp, _crowd(x)) + np.subtract(x.joins, x.load_joins) * _crowd(x))
+
+
+def _crowd(x: Block) -> NDArray[np.float64]:
+    """Per join."""
     return np.asarray(np.maximum(0.0, np.subtract(x.busy, x.compute)) / x.segments)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from warpbound.bounds import Real
 from warpbound.headline.balance import Balance
-from warpbound.headline.residence import Block, crowd, joined, residence
+from warpbound.headline.residence import Block, behind, crowd, joined, residence
 from warpbound.workload import Workload
 
 REPLACEMENT = "block replacement"  # no stall of a warp: its slot starts, stores its last, or waits for the block's end
@@ -20,8 +20,8 @@ REASONS = ("selected", "not selected", "wait", "math pipe throttle", "mio thrott
 _PARTS = {"issue": "selected", "fixed": "wait", "shared": "short scoreboard", "constant": "imc miss",
           "barrier": "barrier"}  # fmt: skip
 _QUEUES = {"issue": "not selected", "shared": "mio throttle", "lsu": "lg throttle", "l1": "lg throttle",
-           "l2": "long scoreboard", "dram": "long scoreboard", "one address": "lg throttle",
-           "block start": REPLACEMENT}  # fmt: skip
+           "l2": "long scoreboard", "l2 far": "long scoreboard", "dram": "long scoreboard",
+           "one address": "lg throttle", "block start": REPLACEMENT}  # fmt: skip
 PIPES = "math pipe throttle"  # every other resource
 
 
@@ -43,10 +43,10 @@ def stalls(work: Workload, one: Block, tightest: str, balance: Balance, populati
         found[_PARTS[cause]] += cycles * per_cycle
     found["long scoreboard"] += _first(one.memory) + _first(np.multiply(one.spread, one.own_lines))
     found[REPLACEMENT] += _first(one.start) + _first(one.store)
-    in_the_pipe = min(_first(joined(one)), _first(crowd(one)) * _first(one.joins)) / 2  # of the mean warp
+    in_the_pipe = _first(crowd(one)) / 2  # of the mean warp
     for_the_last, times = _first(joined(one)) - in_the_pipe, _first(one.joins)
     found[reason_of(tightest)] += in_the_pipe
-    found["barrier"] += for_the_last * (times - 1) / times
+    found["barrier"] += for_the_last * (times - 1) / times + _first(behind(one))
     found[REPLACEMENT] += for_the_last / times
     crowded = _first(residence(one)) - sum(found.values())
     found[reason_of(tightest)] += max(0.0, crowded)

@@ -1,7 +1,7 @@
 """Six one-shot FP64 streaming kernels as Workloads, one element per thread, and their rate on a GPU.
 
-Source   counts and cycles off memory of kernels of our own, compiled for sm_80 and put through schedule.py; traffic
-         by arithmetic: 256 B per warp and stream.
+Source   counts and cycles off memory of kernels of our own, compiled for sm_80 and put through schedule.py; FP64
+         arithmetic as slow as the board's; what code for sm_90 adds; traffic by arithmetic: 256 B per warp and stream.
 Models   what the benchmark's description says they do: init a store; read a load; scale a load and a store; triad
          two loads and a store; stencils of three and five neighbouring loads and a store.
 Omits    the address arithmetic of anybody else's source.
@@ -16,9 +16,11 @@ from warpbound.bounds import Real
 from warpbound.headline.launch import steady
 from warpbound.headline.parameters import Parameters
 from warpbound.headline.stations import Launched
+from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.workload import Memory, Workload
+from warpbound.workload.files.lanes import pipe_cycles
 
 STREAM_B = 256.0  # of one warp: 32 elements of 8 B
 SECTOR_B = 32.0
@@ -47,7 +49,9 @@ STREAMS = {
     "stencil3": Stream(3, 1, 1, 15, 71.0, 3, 8.0, 8.06),
     "stencil5": Stream(5, 1, 1, 19, 86.0, 5, 12.0, 8.06),
 }
-FP64_CYCLES = 4.0  # of one sub-core's unit per warp instruction, on the boards with full-rate FP64
+LATER = {"init": 29.0, "read": 14.0, "scale": 13.0, "triad": 13.0, "stencil3": 6.0, "stencil5": 9.0}
+HOPPER = 90         # whose code takes LATER cycles more than that of sm_80: descriptors come from constant memory
+FP64_LATENCY = 8.0  # of sm_80, which `off_memory` counts  [cycle]
 
 
 def workload(name: str, gpu: Gpu, clock_hz: float, warps: float | None = None) -> Workload:
@@ -55,6 +59,7 @@ def workload(name: str, gpu: Gpu, clock_hz: float, warps: float | None = None) -
     x = STREAMS[name]
     dram = memory_latency(gpu, clock_hz).dram if x.loads else 0.0
     sectors = STREAM_B / SECTOR_B
+    off_memory = _off_memory(name, gpu)
     return Workload(
         title=name,
         unit="warp",
@@ -62,7 +67,7 @@ def workload(name: str, gpu: Gpu, clock_hz: float, warps: float | None = None) -
         warp_instructions=float(x.instructions),
         thread_instructions=32.0 * x.instructions,
         by_pipe={"fp64": float(x.fp64), "lsu": float(x.loads + x.writes)},
-        units={"fp64": FP64_CYCLES * x.fp64, "lsu": 4.0 * (x.loads + x.writes)},
+        units={"fp64": pipe_cycles(gpu, "fp64") * x.fp64, "lsu": 4.0 * (x.loads + x.writes)},
         tensor={},
         flop={"fp64": 32.0 * x.fp64},
         memory=Memory(
@@ -78,11 +83,17 @@ def workload(name: str, gpu: Gpu, clock_hz: float, warps: float | None = None) -
             dram_bytes_written=STREAM_B * x.writes,
         ),
         barriers=0.0,
-        latency=dram + x.off_memory,
-        parts={"fixed": x.off_memory, "dram": dram},
+        latency=dram + off_memory,
+        parts={"fixed": off_memory, "dram": dram},
         phases=(x.loads,) if x.loads else (),
         warps=warps,
     )
+
+
+def _off_memory(name: str, gpu: Gpu) -> float:
+    """Cycles of the path that no load is waited for, on this board."""
+    fp64 = (opcode_facts("DFMA", (), gpu.arch).latency or FP64_LATENCY) - FP64_LATENCY
+    return STREAMS[name].off_memory + STREAMS[name].fp64 * fp64 + (LATER[name] if gpu.arch >= HOPPER else 0.0)
 
 
 def from_l2(work: Workload, gpu: Gpu, clock_hz: float) -> Workload:

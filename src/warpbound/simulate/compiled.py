@@ -7,13 +7,16 @@ import contextlib
 import importlib.util
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+PACKAGE = __name__.rpartition(".")[0]
 COMPILED = importlib.util.find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
@@ -31,13 +34,24 @@ if COMPILED:
     _forget_stale()
 
 
+@cache
 def compiled(function: Function) -> Function:
-    """The function compiled to machine code on its first call, where Numba is installed and not switched off."""
+    """The function, and those of this package that it calls, as machine code; as they stand without Numba.
+
+    Numba is loaded here and not before: most of a second, and some ten more where nothing is compiled yet.
+    """
     if not COMPILED:
         return function
     import numba
 
-    return cast(Function, numba.njit(cache=True)(function))
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        called = names.get(name)
+        if isinstance(called, FunctionType) and called.__module__.startswith(PACKAGE):
+            names[name] = compiled(called)
+    own = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+    own.__module__, own.__qualname__ = function.__module__, function.__qualname__
+    return cast(Function, numba.njit(cache=True)(own))
 
 
 def column(values: NDArray[np.int64]) -> Any:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
-from warpbound.latency import LEVELS, SUB_CORES, MemoryLatency, Shares, tensor_rate, waits
+from warpbound.latency import LEVELS, MemoryLatency, Shares, tensor_rate, waits
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Wait
+from warpbound.schedule.control_words import reading
 from warpbound.schedule.control_words import step as controlled
 from warpbound.simulate.experiment import (
     Access,
@@ -32,13 +33,14 @@ from warpbound.simulate.experiment import (
 )
 from warpbound.simulate.warp_state import Reason
 from warpbound.workload import Memory
+from warpbound.workload.files.lanes import PIPE_OF, issue_rate, stretch
 
 SECTOR_B, LINE_B = 32.0, 128.0
 EULER = 0.5772156649  # mean of the largest of n exponentials is ln n and this more, for large n
 QUEUE = 16.0          # cycles of work that may wait in front of the load/store unit; assumed
 TOKENS = 8            # raises of one scoreboard that are told apart, for waits that leave some up
 VARIED, MOST_VARIANTS = 2_000, 32  # instructions of the variants of one stream, and how many there are at most
-SHARED_UNITS = ("lsu", "tex")  # one of the SM; isa/ has their SM cycles times four
+SHARED_UNITS, SHARED_BY = ("lsu", "tex"), 4  # one of the SM; isa/ has their SM cycles times four
 Board = int | str               # a scoreboard's number, or a register's name in a listing
 _UNITS = {
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
@@ -108,7 +110,7 @@ def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest",
     variation = 2.0 * kernel.timing.wait / service - 1.0 if service else 1.0
     return Experiment(
         machine=Machine(
-            schedulers=SUB_CORES,
+            schedulers=kernel.gpu.limits.sub_cores,
             policy=policy,
             pipes=tuple(Pipe(name, name == "lsu", QUEUE if name == "lsu" else 0.0) for name in _PIPES),
             stations=(Station("l2"), Station("dram", two_exponentials(variation))),
@@ -140,6 +142,8 @@ class _Rows:
         self.waits = {level: _waits_at(kernel, level) for level in LEVELS}
         self.facts = [opcode_facts(one.opcode, one.modifiers, kernel.gpu.arch) for one in kernel.instructions]
         self.counted = _counted_boards(kernel.instructions)
+        self.controlled = reading(self.waits["dram"])
+        self.issue = kernel.gpu.limits.sub_cores / issue_rate(kernel.gpu)  # cycles of a scheduler for one instruction
         self.steps: list[Step] = []
         self.known: dict[tuple[object, ...], int] = {}
 
@@ -157,7 +161,7 @@ class _Rows:
         for position, index in enumerate(path.tolist()):
             level = LEVELS[levels[position]]
             one, wait = self.kernel.instructions[index], self.waits[level][index]
-            control = controlled(one, wait)
+            control = self.controlled(one, wait)
             awaited = tuple(t for board, left in control.awaited for t in self._tokens(board, left, raised))
             writes = self._raise(control.writes[0], raised) if control.writes else ""
             if not writes and covers[position] is not None:
@@ -201,13 +205,13 @@ class _Rows:
     def _step(self, index: int, level: str, tokens: tuple[str, str, tuple[str, ...]]) -> Step:
         kernel, wait = self.kernel, self.waits[level][index]
         one, (writes, frees, awaited) = kernel.instructions[index], tokens
-        control = controlled(one, wait)
+        control = self.controlled(one, wait)
         pipe, busy = _pipe(kernel, self.facts[index], kernel.traffic[index])
         access, latency = _access(kernel, index, level, wait)
         barrier = one.opcode == "BAR" and wait.hold > 0
         stall = control.gaps[0] - (control.held if barrier else 0.0)
         return Step(
-            name=one.mnemonic, issue=1.0, stall=stall, pipe=pipe, busy=busy,
+            name=one.mnemonic, issue=self.issue, stall=stall, pipe=pipe, busy=busy,
             latency=wait.hold if barrier else latency, access=access, writes="" if barrier else writes,
             waits=awaited, frees=frees, read=wait.read, barrier=barrier,
             blames=_BLAMES.get(wait.causes[0][0], Reason.WAIT), throttle=_throttle(pipe, self.facts[index]),
@@ -245,19 +249,20 @@ def _pipe(kernel: Kernel, facts: OpcodeFacts, traffic: Memory) -> tuple[str, flo
     """The unit that an instruction holds longest, and for how long."""
     if facts.tensor is not None:
         kind, multiply_adds = facts.tensor
-        return "tensor", multiply_adds * SUB_CORES / tensor_rate(kernel.gpu, kind)
+        return "tensor", multiply_adds * kernel.gpu.limits.sub_cores / tensor_rate(kernel.gpu, kind)
     held = {unit: cycles for unit, cycles in facts.demand.items() if unit in _UNITS}
     if not held:
         return "", 0.0
     unit = max(held, key=lambda name: held[name])
-    cycles = held[unit] / SUB_CORES if unit in SHARED_UNITS else held[unit]
+    own = held[unit] * stretch(kernel.gpu, PIPE_OF.get(unit, unit))
+    cycles = own / SHARED_BY if unit in SHARED_UNITS else own
     return _UNITS[unit], max(cycles, _wavefronts(kernel, traffic)) if unit in SHARED_UNITS else cycles
 
 
 def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
     """Cycles of the data path that L1 and shared memory have in common."""
     shared = traffic.shared_wavefronts_load + traffic.shared_wavefronts_store + traffic.shared_wavefronts_atomic
-    return shared + traffic.l1_cycles(kernel.gpu.arch, kernel.timing.l1_bytes)
+    return shared + traffic.l1_cycles(kernel.gpu.arch, kernel.timing.l1_bytes, kernel.gpu.get("store_piece_cost"))
 
 
 def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access | None, float]:

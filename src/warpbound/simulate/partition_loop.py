@@ -1,4 +1,4 @@
-"""The event loop behind `partitions`: plain functions over whole numbers, compiled where Numba is there.
+"""The event loop behind `partitions`: plain functions over whole numbers, fit for Numba.
 
 Times are whole femtoseconds: the order of events never depends on rounding. Events of one moment happen in the order
 in which they were announced. Everything lies in one column of numbers, `m`; `Parts` says where each part begins, so
@@ -6,8 +6,6 @@ that `m[at.sm + warp]` is the SM of a warp. (Many columns would cost more in cou
 """
 
 from typing import Any, NamedTuple
-
-from warpbound.simulate.compiled import compiled
 
 READY, ARRIVED, REPLIED = 0, 1, 2  # kinds of event: a warp may go on; a transaction is at its partition; or replied to
 ORDER_BITS = 34  # below them 4 x number + kind
@@ -78,7 +76,6 @@ class Parts(NamedTuple):
     ended: int                # by warp
 
 
-@compiled
 def play(m: Any, at: Parts, of: Sizes) -> None:
     """Run all blocks to their end."""
     for _ in range(of.resident):
@@ -97,7 +94,6 @@ def play(m: Any, at: Parts, of: Sizes) -> None:
             reply(m, at, of, number, time)
 
 
-@compiled
 def announce(m: Any, at: Parts, time: int, event: int) -> None:
     """Put an event into the queue."""
     when, what, place = at.when, at.what, m[at.queued]
@@ -110,7 +106,6 @@ def announce(m: Any, at: Parts, time: int, event: int) -> None:
     m[at.announced] += 1
 
 
-@compiled
 def earliest(m: Any, at: Parts) -> tuple[int, int]:
     """Take the earliest event out of the queue, of several the one announced first: its time and what it is."""
     when, what = at.when, at.what
@@ -133,7 +128,6 @@ def earliest(m: Any, at: Parts) -> tuple[int, int]:
     return time, event
 
 
-@compiled
 def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
     """The next block of the grid, if there is one, on this SM."""
     block = m[at.next_block]
@@ -144,7 +138,6 @@ def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
             announce(m, at, time, 4 * warp + READY)
 
 
-@compiled
 def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     """A warp comes to its next request, to a barrier, or to its end."""
     block, sm, request = warp // of.block_warps, m[at.sm + warp], m[at.request + warp]
@@ -171,7 +164,6 @@ def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
         m[at.behind + warp] = -1
 
 
-@compiled
 def has_room(m: Any, at: Parts, of: Sizes, warp: int) -> bool:
     """Whether the SM may have the next request's transactions in flight too; a large one may go alone."""
     request, there = m[at.request + warp], m[at.sm_in_flight + m[at.sm + warp]]
@@ -179,7 +171,6 @@ def has_room(m: Any, at: Parts, of: Sizes, warp: int) -> bool:
     return bool(there == 0 or there + more <= of.in_flight)
 
 
-@compiled
 def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     """Arithmetic from an edge of the SM's clock on, then the transactions one after the other."""
     sm, request = m[at.sm + warp], m[at.request + warp]
@@ -204,7 +195,6 @@ def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
         announce(m, at, port, 4 * warp + READY)
 
 
-@compiled
 def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     """A transaction comes to the end of its partition's queue."""
     home = m[at.transaction_home + number]
@@ -215,7 +205,6 @@ def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     announce(m, at, done + of.back, 4 * number + REPLIED)
 
 
-@compiled
 def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     """A reply is back: its warp may be free to go on, and others of the SM have room."""
     warp = m[at.transaction_warp + number]

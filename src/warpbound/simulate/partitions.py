@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import InputError
-from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
-from warpbound.simulate.compiled import column
+from warpbound.simulate.compiled import column, compiled
 from warpbound.simulate.partition_loop import MOST_EVENTS, Parts, Sizes, play
 
 Whole = NDArray[np.int64]
@@ -78,7 +77,7 @@ def machine_of(gpu: Gpu) -> Machine:
         bandwidth=bandwidth,
         transit=latency - gap / hertz - COALESCED_B * partitions / bandwidth,
         port_cycles=gap,
-        in_flight=2 * limits(gpu.compute_capability).max_warps_per_sm,
+        in_flight=2 * gpu.limits.max_warps_per_sm,
         block_start=gpu.value("block_start"),
     )
 
@@ -146,7 +145,7 @@ def simulate(pattern: Pattern, machine: Machine, blocks_per_sm: int, seed: int =
     starts = _starts(np.array([len(part) for part in parts.values()]))
     at = Parts(**dict(zip(parts, starts.tolist(), strict=False)))
     m = column(np.concatenate(list(parts.values())).astype(np.int64))
-    play(m, at, sizes)
+    compiled(play)(m, at, sizes)
     found = dict(zip(parts, np.split(np.asarray(m, np.int64), starts[1:-1]), strict=True))
     if (found["ended"] < 0).any():
         raise InputError("The access pattern never ends: a warp waits at a barrier for one that has left.", "Mend it.")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from warpbound.errors import InputError
 from warpbound.simulate.columns import Whole, flatten
-from warpbound.simulate.compiled import column
+from warpbound.simulate.compiled import column, compiled
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.warp_loop import play
 
@@ -83,6 +83,13 @@ class Outcome:
 def run(x: Experiment) -> Outcome:
     """Run an experiment. Raises InputError for what does not fit together, and where all warps wait for ever."""
     memory = column(flatten(x))
+    compiled(play)(memory)
+    return _outcome(x, np.asarray(memory, np.int64))
+
+
+def run_short(x: Experiment) -> Outcome:
+    """The same, never compiled: sooner done where so few instructions run that loading Numba takes longer."""
+    memory = flatten(x).tolist()
     play(memory)
     return _outcome(x, np.asarray(memory, np.int64))
 

@@ -1,4 +1,4 @@
-"""The event loop behind `running`: plain functions over one column of whole numbers, compiled where Numba is there.
+"""The event loop behind `running`: plain functions over one column of whole numbers, fit for Numba.
 
 Two kinds of things happen: a scheduler has its turn at a whole cycle, or something announced in the queue comes: a
 transaction reaches memory, a warp ends, a block starts. Of one moment, the queue comes first; then the schedulers, the
@@ -8,7 +8,6 @@ first after the one that last used a shared pipe. A queue entry is (time, order,
 import heapq
 from typing import Any
 
-from warpbound.simulate.compiled import compiled
 from warpbound.simulate.warp_memory import announce, note, pass_time, serve, whole
 
 # isort: off
@@ -30,7 +29,6 @@ ISSUE, ARRIVE = int(Happening.ISSUE), int(Happening.ARRIVE)
 RELEASE, START, END = int(Happening.RELEASE), int(Happening.START), int(Happening.END)
 
 
-@compiled
 def play(m: Column) -> None:
     """Run all blocks to their end, or to the horizon; the column is filled."""
     queue = [(0, 0, 0)]
@@ -62,7 +60,6 @@ def play(m: Column) -> None:
         pass_time(m, m[HORIZON])
 
 
-@compiled
 def soonest_scheduler(m: Column) -> int:
     count, wake = m[SIZE], m[SCHEDULERS] + WAKE
     best = other = m[TURN]
@@ -73,7 +70,6 @@ def soonest_scheduler(m: Column) -> int:
     return int(best)
 
 
-@compiled
 def begin_block(m: Column, place: int, time: int) -> None:
     """The next block of the launch, if there is one, in the slots of that place."""
     block, size, at = m[NEXT_BLOCK], m[WARPS], m[PLACES] + place * PLACE
@@ -94,7 +90,6 @@ def begin_block(m: Column, place: int, time: int) -> None:
         begin_warp(m, slot, block * size + index, stream, start)
 
 
-@compiled
 def begin_warp(m: Column, slot: int, warp: int, stream: int, start: int) -> None:
     at, tokens = m[SLOTS] + slot * SLOT, m[TOKENS] + slot * m[TOKENS_EACH] * TOKEN
     for field in range(SLOT):
@@ -116,7 +111,6 @@ def begin_warp(m: Column, slot: int, warp: int, stream: int, start: int) -> None
     rouse(m, slot)
 
 
-@compiled
 def rouse(m: Column, slot: int) -> None:
     """A warp's ready time has been set: its scheduler looks in time."""
     at = m[SLOTS] + slot * SLOT
@@ -126,7 +120,6 @@ def rouse(m: Column, slot: int) -> None:
         m[own + WAKE] = time
 
 
-@compiled
 def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
     """The scheduler issues one instruction, or a pair, or finds out when to look again."""
     own = m[SCHEDULERS] + scheduler * SCHEDULER
@@ -163,7 +156,6 @@ def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
     m[own + WAKE] = max(m[own + WAKE], time + port)
 
 
-@compiled
 def pipe_free(m: Column, slot: int) -> int:
     """The first cycle at which the pipe of the warp's next instruction takes it; 0 where it needs none."""
     at = m[SLOTS] + slot * SLOT
@@ -175,7 +167,6 @@ def pipe_free(m: Column, slot: int) -> int:
     return whole(m[m[FREE] + pipe * m[SIZE] + own] - m[unit + AHEAD])
 
 
-@compiled
 def preference(m: Column, slot: int, latest: int) -> int:
     """The smallest goes first."""
     policy, age = m[POLICY], m[m[SLOTS] + slot * SLOT + WARP]
@@ -188,7 +179,6 @@ def preference(m: Column, slot: int, latest: int) -> int:
     return int(-age) if policy == GREEDY_THEN_YOUNGEST else int(age)
 
 
-@compiled
 def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
     """The warp's next instruction leaves; then the warp stands before the one after it."""
     at = m[SLOTS] + slot * SLOT
@@ -217,7 +207,6 @@ def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
     go_on(m, queue, slot, time)
 
 
-@compiled
 def put_up(m: Column, slot: int, token: int, until: int, reason: int) -> None:
     """The token stays up until then; longer where it already would."""
     at = m[TOKENS] + (slot * m[TOKENS_EACH] + token) * TOKEN
@@ -226,7 +215,6 @@ def put_up(m: Column, slot: int, token: int, until: int, reason: int) -> None:
         m[at + WHOSE] = reason
 
 
-@compiled
 def account(m: Column, slot: int, time: int) -> None:
     """Every tick since the last issue gets its reason."""
     at, reasons = m[SLOTS] + slot * SLOT, m[REASONS]
@@ -245,7 +233,6 @@ def account(m: Column, slot: int, time: int) -> None:
     m[at + ISSUED_AT] = time
 
 
-@compiled
 def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
     """On to the next instruction, to the barrier, or to the end."""
     at = m[SLOTS] + slot * SLOT
@@ -276,7 +263,6 @@ def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
         release(m, slot // m[WARPS], time)
 
 
-@compiled
 def get_ready(m: Column, slot: int) -> None:
     """When the tokens that the next instruction waits for are down, as far as that is known."""
     at, tokens = m[SLOTS] + slot * SLOT, m[TOKENS] + slot * m[TOKENS_EACH] * TOKEN
@@ -291,7 +277,6 @@ def get_ready(m: Column, slot: int) -> None:
     rouse(m, slot)
 
 
-@compiled
 def release(m: Column, place: int, time: int) -> None:
     """All warps of the block are at the barrier, from `time` on."""
     block = m[PLACES] + place * PLACE
@@ -308,7 +293,6 @@ def release(m: Column, place: int, time: int) -> None:
     m[block + MET] = 0
 
 
-@compiled
 def end_warp(m: Column, queue: Any, slot: int) -> None:
     """Announce the end of a warp that has issued all, once it is known when its results are there."""
     end, tokens = m[m[SLOTS] + slot * SLOT + FREE_AT], m[TOKENS] + slot * m[TOKENS_EACH] * TOKEN
@@ -318,7 +302,6 @@ def end_warp(m: Column, queue: Any, slot: int) -> None:
         announce(m, queue, end, 4 * slot + WARP_ENDS)
 
 
-@compiled
 def happen(m: Column, queue: Any, room: Any) -> None:
     """What the head of the queue says."""
     time, _, entry = heapq.heappop(queue)
@@ -340,7 +323,6 @@ def happen(m: Column, queue: Any, room: Any) -> None:
             get_ready(m, slot)
 
 
-@compiled
 def leave(m: Column, queue: Any, slot: int, time: int) -> None:
     """A warp ends; its block too, if it was the last one."""
     at, place = m[SLOTS] + slot * SLOT, slot // m[WARPS]
@@ -359,7 +341,6 @@ def leave(m: Column, queue: Any, slot: int, time: int) -> None:
         release(m, place, time)
 
 
-@compiled
 def start_later(m: Column, queue: Any, place: int, time: int) -> None:
     """A place for a block is free from then on; blocks start one after the other."""
     start = max(time, m[NEXT_START])

@@ -3,8 +3,6 @@
 import heapq
 from typing import Any
 
-from warpbound.simulate.compiled import compiled
-
 # isort: off
 from warpbound.simulate.warp_state import (
     AREA, DEMAND, DRAWN, DRAWS, EVENTS, FREE_AT, HELD, LAST, LATENCY, LINES, LIVE, LOG, LOG_ROWS, LOG_WIDTH, LOGGED,
@@ -17,26 +15,22 @@ MODULUS, MULTIPLIER = 2147483647, 48271  # Park and Miller's generator, CACM 31(
 REQUEST = int(Happening.REQUEST)
 
 
-@compiled
 def whole(time: int) -> int:
     """The first whole cycle that is not before."""
     return (time + TICK - 1) & -TICK
 
 
-@compiled
 def pass_time(m: Column, time: int) -> None:
     """Warps that were there until now, times that while."""
     m[AREA] += m[LIVE] * (time - m[LAST])
     m[LAST] = time
 
 
-@compiled
 def announce(m: Column, queue: Any, time: int, entry: int) -> None:
     heapq.heappush(queue, (time, m[ORDER], entry))
     m[ORDER] += 1
 
 
-@compiled
 def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
     """A row of the log, as long as there is room."""
     m[EVENTS] += 1
@@ -52,7 +46,6 @@ def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
         m[LOGGED] += 1
 
 
-@compiled
 def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
     """When the last transaction of an instruction is back: each passes the stations in turn, then takes its latency."""
     step, done = m[STEPS] + number * WIDTH, time
@@ -80,7 +73,6 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
     return int(done)
 
 
-@compiled
 def draw(m: Column, table: int) -> int:
     """The next quantile of a table: each once in DRAWS draws, from a random place of a random order on."""
     at = m[DRAWN] + 2 * table

@@ -54,6 +54,12 @@ def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> ND
     return np.asarray((weights @ counts) / weights.sum())
 
 
+def usual(trace: Trace, chosen: Sample) -> NDArray[np.int64]:
+    """What the warps of blocks that stand for others executed, (w, instructions); of all where none does."""
+    inner = np.isin(trace.warps[:, 0], chosen.blocks[chosen.weights > 1])
+    return trace.executed[inner] if inner.any() else trace.executed
+
+
 def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     """Standard error of the mean instructions of a block, as a fraction of it; 0 where every block was executed.
 
@@ -93,6 +99,7 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
         parts=timed.parts,
         phases=tuple(len(phase.loads) for phase in timed.phases),
         lines_by_cause=timed.lines,
+        held=timed.held,
         warps=warps,
     )
 
@@ -131,6 +138,4 @@ def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]
             first = program.flow.blocks[loop.header].first
             passes[number] += int(np.count_nonzero(stream == first))
             entries[number] += int(np.count_nonzero(inside[1:] & ~inside[:-1])) + int(inside[0])
-    return {
-        number: (passes[number] / max(1, entries[number]), entries[number] / len(streams)) for number in passes
-    }
+    return {number: (passes[number] / max(1, entries[number]), entries[number] / len(streams)) for number in passes}

@@ -73,6 +73,7 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
         parts=timed.parts,
         phases=tuple(len(phase.loads) for phase in timed.phases),
         lines_by_cause=timed.lines,
+        held=timed.held,
         issue_slots=float(timed.issue_slots) if timed.issue_slots < len(timed.stream) else None,
     )
 
@@ -142,6 +143,7 @@ def _global_store(one: Instruction, access: Access, shared: Access) -> dict[str,
         "l1_wavefronts": access.wavefronts,
         "l1_narrow": _narrow(one, access.wavefronts),
         "l2_sectors_written": access.sectors,
+        "store_pieces": max(0.0, 4.0 * min(access.sectors, access.wavefronts) - access.sectors) / 3.0,
         "dram_bytes_written": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
     }

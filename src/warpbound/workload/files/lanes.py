@@ -3,19 +3,25 @@
 Source   up to 6.2: CUDA C Programming Guide 8.0, section G and table of arithmetic throughput; the issue rates of
          1.x and 2.x are those of V. Volkov, EECS-2016-143, Table 4.1 (schedulers that need two cycles), latencies
          of additions those of its Table 6.2, of which 6.x has Maxwell's.
-         From 7.0 on: isa/families.toml.
+         From 7.0 on: isa/families.toml. A board's own widths, `fma_lanes` and the like, stand in place of these.
 Omits    dual issue; second halves of a pipe.
 """
 
 from dataclasses import dataclass, replace
 
-from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.machine import Gpu
 from warpbound.workload.records import Workload
 
 WARP = 32.0
 FIRST_IN_THE_TABLES = 70  # architectures below have no row in isa/families.toml
+FIRST_BY_PROXY = 60       # from there on code of later ones stands in, which has uniform instructions
+OWN_WIDTH = {"alu": "alu_lanes", "fma": "fma_lanes", "fp64": "fp64_lanes", "xu": "xu_lanes", "lsu": "lsu_lanes",
+             "uniform": "uniform_width"}  # fmt: skip
+PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
+    "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
+    "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
+}  # fmt: skip
 _EXAMPLE = {"alu": "IADD3", "fma": "FFMA", "fp64": "DFMA", "xu": "MUFU", "uniform": "UIADD3", "lsu": "LDS"}
 
 
@@ -57,34 +63,59 @@ def _of_architecture(arch: int) -> Old:
 
 
 def on_board(work: Workload, gpu: Gpu) -> Workload:
-    """Work of code whose FP64 was counted for the architecture, with the FP64 lanes that the board has."""
-    lanes = gpu.get("fp64_lanes")
-    if lanes is None or "fp64" not in work.units or gpu.arch >= FIRST_IN_THE_TABLES:
+    """Work of code whose pipes were counted for the architecture, with the widths that the board has."""
+    slower = {unit: stretch(gpu, PIPE_OF.get(unit, unit)) for unit in work.units}
+    if all(factor == 1.0 for factor in slower.values()):
         return work
-    slower = _of_architecture(gpu.arch).fp64 / lanes
-    return replace(work, units={**work.units, "fp64": work.units["fp64"] * slower})
+    return replace(work, units={unit: cycles * slower[unit] for unit, cycles in work.units.items()})
+
+
+def stretch(gpu: Gpu, pipe: str) -> float:
+    """How many times as long as its architecture the board holds a pipe."""
+    own = _architecture_cycles(gpu, pipe)
+    return pipe_cycles(gpu, pipe) / own if own else 1.0
 
 
 def issue_rate(gpu: Gpu) -> float:
     """Warp instructions that one SM can issue per cycle."""
     sm = old(gpu)
-    return sm.issue if sm else float(limits(gpu.compute_capability).sub_cores)
+    return gpu.get("issue_width") or (sm.issue if sm else float(gpu.limits.sub_cores))
 
 
 def fp32_lanes(gpu: Gpu) -> float:
     """FP32 lanes of one SM."""
-    return WARP * limits(gpu.compute_capability).sub_cores / pipe_cycles(gpu, "fma")
+    return WARP * gpu.limits.sub_cores / pipe_cycles(gpu, "fma")
 
 
 def pipe_cycles(gpu: Gpu, pipe: str) -> float:
     """Cycles that a warp instruction holds its pipe in one sub-core; 0 where the pipe is not modelled."""
-    sm = old(gpu)
-    if sm is None:
+    shared = gpu.arch < FIRST_IN_THE_TABLES and pipe == "alu"
+    name = OWN_WIDTH.get("fma" if shared else pipe)
+    lanes = gpu.get(name) if name else None
+    return _at_once(pipe) * gpu.limits.sub_cores / lanes if lanes else _architecture_cycles(gpu, pipe)
+
+
+def width(gpu: Gpu, pipe: str) -> float:
+    """Lanes of one SM, of the uniform pipe instructions in a cycle, that its architecture has; 0 where it has none."""
+    held = _architecture_cycles(gpu, pipe)
+    return _at_once(pipe) * gpu.limits.sub_cores / held if held else 0.0
+
+
+def _at_once(pipe: str) -> float:
+    """What an instruction takes of a pipe's width: all lanes of its warp, or itself where it is one for the warp."""
+    return 1.0 if pipe == "uniform" else WARP
+
+
+def _architecture_cycles(gpu: Gpu, pipe: str) -> float:
+    if gpu.arch >= FIRST_IN_THE_TABLES:
         name = _EXAMPLE.get(pipe)
         return max(opcode_facts(name, (), gpu.arch).demand.values(), default=0.0) if name else 0.0
+    if pipe == "uniform" and gpu.arch >= FIRST_BY_PROXY:
+        return max(opcode_facts(_EXAMPLE[pipe], (), gpu.arch).demand.values())
+    sm = _of_architecture(gpu.arch)
     widths = {"alu": sm.cores, "fma": sm.cores, "fp64": sm.fp64, "xu": sm.special, "lsu": sm.load_store}
     lanes = widths.get(pipe, 0.0)
-    return WARP * limits(gpu.compute_capability).sub_cores / lanes if lanes else 0.0
+    return WARP * gpu.limits.sub_cores / lanes if lanes else 0.0
 
 
 def alu_latency(gpu: Gpu) -> float:

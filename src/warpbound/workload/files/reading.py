@@ -106,7 +106,7 @@ def read_text(text: str, origin: str) -> tuple[Written, ...]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else "it is not text"
         near = suggestion(str(path), shipped()) if path.suffix != ".toml" else ""

@@ -1,0 +1,43 @@
+"""How many loads of a warp come one after the other, because each takes its address from what the one before brought.
+
+Source   our own.
+Models   registers, and shared memory as one place: what is stored there may be in everything read from it.
+Omits    global memory that the warp wrote itself; branches that hang on loaded values.
+"""
+
+from collections.abc import Sequence
+
+from warpbound.program.instruction import Instruction
+from warpbound.program.registers import reads, writes
+
+LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
+MOST = 4096  # instructions that are followed; beyond them a chain grows as in the second half of these
+_SHARED = "shared memory"
+
+
+def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) -> float:
+    """Loads in the longest chain of a warp that executes `stream`, indices into the instructions; 0 without loads."""
+    known: dict[int, tuple[tuple[str, ...], tuple[str, ...], int]] = {}
+    before: dict[str, int] = {}  # register -> loads in a chain that its value took
+    longest, halfway, some = 0, 0, stream[:MOST]
+    for position, index in enumerate(some):
+        if position == len(some) // 2:
+            halfway = longest
+        if index not in known:
+            known[index] = _step(instructions[index])
+        read, written, load = known[index]
+        loads = max((before.get(name, 0) for name in read), default=0) + load
+        for name in written:
+            before[name] = max(loads, before.get(name, 0)) if name == _SHARED else loads
+        longest = max(longest, loads if load else 0)
+    return longest + (longest - halfway) * (len(stream) - len(some)) / max(1, len(some) - len(some) // 2)
+
+
+def _step(one: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """What an instruction reads and writes, and whether it is a load of global memory."""
+    read, written = reads(one), writes(one)
+    if one.opcode in ("STS", "STSM", "LDGSTS"):
+        return read, (*written, _SHARED), int(one.opcode in LOADS)
+    if one.opcode in ("LDS", "LDSM"):
+        return (*read, _SHARED), written, 0
+    return read, written, int(one.opcode in LOADS)

@@ -1,0 +1,140 @@
+"""What the warps of a block do from one barrier to the next, from the recorded streams of some of them.
+
+Source   our own.
+Models   pieces in sequence, those of equal instructions together; a piece lasts as long as the slowest recorded warp
+         takes for it alone, as a leader of a tree does; what the mean warp asks of each resource is divided as the
+         recorded warps divide the executions of each instruction.
+Omits    warps that end before the last barrier; barriers of a part of the warps; what lies beyond the recorded part of
+         very long streams, which is taken to be like it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.program.instruction import Instruction
+from warpbound.schedule import Schedule, Wait, schedule
+from warpbound.workload.records import Piece
+
+MOST_KINDS = 64  # of pieces that are told apart; where there are more, a block's work is taken as even
+BEYOND_SM = frozenset({"l1", "l2", "dram"})  # causes of latency that are loads under way
+
+Reals = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Asked = Callable[[Reals], Mapping[str, float]]  # executions of each instruction, (instructions,) -> resource -> cycles
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A stream and the positions at which its pieces begin, the first one at 0."""
+
+    stream: Whole
+    begins: Whole
+
+    def piece_of(self, positions: Sequence[int] | Whole) -> Whole:
+        """The piece that each position is in."""
+        return np.asarray(np.searchsorted(self.begins, positions, side="right") - 1, np.int64)
+
+    def contents(self) -> list[Whole]:
+        """The instructions of each piece."""
+        return np.split(self.stream, self.begins[1:])
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Cycles waited for loads and all others, and load phases, of each piece, (pieces,) or (warps, pieces)."""
+
+    waits: Reals
+    others: Reals
+    phases: Reals
+
+
+def pieces(  # noqa: PLR0913  (each is one fact of the launch)
+    streams: Iterable[Sequence[int]], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
+    executed: Reals, asked: Asked,
+) -> tuple[Piece, ...]:  # fmt: skip
+    """Pieces in the order in which they first come; none without barriers, or where hardly two are alike.
+
+    streams : of the recorded warps. typical : the schedule of the one that stands for all. executed : times that the
+    mean warp issues each instruction, (instructions,); asked : what so many executions ask of each resource.
+    """
+    stops = np.array([one.opcode == "BAR" and wait.hold > 0 for one, wait in zip(instructions, timing, strict=True)])
+    cuts = [_cut(stream, stops) for stream in dict.fromkeys(map(tuple, streams)) if stream]
+    most = max((len(cut.begins) for cut in cuts), default=1)
+    cuts = [cut for cut in cuts if len(cut.begins) == most]
+    kinds = _kinds(cuts) if most > 1 else np.zeros(1, np.int64)
+    if most == 1 or kinds.max() >= MOST_KINDS:
+        return ()
+    slowest = _slowest([_path(cut, schedule(cut.stream.tolist(), instructions, timing), timing) for cut in cuts])
+    own = _path(_cut(typical.stream, stops), typical, timing)
+    shares = _shares(cuts, kinds, len(instructions))
+    wants = [asked(share * executed) for share in shares]
+    found = [
+        Piece(
+            times=float(np.count_nonzero(kinds == kind)),
+            waits=_over(slowest.waits[kinds == kind].sum(), own.waits.sum()),
+            path=_over(slowest.others[kinds == kind].sum(), own.others.sum()),
+            phases=float(slowest.phases[kinds == kind].sum()),
+            demand=want,
+        )
+        for kind, want in enumerate(wants)
+    ]
+    total = {name: sum(want[name] for want in wants) for name in wants[0]}
+    return tuple(replace(one, demand={name: _over(one.demand[name], total[name]) for name in total}) for one in found)
+
+
+def _over(part: float, whole: float) -> float:
+    return float(part / whole) if whole > 0 else 0.0
+
+
+def _cut(stream: Sequence[int], stops: NDArray[np.bool_]) -> _Cut:
+    """Behind each barrier that something follows begins a piece."""
+    found = np.asarray(stream, np.int64)
+    return _Cut(found, np.append(0, np.flatnonzero(stops[found[:-1]]) + 1))
+
+
+def _kinds(cuts: Sequence[_Cut]) -> Whole:
+    """A number for each piece, the same where every warp executes the same, (pieces,)."""
+    numbers: dict[tuple[bytes, ...], int] = {}
+    alike = zip(*([part.tobytes() for part in cut.contents()] for cut in cuts), strict=True)
+    return np.array([numbers.setdefault(key, len(numbers)) for key in alike])
+
+
+def _path(cut: _Cut, told: Schedule, timing: Sequence[Wait]) -> _Path:
+    """Of one warp alone, (pieces,)."""
+    beyond = np.array([
+        sum(share for cause, share in wait.causes if cause in BEYOND_SM) if wait.loads else 0.0 for wait in timing
+    ])  # fmt: skip
+    count, holder = len(cut.begins), np.array(told.producer)
+    of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * told.waited
+    waits = _summed(cut.piece_of(np.arange(len(cut.stream))), of_loads, count)
+    begun = np.array(told.issue)[cut.begins]
+    awaited_at = {load: place for place, load in enumerate(told.producer) if load >= 0}
+    ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
+            for phase in told.phases if phase.loads]  # fmt: skip
+    phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
+    return _Path(waits, np.diff(np.append(begun, told.cycles)) - waits, phases)
+
+
+def _summed(number: Whole, values: Reals, count: int) -> Reals:
+    """Values, (n,), added up by the number of each, (n,); (count,)."""
+    return np.asarray(np.bincount(number, values, count), np.float64)
+
+
+def _slowest(warps: Sequence[_Path]) -> _Path:
+    """In each piece that of the warp that takes longest, (pieces,)."""
+    waits, others, phases = (np.array([getattr(one, name) for one in warps]) for name in ("waits", "others", "phases"))
+    last = np.argmax(waits + others, axis=0), np.arange(waits.shape[1])
+    return _Path(waits[last], others[last], phases[last])
+
+
+def _shares(cuts: Sequence[_Cut], kinds: Whole, instructions: int) -> Reals:
+    """Of the executions of each instruction, those in each kind of piece, (kinds, instructions)."""
+    times = np.zeros((kinds.max() + 1, instructions))
+    for cut in cuts:
+        for kind, part in zip(kinds.tolist(), cut.contents(), strict=True):
+            times[kind] += np.bincount(part, minlength=instructions)
+    total = times.sum(axis=0)
+    return np.asarray(np.divide(times, total, out=np.full_like(times, 1.0 / len(times)), where=total > 0))

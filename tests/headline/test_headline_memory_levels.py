@@ -1,0 +1,73 @@
+"""What all SMs ask of L2 at once, and hits that wait behind misses: limits, mixtures, boards without a measurement."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpbound.adapt.resources import demand, eased, more_together
+from warpbound.headline.parameters import known
+from warpbound.headline.stations import Launched, flow
+from warpbound.headline.streams import from_l2, workload
+from warpbound.machine import gpu, override
+
+CLOCK = 1.41e9
+A100 = gpu("a100-sxm-80gb")
+UNMEASURED = replace(
+    A100, parameters={key: one for key, one in A100.parameters.items() if key != "l2_shared_read_bandwidth"}
+)
+
+
+def queues(board=A100, **counts):
+    """Stations of a warp that reads 8 sectors, all of them past L1 unless `counts` says otherwise."""
+    work = from_l2(workload("read", board, CLOCK), board, CLOCK).with_memory(**counts)
+    launched = Launched(work, board, CLOCK, 8.0, board.value("sm_count"))
+    return flow(launched, known(board).values, 1.0, 1e-6).queues
+
+
+def test_sectors_that_all_sms_ask_for_at_once_have_a_rate_of_their_own():
+    together, separate = queues(l2_sectors_together=8.0)["l2"].demand, queues()["l2"].demand
+    assert together / separate == pytest.approx(5405 / 4644)
+    half = queues(l2_sectors_together=4.0)["l2"].demand
+    assert half == pytest.approx((together + separate) / 2)
+
+
+def test_a_board_without_that_measurement_serves_them_like_others():
+    assert queues(UNMEASURED, l2_sectors_together=8.0)["l2"].demand == queues(UNMEASURED)["l2"].demand
+    twice = override(A100, {"l2_shared_read_bandwidth": 2 * A100.value("l2_bandwidth") / 1e9})
+    assert queues(twice, l2_sectors_together=8.0)["l2"].demand == pytest.approx(queues()["l2"].demand / 2)
+
+
+def test_it_changes_with_the_rate_of_separate_data():
+    faster = override(A100, {"l2_bandwidth": 2 * 5405})
+    assert faster.value("l2_shared_read_bandwidth") == pytest.approx(2 * A100.value("l2_shared_read_bandwidth"))
+
+
+def test_bounds_have_the_same_rate():
+    work = from_l2(workload("read", A100, CLOCK), A100, CLOCK)
+    together = work.with_memory(l2_sectors_together=8.0)
+    ratio = demand(together, A100, CLOCK)["l2"] / demand(work, A100, CLOCK)["l2"]
+    assert ratio == pytest.approx(5405 / 4644)
+    assert more_together(eased(together, "l2", 0.25).memory, A100) == pytest.approx(
+        0.25 * more_together(together.memory, A100)
+    )
+
+
+@given(st.floats(0.01, 0.99))
+def test_times_of_hits_and_of_a_lead_s_misses_add_up(miss):
+    misses = 8.0 * miss
+    apart = queues(l2_sectors_read=misses)
+    led = queues(l2_sectors_read=misses, l2_sectors_led=misses)
+    both = (1 - miss) * apart["l1"].demand + apart["l2"].demand
+    assert max(led["l1"].demand, led["l2"].demand) == pytest.approx(both)
+    assert np.all(both >= apart["l2"].demand)
+
+
+def test_all_hits_and_all_misses_are_the_two_levels_alone():
+    few = queues(l2_sectors_read=1e-9, l2_sectors_led=1e-9)
+    assert few["l1"].demand == pytest.approx(queues()["l1"].demand)
+    every = queues(l2_sectors_led=8.0)
+    assert every["l2"].demand == pytest.approx(queues()["l2"].demand)
+    assert every["l1"].demand == pytest.approx(queues()["l1"].demand)

@@ -1,0 +1,169 @@
+"""Blocks whose work differs from barrier to barrier; pipes that the warps of several blocks share."""
+
+import heapq
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from warpbound.headline.balance import Flow, Queue, balance
+from warpbound.headline.launch import predict_launch, steady
+from warpbound.headline.parameters import BLOCK_WAIT, known
+from warpbound.headline.residence import Block, behind, crowd, joined, residence, without_pipes
+from warpbound.headline.stations import Launched
+from warpbound.headline.streams import workload
+from warpbound.machine import gpu
+from warpbound.workload import Piece
+
+A100 = gpu("a100-sxm-80gb")
+CLOCK = 1.41e9
+WARPS, WAVEFRONTS = 32.0, 33.0  # of a warp that goes through a tile with one store and one load of 32 conflicts
+LOADS = Piece(1.0, 1.0, 0.5, 1.0, {"issue": 0.5, "lsu": 0.5, "shared": 1 / WAVEFRONTS, "l1": 0.5})
+STORES = Piece(1.0, 0.0, 0.5, 0.0, {"issue": 0.5, "lsu": 0.5, "shared": 1 - 1 / WAVEFRONTS, "l1": 0.5})
+
+
+# ---------------------------------------------------------------- a pipe that blocks share
+
+
+def simulate(blocks: int, wait: float, work: float, scatter: float, turns: int = 400) -> float:
+    """Blocks per unit of time: each waits, then has `work` at a pipe that all blocks that are there share evenly.
+
+    scatter : part of the wait that is exponential.
+    """
+    chance = np.random.default_rng(3)
+    due = [(chance.uniform(0, wait + work), block) for block in range(blocks)]
+    heapq.heapify(due)
+    left: dict[int, float] = {}
+    now, ended, begun = 0.0, 0, 0.0
+    while ended < turns * blocks:
+        first = min(left, key=lambda block: left[block]) if left else -1
+        ends = now + left[first] * len(left) if left else np.inf
+        comes = due[0][0] if due else np.inf
+        share = (min(ends, comes) - now) / max(1, len(left))
+        now, left = min(ends, comes), {block: work_left - share for block, work_left in left.items()}
+        if ends <= comes:
+            del left[first]
+            ended += 1
+            begun = now if ended == 50 * blocks else begun
+            heapq.heappush(due, (now + wait * (1 - scatter) + chance.exponential(wait * scatter), first))
+        else:
+            left[heapq.heappop(due)[1]] = work
+    return (turns - 50) * blocks / (now - begun)
+
+
+@pytest.mark.parametrize("scatter", [0.1, 0.3, 1.0])
+@pytest.mark.parametrize("blocks", [2, 4, 8, 16])
+@pytest.mark.parametrize("load", [0.5, 1.0, 1.6])
+def test_blocks_that_share_a_pipe(blocks: int, load: float, scatter: float) -> None:
+    """load : work of all blocks over the residence of one, so that 1 is the knee of the two bounds."""
+    work = load / blocks
+    simulated = simulate(blocks, 1.0 - work, work, scatter)
+    found = balance(Flow(blocks, 1.0, {"pipe": Queue(work, BLOCK_WAIT * work, 1 - 1 / blocks)}))
+    assert float(found.rate) == pytest.approx(simulated, rel=0.045)
+
+
+def test_without_waiting_they_would_be_far_off() -> None:
+    found = balance(Flow(2, 1.0, {"pipe": Queue(0.5)}))
+    assert float(found.rate) > 1.2 * simulate(2, 0.5, 0.5, 0.3)
+
+
+# ---------------------------------------------------------------- from barrier to barrier
+
+
+def whole(**changes: object) -> Block:
+    """Two pieces: waits 8 of a line whose tail is 0.5, then 12 of a pipe for all warps, one warp's own path is 2."""
+    return replace(Block(1.0, 0.5, 8.0, 2.0, 0.5, 0.0, np.e, 12.0, 2.0, 2.0, 1.0), **changes)
+
+
+def in_two(x: Block) -> Block:
+    first = replace(x, start=0.0, store=0.0, compute=1.0, busy=0.0, segments=1.0, joins=1.0, load_joins=1.0)
+    second = replace(first, memory=0.0, busy=x.busy, load_joins=0.0)
+    return replace(x, pieces=(first, second))
+
+
+def test_work_that_comes_after_a_barrier_overlaps_with_no_wait_before_it() -> None:
+    """8 + 1 and a tail of 0.5 before it, 1 and the 11 that the other warps take behind it."""
+    found = in_two(whole())
+    assert residence(found) == pytest.approx(1.5 + 9.5 + 12.0)
+    assert joined(found) == pytest.approx(0.5 + 11.0)
+    assert crowd(found) == pytest.approx(11.0)
+    assert residence(whole()) == pytest.approx(1.5 + 10.0 + 2 * 5.0)  # spread evenly, a half hides the tail
+    assert residence(without_pipes(found)) == pytest.approx(1.5 + 9.5 + 1.0)
+
+
+def test_pieces_that_are_alike_are_the_work_spread_evenly() -> None:
+    x = whole(busy=6.0, memory=0.0, load_joins=0.0)
+    half = replace(x, start=0.0, store=0.0, compute=1.0, busy=3.0, segments=1.0, joins=1.0)
+    assert residence(replace(x, pieces=(half, half))) == pytest.approx(float(residence(x)))
+    both = replace(half, compute=2.0, busy=6.0, segments=2.0, joins=2.0)
+    assert residence(replace(x, pieces=(both,))) == pytest.approx(float(residence(x)))
+
+
+def test_a_barrier_waits_for_the_leader_of_a_tree() -> None:
+    led = in_two(whole())
+    led = replace(led, pieces=(led.pieces[0], replace(led.pieces[1], compute=20.0)))
+    assert behind(led) == pytest.approx(8.0 + 1.0 + 20.0 - 8.0 - 2.0)
+    assert residence(led) == pytest.approx(1.5 + 9.5 + 20.0)
+
+
+# ---------------------------------------------------------------- of a launch
+
+
+def tile(**changes: object):
+    """A copy of one word a lane over a tile in shared memory whose columns lie on one bank, and its barrier."""
+    work = workload("scale", A100, CLOCK)
+    parts = work.parts | {"barrier": 16.0, "shared": 30.0}
+    work = replace(work, barriers=1.0, parts=parts, latency=sum(parts.values()), pieces=(LOADS, STORES))
+    memory = {"shared_wavefronts_store": 1.0, "shared_wavefronts_load": WAVEFRONTS - 1.0}
+    return replace(work.with_memory(**memory), **changes)
+
+
+def stands(work, blocks: float = 2.0):
+    return steady(Launched(work, A100, CLOCK, WARPS, 108.0), known(A100).values, blocks)
+
+
+def test_a_tile_is_loaded_then_turned() -> None:
+    known_pieces, even = stands(tile()), stands(tile(pieces=()))
+    pipe_s = WARPS * WAVEFRONTS / CLOCK
+    first, second = known_pieces.one.pieces
+    assert np.ravel(second.busy)[0] == pytest.approx(pipe_s * (1 - 1 / WAVEFRONTS))
+    assert (first.load_joins, second.load_joins) == (1.0, 0.0)
+    assert np.ravel(second.memory)[0] == 0
+    more = np.ravel(known_pieces.residence - even.residence)[0]
+    assert 0.1 * pipe_s < more < 0.55 * pipe_s  # the half that the load's tail no longer hides
+
+
+def test_blocks_wait_at_the_tightest_pipe_of_each_piece() -> None:
+    queues = stands(tile()).flow.queues
+    loading, turning = 1 / WAVEFRONTS, 1 - 1 / WAVEFRONTS
+    assert np.ravel(queues["shared"].wait)[0] == pytest.approx(
+        BLOCK_WAIT * turning * np.ravel(queues["shared"].demand)[0]
+    )
+    assert loading * WAVEFRONTS == pytest.approx(1.0)
+    assert np.ravel(queues["lsu"].wait)[0] == 0  # tightest in neither: it is in use while shared memory is
+    assert np.ravel(queues["lsu"].demand)[0] > 0
+
+
+def test_without_barriers_pieces_are_no_more() -> None:
+    free, never = stands(tile(barriers=0.0)), stands(tile(barriers=0.0, pieces=()))
+    assert free.one.pieces == ()
+    assert np.ravel(free.balance.rate)[0] == np.ravel(never.balance.rate)[0]
+
+
+def test_fewer_barriers_or_phases_than_were_counted() -> None:
+    """Pieces are shares: half the barriers are half the joins; loads that the caches answer end no load phase."""
+    often = replace(LOADS, times=8.0, phases=8.0), replace(STORES, times=8.0)
+    some = stands(tile(barriers=7.0, phases=(1,) * 4, pieces=often)).one.pieces
+    assert [piece.joins for piece in some] == pytest.approx([4.0, 4.0])
+    assert [piece.load_joins for piece in some] == pytest.approx([4.0, 0.0])
+    cached = tile().with_memory(l2_sectors_read=0.0, dram_bytes_read=0.0)
+    assert [piece.load_joins for piece in stands(cached).one.pieces] == [0.0, 0.0]
+
+
+def test_where_a_block_s_time_goes_adds_up() -> None:
+    class Two:
+        fitting_blocks_per_sm = 2.0
+
+    found = predict_launch(tile(), A100, Two(), 10_000, int(WARPS), CLOCK)
+    assert sum(found.stalls.values()) == pytest.approx(2.0 / found.rate)
+    assert found.stalls["mio throttle"] * CLOCK > WARPS * WAVEFRONTS / 4  # the mean warp stands in half of the crowd
