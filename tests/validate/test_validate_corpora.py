@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from warpbound.errors import CommandError, InputError
+from warpbound.analysis.certainty import CLASSES
+from warpbound.cli import main
+from warpbound.errors import CommandError, InputError, MissingTool
+from warpbound.validate import chain
 from warpbound.validate.chain import answer
 from warpbound.validate.corpus import corpus, seconds_of, shipped
 
@@ -56,7 +60,8 @@ def test_a_row_goes_through_the_whole_chain(folder):
     assert said.refused == ""
     assert not said.proxy
     assert set(said.seconds) == {"warpbound", "roofline_2009", "hong_kim_2009", "volkov_2016"}
-    assert said.interval[0] < said.seconds["warpbound"] < said.interval[1]
+    assert said.bare[0] < said.seconds["warpbound"] < said.bare[1]
+    assert said.binds in CLASSES.values()
     assert 2e-6 < said.seconds["warpbound"] < 2e-5
 
 
@@ -67,6 +72,31 @@ def test_a_difference_of_launches_has_no_launch_in_it(folder):
     (folder / "corpus.toml").write_text(TABLE)
     whole = answer(corpus(folder), corpus(folder).rows[1])
     assert 0 < both.seconds["warpbound"] < whole.seconds["warpbound"] - 1e-6
+
+
+def test_the_fastest_of_several_launches(folder):
+    (folder / "rows.csv").write_text("gpu,n,blocks,us\na100-sxm-80gb,1048576,1,7.5\n")
+    table = TABLE.replace('grid = "{blocks}"', 'grid = "{n} / {block}"').replace('block = "256"', 'block = "{block}"')
+
+    def fastest(*blocks: int) -> chain.Answer:
+        tried = ", ".join(f'{{block = "{block}"}}' for block in blocks)
+        (folder / "corpus.toml").write_text(table.replace('"us"\nunit', f'"us"\nfastest_of = [{tried}]\nunit'))
+        return answer(corpus(folder), corpus(folder).rows[0])
+
+    times, both = {block: fastest(block) for block in (32, 256)}, fastest(32, 256)
+    assert times[256].seconds["warpbound"] < times[32].seconds["warpbound"]
+    for name, seconds in both.seconds.items():
+        assert seconds == min(one.seconds[name] for one in times.values())
+    assert both.bare == tuple(min(one.bare[side] for one in times.values()) for side in (0, 1))
+
+
+def test_a_missing_compiler_is_said_once(folder, monkeypatch):
+    def without(*_asked):
+        raise MissingTool("Compiling CUDA C++ needs NVRTC.", "Install it with: pip install 'warpbound[cuda]'")
+
+    monkeypatch.setattr(chain, "programs", without)
+    with pytest.raises(MissingTool):
+        answer(corpus(folder), corpus(folder).rows[1])
 
 
 def test_a_refusal_is_kept(folder):
@@ -92,6 +122,8 @@ def test_units():
         ("corpus.toml", TABLE + "\n[launch]\nx = 1\n", "cannot be read"),
         ("rows.csv", "gpu,n\na100-sxm-80gb,3\n", "row 2"),
         ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,fast\n", "row 2"),
+        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,-3\n", "row 2: us = -3 is no time"),
+        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,nan\n", "row 2: us = nan is no time"),
     ],
 )
 def test_what_is_wrong_in_a_corpus_is_said(folder, name, text, said):
@@ -118,3 +150,17 @@ def test_judged_streams_are_not_calibrated():
     kinds = {row.kernel: row.kind for row in corpus("streams").rows if row.words["threads"] != "32"}
     assert kinds == {"init": "calibration", "read": "calibration", "scale": "calibration", "triad": "judged",
                      "stencil3": "judged", "stencil5": "judged"}  # fmt: skip
+
+
+def test_a_corpus_without_any_answer_fails(folder):
+    (folder / "rows.csv").write_text("gpu,n,blocks,us\na100-sxm-80gb,1024,8000000000,3.0\n")
+    said = CliRunner().invoke(main, ["validate", str(folder)])
+    assert said.exit_code == 1
+    assert said.stderr == "warpbound: no launch could be predicted. Each says why.\n"
+    assert "add on a100-sxm-80gb" in said.stdout
+
+
+def test_a_table_of_scores_fits_a_pipe():
+    lines = CliRunner().invoke(main, ["validate", "--shown"]).stdout.splitlines()
+    assert any(line.split() and line.split()[0] == "roofline_2009" for line in lines)
+    assert not any("…" in line for line in lines)

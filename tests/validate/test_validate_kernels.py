@@ -10,7 +10,12 @@ from warpbound.program.cuda import Options
 from warpbound.validate.corpus import corpus
 
 pytestmark = pytest.mark.cuda
-RANDOM = np.random.default_rng(7)
+
+
+@pytest.fixture
+def random():
+    """The same numbers for every test, whichever ran before."""
+    return np.random.default_rng(7)
 
 
 def kernel(name, of, **defines):
@@ -25,9 +30,9 @@ def kernel(name, of, **defines):
      ("squares", 128, 256, 8), ("squares", 128, 256, 16), ("turned", 128, 256, 8), ("fours", 128, 256, 16)],
 )  # fmt: skip
 @pytest.mark.parametrize("updates", [0, 1])
-def test_products(name, tile, block, depth, updates):
+def test_products(name, tile, block, depth, updates, random):
     n = 128
-    a, b, c = (RANDOM.standard_normal((n, n)).astype(np.float32) for _ in range(3))
+    a, b, c = (random.standard_normal((n, n)).astype(np.float32) for _ in range(3))
     program = kernel(name, "products", UPDATES=updates, DEPTH=depth)
     args = {"a": a.ravel(), "b": b.ravel(), "c": c.ravel(), "n": n, "alpha": 0.5, "beta": 3.0}
     after = warpbound.run(program, launch(grid=(n // tile, n // tile), block=block, args=args))
@@ -36,9 +41,9 @@ def test_products(name, tile, block, depth, updates):
 
 
 @pytest.mark.parametrize("row", corpus("transposes").rows, ids=lambda row: row.kernel + row.words["block"])
-def test_transposes(row):
+def test_transposes(row, random):
     n, tile = 128, int(row.words["tile"])
-    before = RANDOM.standard_normal((n, n)).astype(np.float32)
+    before = random.standard_normal((n, n)).astype(np.float32)
     program = kernel(row.kernel, "transposes", TILE=tile, ROWS=row.words["rows"])
     block = tuple(map(int, row.words["block"].split(",")))
     args = {"from": before.ravel(), "to": np.zeros(n * n, np.float32), "n": n}

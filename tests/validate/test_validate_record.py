@@ -11,9 +11,11 @@ from warpbound.analysis.accuracy import FEWEST, expected
 from warpbound.cli import main
 from warpbound.validate.chain import HEADLINE, answer
 from warpbound.validate.corpus import corpus, shipped
+from warpbound.validate.explained import EXPLAINED, UNEXPLAINED
+from warpbound.validate.forms import counts, form_errors, group
 from warpbound.validate.pages import page
 from warpbound.validate.record import place, plain, written
-from warpbound.validate.results import Validation, digest, lines
+from warpbound.validate.results import Validation, digest, lines, worst
 
 ROOT = Path(__file__).parents[2]
 FOUND = written()
@@ -31,6 +33,18 @@ def errors(results: list, model: str = HEADLINE) -> np.ndarray:
 
 
 # ---------------------------------------------------------------- up to date
+
+
+def test_the_worst_misses_are_explained():
+    silent = [r for r in worst(FOUND.results) if (r.corpus, r.kernel) not in EXPLAINED]
+    missing = "; ".join(f"{r.corpus}, {r.kernel} on {r.gpu}" for r in silent)
+    assert not missing, f"write in validate/explained.py what the model lacks for {missing}"
+    assert UNEXPLAINED not in page(FOUND)
+
+
+def test_what_is_explained_is_measured():
+    kernels = {(name, row.kernel) for name in shipped() for row in corpus(name).rows}
+    assert set(EXPLAINED) <= kernels
 
 
 def test_the_page_is_made_from_the_data():
@@ -93,10 +107,47 @@ def test_five_older_gpus_that_nothing_was_fitted_to():
     assert errors(mine).mean() < 0.7 * errors(mine, "volkov_2016").mean()
 
 
+# Of a corpus, coverage is as sure as its boards are many: launches on one board share that board's errors.
+COVERED = [r for r in FOUND.results if counts(r)]
+GROUPS = {group(r): [x.inside for x in COVERED if group(x) == group(r)] for r in COVERED}
+
+
 def test_intervals_cover_what_they_say():
-    """70 to 90 % of all judged rows but the caches' edges, whose policy the model does not know."""
-    inside = [r.inside for r in FOUND.results if r.kind == "judged" and r.corpus != "caches"]
-    assert 0.70 <= np.mean(inside) <= 0.90
+    """70 to 90 % of all judged launches, and in the mean over corpora and boards; each interval is held back."""
+    assert 0.70 <= np.mean([r.inside for r in COVERED]) <= 0.90
+    assert 0.70 <= np.mean([np.mean(inside) for inside in GROUPS.values()]) <= 0.90
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_intervals_cover_what_they_say_in_each_corpus(name):
+    """Within two standard deviations of as many draws as there are boards of 80 %, and no closer than a tenth."""
+    mine = [np.mean(inside) for key, inside in GROUPS.items() if key.startswith(f"{name}, ")]
+    assert abs(np.mean(mine) - 0.8) <= max(0.1, 2 * np.sqrt(0.8 * 0.2 / len(mine)))
+
+
+@pytest.mark.parametrize("name", ["launches", "launches-elsewhere", "streams", "streams-elsewhere", "strides"])
+def test_intervals_of_large_corpora(name):
+    """The first two boards' streams are surer than their class, in which other boards miss by more."""
+    mine = [r.inside for r in COVERED if r.corpus == name]
+    assert len(mine) > 70
+    assert 0.65 <= np.mean(mine) <= (0.99 if name == "streams" else 0.95)
+
+
+def test_the_edges_follow_from_the_rows():
+    for form, stored in zip(form_errors(COVERED), FOUND.forms, strict=True):
+        assert (form.binds, form.launches, form.groups) == (stored.binds, stored.launches, stored.groups)
+        assert form.slower == pytest.approx(stored.slower, rel=0.01, abs=0.01)
+        assert form.faster == pytest.approx(stored.faster, rel=0.01, abs=0.01)
+
+
+def test_intervals_are_narrow_enough_to_be_of_use():
+    width = {about.name: [] for about in FOUND.corpora}
+    for r in COVERED:
+        width[r.corpus].append((r.interval[1] - r.interval[0]) / r.seconds[HEADLINE])
+    assert np.median(width["streams"]) < 0.12
+    assert np.median(width["launches"]) < 0.15
+    assert np.median(width["strides"]) < 0.15
+    assert all(np.median(widths) < 1.5 for widths in width.values())
 
 
 def test_nothing_judged_is_in_a_calibration_record():
@@ -120,7 +171,7 @@ def test_claims_are_of_the_same_board_and_bottleneck():
 
 
 def test_the_file_is_small_enough_to_be_read_by_every_report():
-    assert place().stat().st_size < 600_000
+    assert place().stat().st_size < 1_000_000
 
 
 # ---------------------------------------------------------------- the command

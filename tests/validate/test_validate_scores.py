@@ -15,7 +15,8 @@ def array(*values):
 
 
 def test_errors_by_hand():
-    found = score(array(1.1, 1.6, 4.0, 2.0), array(1.0, 2.0, 4.0, 4.0), inside=[True, False, True, False])
+    edges = array((0.9, 1.1), (1.0, 1.9), (3.0, 5.0), (1.0, 2.0))
+    found = score(array(1.1, 1.6, 4.0, 2.0), array(1.0, 2.0, 4.0, 4.0), intervals=edges)
     assert found.n == 4
     assert found.mape == pytest.approx((0.1 + 0.2 + 0.0 + 0.5) / 4)
     assert found.bias == pytest.approx(-0.1)  # median of -0.5, -0.2, 0, 0.1
@@ -23,6 +24,7 @@ def test_errors_by_hand():
     assert found.worst == 0.5
     assert found.within == 0.75
     assert found.coverage == 0.5
+    assert found.width == pytest.approx((0.5 + 0.5) / 2)  # median of 0.2/1.1, 0.9/1.6, 2/4, 1/2
     assert found.p90 < found.p95 < found.worst
 
 

@@ -1,5 +1,6 @@
 """One kernel on one GPU, from Program to an entry of the report: the order in which everything is asked."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from warpbound.analysis.entries import Entry
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.observed import execution_entry, traffic_entry
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
-from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, launch_seconds
+from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, scaled_notes, times_of
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
@@ -22,6 +23,7 @@ from warpbound.predict import Prediction, predict, saturating_warps
 from warpbound.program import Program
 from warpbound.whatif import Seconds, whatifs
 from warpbound.workload import Workload
+from warpbound.workload.chains import longest_chain
 
 __all__ = ["Settings", "analyze", "entry_of", "launched", "work_of"]
 
@@ -83,7 +85,7 @@ def _filled(entry: Entry, case: Case, work: Work) -> Entry:
     if (kind := trust.judged(case, timed)) is not None:
         entry["confidence"] |= {"expected_error": kind.mape, "interval_coverage": kind.coverage, "judged": kind.n}
     stopped = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
-    said = [*work.notes, *_timing_notes(timed), *_uneven(work), *_assumed_parameters(case)]
+    said = [*work.notes, *_timing_notes(timed, case.gpu), *_uneven(work), *_assumed_parameters(case)]
     entry["confidence"]["assumed"] += [*stopped, *said]
     if "sass" in case.settings.views:
         entry["sass"] = entries.sass_entry(case.program, work.timed, case.facts)
@@ -156,12 +158,19 @@ def _verdict(case: Case, work: Work, prediction: Prediction) -> Entry:
         "bounds": entries.bounds_entry(prediction),
         "warps_needed": prediction.warps_needed,
         "whatifs": entries.whatif_entry(
-            whatifs(work.focus, case.place, case.residency, _seconds(case, work), work.choices)
+            whatifs(work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work))
         ),
         "clock_MHz": case.clock_hz / 1e6,
         "sample": work.sample,
         "not_executed": work.not_executed,
     }
+
+
+def _chain(case: Case, work: Work) -> Callable[[], float] | None:
+    """Loads of a warp that must follow each other; None where its way is not known."""
+    if work.mode != "dynamic":
+        return None
+    return partial(longest_chain, case.program.instructions, work.timed.stream)
 
 
 def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
@@ -178,15 +187,14 @@ def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
     }
 
 
-def _timing_notes(timed: LaunchPrediction | None) -> list[str]:
+def _timing_notes(timed: LaunchPrediction | None, board: Gpu) -> list[str]:
     if timed is None:
         return [BOUNDS_NOTE]
-    scaled = [f"timing parameters scaled from V100 and A100-80: {', '.join(timed.assumed)}"] if timed.assumed else []
-    return [TIME_NOTE, *scaled]
+    return [TIME_NOTE, *scaled_notes(timed.assumed, board)]
 
 
 def _seconds(case: Case, work: Work) -> Seconds | None:
-    return partial(launch_seconds, case) if work.focus.warps is not None and case.blocks is not None else None
+    return partial(times_of, case) if work.focus.warps is not None and case.blocks is not None else None
 
 
 def _uneven(work: Work) -> list[str]:
@@ -248,4 +256,5 @@ def _piece(case: Case, work: Workload) -> Entry:
 
 def _assumed_parameters(case: Case) -> list[str]:
     assumed = [name for name in case.gpu.assumed if not name.startswith("tensor")]
-    return [f"{case.gpu.name}: {', '.join(assumed)} (see `warpbound gpus {case.gpu.key}`)"] if assumed else []
+    said = "taken from relatives or estimated, as `warpbound gpus"
+    return [f"values of {case.gpu.name} {said} {case.gpu.key}` says: {', '.join(assumed)}"] if assumed else []

@@ -7,6 +7,7 @@ import msgspec
 
 FEWEST = 10  # judged launches below which nothing is claimed
 FILE = "accuracy.json"
+ANY = ""     # the class of all launches
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -19,16 +20,40 @@ class Kind(msgspec.Struct, frozen=True):
     coverage: float
 
 
+class Form(msgspec.Struct, frozen=True):
+    """How far the edges of the interval lie for launches of one class, in units of the spread that parameters make.
+
+    slower, faster : of the upper and the lower edge. groups : corpora and boards that it is estimated from, each
+    counting once; `launches` of them in all. The empty class is of all launches.
+    """
+
+    binds: str
+    slower: float
+    faster: float
+    launches: int
+    groups: tuple[str, ...]
+
+
+AS_SPREAD = Form(ANY, 1.0, 1.0, 0, ())  # before anything was measured
+
+
 class Accuracy(msgspec.Struct, frozen=True):
     """The part of the validation data that reports use."""
 
     kinds: tuple[Kind, ...] = ()
+    forms: tuple[Form, ...] = ()
 
 
 def expected(gpu: str, bottleneck: str) -> Kind | None:
     """What was found for this board and bottleneck; None where fewer than FEWEST launches were judged."""
     mine = (kind for kind in _found().kinds if (kind.gpu, kind.bottleneck) == (gpu, bottleneck))
     return next((kind for kind in mine if kind.n >= FEWEST), None)
+
+
+def form(binds: str) -> Form:
+    """What was found for a class; of all launches where none of the class was measured."""
+    found = {one.binds: one for one in _found().forms}
+    return found.get(binds) or found.get(ANY) or AS_SPREAD
 
 
 @cache

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from warpbound.analysis.case import Case
-from warpbound.analysis.dynamic import facts, how_of, shared_per_block, work_from
+from warpbound.analysis.executed import average_work
+from warpbound.analysis.sampled import facts, how_of, shared_per_block
 from warpbound.emulate import Trace
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
@@ -21,10 +22,10 @@ from warpbound.program import Program
 from warpbound.whatif import Alternative
 from warpbound.workload.dynamic import Sample
 
-ENDLESS = 1 << 40      # bytes of an L1 that loses nothing
-LOST = 0.05            # share of the loaded sectors that L1 must lose for a choice to be worth following
-STREAMING = 0.1        # share of a load's sectors that even an endless L1 serves, below which nothing is lost past it
-FEWER = (2, 4)         # times fewer blocks per SM
+ENDLESS = 1 << 40  # bytes of an L1 that loses nothing
+LOST = 0.05  # share of the loaded sectors that L1 must lose for a choice to be worth following
+STREAMING = 0.1  # share of a load's sectors that even an endless L1 serves, below which nothing is lost past it
+FEWER = (2, 4)  # times fewer blocks per SM
 BYPASS = ("STRONG", "GPU")  # modifiers of a load that L1 does not serve
 
 
@@ -34,10 +35,10 @@ def cache_choices(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> It
     moved : what the launch moves as it is.
     """
     machine = facts(case)
-    endless = traffic(case.program, seen, replace(machine, l1_bytes=ENDLESS), how_of(case, chosen))
-    now, possible = moved.l1_hit_rate or 0.0, endless.l1_hit_rate or 0.0
+    now, possible = moved.l1_hit_rate or 0.0, moved.l1_repeat_rate or 0.0
     if not machine.l1_bytes or possible < now + LOST:
         return
+    endless = traffic(case.program, seen, replace(machine, l1_bytes=ENDLESS), how_of(case, chosen))
     why = f"L1 serves {_cent(now)} of what is loaded and L2 {_cent(moved.l2_hit_rate)} of the rest"
     yield from _past_l1(case, seen, chosen, (endless, why))
     yield from _larger_l1(case, seen, chosen, why)
@@ -114,4 +115,4 @@ def _followed(  # noqa: PLR0913  (each is one fact of the choice)
     """The work with other caches."""
     moved = traffic(case.program, seen, machine, how_of(case, chosen))
     then = f", then {_cent(moved.l1_hit_rate)} and {_cent(moved.l2_hit_rate)}"
-    return Alternative(change, why + then, work_from(case, seen, chosen, moved).focus, case.place)
+    return Alternative(change, why + then, average_work(case, seen, chosen, moved), case.place)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from warpbound.errors import InputError
-from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
 from warpbound.latency import MemoryLatency, memory_latency
@@ -15,6 +14,7 @@ from warpbound.residency import Residency, occupancy
 from warpbound.workload.counting import facts_of
 
 WARP = 32
+CLUSTERS_FROM = 90
 BLOCK_SIZES = tuple(range(32, 1025, 32))
 
 
@@ -78,6 +78,11 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
         note = (f"no launch given: blocks of {size} threads, the size that fills an SM best",)
         return Case(program, board, None, settings, _residency(program, board, size, 0, None, None), size, note)
     check(launch)
+    if board.arch < CLUSTERS_FROM and product(launch.cluster or (1, 1, 1)) > 1:
+        raise InputError(
+            f"{board.name}: compute capability {board.compute_capability} has no clusters of blocks; 9.0 is the first.",
+            "Leave the cluster out, or choose another GPU.",
+        )
     size = product(launch.block)
     if program.max_threads is not None and size > program.max_threads:
         raise InputError(
@@ -106,7 +111,7 @@ def _residency(  # noqa: PLR0913  (each is one fact of the launch)
 
 def _best_block(program: Program, board: Gpu) -> int:
     """The block size that gives most resident warps; 256 among equals, else the smallest."""
-    most = min(program.max_threads or 1024, limits(board.compute_capability).max_threads_per_block)
+    most = min(program.max_threads or 1024, board.limits.max_threads_per_block)
     sizes = [size for size in BLOCK_SIZES if size <= most] or [most]
     warps = {size: _residency(program, board, size, 0, None, None).warps_per_sm for size in sizes}
     fullest = max(warps.values())

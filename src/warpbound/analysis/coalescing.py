@@ -75,6 +75,7 @@ def answer(asked: Access) -> Entry:
         "space": asked.space,
         "element_bytes": asked.element_B,
         "block": list(asked.threads.block),
+        "constants": [name for name in asked.expression.names() if name not in asked.values],
         "derivative": None if reached.slope is None else spelled(reached.slope),
         "rules": found,
         "hong_kim_2009": _hong_kim(asked, reached) if asked.space == "global" else None,

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 
 from warpbound import machine
-from warpbound.analysis import work_of
-from warpbound.analysis.case import DEFAULT, WARP, Settings, case_of, product
+from warpbound.adapt.answers import answers
+from warpbound.analysis import launched, work_of
+from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import Launch
@@ -27,7 +29,8 @@ def curve(
     """Time and throughput at every number of resident blocks whose warps lie in `warps` (first, last).
 
     time_s is of the launch, null in static mode; warp_throughput_per_s and gbytes_per_s (DRAM) are of the chip.
-    In static mode a unit of work is what `scope` says, a warp or an iteration of a loop.
+    In static mode a unit of work is what `scope` says, a warp or an iteration of a loop. models : what those of
+    the settings say, name -> time_s and bottleneck at every one of these numbers, and the reason where one is silent.
     """
     case = case_of(program, machine.gpu(gpu), launch, settings)
     work = work_of(case)
@@ -58,4 +61,22 @@ def curve(
         "warp_throughput_per_s": rate.tolist(),
         "gbytes_per_s": (rate * dram_bytes / 1e9).tolist(),
         "bottleneck": [p.bottleneck if t is None else t.bottleneck for p, t in zip(found, timed, strict=True)],
+        "models": _models(case, work, blocks, per_block),
+    }
+
+
+def _models(case: Case, work: Work, blocks: list[int], per_block: int) -> dict[str, Entry]:
+    """What the papers' models say at every number of resident blocks."""
+    if not case.settings.models:
+        return {}
+    x = launched(case, work)
+    at = [x and replace(x, warps_per_sm=float(n * per_block), blocks_per_sm=n) for n in blocks]
+    said = [answers(case.settings.models, one) for one in at]
+    return {
+        name: {
+            "time_s": [one[name]["time_s"] for one in said],
+            "bottleneck": [one[name]["bottleneck"] for one in said],
+            "reason": next((one[name]["reason"] for one in said if one[name]["reason"]), ""),
+        }
+        for name in case.settings.models
     }

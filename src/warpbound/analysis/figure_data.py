@@ -32,6 +32,7 @@ def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
             "registers": case.program.registers,
             "shared_bytes": case.program.shared_bytes + (case.launch.smem if case.launch else 0),
         },
+        "limits": dict(case.gpu.changed_limits),
         "curve": _curve(case, work),
         "roofline": _roofline(case, work),
         "timeline": _timeline(case, work),
@@ -57,7 +58,7 @@ def _curve(case: Case, work: Work) -> Entry | None:
     volkov = (warps.tolist(), (THOUSAND * np.asarray(found.rate)).tolist())
     what = "warps" if work.focus is work.whole else "iterations"
     return {
-        "unit": f"{what} per 1000 cycles and SM",
+        "unit": f"{what} per 1000 SM cycles",
         "warps_per_sm": warps.tolist(),
         "limits": {name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
         "predicted": ({"warpbound": (held, ours)} if ours else {}) | {"volkov_2016": volkov},
@@ -82,16 +83,14 @@ def _graph(case: Case, work: Work) -> Entry:
 
     names, issue : of each. edges : (from, to, cycles, whether on the critical path), places in that row.
     """
-    timed = work.timed
-    waited = np.zeros(len(timed.stream))
-    on_path = list(timed.critical)
-    waited[on_path] = np.array(timed.waited)[on_path]
-    sums = np.cumsum(np.concatenate([[0.0], waited]))
-    width = min(NODES_SHOWN, len(waited))
-    first = int(np.argmax(sums[width:] - sums[: len(sums) - width]))
-    first = max(0, min(first - LEAD, len(waited) - width))
+    timed, count = work.timed, len(work.timed.stream)
+    issue = np.array(timed.issue)
+    width = min(NODES_SHOWN, count)
+    within = max(1, width - LEAD)  # the stretch of so many that takes longest, and a few instructions before it
+    slowest = int(np.argmax(issue[within - 1 :] - issue[: count - within + 1])) if count else 0
+    first = max(0, min(slowest - LEAD, count - width))
     shown = range(first, first + width)
-    path = set(pairwise(on_path))
+    path = set(pairwise(timed.critical))
     held = {(timed.producer[at], at) for at in shown if timed.producer[at] >= 0}
     edges = [
         (start - first, to - first, timed.issue[to] - timed.issue[start], (start, to) in path)
@@ -104,7 +103,7 @@ def _graph(case: Case, work: Work) -> Entry:
         "issue": [timed.issue[at] for at in shown],
         "edges": edges,
         "first": first,
-        "of": len(waited),
+        "of": count,
     }
 
 

@@ -86,7 +86,7 @@ def traffic_entry(traffic: Traffic | None) -> dict[str, float | None]:
         ("sectors_per_store", "l1_sectors_store", ("global_store_requests", "local_store_requests")),
         ("sectors_per_atomic", "l2_sectors_atomic", ("global_atomic_requests",)),
     )
-    counts = ("global_atomic_requests", "local_sectors", "shared_wavefronts_atomic", "touched_bytes")
+    counts = ("global_atomic_requests", "local_sectors", "shared_wavefronts_atomic", "touched_bytes", "l2_sectors_far")
     if traffic is None:
         return dict.fromkeys((*(name for name, _, _ in requests), *counts, "shared_conflict_wavefronts"))
     found: dict[str, float | None] = {

@@ -7,19 +7,22 @@ Omits    Blocks that were not sampled; code of another architecture, which stand
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
 from warpbound.machine import Gpu
 from warpbound.memory.partitions import PARTITION_B, concurrent_spread, spread
 
 MOST_STEPS = 256  # that are looked at one by one, at even distances
+MAPPED_BLOCKS, MAPPED_STEPS = 32, 32  # blocks and accesses of a map of partitions
 
 
 def partition_traffic(seen: Trace, gpu: Gpu) -> dict[str, object] | None:
     """Segments of 32 bytes by partition, and how much fuller than the mean the fullest one is; None: not known.
 
     camping : over the whole sample; camping_at_once : at one moment, mean over the moments; 1 is even, the number of
-    partitions the worst.
+    partitions the worst. map : of the first warp of each block, the partition of the first active lane of its k-th
+    access; -1 where there is none.
     """
     count = int(gpu.get("memory_partitions") or 0)
     if not count or (gpu.get("partition_width") or PARTITION_B) != PARTITION_B:
@@ -39,4 +42,19 @@ def partition_traffic(seen: Trace, gpu: Gpu) -> dict[str, object] | None:
         "segments": whole.segments.tolist(),
         "camping": whole.camping,
         "camping_at_once": float(at_once.mean()) if len(at_once) else 1.0,
+        "map": _map(seen, step, count),
     }
+
+
+def _map(seen: Trace, step: NDArray[np.int64], count: int) -> dict[str, object]:
+    """blocks : their numbers; partition : a row for each."""
+    accesses = seen.accesses["global"]
+    warps = np.flatnonzero(seen.warps[:, 1] == 0)[:MAPPED_BLOCKS]
+    row = np.full(len(seen.warps), -1)
+    row[warps] = np.arange(len(warps))
+    here = (row[accesses.warp] >= 0) & (step < MAPPED_STEPS) & accesses.active.any(axis=1)
+    lane = accesses.active[here].argmax(axis=1)
+    address = np.take_along_axis(accesses.addresses[here], lane[:, None], axis=1)[:, 0].astype(np.int64)
+    found = np.full((len(warps), int(step[here].max(initial=-1)) + 1), -1)
+    found[row[accesses.warp[here]], step[here]] = address // PARTITION_B % count
+    return {"blocks": seen.warps[warps, 0].tolist(), "partition": found.tolist()}

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from warpbound import machine
 from warpbound.analysis.case import DEFAULT, Case, Settings, case_of
-from warpbound.analysis.dynamic import followed, per_execution, served_by, work_from
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.executed import per_execution, served_by, work_from
+from warpbound.analysis.sampled import followed
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
 from warpbound.bounds import Real
@@ -26,16 +27,16 @@ from warpbound.memory.records import Traffic
 from warpbound.program import Program
 from warpbound.simulate.compiled import COMPILED
 from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment, shortened
-from warpbound.simulate.running import Outcome, run
+from warpbound.simulate.running import Outcome, run, run_short
 from warpbound.simulate.views import spans, summary
 from warpbound.workload.dynamic import Sample, mean_per_warp
 
 Stream = NDArray[np.int32]
 Followed = tuple[Trace, Sample, Traffic]
 BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
-WAVES = 12                                   # blocks to each place that are enough for a steady rate
-LOGGED = 4_000                               # events of a timeline, which is shorter where there are more
-LARGEST = 10                                 # budgets that a first wave may take
+WAVES = 12  # blocks to each place that are enough for a steady rate
+LOGGED = 4_000  # events of a timeline, which is shorter where there are more
+LARGEST = 10  # budgets that a first wave may take
 FIRST_WITH_CONTROL_WORDS = 70
 NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are those of the headline prediction"
 
@@ -109,7 +110,7 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
         return []
     kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
     x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
-    done = run(x)
+    done = run_short(x)
     issues = done.log["cycle"][done.log["kind"] == "issue"]
     told = float(issues.max()) if len(done.log) == LOGGED else done.cycles
     return list(spans(x, done, min(cycles, told)))

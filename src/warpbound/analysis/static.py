@@ -10,6 +10,7 @@ from warpbound.analysis.observed import Observed
 from warpbound.latency import LEVELS, waits
 from warpbound.memory.predicted import NOTE as ADDRESS_NOTE
 from warpbound.memory.predicted import Access, Predicted, predicted, threads_of
+from warpbound.memory.records import Errors
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.whatif import Alternative
 from warpbound.workload import Memory, Workload
@@ -47,8 +48,8 @@ class Work:
     longest_warp : instructions of the longest sampled warp over those of the typical one.
     not_executed : why the blocks could not be executed although the launch gives every argument.
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
-    choices : other ways to use the caches, followed when asked for. followed : what sampled blocks did, which of them
-    there are, and their traffic.
+    errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
+    followed : what sampled blocks did, which of them there are, and their traffic.
     """
 
     mode: str
@@ -65,6 +66,7 @@ class Work:
     longest_warp: float = 1.0
     accesses: Predicted = field(default_factory=dict)
     observed: Observed | None = None
+    errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
     followed: "tuple[Trace, Sample, Traffic] | None" = None
 

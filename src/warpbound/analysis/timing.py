@@ -1,18 +1,22 @@
 """The time of a launch whose work is known: the headline prediction, at any number of resident blocks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from warpbound.analysis import trust
+from warpbound.analysis import certainty, trust
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.static import Work
 from warpbound.headline import LaunchPrediction, predict_launch
-from warpbound.headline.stations import HOT
+from warpbound.headline.many import Asked, launch_seconds
+from warpbound.headline.parameters import relatives
+from warpbound.headline.stations import FAR, HOT
+from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction
 from warpbound.workload import Workload
 
-NOTE = "time by flow balance with parameters fitted on streams of V100 and A100-80"
+NOTE = "time by flow balance with parameters fitted on streams"
 LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
-_PARTS = {"block start": "launch", HOT: "l2"}  # the chip's rate of starting blocks, and of updating one address
+_PARTS = {"block start": "launch", HOT: "l2", FAR: "l2"}  # the chip's blocks, updates of one address, and crossings
 
 
 @dataclass(frozen=True)
@@ -22,13 +26,42 @@ class Resident:
     fitting_blocks_per_sm: float
 
 
+def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
+    """Which parameters of a board are whose: one sentence for each group of relatives."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in assumed:
+        groups.setdefault(relatives(name, board), []).append(name)
+    return [f"timing parameters scaled from {' and '.join(keys)}: {', '.join(names)}" for keys, names in groups.items()]
+
+
 def launch_prediction(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
     """None where trip counts are not known; `resident_blocks` on each SM instead of as many as fit."""
+    found = by_parameters(case, work, resident_blocks)
+    return None if found is None else certainty.with_form(found, kind_of(found, work, case))
+
+
+def kind_of(found: LaunchPrediction, work: Work, case: Case) -> str:
+    """What binds the launch, as far as the model's own error is concerned."""
+    touched, held = work.whole.memory.touched_bytes * (work.whole.warps or 0.0), case.gpu.get("l2_size")
+    return certainty.binds(found.bottleneck, work.whole.memory, touched / held if held else 0.0)
+
+
+def by_parameters(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
+    """The same with the interval that parameters, clock and L2 make, before the form of the model widens it."""
     if case.blocks is None or work.whole.warps is None:
         return None
     held = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
     found = _renamed(_predicted(case, work.whole, held, case.blocks))
-    return _at_least(_doubted(found, case, work, held), case, work)
+    found = _sampled(_doubted(found, case, work, held), case, work, held)
+    found = _at_least(found, case, work)
+    slow_hz = certainty.sagged(case.settings.clock, case.clock_hz)
+    return found if slow_hz is None else certainty.with_clock(found, _at_clock(case, work, held, slow_hz))
+
+
+def _at_clock(case: Case, work: Work, held: float, clock_hz: float) -> float:
+    """Seconds at another clock."""
+    asked = Asked(work.whole, case.gpu, Resident(held), case.blocks or 1, warps_per_block(case), clock_hz)
+    return max(launch_seconds([asked])[0], work.timed.cycles * work.longest_warp / clock_hz)
 
 
 def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
@@ -37,6 +70,16 @@ def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> La
     if cold is not None:
         found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1))
     return found
+
+
+def _sampled(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
+    """The interval with what the traffic of blocks outside the sample may be."""
+    if work.errors is None or not any(vars(work.errors).values()):
+        return found
+    board, blocks, warps = case.gpu, case.blocks or 1, warps_per_block(case)
+    shifted = [trust.shifted(work.whole, work.errors, by) for by in (-1.0, 1.0)]
+    less, more = launch_seconds([Asked(one, board, Resident(held), blocks, warps, case.clock_hz) for one in shifted])
+    return certainty.with_sampling(found, less, more)
 
 
 def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPrediction:
@@ -51,16 +94,18 @@ def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPredicti
         time_s=floor_s,
         interval=(low * stretch, high * stretch),
         bottleneck="latency",
-        runner_up=found.bottleneck,
+        runner_up=found.runner_up if found.bottleneck == "latency" else found.bottleneck,
     )
 
 
-def launch_seconds(case: Case, work: Workload, place: Place) -> float:
-    """Time of a launch of changed work, or at another place, with as many blocks as its warps make."""
-    warps = warps_per_block(case)
+def times_of(case: Case, changed: Sequence[tuple[Workload, Place]]) -> list[float]:
+    """Times of launches of changed work, or at another place, each with as many blocks as its warps make."""
+    return launch_seconds([_asked(work, place, warps_per_block(case)) for work, place in changed])
+
+
+def _asked(work: Workload, place: Place, warps: int) -> Asked:
     blocks = max(1, round((work.warps or 0.0) / warps))
-    held = Resident(max(1.0, place.warps_per_sm / warps))
-    return predict_launch(work, place.gpu, held, blocks, warps, place.clock_hz).time_s
+    return Asked(work, place.gpu, Resident(max(1.0, place.warps_per_sm / warps)), blocks, warps, place.clock_hz)
 
 
 def warps_per_block(case: Case) -> int:
@@ -90,7 +135,7 @@ def _predicted(case: Case, work: Workload, resident_blocks: float, blocks: int) 
 
 
 def _renamed(found: LaunchPrediction) -> LaunchPrediction:
-    """Starting blocks counts as launch, updates of one address as L2: the larger of the two."""
+    """Starting blocks counts as launch, updates of one address and what crosses L2 as L2: the largest of them."""
     costs = dict(found.costs)
     for part, whole in _PARTS.items():
         costs[whole] = max(costs.get(whole, 0.0), costs.pop(part, 0.0))

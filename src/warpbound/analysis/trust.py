@@ -7,6 +7,7 @@ from warpbound.analysis.case import Case
 from warpbound.analysis.entries import Entry
 from warpbound.headline import LaunchPrediction
 from warpbound.headline.doubts import MEASURED_BY
+from warpbound.memory.records import Errors
 from warpbound.workload import Workload
 
 MOST = 4         # doubts that are named
@@ -52,6 +53,16 @@ def widened(found: LaunchPrediction, name: str, other: LaunchPrediction) -> Laun
     edges = (*found.interval, *other.interval)
     doubts = found.doubts | {name: abs(other.time_s - found.time_s)}
     return replace(found, interval=(min(edges), max(edges)), doubts=doubts)
+
+
+def shifted(work: Workload, errors: Errors, by: float) -> Workload:
+    """The work with so many standard errors more traffic behind L1; all counts err together."""
+    memory, each = work.memory, by / (work.warps or 1.0)
+    return work.with_memory(
+        l2_sectors_read=min(memory.l1_sectors_load, max(0.0, memory.l2_sectors_read + each * errors.l2_sectors_read)),
+        dram_bytes_read=max(0.0, memory.dram_bytes_read + each * errors.dram_bytes_read),
+        dram_bytes_written=max(0.0, memory.dram_bytes_written + each * errors.dram_bytes_written),
+    )
 
 
 def unkept(case: Case, work: Workload) -> Workload | None:

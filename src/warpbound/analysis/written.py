@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 
 from warpbound.adapt.answers import Launched, answers
 from warpbound.adapt.resources import demand
+from warpbound.analysis import certainty
+from warpbound.analysis.case import WARP
 from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
 from warpbound.analysis.settings import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.headline import LaunchPrediction, predict_launch
+from warpbound.headline.many import Asked, launch_seconds
 from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
@@ -95,10 +98,16 @@ def predicted(
     """One case on one board."""
     if not board.board:
         raise InputError(f"{board.name} is no board: nothing can be predicted on it.", "Name one of `warpbound gpus`.")
-    x = launched(written, board, clock_word)
-    resident = _resident(written, board)
+    return predicted_of(written, launched(written, board, clock_word), models, clock_word)
+
+
+def predicted_of(
+    written: Written, x: Launched, models: tuple[str, ...] = (), clock_word: str | float | None = None
+) -> Entry:
+    """The same of a launch that may differ from the case's own."""
+    board, resident = x.gpu, _resident(written, x.gpu)
     found = _prediction(x)
-    ours = _headline(x)
+    ours = _headline(x, clock_word if clock_word is not None else written.clock)
     bounded = found.time_s if found is not None and x.work.latency and x.warps_per_sm is not None else None
     time_s = ours.time_s if ours else bounded
     binds = ours or found
@@ -171,12 +180,24 @@ def _resident(written: Written, board: Gpu) -> Resident:
     return Resident(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
 
 
-def _headline(x: Launched) -> LaunchPrediction | None:
+def by_parameters(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+    """The headline prediction with the interval of parameters and clock; None where the launch is not known."""
     known = x.blocks is not None and x.threads_per_block is not None and x.work.phases
     if not known or x.blocks_per_sm is None or x.blocks_per_sm < 1:
         return None
-    per_block = -(-(x.threads_per_block or 0) // 32)
-    return predict_launch(x.work, x.gpu, Held(x.blocks_per_sm), x.blocks or 0, per_block, x.clock_hz)
+    asked = Asked(
+        x.work, x.gpu, Held(x.blocks_per_sm), x.blocks or 0, -(-(x.threads_per_block or 0) // WARP), x.clock_hz
+    )
+    found = predict_launch(asked.work, asked.gpu, asked.residency, asked.blocks, asked.warps_per_block, asked.clock_hz)
+    slow_hz = certainty.sagged(clock_word, x.clock_hz)
+    if slow_hz is None:
+        return found
+    return certainty.with_clock(found, launch_seconds([replace(asked, clock_hz=slow_hz)])[0])
+
+
+def _headline(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+    found = by_parameters(x, clock_word)
+    return None if found is None else certainty.with_form(found, certainty.binds(found.bottleneck, x.work.memory))
 
 
 def _how(ours: LaunchPrediction | None, time_s: float | None) -> list[str]:

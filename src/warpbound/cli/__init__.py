@@ -1,5 +1,7 @@
 """The command line: the one place that prints and exits."""
 
+import errno
+import io
 import os
 import sys
 import traceback
@@ -16,6 +18,7 @@ from warpbound.cli import (
     machines,
     measuring,
     paging,
+    ranking,
     reproducing,
     simulating,
     validating,
@@ -28,10 +31,14 @@ class _Commands(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> NoReturn:
         settings["standalone_mode"] = False
+        _ready_to_write()
         try:
             code = super().main(*args, **settings)
         except WarpboundError as error:
             code = _complain(str(error), 2 if isinstance(error, CommandError) else 1)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            code = 2
         except click.ClickException as error:
             code = _complain(f"{error.format_message()} See `warpbound --help`.", 2)
         except (click.Abort, KeyboardInterrupt):
@@ -39,11 +46,38 @@ class _Commands(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = 0
+        except OSError as failed:
+            code = _complain(_refused(failed), 1)
         except Exception as fault:  # noqa: BLE001  (a user is never shown a traceback)
-            where = traceback.extract_tb(fault.__traceback__)[-1]
-            place = f"{Path(where.filename).name}:{where.lineno}"
-            code = _complain(f"a fault of ours: {type(fault).__name__}: {fault} ({place}). Please report it.", 1)
+            code = _complain(_own(fault), 1)
         sys.exit(code or 0)
+
+
+def _ready_to_write() -> None:
+    """Streams that are closed lead nowhere; what the terminal's encoding lacks becomes a question mark."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (until the process ends)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _refused(failed: OSError) -> str:
+    """What the system does not let us do, if it is nothing that we should have known."""
+    if failed.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG):
+        return f"the answer cannot be written ({failed.strerror}). Free some space, or write elsewhere."
+    try:
+        os.getcwd()
+    except OSError:
+        return "the current folder is gone. Change to one that exists."
+    return _own(failed)
+
+
+def _own(fault: Exception) -> str:
+    where = traceback.extract_tb(fault.__traceback__)[-1]
+    place = f"{Path(where.filename).name}:{where.lineno}"
+    return f"a fault of ours: {type(fault).__name__}: {fault} ({place}). Please report it."
 
 
 def _complain(sentence: str, code: int) -> int:
@@ -69,6 +103,7 @@ for _command in (
     machines.doctor,
     measuring.measure,
     paging.page,
+    ranking.rank,
     reproducing.reproduce,
     camping.campprof,
     simulating.simulate,

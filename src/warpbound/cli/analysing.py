@@ -26,6 +26,7 @@ Examples:
   warpbound curve examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
   warpbound curve kernel.cu --gpu h200 --warps 8:32 --format json
   warpbound curve kernel.cu --launch kernel.toml --range
+  warpbound curve kernel.cu --launch kernel.toml --models volkov_2016,hong_kim_2009
 """
 PREDICT_EXAMPLES = """
 \b
@@ -101,10 +102,13 @@ def _write_page(asking: Any, out: str | None) -> None:
 @click.command(epilog=CURVE_EXAMPLES)
 @_asks
 @form_option("text", "json", "html")
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
 @click.option("--range", "ranged", is_flag=True, help="Times with all loads from L1, L2 or DRAM, pipes apart or not.")
 def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""
+    if asked["models"] and (ranged or form == "html"):
+        raise CommandError("--models goes with text and json, and not with --range.", "Leave one of them out.")
     if ranged:
         _ranges(form, out, warps, asked)
         return
@@ -112,7 +116,7 @@ def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) ->
     from warpbound.asking import answer, first_last, question
     from warpbound.report.curve import pages
 
-    asking, bound = question(**asked, models="", views=""), partial(ask, warps=first_last(warps))
+    asking, bound = question(**asked, views=""), partial(ask, warps=first_last(warps))
     if form == "html":
         from warpbound.report import html
 
@@ -130,7 +134,7 @@ def _ranges(form: str, out: str | None, warps: str, asked: dict[str, Any]) -> No
     if form == "html":
         raise CommandError("--range has no HTML page.", "Take --format text or json.")
     bound = partial(ask, warps=first_last(warps))
-    show_results(form, out, answer(question(**asked, models="", views=""), bound, announced), pages)
+    show_results(form, out, answer(question(**asked, views=""), bound, announced), pages)
 
 
 @click.command(epilog=PREDICT_EXAMPLES)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from warpbound.cli.output import announced, answer, form_option, write
+from warpbound.cli.output import announced, answer, command_line, form_option, warn_without_numba, write
 from warpbound.errors import CommandError
 
 EXAMPLES = """
@@ -78,8 +78,11 @@ def _counter_options(command: Any) -> Any:
 @click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
 @click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
-@form_option("text", "json")
-def predict(file: str | None, board: str, data: str | None, equation: str, form: str, **words: Any) -> None:
+@form_option("text", "json", "html")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def predict(
+    file: str | None, board: str, data: str | None, equation: str, form: str, out: str | None, **words: Any
+) -> None:
     """Best and worst time of a kernel at every number of active warps, from its counters at one.
 
     Counters are transactions of the whole launch (the CUDA profiler of that time counted one group of SMs, a tenth of
@@ -92,10 +95,15 @@ def predict(file: str | None, board: str, data: str | None, equation: str, form:
 
     there = gpu(board)
     table = read(data) if data else benchmarks_of(there)
-    measured, notes = _from_kernel(file, there, words) if file else (_from_counters(words), ())
-    entry = predicted(measured, there, table, equation)
-    entry["notes"] += notes
-    answer(form, entry, band_text(entry))
+    title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
+    entry = predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation)
+    entry["notes"] += ran.notes if ran else ()
+    if form == "html":
+        from warpbound.report.html import camping_page
+
+        write(camping_page(entry, f"{title} on {there.name}", ran, command_line()), out)
+        return
+    answer(form, entry, band_text(entry), out)
 
 
 def _from_counters(words: dict[str, Any]) -> Any:
@@ -112,10 +120,10 @@ def _from_counters(words: dict[str, Any]) -> Any:
     return Measured(counted, blocks, x * y * z, words["warps"], words["seconds"])
 
 
-def _from_kernel(file: str, there: Any, words: dict[str, Any]) -> tuple[Any, tuple[str, ...]]:
+def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
+    """The kernel's name, and what its blocks did on the board."""
     from warpbound.asking import question
     from warpbound.camping.kernels import executed
-    from warpbound.camping.prediction import Measured
     from warpbound.program import programs
 
     if given := [name for name in COUNTERS if words[name] is not None]:
@@ -132,9 +140,14 @@ def _from_kernel(file: str, there: Any, words: dict[str, Any]) -> tuple[Any, tup
         names = ", ".join(one.title for one in found)
         raise CommandError(f"{file} holds {len(found)} kernels ({names}).", "Name one with --kernel.")
     click.echo(f"warpbound: executing {found[0].title} ...", err=True)
-    ran = executed(found[0], asked.launch, there)
+    return found[0].title, executed(found[0], asked.launch, there)
+
+
+def _from_run(ran: Any, words: dict[str, Any]) -> Any:
+    from warpbound.camping.prediction import Measured
+
     time = words["seconds"] if words["seconds"] is not None else ran.time
-    return Measured(ran.counters, ran.grid, ran.block, words["warps"] or ran.warps, time), ran.notes
+    return Measured(ran.counters, ran.grid, ran.block, words["warps"] or ran.warps, time)
 
 
 @campprof.command()
@@ -147,6 +160,7 @@ def simulate(board: str, out: str | None) -> None:
     from warpbound.simulate.partitions import machine_of
 
     there = gpu(board)
+    warn_without_numba()
     rows = chain.from_iterable(announced(runs(machine_of(there), axis(there))))
     write(table(there, rows), out)
 

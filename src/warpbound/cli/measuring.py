@@ -1,5 +1,8 @@
 """`measure`: the microbenchmarks, on the GPU of this machine."""
 
+import math
+import signal
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -7,9 +10,11 @@ import click
 
 from warpbound.errors import CommandError
 
-EXAMPLES = """Examples:
+ENDED = 143  # as shells say that SIGTERM did it
 
+EXAMPLES = """
 \b
+Examples:
   warpbound measure --plan --quick
   warpbound measure --quick -o measured/h200
   warpbound measure --extract -o measured/h200 --page docs/measured/h200.md
@@ -31,12 +36,14 @@ EXAMPLES = """Examples:
 @click.option("--build", type=click.Path(path_type=Path), metavar="DIR", help="Only write machine code, for --cubins.")
 @click.option("--arch", metavar="NN,...", help="Architectures to build for; seven usual ones otherwise.")
 @click.option("--cubins", type=click.Path(path_type=Path), metavar="DIR", help="Machine code from --build.")
+@click.option("--within", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+              help="Stop after so long; the same command goes on.")
 @click.option("--device", default=0, show_default=True, help="Which GPU of this machine.")
 @click.option("--gpu", metavar="NAME", help="The board to compare with; found by its name otherwise.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where raw files and profile go.")
 def measure(
     only: str | None, effort: str, task: str | None, page: Path | None, build: Path | None, arch: str | None,
-    cubins: Path | None, device: int, gpu: str | None, out: Path | None,
+    cubins: Path | None, within: float | None, device: int, gpu: str | None, out: Path | None,
 ) -> None:  # fmt: skip
     """Measure the GPU of this machine: raw files, a profile for the catalogue, a verdict on the one it has."""
     from warpbound.measure import command, runner, suite
@@ -56,7 +63,8 @@ def measure(
         if task == "extract":
             raws = runner.read_folder(out, names)
         else:
-            order = runner.Order(names, effort, out)
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that what was measured is written
+            order = runner.Order(names, effort, out, within or math.inf)
             raws = command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
         click.echo("\n".join(command.conclude(raws, out, gpu)))
         if page is not None:

@@ -11,12 +11,25 @@ import click
 from warpbound.errors import WarpboundError
 
 WIDTH_OF_PIPES, WIDTH_OF_FILES = 80, 100  # columns
+SILENCE = 1.0  # seconds without a word, at most
+AGAIN = 10.0  # seconds after which a step that lasts is named again
 
 
 def form_option(*choices: str) -> Callable[[Any], Any]:
     return click.option(
-        "--format", "form", type=click.Choice(choices), default="text", help="What to print.", show_default=True
-    )
+        "--format", "form", type=click.Choice(choices), default="text", help="What to print.", show_default=True,
+        callback=_with_its_extra,
+    )  # fmt: skip
+
+
+def _with_its_extra(_: click.Context, __: click.Parameter, form: str) -> str:
+    """The form, once what it needs is there: told before the work, not after it."""
+    if form == "html":
+        from warpbound.report.html import needed
+
+        for module in ("jinja2", "plotly"):
+            needed(module)
+    return form
 
 
 def show_results(form: str, out: str | None, results: list[Any], pages: Callable[[list[Any]], Iterable[Any]]) -> None:
@@ -33,13 +46,13 @@ def command_line() -> str:
     return " ".join(["warpbound", *sys.argv[1:]])
 
 
-def answer(form: str, entry: Any, text: Any) -> None:
+def answer(form: str, entry: Any, text: Any, out: str | None = None) -> None:
     if form == "json":
         from warpbound.report.document import as_json
 
-        write(as_json(entry), None)
+        write(as_json(entry), out)
     else:
-        show([text], None)
+        show([text], out)
 
 
 def show(parts: Iterable[Any], out: str | None) -> None:
@@ -87,13 +100,36 @@ def write(text: str, out: str | None) -> None:
         raise WarpboundError(f"{out} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
 
 
+def warn_without_numba() -> None:
+    """Say before a long simulation what would make it quick."""
+    from warpbound.errors import install
+    from warpbound.simulate.compiled import COMPILED
+
+    if not COMPILED:
+        click.echo(f"warpbound: without Numba this takes some thirty times as long. {install('simulate')}", err=True)
+
+
 def announced(steps: Iterable[Any]) -> Iterable[Any]:
-    """The same steps, announced on stderr whenever a second has passed since the start or the last word."""
+    """The same steps, each named on stderr once a second has passed since the start or the last word, even while it
+    lasts; and again every AGAIN seconds, with how long it has taken."""
     import time
+    from threading import Event, Thread
 
     spoken = time.monotonic()
-    for title, step in steps:
-        if time.monotonic() - spoken > 1.0:
+
+    def tell(title: str, over: Event) -> None:
+        nonlocal spoken
+        began, pause = time.monotonic(), max(0.0, spoken + SILENCE - time.monotonic())
+        while not over.wait(pause):
             spoken = time.monotonic()
-            click.echo(f"warpbound: {title} ...", err=True)
-        yield step
+            lasted = spoken - began
+            click.echo(f"warpbound: {title} ..." + (f" {lasted:.0f} s" if lasted >= AGAIN else ""), err=True)
+            pause = AGAIN
+
+    for title, step in steps:
+        over = Event()
+        Thread(target=tell, args=(title, over), daemon=True).start()
+        try:
+            yield step
+        finally:
+            over.set()

@@ -43,6 +43,8 @@ def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str |
         return
     if form == "markdown":
         raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json, csv or html.")
+    if not shown and Path(out or "").suffix == ".svg":
+        raise CommandError(f"{out} would hold text, not a picture.", "Add --show for the picture, or name it .txt.")
     known = papers.recorded()
     wanted = _drawn_ones(name, out) if shown else papers.chosen(name)
     found = [papers.reproduced(item) for item in announced((item.key, item) for item in wanted)]

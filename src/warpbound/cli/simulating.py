@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from warpbound.cli.output import announced, answer, command_line, form_option, show, write
+from warpbound.cli.output import announced, answer, command_line, form_option, show, warn_without_numba, write
 from warpbound.errors import CommandError
 
 EXAMPLES = """
@@ -63,8 +63,10 @@ def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None
         _evaluation(form, out, asked["gpus"])
     elif ":" in what and not Path(what).exists():
         _scenarios(what, form, out, asked["log"])
-    else:
+    elif Path(what).suffix or what == "-" or Path(what).exists():
         _kernel(what, form, out, asked)
+    else:
+        raise CommandError(f"There is no file {what!r}, and no scenario.", "`warpbound simulate` lists what there is.")
 
 
 def _list(form: str) -> None:
@@ -109,6 +111,7 @@ def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
     warps = first_last(asked["warps"]) if asked["warps"] else None
     board = gpu(asked["gpus"])
     rows: list[dict[str, Any]] = []
+    warn_without_numba()
     for part in announced(simulated.rows(board, _alphas(asked["alphas"]), warps, setting)):
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
@@ -122,6 +125,7 @@ def _evaluation(form: str, out: str | None, names: str | None) -> None:
 
     every = evaluation.subjects(names)
     results = []
+    warn_without_numba()
     for name, machine in every.items():
         click.echo(f"warpbound: the family on {name} ...", err=True)
         results.append(evaluation.entry(evaluation.evaluate(machine, evaluation.intensities())))

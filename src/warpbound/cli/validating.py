@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from warpbound.cli.output import form_option, show, write
-from warpbound.errors import CommandError
+from warpbound.errors import CommandError, InputError
 
+TELL_EVERY_S = 5.0
 EXAMPLES = """
 \b
 Examples:
@@ -35,13 +36,23 @@ def validate(
     from warpbound.validate import corpus, record
 
     if listed:
-        click.echo("\n".join(f"{name:12} {corpus.corpus(name).shared.about}" for name in corpus.shipped()))
+        _list({name: corpus.corpus(name).shared.about for name in corpus.shipped()}, form, out)
     elif recalibrate is not None:
         write(_recalibrated(recalibrate, gpus), out)
     else:
         if keep and (corpora or gpus):
             raise CommandError("--write renews the scores of all corpora.", "Leave CORPUS and --gpu out.")
         _present(record.written() if shown else _run(corpora, gpus), form, out, keep)
+
+
+def _list(about: dict[str, str], form: str, out: str | None) -> None:
+    from warpbound.report.document import as_json
+
+    if form == "json":
+        rows: Any = [{"name": name, "about": words} for name, words in about.items()]
+        write(as_json(rows), out)
+    else:
+        write("".join(f"{name:12} {words}\n" for name, words in about.items()), out)
 
 
 def _recalibrated(folder: Path, name: str | None) -> str:
@@ -57,11 +68,11 @@ def _recalibrated(folder: Path, name: str | None) -> str:
 
 def _run(corpora: tuple[str, ...], gpus: str | None) -> Any:
     from warpbound.machine import gpu
-    from warpbound.validate import corpus, results
+    from warpbound.validate import corpus, record, results
 
     found = [corpus.corpus(word) for word in corpora or corpus.shipped()]
     keys = [gpu(name).key for name in (gpus or "").split(",") if name.strip()]
-    return results.validate(found, keys, _counted)
+    return results.validate(found, keys, _counted, others=record.written().results)
 
 
 def _present(found: Any, form: str, out: str | None, keep: bool) -> None:
@@ -76,6 +87,8 @@ def _present(found: Any, form: str, out: str | None, keep: bool) -> None:
         write(as_json(record.plain(found)), out)
     else:
         show(text(found), out)
+    if found.results and all(result.refused for result in found.results):
+        raise InputError("no launch could be predicted.", "Each says why.")
 
 
 def _counted(rows: Iterable[Any]) -> Iterator[Any]:
@@ -85,7 +98,7 @@ def _counted(rows: Iterable[Any]) -> Iterator[Any]:
     wanted = list(rows)
     told = time.monotonic()
     for number, row in enumerate(wanted):
-        if time.monotonic() - told > 5.0:
+        if time.monotonic() - told > TELL_EVERY_S:
             told = time.monotonic()
             click.echo(f"warpbound: {number} of {len(wanted)} launches ...", err=True)
         yield row

@@ -5,6 +5,7 @@ corpus.toml holds what all rows share; `{column}` in it stands for a column of t
 """
 
 import csv
+import math
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,12 +25,14 @@ class Measured(msgspec.Struct, forbid_unknown_fields=True):
     """What the rows' `column` holds, in `unit`: a time, or a rate or cycles of `per` units of work.
 
     between : two arguments; the value is of the difference of the two launches, so that nothing but the work counts.
+    fastest_of : columns -> values, one table for each launch of which the value is the fastest one's.
     """
 
     column: str
     unit: str
     per: str | float = 1
     between: tuple[str, str] | None = None
+    fastest_of: list[dict[str, str]] = []
 
 
 class Shared(msgspec.Struct, forbid_unknown_fields=True):
@@ -141,6 +144,11 @@ def _rows(found: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
         except (KeyError, ValueError, TypeError) as wrong:
             hint = f"A row needs gpu, {shared.measured.column} and what {FILE} names."
             raise InputError(f"{found.folder / ROWS}, row {line}: {wrong} is missing or no number.", hint) from None
+        except ZeroDivisionError:
+            seconds = math.inf
+        if not 0 < seconds < math.inf:
+            reason = f"{shared.measured.column} = {words[shared.measured.column]} is no time of a launch."
+            raise InputError(f"{found.folder / ROWS}, row {line}: {reason}", "Give a finite number above zero.")
         same = tuple(f"{key}={words[key]}" for key in words if key not in (*shared.choices, shared.measured.column))
         yield Row(kernel, words["gpu"], words, seconds, clock, _kind(shared, words), same if shared.choices else ())
 

@@ -1,74 +1,22 @@
 """The scores as a table to read and as docs/accuracy.md, both from the validation data alone."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
+from statistics import median
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.accuracy import FEWEST
+from warpbound.analysis.accuracy import ANY, FEWEST
 from warpbound.validate.chain import HEADLINE
-from warpbound.validate.results import ALL, Line, Result, Validation, worst
+from warpbound.validate.explained import EXPLAINED, UNEXPLAINED
+from warpbound.validate.forms import counts
+from warpbound.validate.knees import AWAY, EXCUSED, compared
+from warpbound.validate.records import Result
+from warpbound.validate.results import ALL, Line, Validation, worst
 
 KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
-SHARED_128 = (
-    "A load of four words that are the same for all lanes counts two cycles of shared memory. If it takes four, "
-    "handing over 128 bytes a cycle, the times of the A100 fit. `shared_patterns` of `warpbound measure` would settle "
-    "it, and the clock during the run."
-)
-POWER = (
-    "The FMA pipe is busy most of the time; boards of 250 and 300 W do not hold the boost clock then (the vendor's "
-    "library reaches 72 % of the A100's peak in the same table, 60 % of the A6000's). The clock during the run would "
-    "settle it."
-)
-BIG_BLOCKS = (
-    "Blocks of 512 and 1024 threads take longer to be replaced than said; latency and block start of this board are a "
-    "relative's. `loaded_latency` and `launch` of `warpbound measure` would give both."
-)
-EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would settle it
-    ("caches", "reread"): "Data that exceed L1 are read at a rate between that of L1 and of L2, as long as older warps "
-    "keep what they hold. The share that misses is near the counted one; the time is too short, as the machine does "
-    "not overlap these misses with the hits. On the H100 all SMs that read one line at a time are served better than "
-    "L2's own rate allows: its counters show a third of the sectors that arrive. Counters of requests that L2 merges "
-    "would give both.",
-    ("launches", "scale"): "Two buffers of 22 to 29 MB together: nearly all is still found in the 40 MB of L2, yet "
-    "launches take longer than L2 needs for it. Every line is dirty there; if L2 writes some back early, DRAM works "
-    "although nothing misses. DRAM counters of a copy between 16 and 32 MB would show it.",
-    ("strides", "stride_double"): "Tag look-ups are counted by a rule that was found on the counters of these strides; "
-    "it misses a few of them by a tenth. The same counter over the starting offsets of one stride would show which "
-    "lanes share a look-up.",
-    ("strides", "stride_float"): "The rule for tag look-ups, in single words: a tenth too few of them at stride 3, too "
-    "many at 54. The counter over the starting offsets of one stride would show which lanes share a look-up.",
-    ("strides", "block_float"): "Lanes of one warp in up to 32 rows: the rule for tag look-ups is off by 0.2 or 0.3 of "
-    "3 to 5 of them per load. The counter over the distance of the rows would show which rows share one.",
-    ("strides", "block_double"): "In 16 rows of two double words: 5.0 tag look-ups per load by the rule, 5.4 by the "
-    "counter. That counter over the distance of the rows would show which rows share one.",
-    ("chains", "stream"): "Waiting at device memory was fitted on HBM2; this board's waits less at the same load, and "
-    "its capacity is limited to what its pins carry. A loaded-latency curve would give both.",
-    ("streams", "stencil5"): "The lines that a stencil's neighbouring loads wait for are spread evenly over its loads; "
-    "its own lines are fewer but arrive in one burst. A sweep of loads per line would settle it.",
-    ("streams", "stencil3"): "As for five points.",
-    ("products", "by_column"): "Every lane's word is in a line of its own, so a load takes L1 32 cycles. The published "
-    "rate is a little higher than the nominal boost clock allows. The clock during the run would tell.",
-    ("products", "by_row"): "Two loads and some address arithmetic for one multiply-add: an instruction more in the "
-    "code that was measured is a tenth of the time. Its machine code and clock would settle it.",
-    ("products", "tiled"): SHARED_128,
-    ("products", "strips"): SHARED_128,
-    ("products", "squares"): POWER,
-    ("products", "turned"): POWER,
-    ("products", "fours"): POWER,
-    ("transposes", "plain"): "Lanes write 4 bytes of a sector each, rows 128 KB apart. What L2 does with sectors that "
-    "are written in eight parts, and whether such rows meet on few channels, is not modelled. L2's and DRAM's counters "
-    "would tell.",
-    ("transposes", "tiled"): "Two blocks of 1024 threads take turns on an SM: loading, and 32 conflicts a load in "
-    "shared memory. They overlap less than said. The same kernel with smaller blocks would separate the two.",
-    ("transposes", "padded"): BIG_BLOCKS,
-    ("transposes", "coarse"): BIG_BLOCKS,
-    ("transposes", "twos"): BIG_BLOCKS,
-    ("transposes", "fours"): "DRAM's best rate with as many writes as reads is a relative's. A copy would give it.",
-    ("streams", "triad"): "Small blocks: with two or three warps a block, the fixed cost of replacing a block counts "
-    "most, and it was fitted to kernels with one load at most.",
-}
 
 
 def text(found: Validation) -> Iterator[RenderableType]:
@@ -85,7 +33,7 @@ def text(found: Validation) -> Iterator[RenderableType]:
 
 
 def _board(gpu: str, said: str, lines: Sequence[Line]) -> RenderableType:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1), collapse_padding=True)
     table.add_column("  model", no_wrap=True)
     for name in HEADS:
         table.add_column(name, justify="right", no_wrap=True)
@@ -97,15 +45,17 @@ def _board(gpu: str, said: str, lines: Sequence[Line]) -> RenderableType:
 
 NOTE = (
     "Errors of times in per cent of what was measured. in 20 %: share of launches with no larger error; tau: pairs in "
-    "the right order less those in the wrong one; regret: of the predicted best; covered: by the 80 % interval."
+    "the right order less those in the wrong one; regret: of the predicted best; covered: by the 80 % interval; width: "
+    "its median, of the predicted time."
 )
-HEADS = ("MAPE", "median", "P90", "P95", "worst", "in 20 %", "tau", "regret", "covered")
+HEADS = ("MAPE", "median", "P90", "P95", "worst", "in 20 %", "tau", "regret", "covered", "width")
 
 
 def _cells(line: Line) -> tuple[str, ...]:
     s = line.score
     shares = (s.mape, s.median, s.p90, s.p95, s.worst, s.within)
-    return (*map(_cent, shares), "-" if s.ranked is None else f"{s.ranked:.2f}", _cent(s.regret_1), _cent(s.coverage))
+    return (*map(_cent, shares), "-" if s.ranked is None else f"{s.ranked:.2f}", _cent(s.regret_1), _cent(s.coverage),
+            _cent(s.width))
 
 
 def _cent(share: float | None) -> str:
@@ -131,14 +81,28 @@ short launches; Hong & Kim's model wants departure delays that nobody measured o
 Errors are per cent of the measured time. `tau` is the share of pairs, measured more than 10 % apart, that a model
 puts in the right order, less the share in the wrong one. `regret` is how much slower the predicted best way is than the
 best one.
-`covered` is the share of measured times inside the 80 % interval. `p` marks proxy code: there is no compiler for sm_70,
-so the V100 is answered from sm_75 code.
+`covered` is the share of measured times inside the 80 % interval, as it would have been stated had this corpus not been
+measured on this board, and `width` the median width of that interval in per cent of the prediction. `p` marks proxy
+code: there is no compiler for sm_70, so the V100 is answered from sm_75 code.
 """
+
+
+INTERVALS = """## How wide intervals are
+
+An interval begins with what the parameters' spreads make, the clock where nobody gave it, and what L2 keeps; at least
+1.5 % to each side. Its edges are then moved to as many times that distance as measured launches of the same class need:
+nine in ten of them must lie below the upper edge, nine in ten above the lower one. Each corpus counts once on each
+board; all launches of the other classes together count once, too, for what was not seen. The last two columns are of
+intervals made without the launches that they are compared with, nor any other of that corpus on that board.
+
+| class | launches | corpora and boards | lower edge, times | upper edge, times | inside, % | median width, % |
+|---|---|---|---|---|---|---|"""
 
 
 def page(found: Validation) -> str:
     """docs/accuracy.md."""
-    return "\n".join([INTRODUCTION, *_corpora(found), *_kinds(found), *_misses(found), *_silence()]) + "\n"
+    parts = (_corpora(found), _kinds(found), _intervals(found), _knees(found), _misses(found), _silence())
+    return "\n".join([INTRODUCTION, *chain.from_iterable(parts)]) + "\n"
 
 
 def _corpora(found: Validation) -> Iterator[str]:
@@ -174,6 +138,55 @@ same predicted bottleneck, and nothing elsewhere.
     yield ""
 
 
+def _intervals(found: Validation) -> Iterator[str]:
+    yield INTERVALS
+    for form in found.forms:
+        mine = [r for r in found.results if counts(r) and form.binds in (ANY, r.binds)]
+        yield (
+            f"| {form.binds or 'all'} | {form.launches} | {len(form.groups)} | {form.faster:.2f} | {form.slower:.2f} | "
+            f"{_cent(_covered(mine))} | {_cent(_width(mine))} |"
+        )
+    yield "\n| corpus | launches | boards and kernels | inside, % | median width, % |\n|---|---|---|---|---|"
+    for about in found.corpora:
+        mine = [r for r in found.results if counts(r) and r.corpus == about.name]
+        kinds = len({(r.gpu, r.kernel) for r in mine})
+        if mine:
+            yield f"| {about.name} | {len(mine)} | {kinds} | {_cent(_covered(mine))} | {_cent(_width(mine))} |"
+    yield ""
+
+
+def _covered(results: Sequence[Result]) -> float:
+    return sum(r.inside for r in results) / len(results)
+
+
+def _width(results: Sequence[Result]) -> float:
+    return median((r.interval[1] - r.interval[0]) / (r.seconds[HEADLINE] or 1.0) for r in results if r.interval)
+
+
+def _knees(found: Validation) -> Iterator[str]:
+    rows = list(compared(found.results))
+    if not rows:
+        return
+    yield f"""## Where caches end
+
+Rates against the amount of data, from all rows of the corpora that sweep it. A knee is the size where half of the
+fall from one level to the next is done, in logarithms of size and rate; plateaus are the median rates of the rows that
+are {AWAY} times smaller or larger. Measured and predicted numbers come from the same sizes in the same way. Rates of
+plateaus rest on other rows of the same benchmarks, which gave the boards' parameters. The knees of L1 are no test of
+their own: how far older warps run ahead was read off the same fall. Those of L2 follow from its size; on the A100 one
+row of the fall to DRAM gave `l2_reach`.
+
+| corpus | GPU | | measured | predicted | error, % |
+|---|---|---|---|---|---|"""
+    for x in rows:
+        numbers = f"{x.measured:.0f} {x.unit} | {x.predicted:.0f} {x.unit} | {100 * x.error:+.1f}"
+        yield f"| {x.corpus} | {x.gpu} | {x.of} | {numbers} |"
+    yield "\nOutside of 10 %:\n"
+    for (corpus, gpu, of), why in EXCUSED.items():
+        yield f"* **{corpus}, {gpu}, {of}**: {why}"
+    yield ""
+
+
 def _misses(found: Validation) -> Iterator[str]:
     yield "## The worst misses\n\nThe worst judged launch of each kernel and board, the largest first.\n"
     for result in worst(found.results):
@@ -183,7 +196,7 @@ def _misses(found: Validation) -> Iterator[str]:
 
 def _said(result: Result) -> str:
     error = 100 * (result.error(HEADLINE) or 0.0)
-    why = EXPLAINED.get((result.corpus, result.kernel), "Not explained yet.")
+    why = EXPLAINED.get((result.corpus, result.kernel), UNEXPLAINED)
     measured, predicted = 1e6 * result.measured, 1e6 * (result.seconds[HEADLINE] or 0.0)
     return f"{measured:.3g} us measured, {predicted:.3g} us predicted ({error:+.0f} %). {why}"
 
@@ -191,7 +204,7 @@ def _said(result: Result) -> str:
 def _silence() -> Iterator[str]:
     yield """## What is not judged
 
-Tensor cores, special functions, atomics and divergent code have no measured rows here; what binds on the chip has the
-products of matrices alone, at clocks that nobody printed. Most recent boards have few rows or none.
+Tensor cores and special functions have no measured rows here, atomics and divergent code a few; what binds on the chip
+has products of matrices, histograms and reductions, at clocks that nobody printed. Blackwell has none.
 For these the report claims no expected error. On boards without measurements of their own the parameters are taken from
 relatives, and the interval is wider."""

@@ -7,41 +7,17 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
+from warpbound.analysis.accuracy import Form
 from warpbound.validate.chain import BESIDE, HEADLINE, Answer, answer
 from warpbound.validate.corpus import FILE, ROWS, Corpus, Row
+from warpbound.validate.forms import form_errors, held_back
+from warpbound.validate.records import Result
 from warpbound.validate.scores import Score, score
 
 MODELS = (HEADLINE, *BESIDE)
 ALL = "all"
 WORST = 5
 Key = TypeVar("Key", bound=Hashable)
-
-
-class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One row and its answer. seconds : by model, None where it cannot speak. group : rows that do the same work."""
-
-    corpus: str
-    kernel: str
-    gpu: str
-    label: str
-    kind: str
-    measured: float
-    seconds: dict[str, float | None]
-    group: int = 0
-    interval: tuple[float, float] | None = None
-    bottleneck: str | None = None
-    proxy: bool = False
-    refused: str = ""
-
-    def error(self, model: str) -> float | None:
-        """Relative to the measured time."""
-        found = self.seconds.get(model)
-        return None if found is None else found / self.measured - 1.0
-
-    @property
-    def inside(self) -> bool:
-        """Whether the measured time lies in the headline's interval."""
-        return self.interval is not None and self.interval[0] <= self.measured <= self.interval[1]
 
 
 class Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -68,12 +44,13 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Validation(msgspec.Struct, frozen=True):
-    """The data file: what was run, scores, kinds for reports, every row."""
+    """The data file: what was run, scores, kinds and form errors for reports, every row."""
 
     corpora: tuple[About, ...]
     lines: tuple[Line, ...]
     kinds: tuple["KindFound", ...]
     results: tuple[Result, ...]
+    forms: tuple[Form, ...] = ()
 
 
 class KindFound(msgspec.Struct, frozen=True):
@@ -87,16 +64,31 @@ class KindFound(msgspec.Struct, frozen=True):
 
 
 def validate(
-    corpora: Sequence[Corpus], gpus: Sequence[str], progress: Callable[[Iterable[Row]], Iterable[Row]] = iter
+    corpora: Sequence[Corpus],
+    gpus: Sequence[str],
+    progress: Callable[[Iterable[Row]], Iterable[Row]] = iter,
+    others: Sequence[Result] = (),
 ) -> Validation:
-    """Every row of the corpora on these GPUs (all where none is named), answered and scored."""
+    """Every row of the corpora on these GPUs (all where none is named), answered and scored.
+
+    others : results of other corpora, which intervals rest on beside these.
+    """
     groups: dict[object, int] = {}
-    results = [
+    run = [
         _result(found, row, answer(found, row), groups)
         for found in corpora
         for row in progress([row for row in found.rows if not gpus or row.gpu in gpus])
     ]
-    return Validation(tuple(map(_about, corpora)), tuple(lines(results)), tuple(kinds(results)), tuple(results))
+    return scored(tuple(map(_about, corpora)), run, others)
+
+
+def scored(corpora: tuple[About, ...], run: Sequence[Result], others: Sequence[Result] = ()) -> Validation:
+    """What follows from results."""
+    fresh = {(r.corpus, r.gpu) for r in run}
+    others = [r for r in others if (r.corpus, r.gpu) not in fresh]
+    results = tuple(held_back(run, others))
+    found = form_errors((*results, *others))
+    return Validation(corpora, tuple(lines(results)), tuple(kinds(results)), results, found)
 
 
 def _result(found: Corpus, row: Row, said: Answer, groups: dict[object, int]) -> Result:
@@ -104,7 +96,7 @@ def _result(found: Corpus, row: Row, said: Answer, groups: dict[object, int]) ->
     group = groups.setdefault(same, len(groups) + 1) if row.choice_of else 0
     return Result(
         found.name, row.kernel, row.gpu, row.label(found.shared), row.kind, row.seconds, dict(said.seconds), group,
-        said.interval, said.bottleneck, said.proxy, said.refused,
+        None, said.bare, said.binds, said.bottleneck, said.proxy, said.refused,
     )  # fmt: skip
 
 
@@ -136,9 +128,10 @@ def _score(rows: Sequence[Result], model: str) -> Score | None:
     said = [(r, seconds) for r in rows if (seconds := r.seconds.get(model)) is not None and seconds > 0]
     if not said:
         return None
-    inside = [r.inside for r, _ in said] if model == HEADLINE else None
+    edges = [r.interval for r, _ in said if r.interval is not None] if model == HEADLINE else []
+    intervals = np.array(edges) if len(edges) == len(said) else None
     times, measured = np.array([seconds for _, seconds in said]), np.array([r.measured for r, _ in said])
-    return score(times, measured, [r.group for r, _ in said], inside)
+    return score(times, measured, [r.group for r, _ in said], intervals)
 
 
 def kinds(results: Sequence[Result]) -> Iterator[KindFound]:

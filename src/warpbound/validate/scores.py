@@ -18,7 +18,8 @@ class Score:
 
     mape : mean of |error|; bias : median of the signed error. within : share with |error| up to NEAR. ranked : share
     of pairs in the right order less the share in the wrong one. regret_1, regret_5 : how much slower the best of the
-    1 or 5 predicted best is than the best, mean over groups of choices. coverage : share inside the interval.
+    1 or 5 predicted best is than the best, mean over groups of choices. coverage : share inside the interval. width :
+    of the interval, relative to the prediction, median.
     """
 
     n: int
@@ -33,12 +34,16 @@ class Score:
     regret_1: float | None
     regret_5: float | None
     coverage: float | None
+    width: float | None = None
 
 
 def score(
-    predicted: Array, measured: Array, groups: Sequence[object] = (), inside: Sequence[bool] | None = None
+    predicted: Array, measured: Array, groups: Sequence[object] = (), intervals: Array | None = None
 ) -> Score:
-    """Scores of times, both of shape (n,), n at least 1; rows of one group, None aside, are ways to do one work."""
+    """Scores of times, both of shape (n,), n at least 1; rows of one group, None aside, are ways to do one work.
+
+    intervals : low and high edges, shape (n, 2).
+    """
     signed = predicted / measured - 1.0
     errors = np.abs(signed)
     return Score(
@@ -53,8 +58,14 @@ def score(
         ranked=ranked(predicted, measured),
         regret_1=regret(predicted, measured, groups, 1),
         regret_5=regret(predicted, measured, groups, 5),
-        coverage=None if inside is None else float(np.mean(np.asarray(inside))),
+        coverage=None if intervals is None else covered(measured, intervals),
+        width=None if intervals is None else float(np.median((intervals[:, 1] - intervals[:, 0]) / predicted)),
     )
+
+
+def covered(measured: Array, intervals: Array) -> float:
+    """Share of times, shape (n,), between the edges, shape (n, 2)."""
+    return float(np.mean((intervals[:, 0] <= measured) & (measured <= intervals[:, 1])))
 
 
 def ranked(predicted: Array, measured: Array) -> float | None:

@@ -1,12 +1,13 @@
 """What would help: changes of the work or of where it runs, each answered by the same prediction, ranked by gain."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
 from warpbound.whatif import places
-from warpbound.whatif.alternatives import NEARER, Alternative, easings, of_the_work, pair
+from warpbound.whatif.alternatives import AHEAD, NEARER, Alternative, easings, of_the_work, pair, separable, unrolled
+from warpbound.whatif.places import DOUBLED, HALVED
 from warpbound.workload import Workload
 
 __all__ = ["Alternative", "Seconds", "WhatIf", "whatifs"]
@@ -16,7 +17,9 @@ TOGETHER = 0.8  # demand of the second resource, as a share of the first's, from
 NEARER_WORTH = 1.02  # speedup by all of L1's misses that hits could be, from which on ways to get there are tried
 MORE = 1.05  # times the better of its two changes that a pair must gain
 
-Seconds = Callable[[Workload, Place], float]  # the time of a launch of this work at this place
+# the times of launches of each work at its place
+Seconds = Callable[[Sequence[tuple[Workload, Place]]], Sequence[float]]
+Gains = Callable[[Sequence[Alternative]], Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -28,31 +31,46 @@ class WhatIf:
     why: str
 
 
-def whatifs(
+def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its own)
     work: Workload,
     place: Place,
     residency: Residency | None,
     seconds: Seconds | None = None,
     choices: Callable[[], Iterable[Alternative]] = tuple,
+    chain: Callable[[], float] | None = None,
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
     seconds : what answers for the time of a launch; by default the bounds' own time, or their rates where the
     number of warps is not known. choices : other ways to use the caches; they take as long as following all
-    addresses once more each, so they are asked for only where data kept on the SM would help.
+    addresses once more each, so they are asked for only where data kept on the SM would help. chain : loads of a warp
+    that must come one after the other; asked for only where fewer waits for memory would help.
     """
     now = predict(work, place)
-    gain = _gain(work, place, now, seconds)
-    single = (*_single(work, place, residency, now), *_timed(work, place, residency, seconds))
-    found = [_whatif(one, gain) for one in single]
-    if any(w.change == NEARER and w.speedup >= NEARER_WORTH for w in found):
-        found += [_whatif(one, gain) for one in choices()]
+    gains = _gains(work, place, now, seconds)
+    ahead = unrolled(work, place) if chain is not None else None
+    single = (
+        *_single(work, place, residency, now),
+        *_timed(work, place, residency, seconds),
+        *([ahead] if ahead else []),
+    )
     both = pair(work, place, now.cycles, TOGETHER)
-    if both is not None:
-        together = _whatif(both, gain)
-        alone = max((w.speedup for w in found if w.change in both.change), default=1.0)
+    found = _whatifs((*single, *([both] if both else [])), gains)
+    together = found.pop() if both else None
+    found = list(_possible(found, work, chain))
+    if any(w.change == NEARER and w.speedup >= NEARER_WORTH for w in found):
+        found += _whatifs(tuple(choices()), gains)
+    if together is not None:
+        alone = max((w.speedup for w in found if w.change in together.change), default=1.0)
         found += [together] if together.speedup >= MORE * alone else []
     return tuple(sorted((w for w in found if w.speedup >= WORTH), key=lambda w: -w.speedup))
+
+
+def _possible(found: Iterable[WhatIf], work: Workload, chain: Callable[[], float] | None) -> Iterator[WhatIf]:
+    """Without what a chain of loads forbids, and without what only a chain asks for."""
+    gaining = {w.change for w in found if w.speedup >= WORTH}
+    cut = chain is None or not gaining & {AHEAD, HALVED} or separable(work, chain())
+    return (w for w in found if w.change not in ((DOUBLED,) if cut else (AHEAD, HALVED)))
 
 
 def _single(work: Workload, place: Place, residency: Residency | None, now: Prediction) -> Iterator[Alternative]:
@@ -73,20 +91,30 @@ def _timed(work: Workload, place: Place, residency: Residency | None, seconds: S
     yield from places.clocks(work, place)
 
 
-def _gain(work: Workload, place: Place, now: Prediction, seconds: Seconds | None) -> Callable[[Alternative], float]:
-    """How much faster an alternative does the same work."""
-    if seconds is not None:
-        before = seconds(work, place)
-        return lambda one: before * one.done / seconds(one.work, one.place)
+def _gains(work: Workload, place: Place, now: Prediction, seconds: Seconds | None) -> Gains:
+    """How much faster alternatives do the same work."""
+    if seconds is None:
+        return lambda many: [_by_bounds(one, now) for one in many]
+    before: list[float] = []
 
-    def by_bounds(one: Alternative) -> float:
-        then = predict(one.work, one.place)
-        if now.time_s is not None and then.time_s is not None:
-            return now.time_s * one.done / then.time_s
-        return one.units * then.rate / now.rate
+    def by_time(many: Sequence[Alternative]) -> list[float]:
+        asked = [(one.work, one.place) for one in many]
+        if not before:
+            first, *times = seconds([(work, place), *asked])
+            before.append(first)
+        else:
+            times = list(seconds(asked))
+        return [before[0] * one.done / time for one, time in zip(many, times, strict=True)]
 
-    return by_bounds
+    return by_time
 
 
-def _whatif(one: Alternative, gain: Callable[[Alternative], float]) -> WhatIf:
-    return WhatIf(one.change, float(gain(one)), one.why)
+def _by_bounds(one: Alternative, now: Prediction) -> float:
+    then = predict(one.work, one.place)
+    if now.time_s is not None and then.time_s is not None:
+        return now.time_s * one.done / then.time_s
+    return one.units * then.rate / now.rate
+
+
+def _whatifs(many: Sequence[Alternative], gains: Gains) -> list[WhatIf]:
+    return [WhatIf(one.change, float(gain), one.why) for one, gain in zip(many, gains(many), strict=True)]

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import ceil
 
 from warpbound.adapt.resources import eased
 from warpbound.latency import memory_latency
 from warpbound.predict import Place
-from warpbound.workload import Workload
+from warpbound.workload import Memory, Workload
 
-SECTOR_B = 32.0
+SECTOR_B, SECTORS_PER_LINE = 32.0, 4
 WARP = 32.0
 DIVERGENT = 0.8        # share of lanes that are on below which divergence is a change worth trying
+MOSTLY = 0.5           # share of shared-memory wavefronts from which on they are said to be atomics
 READ_AGAIN = 1.5       # times that a byte comes from L2 from which on a place nearer by is worth trying
 FMA_CYCLES = 2.0       # of one sub-core's unit for an FP32 instruction of a warp, where the kernel has none itself
 EASINGS = {  # resource -> demand that the change leaves, what to change
@@ -28,6 +30,7 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
 }
 NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
+AHEAD = "twice the loads in flight (a loop unrolled, or loads a round ahead of their use)"
 ILP = "twice the independent work per thread (ILP x2)"
 
 
@@ -81,8 +84,7 @@ def pair(work: Workload, place: Place, cycles: dict[str, float], near: float) ->
 def doubled(work: Workload) -> Workload:
     """Two units of work interleaved in one warp: twice the demand, issued one after the other, waited for together."""
     return replace(
-        work,
-        warp_instructions=2 * work.warp_instructions,
+        eased(work, "issue", 2.0),
         units={unit: 2 * busy for unit, busy in work.units.items()},
         tensor={kind: 2 * count for kind, count in work.tensor.items()},
         memory=work.memory.scaled(2),
@@ -96,14 +98,35 @@ def _ilp(work: Workload, place: Place) -> Alternative:
     return Alternative(ILP, why, doubled(work), place, 2.0)
 
 
+def unrolled(work: Workload, place: Place) -> Alternative | None:
+    """The loads of every two waits issued together, which only loads with addresses of their own allow."""
+    waits = len(work.phases)
+    if waits < 2:
+        return None
+    together = tuple(sum(work.phases[i : i + 2]) for i in range(0, waits, 2))
+    kept = len(together) / waits
+    ahead = replace(without(work, dict.fromkeys(("l1", "l2", "dram"), kept)), phases=together)
+    why = f"a warp waits for loads {len(together)} times instead of {waits}; it takes registers"
+    return Alternative(AHEAD, why, ahead, place)
+
+
+def separable(work: Workload, chain: float) -> bool:
+    """Whether waits can be halved where so many loads need, one after the other, what the one before brought."""
+    return len(work.phases) < 2 or 2 * chain <= len(work.phases) + 1
+
+
 def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
     memory = work.memory
     extra = memory.shared_conflict_wavefronts
     total = memory.shared_wavefronts_load + memory.shared_wavefronts_store + memory.shared_wavefronts_atomic
     if not extra > 0:
         return None
+    better = eased(work, "shared", 1.0 - extra / total)
+    if memory.shared_wavefronts_atomic > MOSTLY * total:
+        why = f"atomics whose lanes meet in one bank take {extra:.3g} of {total:.3g} shared-memory wavefronts"
+        return Alternative("shared-memory atomics on separate addresses (a copy per warp)", why, better, place)
     why = f"bank conflicts take {extra:.3g} of {total:.3g} shared-memory wavefronts"
-    return Alternative("no shared-memory bank conflicts", why, eased(work, "shared", 1.0 - extra / total), place)
+    return Alternative("no shared-memory bank conflicts", why, better, place)
 
 
 def _coalesced(work: Workload, place: Place) -> Alternative | None:
@@ -118,16 +141,25 @@ def _coalesced(work: Workload, place: Place) -> Alternative | None:
     if moved > SECTOR_B * memory.ideal_sectors:
         better = eased(better, "dram", SECTOR_B * memory.ideal_sectors / moved)
     better = better.with_memory(l1_sectors_load=kept * memory.l1_sectors_load,
-                                l1_sectors_store=kept * memory.l1_sectors_store)  # fmt: skip
+                                l1_sectors_store=kept * memory.l1_sectors_store,
+                                store_pieces=_pieces(memory, spread * kept))  # fmt: skip
     why = f"{spread:.1f} sectors per request where {spread * kept:.1f} hold the same bytes"
     return Alternative("coalesced global accesses", why, better, place)
+
+
+def _pieces(memory: Memory, sectors: float) -> float:
+    """Pieces of lines where every store has so many sectors side by side; those of atomics stay."""
+    of_stores = min(memory.store_pieces, memory.l1_sectors_store)
+    each = (SECTORS_PER_LINE * ceil(sectors / SECTORS_PER_LINE) - sectors) / (SECTORS_PER_LINE - 1)
+    return memory.store_pieces - of_stores + min(of_stores, memory.global_store_requests * each)
 
 
 def _no_barriers(work: Workload, place: Place) -> Alternative | None:
     if round(work.barriers) < 1:
         return None
     free = without(replace(work, barriers=0.0), {"barrier": 0.0})
-    why = f"at each of {work.barriers:.0f} barriers all warps of a block wait for the last one"
+    where = f"each of {work.barriers:.0f} barriers" if work.barriers >= 1.5 else "the barrier"
+    why = f"at {where} all warps of a block wait for the last one"
     return Alternative("no barriers (independent warps, or warp shuffles)", why, free, place)
 
 
@@ -136,8 +168,7 @@ def _no_divergence(work: Workload, place: Place) -> Alternative | None:
     if on >= DIVERGENT:
         return None
     full = replace(
-        without(work, {"issue": on, "fixed": on, "constant": on}),
-        warp_instructions=on * work.warp_instructions,
+        without(eased(work, "issue", on), {"issue": on, "fixed": on, "constant": on}),
         units={unit: on * busy for unit, busy in work.units.items()},
     )
     why = f"{100 * on:.0f} % of the lanes are on in the mean instruction"
@@ -151,12 +182,13 @@ def _no_spills(work: Workload, place: Place) -> Alternative | None:
         return None
     kept = max(0.0, 1.0 - memory.local_sectors / sectors)
     units = work.units | {"lsu": max(0.0, work.units.get("lsu", 0.0) * (1.0 - _share_of_local(work)))}
+    fewer = eased(work, "issue", 1.0 - memory.local_requests / (work.warp_instructions or 1.0))
     free = replace(
-        without(work, dict.fromkeys(("l1", "l2", "dram"), kept)),
-        warp_instructions=work.warp_instructions - memory.local_requests,
+        without(fewer, dict.fromkeys(("l1", "l2", "dram"), kept)),
         units=units,
         memory=replace(
             memory, l1_wavefronts=kept * memory.l1_wavefronts, l1_narrow=kept * memory.l1_narrow,
+            store_pieces=kept * memory.store_pieces,
             l2_sectors_read=kept * memory.l2_sectors_read,
             l2_sectors_written=kept * memory.l2_sectors_written, dram_bytes_read=kept * memory.dram_bytes_read,
             dram_bytes_written=kept * memory.dram_bytes_written,
@@ -188,7 +220,7 @@ def _spread_atomics(work: Workload, place: Place) -> Alternative | None:
     if not hottest > 0:
         return None
     updates = number(hottest * (work.warps or 1.0))
-    why = f"one address is updated {updates} times, and L2 does such updates one after the other"
+    why = f"one line of memory is updated in {updates} steps, and L2 takes them one after the other"
     spread = work.with_memory(hottest_updates=0.0)
     return Alternative("atomics on separate addresses (a copy per block, sums within a warp first)", why, spread, place)
 
@@ -206,7 +238,9 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
     near = without(work, {"l2": kept, "dram": kept})
     near = replace(near, latency=near.latency + at_l1, parts=near.parts | {"l1": near.parts.get("l1", 0.0) + at_l1})
     near = near.with_memory(
-        l2_sectors_read=kept * memory.l2_sectors_read, dram_bytes_read=min(memory.dram_bytes_read, touched)
+        l2_sectors_read=kept * memory.l2_sectors_read,
+        l2_sectors_far=kept * memory.l2_sectors_far,
+        dram_bytes_read=min(memory.dram_bytes_read, touched),
     )
     why = f"every byte comes from L2 {read / touched:.1f} times in the mean"
     return Alternative(NEARER, why, near, place)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from warpbound.adapt.resources import eased
 from warpbound.latency import memory_latency
 from warpbound.machine import override
 from warpbound.predict import Place
@@ -11,6 +12,8 @@ from warpbound.whatif.alternatives import Alternative, without
 from warpbound.workload import Workload
 
 FASTER = 1.1
+HALVED = "twice the blocks with half the work each"
+DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
 _MEMORY_RATES = ("dram_bandwidth", "dram_achievable_bandwidth", "dram_read_capacity", "dram_write_capacity")
 
 
@@ -48,20 +51,20 @@ def whole_waves(work: Workload, place: Place, residency: Residency) -> Iterator[
 
 
 def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
-    """A grid that leaves room on the SMs, cut into twice as many blocks of half the work."""
+    """A grid that leaves room on the SMs: twice the blocks, of half the work each or, where that is a chain, of all."""
     if work.warps is None or residency.fitting_blocks_per_sm <= residency.blocks_per_sm:
         return
     full = residency.fitting_blocks_per_sm * residency.warps_per_sm / residency.blocks_per_sm
     there = _with(place, min(2 * place.warps_per_sm, full))
     why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
-    yield Alternative("twice the blocks with half the work each", why, _halved(work), there)
+    yield Alternative(HALVED, why, _halved(work), there)
+    yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, done=2.0)
 
 
 def _halved(work: Workload) -> Workload:
     start = work.parts.get("start", 0.0)
     return replace(
-        work,
-        warp_instructions=work.warp_instructions / 2,
+        eased(work, "issue", 0.5),
         units={unit: busy / 2 for unit, busy in work.units.items()},
         tensor={kind: count / 2 for kind, count in work.tensor.items()},
         memory=work.memory.scaled(0.5),

@@ -1,6 +1,6 @@
 // Every block of 256 threads reads the same ELEMENTS values again and again.
 
-extern "C" __global__ void reread(TYPE* to, const TYPE* x, int zero, int rounds) {
+extern "C" __global__ void __launch_bounds__(256, 1) reread(TYPE* to, const TYPE* x, int zero, int rounds) {
     constexpr int EACH = ELEMENTS / 256;  // loads of a thread in a round
     TYPE sum = 0;
     x += threadIdx.x;

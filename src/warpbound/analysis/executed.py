@@ -1,0 +1,295 @@
+"""Work and traffic of the whole launch, from what its sampled blocks did."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt.resources import demand
+from warpbound.analysis.case import WARP, Case, product
+from warpbound.analysis.hot_line import hottest_updates
+from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight
+from warpbound.analysis.partition_traffic import partition_traffic
+from warpbound.analysis.sampled import facts
+from warpbound.analysis.static import Piece, Work, addresses_known, with_start
+from warpbound.emulate import Trace
+from warpbound.emulate.dependence import draws_work
+from warpbound.emulate.launch_memory import waits_for_grid
+from warpbound.emulate.unseen import warning
+from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
+from warpbound.memory.address_arithmetic import LOCAL, SPACES
+from warpbound.memory.predicted import Access, Predicted
+from warpbound.memory.records import Traffic
+from warpbound.program.instruction import Instruction
+from warpbound.schedule import Schedule, Wait
+from warpbound.workload import Memory, Workload
+from warpbound.workload import Piece as Part
+from warpbound.workload.counting import count, facts_of
+from warpbound.workload.dynamic import (
+    LONGEST_STREAM,
+    Sample,
+    executed_work,
+    mean_per_warp,
+    time_of_stream,
+    timed_stream,
+    trip_counts,
+    usual,
+)
+from warpbound.workload.files.lanes import on_board
+from warpbound.workload.pieces import pieces
+from warpbound.workload.static import iterations
+
+SECTOR_B = 32
+DRAWN = (
+    "what atomics return decides branches: the sampled blocks may have drawn work that others do in the launch; "
+    "counts and time may be several times too high"
+)
+TOGETHER = "what all SMs ask of L2 at once is served at l2_bandwidth: this board has no l2_shared_read_bandwidth"
+GRID_WAITS = "that blocks wait for each other at a barrier of the whole grid costs no time here"
+ATOMICS = "lanes that update one address one after the other cost no extra time here"
+SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{error}"
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """What an average warp does, memory : of the launch, waits : of each instruction, schedule : of a typical warp."""
+
+    work: Workload
+    memory: Memory
+    waits: tuple[Wait, ...]
+    schedule: Schedule
+    warps: float
+
+
+def average_work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Workload:
+    """The work of the launch's average warp: `work_from(...).whole` and nothing else."""
+    return _timed(case, seen, chosen, moved).work
+
+
+def _timed(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> _Timed:
+    program = case.program
+    memory = replace(launch_memory(moved), hottest_updates=hottest_updates(program, seen, chosen))
+    timing = waits(program.instructions, case.latency, served_by(moved), conflicts(moved), far_share(moved))
+    per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
+    warps = float(seen.of_blocks * per_block)
+    timed = timed_stream(program, seen, timing)
+    work = executed_work(program, case.gpu.arch, seen, chosen, memory.scaled(1 / warps), timed, warps)
+    found = _Timed(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
+    return replace(found, work=replace(found.work, pieces=_pieces(case, seen, chosen, moved, found)))
+
+
+def _pieces(case: Case, seen: Trace, chosen: Sample, moved: Traffic, found: _Timed) -> tuple[Part, ...]:
+    """The work from barrier to barrier."""
+    instructions, work = case.program.instructions, found.work
+    if round(work.barriers) < 1:
+        return ()
+    executed = mean_per_warp(seen, chosen, seen.executed)
+    each, facts = per_execution(instructions, moved, executed * found.warps), facts_of(instructions, case.gpu.arch)
+
+    def asked(issued: NDArray[np.float64]) -> dict[str, float]:
+        counts = count(instructions, facts, issued.tolist(), issued.tolist())
+        memory = _total(each, issued)
+        part = replace(work, warp_instructions=counts.warp_instructions, units=dict(counts.units),
+                       tensor=dict(counts.tensor), memory=memory)  # fmt: skip
+        return demand(on_board(part, case.gpu), case.gpu, case.clock_hz)
+
+    streams = (stream[:LONGEST_STREAM].tolist() for stream in seen.streams.values())
+    return pieces(streams, instructions, found.waits, found.schedule, executed, asked)
+
+
+def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
+    """The work of the launch, extrapolated from the blocks that were executed."""
+    program, arch = case.program, case.gpu.arch
+    found = _timed(case, seen, chosen, moved)
+    timing, timed = found.waits, found.schedule
+    trips = trip_counts(program, seen)
+    executed = mean_per_warp(seen, chosen, seen.executed)
+    each = per_execution(program.instructions, moved, executed * found.warps)
+    turns = [(loop, on_board(turn, case.gpu)) for loop, turn in iterations(program, arch, timing)]
+    loops = tuple(
+        Piece(loop, replace(turn, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None)))
+        for loop, turn in turns
+    )
+    parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
+    observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu), facts(case).l1_bytes)
+    said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
+    said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
+    said += (GRID_WAITS,) if waits_for_grid(program) else ()
+    said += (TOGETHER,) if _rate_assumed(case, moved) else ()
+    rare = warning(program, usual(seen, chosen), len(seen.blocks), seen.of_blocks)
+    said += (rare,) if rare else ()
+    error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
+    sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)
+    return Work(
+        mode="dynamic",
+        whole=found.work,
+        focus=found.work,
+        loops=loops,
+        timed=timed,
+        by_level={level: _latency_at(case, seen, moved, level) for level in LEVELS},
+        notes=(sampled, *said, *moved.notes, *seen.unknown, *seen.notes, *code_notes(program, observed, arch)),
+        sample={
+            "blocks": len(seen.blocks),
+            "warps": len(seen.warps),
+            "of_blocks": seen.of_blocks,
+            "sampling_error": moved.sampling_error,
+            "memory_error": None if moved.errors is None else asdict(moved.errors),
+        },
+        launch_memory=found.memory,
+        hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
+        longest_warp=float(seen.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
+        accesses=accesses_seen(case, moved),
+        observed=observed,
+        errors=moved.errors,
+    )
+
+
+def _rate_assumed(case: Case, moved: Traffic) -> bool:
+    """Whether most of what L2 serves is asked for by all SMs at once, on a board where that rate is not known."""
+    measured = case.gpu.get("l2_shared_read_bandwidth") is not None
+    return not measured and 2 * moved.l2_sectors_together > moved.l2_sectors_read
+
+
+def conflicts(moved: Traffic) -> Callable[[int], float]:
+    """Wavefronts of shared memory beyond the conflict-free ones that one execution takes, on average."""
+    by = moved.by_instruction
+    return lambda index: float(by.shared_excess[index] / by.requests[index]) if by.requests[index] > 0 else 0.0
+
+
+def far_share(moved: Traffic) -> Callable[[int], float]:
+    """Part of what L2 answers of a load that is not on the reader's side."""
+    return lambda index: float(moved.by_instruction.far_share[index])
+
+
+def accesses_seen(case: Case, moved: Traffic) -> Predicted:
+    """Every access that was executed with what it took on average; strides as the code's arithmetic has them."""
+    by, code = moved.by_instruction, addresses_known(case)
+    found = {}
+    for index, one in enumerate(case.program.instructions):
+        times = float(by.requests[index])
+        if times <= 0 or one.opcode in LOCAL:
+            continue
+        for space in SPACES.get(one.opcode, ()):
+            told = code.get((index, space), Access())
+            is_global = space == "global"
+            shared, excess = float(by.shared_wavefronts[index]), float(by.shared_excess[index])
+            found[index, space] = replace(
+                told,
+                sectors=float(by.sectors[index]) / times if is_global else 0.0,
+                ideal_sectors=float(by.ideal_sectors[index]) / times if is_global else 0.0,
+                transactions=float(by.sectors[index]) / times if is_global else 0.0,
+                wavefronts=(float(by.l1_wavefronts[index]) if is_global else shared) / times,
+                ideal_wavefronts=told.ideal_wavefronts if is_global else (shared - excess) / times,
+                served=_shares(by.requests_from[index]) if is_global else (),
+            )
+    return found
+
+
+def _shares(answered: NDArray[np.float64]) -> tuple[float, ...]:
+    total = float(answered.sum())
+    return tuple(float(one) / total for one in answered) if total > 0 else ()
+
+
+def served_by(moved: Traffic, level: str | None = None) -> Callable[[int], Shares]:
+    """The levels that answer a load, by its slowest sector; or `level`, for a question.
+
+    A load whose lanes were all off asks no level and is given the nearest; an atomic that returns nothing, DRAM.
+    """
+    asked, answered = moved.by_instruction.requests, moved.by_instruction.requests_from
+    totals = answered.sum(axis=1)
+
+    def served(index: int) -> Shares:
+        if asked[index] <= 0:
+            return NEAREST
+        if level is not None:
+            return {level: 1.0}
+        if totals[index] <= 0:
+            return DRAM
+        shares = answered[index] / totals[index]
+        return {each: float(share) for each, share in zip(LEVELS, shares, strict=True) if share > 0}
+
+    return served
+
+
+def _latency_at(case: Case, seen: Trace, moved: Traffic, level: str) -> float:
+    timing = waits(case.program.instructions, case.latency, served_by(moved, level), conflicts(moved))
+    start = case.gpu.value("block_start") * case.clock_hz
+    return time_of_stream(case.program, seen, timing) + start
+
+
+def launch_memory(moved: Traffic) -> Memory:
+    """Totals of the launch in the records that models read."""
+    return Memory(
+        global_load_requests=moved.global_load_requests,
+        global_store_requests=moved.global_store_requests + moved.global_atomic_requests,
+        l1_sectors_load=moved.l1_sectors_load,
+        l1_sectors_store=moved.l1_sectors_store,
+        l1_wavefronts=moved.l1_wavefronts,
+        l1_narrow=moved.l1_narrow,
+        store_pieces=moved.store_pieces,
+        l2_sectors_read=moved.l2_sectors_read,
+        l2_sectors_led=moved.l2_sectors_led,
+        l2_sectors_together=moved.l2_sectors_together,
+        l2_sectors_far=moved.l2_sectors_far,
+        l2_sectors_written=moved.l2_sectors_written + moved.l2_sectors_atomic,
+        dram_bytes_read=moved.dram_bytes_read,
+        dram_bytes_written=moved.dram_bytes_written,
+        shared_wavefronts_load=moved.shared_wavefronts_load,
+        shared_wavefronts_store=moved.shared_wavefronts_store,
+        shared_wavefronts_atomic=moved.shared_wavefronts_atomic,
+        ideal_sectors=moved.ideal_sectors,
+        shared_conflict_wavefronts=moved.shared_excess_wavefronts,
+        touched_bytes=moved.touched_bytes,
+        local_requests=moved.local_load_requests + moved.local_store_requests,
+        local_sectors=moved.local_sectors,
+    )
+
+
+def per_execution(
+    instructions: tuple[Instruction, ...], moved: Traffic, executions: NDArray[np.float64]
+) -> list[Memory]:
+    """Mean traffic of one execution of each instruction."""
+    by = moved.by_instruction
+    written = moved.l2_sectors_written + moved.l2_sectors_atomic
+    to_dram = moved.dram_bytes_written / written if written else 0.0
+    found = []
+    for index, one in enumerate(instructions):
+        times = float(executions[index])
+        if times <= 0 or by.requests[index] <= 0:
+            found.append(Memory())
+            continue
+        loads = float(by.sectors_from[index].sum())
+        stores = 0.0 if loads else float(by.sectors[index])
+        found.append(
+            Memory(
+                global_load_requests=float(by.requests[index]) if loads else 0.0,
+                global_store_requests=float(by.requests[index]) if stores else 0.0,
+                l1_sectors_load=loads,
+                l1_sectors_store=stores,
+                l1_wavefronts=float(by.l1_wavefronts[index]),
+                l1_narrow=float(by.l1_narrow[index]),
+                store_pieces=float(by.store_pieces[index]),
+                l2_sectors_read=float(by.sectors_from[index, 1:].sum()),
+                l2_sectors_written=stores,
+                dram_bytes_read=float(by.sectors_from[index, 2]) * SECTOR_B,
+                dram_bytes_written=stores * to_dram,
+                shared_wavefronts_load=0.0 if "ST" in one.opcode else float(by.shared_wavefronts[index]),
+                shared_wavefronts_store=float(by.shared_wavefronts[index]) if "ST" in one.opcode else 0.0,
+                ideal_sectors=float(by.ideal_sectors[index]),
+                shared_conflict_wavefronts=float(by.shared_excess[index]),
+            ).scaled(1 / times)
+        )
+    return found
+
+
+def _summed(each: list[Memory], stream: tuple[int, ...]) -> Memory:
+    return _total(each, np.bincount(stream, minlength=len(each)).astype(np.float64))
+
+
+def _total(each: list[Memory], times: NDArray[np.float64]) -> Memory:
+    """Of so many executions of each instruction, (instructions,)."""
+    total = Memory()
+    for index in np.flatnonzero(times).tolist():
+        total = total.plus(each[index].scaled(float(times[index])))
+    return total

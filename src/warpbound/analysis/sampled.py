@@ -1,0 +1,81 @@
+"""Sampled blocks of a launch, executed, and their addresses followed through the caches that the launch finds."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from warpbound.analysis.case import Case, product
+from warpbound.emulate import Trace, trace
+from warpbound.emulate.dependence import draws_work
+from warpbound.emulate.launch_memory import waits_for_grid
+from warpbound.emulate.unseen import kept_from_loops
+from warpbound.kernel_launch import Launch
+from warpbound.memory import hierarchy
+from warpbound.memory.hierarchy import Facts
+from warpbound.memory.records import Traffic
+from warpbound.memory.traffic import How, traffic_error, traffic_with_errors
+from warpbound.program import Program
+from warpbound.workload.dynamic import Sample, every_block, sample, sampling_error, usual
+
+Execute = Callable[[Program, Launch, list[int]], Trace]
+MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
+ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
+ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
+MOST_BLOCKS = 2048  # of a grid whose blocks draw their work from a counter: then all are executed, side by side
+
+
+def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trace, Sample, Traffic | None]:
+    """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed.
+
+    execute : the emulator; one that remembers serves cases that differ in their caches alone.
+    """
+    blocks = product(launch.grid)
+    shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
+    shared_out &= draws_work(case.program)
+    for step, more in enumerate(MORE_BLOCKS):
+        chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+        chosen = every_block(blocks) if shared_out else chosen
+        seen = execute(case.program, launch, chosen.blocks.tolist())
+        if seen.stopped:
+            return seen, chosen, None
+        error = _error(case, seen, chosen)
+        steady = error is None or error <= ACCEPTED_ERROR
+        steady &= step > 0 or not (data_decide(seen) or kept_from_loops(case.program, usual(seen, chosen)))
+        if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
+            break
+    moved = traffic_with_errors(case.program, seen, facts(case), how_of(case, chosen))
+    return seen, chosen, replace(moved, sampling_error=error)
+
+
+def _error(case: Case, seen: Trace, chosen: Sample) -> float | None:
+    """Standard error of what the launch does, instructions or traffic, whichever is less sure; as a fraction."""
+    moved = traffic_error(case.program, seen, facts(case), how_of(case, chosen))
+    return max((error for error in (moved, sampling_error(seen, chosen)) if error is not None), default=None)
+
+
+def fit_at_once(case: Case) -> int:
+    """Blocks that all SMs together hold."""
+    return case.residency.blocks_per_sm * int(case.gpu.value("sm_count"))
+
+
+def data_decide(seen: Trace) -> bool:
+    """Whether contents of arrays decide branches, so that a few blocks that are alike say little of the others."""
+    return any(note.startswith("branches") for note in (*seen.notes, *seen.unknown))
+
+
+def how_of(case: Case, chosen: Sample) -> How:
+    """How the caches are looked at."""
+    row = case.launch.grid[0] if case.launch else None
+    return How(cache=case.settings.cache, weights=chosen.weights, row=row)
+
+
+def facts(case: Case) -> Facts:
+    """The caches that the launch finds: L1 is what the blocks' shared memory leaves of the SM's memory."""
+    resident = case.residency.blocks_per_sm
+    needed = shared_per_block(case) * resident
+    return hierarchy.facts(case.gpu, resident, needed, case.launch.carveout if case.launch else None)
+
+
+def shared_per_block(case: Case) -> int:
+    """Bytes of shared memory that a block takes, with its reserve."""
+    reserved = case.gpu.limits.reserved_shared_per_block
+    return case.program.shared_bytes + (case.launch.smem if case.launch else 0) + reserved

@@ -1,0 +1,73 @@
+"""`rank`: every tuning of a kernel by its predicted time."""
+
+from typing import Any
+
+import click
+
+from warpbound.cli.output import form_option, show_results
+from warpbound.errors import CommandError
+
+EXAMPLES = """
+\b
+Examples:
+  warpbound rank gemm.cu --gpu h200 --define TILE=16,32,64 --define WORK=1,2,4 \\
+      --grid 1024/TILE,1024/TILE --block TILE/WORK,TILE/WORK \\
+      --where 'TILE/WORK*TILE/WORK >= 64' --arg a=f32[1024,1024] --arg n=1024 ...
+  warpbound rank kernel.cu --launch kernel.toml --define UNROLL=1,2,4,8 --format json
+"""
+TELL_EVERY_S = 1.0
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("file", metavar="FILE.cu")
+@click.option("--gpu", metavar="NAME", help="Board; default: the launch file's.")
+@click.option("--define", "defines", metavar="K=V[,V...]", multiple=True, help="A macro and the values to try.")
+@click.option("--grid", metavar="EXPR[,EXPR[,EXPR]]", help="Blocks of the launch, of the macros: 1024/TILE.")
+@click.option("--block", metavar="EXPR[,EXPR[,EXPR]]", help="Threads of a block, likewise.")
+@click.option("--smem", metavar="EXPR", help="Dynamic shared memory per block in bytes, likewise.")
+@click.option("--where", metavar="EXPR", help="Only tunings for which this is true.")
+@click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>').")
+@click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy.")
+@click.option("--launch", "launch_file", metavar="FILE.toml", help="Arguments, and what no option says.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@click.option("--nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler.")
+@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value.")
+@click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at the start.")
+@click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor.")
+@click.option("--top", type=click.IntRange(1), default=10, metavar="N", show_default=True, help="Rows to print.")
+@form_option("text", "json")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **asked: Any) -> None:
+    """Compile and predict every combination of the macros' values, and rank them by time.
+
+    FILE is CUDA C++. Expressions take integers, macros, + - * / % ( ), comparisons, and, or, not, min, max and
+    cdiv(a, b), the quotient rounded up; / rounds down. JSON holds every tuning's whole analysis, the fastest first.
+    """
+    from functools import partial
+
+    from warpbound.analysis.ranking import rank as ranked
+    from warpbound.asking import tuning_question
+    from warpbound.report.ranking import pages
+
+    if file == "-":
+        raise CommandError("Standard input cannot be ranked: each process reads the source.", "Write it to a file.")
+    results = ranked(file, **tuning_question(**asked), processes=jobs, progress=_told())
+    show_results(form, out, results, partial(pages, top=top))
+
+
+def _told() -> Any:
+    """Tells on stderr how far it is, once a second at most."""
+    import time
+
+    begun = spoken = time.monotonic()
+
+    def progress(done: int, of: int) -> None:
+        nonlocal spoken
+        now = time.monotonic()
+        if now - spoken >= TELL_EVERY_S and done < of:
+            spoken = now
+            left = (of - done) * (now - begun) / done
+            click.echo(f"warpbound: {done} of {of} tunings predicted, about {left:.0f} s left ...", err=True)
+
+    return progress

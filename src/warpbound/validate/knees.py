@@ -1,0 +1,109 @@
+"""Knees and plateaus of measured and predicted curves: the rate at which data are read, against how much there are.
+
+Definition   A curve falls from one level of the memory to the next. Its knee is the size where half of the fall is
+             done, in logarithms of size and rate, on the straight line between the two rows around it. The plateaus are
+             the median rates of the rows that are AWAY times smaller or larger than the knee. Both follow from each
+             other, from the first and the last row on. A curve that ends at FALLEN of its first rate or above has one
+             plateau, the median of all rows, and no knee.
+Omits        Where a fall begins: half of it is less a matter of the noise of single rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, inf, log, sqrt
+from statistics import median
+
+from warpbound.validate.chain import HEADLINE
+from warpbound.validate.corpus import Corpus, corpus
+from warpbound.validate.records import Result
+
+CURVES = {  # corpus -> the levels that its rows fall from and to
+    "caches": ("L1", "L2, all SMs the same"),
+    "l2-shared": ("L2, all SMs the same", "beyond half of L2"),
+    "l2-reads": ("L2", "DRAM"),
+}
+Curve = Sequence[tuple[float, float]]  # (kB, GB/s), sizes ascending
+EXCUSED = {  # corpus, board, what -> why it is more than 10 % off
+    ("caches", "a40", "knee: L1"): "An L40 has the same L1, and falls at 180 kB, 20 % before the A40; of both 188 kB "
+    "are said. Launches of the A40 at 224 kB differ by 24 %: whether older warps get ahead is chance.",
+    ("l2-reads", "h100-pcie", "knee: L2"): "The same board falls at 39.3 MB, 16 % earlier, where its blocks read 128 "
+    "KiB each instead of 512 (gpu-benches @70c3826, gpu-l2-cache/h100_pcie.txt): how far blocks drift apart moves the "
+    "knee, and the prediction knows no drift.",
+}
+AWAY = 1.5
+FALLEN = 0.8
+MOST_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Of one curve. knee : kB, None without one. plateaus : GB/s, one or two of them, in order of size."""
+
+    knee: float | None
+    plateaus: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One curve of a board. of : what the number is of. predicted, measured : kB or GB/s."""
+
+    corpus: str
+    gpu: str
+    of: str
+    unit: str
+    measured: float
+    predicted: float
+
+    @property
+    def error(self) -> float:
+        return self.predicted / self.measured - 1.0
+
+
+def shape(curve: Curve) -> Shape:
+    """Knee and plateaus of one curve."""
+    sizes, rates = zip(*curve, strict=True)
+    upper, lower = rates[0], rates[-1]
+    if lower >= FALLEN * upper:
+        return Shape(None, (median(rates),))
+    knee = 0.0
+    for _ in range(MOST_ROUNDS):
+        before, knee = knee, _crossing(curve, sqrt(upper * lower))
+        if knee == before:
+            break
+        upper = median([rate for size, rate in curve if size * AWAY <= knee] or rates[:1])
+        lower = median([rate for size, rate in curve if size >= AWAY * knee] or rates[-1:])
+    return Shape(knee, (upper, lower))
+
+
+def _crossing(curve: Curve, half: float) -> float:
+    """Size where the rate is `half`, between the last row above it and the next."""
+    last = max(place for place, (_, rate) in enumerate(curve[:-1]) if rate >= half)
+    (small, fast), (large, slow) = curve[last : last + 2]
+    return exp(log(small) + (log(large) - log(small)) * log(fast / half) / log(fast / slow))
+
+
+def compared(results: Sequence[Result]) -> Iterator[Compared]:
+    """Every plateau and knee of the boards of CURVES, from all rows of the corpora that were run as a whole."""
+    for name in CURVES:
+        found = corpus(name)
+        mine = [r for r in results if r.corpus == name]
+        if len(mine) == len(found.rows):
+            for gpu in dict.fromkeys(row.gpu for row in found.rows):
+                yield from _of_board(name, gpu, *curves(found, mine, gpu))
+
+
+def curves(found: Corpus, results: Sequence[Result], gpu: str) -> tuple[Curve, Curve]:
+    """(kB, GB/s) as measured and as predicted of one board; results in the order of the rows."""
+    mine = [(row, r) for row, r in zip(found.rows, results, strict=True) if row.gpu == gpu]
+    measured = [(float(row.words["kB"]), float(row.words["GB/s"])) for row, _ in mine]
+    times = [r.measured / (r.seconds[HEADLINE] or inf) for _, r in mine]
+    return measured, [(size, rate * time) for (size, rate), time in zip(measured, times, strict=True)]
+
+
+def _of_board(name: str, gpu: str, measured: Curve, predicted: Curve) -> Iterator[Compared]:
+    ours, theirs = shape(predicted), shape(measured)
+    levels = CURVES[name]
+    for level, rate, said in zip(levels, theirs.plateaus, ours.plateaus, strict=False):
+        yield Compared(name, gpu, f"plateau: {level}", "GB/s", rate, said)
+    if theirs.knee is not None:
+        yield Compared(name, gpu, f"knee: {levels[0]}", "kB", theirs.knee, ours.knee or inf)

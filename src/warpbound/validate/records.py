@@ -1,0 +1,36 @@
+"""One measured launch with its answers."""
+
+import msgspec
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One row and its answer. seconds : by model, None where it cannot speak. group : rows that do the same work.
+
+    interval : as it would have been stated had this corpus not been measured on this board. bare : before measured
+    launches widened it. binds : the class that its form error is of.
+    """
+
+    corpus: str
+    kernel: str
+    gpu: str
+    label: str
+    kind: str
+    measured: float
+    seconds: dict[str, float | None]
+    group: int = 0
+    interval: tuple[float, float] | None = None
+    bare: tuple[float, float] | None = None
+    binds: str = ""
+    bottleneck: str | None = None
+    proxy: bool = False
+    refused: str = ""
+
+    def error(self, model: str) -> float | None:
+        """Relative to the measured time."""
+        found = self.seconds.get(model)
+        return None if found is None else found / self.measured - 1.0
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measured time lies in the headline's interval."""
+        return self.interval is not None and self.interval[0] <= self.measured <= self.interval[1]
