@@ -9,6 +9,18 @@ import pytest
 
 SERIOUS = ("serious", "critical")
 SIZES = {1280: 720, 390: 844}
+PATIENCE_MS = 900_000  # for whatever a test waits: a busy machine is no fault of the page
+ON_SCREEN = """([width, scheme]) => {
+    const plots = [...document.querySelectorAll('figure:not([hidden]) .js-plotly-plot')];
+    return innerWidth === width && window.warpbound.rests() && window.warpbound.theme() === scheme
+        && plots.every((plot) => Math.abs(plot._fullLayout.width - plot.clientWidth) < 2);
+}"""  # asked for this screen, answered, and every figure drawn at the width that it has there
+LISTEN = """AbortSignal.timeout = () => new AbortController().signal; // of a quick answer, too
+window.said = [];
+new MutationObserver(() => {
+    const words = document.getElementById('words')?.textContent;
+    if (words !== undefined && words !== window.said.at(-1)) window.said.push(words);
+}).observe(document, { subtree: true, childList: true, characterData: true });"""
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +30,7 @@ def address() -> Iterator[str]:
     from warpbound.page.analysts import Analysts
     from warpbound.page.serving import server
 
-    analysts = Analysts()
+    analysts = Analysts(seconds=PATIENCE_MS / 1000)
     listening = server(0, analysts)
     Thread(target=listening.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{listening.port}/"
@@ -31,14 +43,16 @@ class Opened:
 
     def __init__(self, browser: Any, address: str, query: str, width: int = 1280, scheme: str = "light") -> None:
         self.context = browser.new_context(viewport={"width": width, "height": SIZES[width]}, color_scheme=scheme)
+        self.context.set_default_timeout(PATIENCE_MS)
         self.page = self.context.new_page()
+        self.page.add_init_script(LISTEN)
         self.complaints: list[str] = []
         self.elsewhere: list[str] = []
         self.page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._asked(address))
         self.page.goto(f"{address}?{query}")
-        self.page.wait_for_function("() => window.warpbound && window.warpbound.rests", timeout=60_000)
+        self.page.wait_for_function("() => window.warpbound && window.warpbound.rests")
         self.rests()
 
     def _asked(self, address: str) -> Any:
@@ -50,7 +64,7 @@ class Opened:
 
     def rests(self, view: str = "") -> None:
         """Wait until all that was asked is answered and drawn."""
-        self.page.wait_for_function("(view) => window.warpbound.rests(view)", arg=view, timeout=60_000)
+        self.page.wait_for_function("(view) => window.warpbound.rests(view)", arg=view)
 
     def look(self, view: str) -> None:
         """Choose a view."""
@@ -61,8 +75,7 @@ class Opened:
         """Another screen."""
         self.page.set_viewport_size({"width": width, "height": SIZES[width]})
         self.page.emulate_media(color_scheme=scheme)
-        self.page.wait_for_timeout(50)
-        self.rests()
+        self.page.wait_for_function(ON_SCREEN, arg=[width, scheme])
 
     def text(self, selector: str) -> str:
         """What stands in a place."""
@@ -81,9 +94,14 @@ class Opened:
         self.page.wait_for_function(
             "([place, wanted]) => new RegExp(wanted).test(document.querySelector(place).innerText)",
             arg=[selector, pattern],
-            timeout=60_000,
         )
         return self.text(selector)
+
+    def said(self, pattern: str) -> None:
+        """Wait until the words above the figure match, or have matched: those of a moving slider soon give way."""
+        self.page.wait_for_function(
+            "(wanted) => window.said.some((words) => new RegExp(wanted).test(words))", arg=pattern
+        )
 
     def axe(self) -> list[str]:
         """Serious findings of axe, each with the places it is about."""

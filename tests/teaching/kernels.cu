@@ -1,4 +1,4 @@
-// Thirteen kernels, each with one planted problem.
+// Kernels with one planted problem each.
 
 extern "C" __global__ void uncoalesced(float* to, const float* x, int stride, int n) {
     int i = (blockIdx.x * blockDim.x + threadIdx.x) * stride % n;
@@ -110,4 +110,57 @@ extern "C" __global__ void small_grid(float* to, int rounds) {
 extern "C" __global__ void copy(float4* to, const float4* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = x[i];
+}
+
+extern "C" __global__ void rolled(float* to, const float* x, int rounds) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int r = 0; r < rounds; ++r)  // each round adds what it has just asked for
+        sum += x[r * gridDim.x * blockDim.x + i];
+    to[i] = sum;
+}
+
+extern "C" __global__ void hot_bins(int* to, const int* x, int n) {
+    __shared__ int bins[256];
+    for (int i = threadIdx.x; i < 256; i += blockDim.x) bins[i] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        atomicAdd(&bins[x[i] & 3], 1);
+    __syncthreads();
+    if (threadIdx.x < 256) to[blockIdx.x * 256 + threadIdx.x] = bins[threadIdx.x];
+}
+
+extern "C" __global__ void __launch_bounds__(1024, 2) spilled(float* to, const float* x, int rounds) {
+    float held[64];
+    int t = blockIdx.x * blockDim.x + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < 64; ++i) held[i] = x[i] + t;
+#pragma unroll 1
+    for (int r = 0; r < rounds; ++r) {
+#pragma unroll
+        for (int i = 0; i < 64; ++i) held[i] = held[i] * held[(i + 7) % 64] + 1.0f;
+    }
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < 64; ++i) sum += held[i];
+    to[t] = sum;
+}
+
+extern "C" __global__ void branches(float* to, int rounds) {
+    float a = threadIdx.x, b = 1.0f;
+    for (int r = 0; r < rounds; ++r) {
+        switch (threadIdx.x % 4) {
+            case 0: for (int k = 0; k < 24; ++k) a = a * b + 1.0f; break;
+            case 1: for (int k = 0; k < 24; ++k) a = sqrtf(a + 2.0f); break;
+            case 2: for (int k = 0; k < 24; ++k) b = b * a - 3.0f; break;
+            default: for (int k = 0; k < 24; ++k) b = b + a * 0.5f; break;
+        }
+    }
+    to[blockIdx.x * blockDim.x + threadIdx.x] = a + b;
+}
+
+extern "C" __global__ void scattered_stores(float* to, const float* x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[(i % 4096) * (n / 4096) + i / 4096] = x[i];
 }

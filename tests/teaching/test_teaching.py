@@ -54,6 +54,16 @@ LESSONS = [
            binds=("latency", "fma", "issue")),
     Lesson("copy", "half the DRAM traffic", "cycles per warp", 32768, 256,
            ("to=f32[33554432]", "x=f32[33554432]", "n=8388608"), binds=("dram",)),
+    Lesson("rolled", "twice the loads in flight", "waits for loads", 4736, 64,
+           ("to=f32[303104]", "x=f32[19398656]", "rounds=64"), gpu="b200", binds=("latency",)),
+    Lesson("hot_bins", "atomics on separate addresses", "meet in one bank", 864, 256,
+           ("to=i32[221184]", "x=i32[4194304]:rand", "n=4194304"), binds=("shared",)),
+    Lesson("spilled", "no spills and no local arrays", "sectors that L1 moves", 256, 1024,
+           ("to=f32[262144]", "x=f32[64]:rand", "rounds=16"), gpu="rtx-4090", binds=("l1", "l2", "lsu", "dram")),
+    Lesson("branches", "no divergence", "of the lanes are on", 1024, 256, ("to=f32[262144]", "rounds=32"),
+           gpu="rtx-4090", binds=("issue", "fma")),
+    Lesson("scattered_stores", "coalesced global accesses", "sectors per request", 65536, 256,
+           ("to=f32[16777216]", "x=f32[16777216]", "n=16777216"), gpu="h200", binds=("l1",)),
 ]  # fmt: skip
 
 

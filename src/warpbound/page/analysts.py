@@ -20,8 +20,8 @@ from warpbound.page.questions import Answer, Question
 from warpbound.page.worker import receive, send
 
 SECONDS = 60.0
-WORKERS = 3
-ANSWERS = 128
+WORKERS = 4
+ANSWERS = 256
 _PASSED_ON = ("PATH", "HOME", "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "SYSTEMROOT", "LANG")
 
 
@@ -107,7 +107,7 @@ class Analysts:
             if question in self._answers:
                 self._answers.move_to_end(question)
                 return self._answers[question]
-        worker = self._worker(question.example or question.text)
+        worker = self._worker(question.source)
         with worker.lock:
             if question in self._answers:  # somebody else asked meanwhile
                 return self._answers[question]
@@ -117,6 +117,11 @@ class Analysts:
             while len(self._answers) > ANSWERS:
                 self._answers.popitem(last=False)
         return answer
+
+    def known(self, question: Question) -> Answer | None:
+        """An answer that was given before; None where it has to be asked for."""
+        with self._lock:
+            return self._answers.get(question)
 
     def _worker(self, source: str) -> Worker:
         with self._lock:

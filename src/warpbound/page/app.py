@@ -1,21 +1,20 @@
 """The page as a Dash application: callbacks only parse a state, ask, and show."""
 
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from warpbound import machine
 from warpbound.kernel_launch import launch
 from warpbound.page import layout, live, sources, taking
 from warpbound.page.analysts import Analysts
 from warpbound.page.components import annotated, shown
-from warpbound.page.controls import of_set_gpu, sections
+from warpbound.page.desk import Desk
 from warpbound.page.guard import protect
-from warpbound.page.imagined import work_controls
 from warpbound.page.live import state_of
+from warpbound.page.numbers import sections, told
 from warpbound.page.state import State, Texts, from_query
-from warpbound.page.subject import Desk, Subject
+from warpbound.page.subject import Subject
 from warpbound.page.views import REFUSED, VIEWS, second, sentence
 
 
@@ -171,30 +170,25 @@ def _exact(desk: Desk, state: State, paper: live.Paper) -> tuple[Any, ...]:
     try:
         subject = desk.exactly(state)
     except REFUSED as error:
-        seen = {"words": [], "figures": [None, None], "numbers": _numbers_left(desk, state)}
+        seen = {"words": [], "figures": [None, None], "numbers": _numbers(desk, state)}
         return "No answer", "", sentence(error), None, None, seen
     values = dict(state.values)
-    seen = live.seen(state, subject, paper) | {"numbers": _numbers(state, subject)}
+    seen = live.seen(state, subject, paper) | {"numbers": _numbers(desk, state)}
     seen["figures"].append(live.drawing(second(state.view, subject, values), paper))
     about = VIEWS[state.view].about
-    said = (about, "") if about else (taking.title(subject), taking.described(subject))
+    said = (about, taking.by_hand(subject, state.view)) if about else _titled(subject, state.view)
     return *said, "", *_parts(state.view, subject), seen
 
 
-def _numbers(state: State, subject: Subject) -> list[Any]:
-    """What can be set: the view's numbers and the board's, where they act."""
-    view, values = VIEWS[state.view], dict(state.values)
-    acts = view.gpu and subject.entry is not None
-    board = of_set_gpu(subject.gpu, machine.gpu(state.gpu), values) if acts else []
-    return sections(view.controls(subject), board, work_controls(subject) if view.work else [])
+def _titled(subject: Subject, view: str) -> tuple[str, str]:
+    return taking.title(subject), taking.described(subject, view)
 
 
-def _numbers_left(desk: Desk, state: State) -> list[Any]:
-    """Those of the state before anything was set, so that one can go back; none where that has no answer either."""
-    try:
-        return _numbers(state, desk.exactly(replace(state, values=())))
-    except REFUSED:
-        return []
+def _numbers(desk: Desk, state: State) -> list[Any]:
+    """What can be set, and where it stands unless it is, so that one can go back; nothing where that has no answer."""
+    with suppress(*REFUSED):
+        return [told(part) for part in sections(desk.standing(state), state)]
+    return []
 
 
 def _parts(view: str, subject: Subject) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""Numbers that a slider can set: what each is, its value by itself and how far the slider reaches."""
+"""Numbers that can be set: what each is, its value by itself and how far its slider reaches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.machine import PARAMETERS, Gpu
+from warpbound.board_parameters import LEAST
+from warpbound.headline.stand_ins import StandIn, stand_ins
+from warpbound.isa.limits import KIB, MEANINGS, settable
+from warpbound.machine import PARAMETERS, Gpu, Quantity
 from warpbound.page.subject import GPU
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
-IMAGINE = "Set any to build a machine that is not there."
-OTHER = "What one warp does. Figures follow; tables stay those of the kernel as it is."
-FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
+WHOLE = 1.0  # the step of what takes no fractions
 SCALES = {"GB/s": 1e9, "MHz": 1e6}  # units of sliders for symbols that models take in B/s and Hz
-DIGITS = 6  # of a number that the models use in full until it is set by hand
 MOST_POINTS = 512  # of a curve over whole numbers of warps: an address may ask for any number
 FIRST = {  # of a board's numbers: those that most kernels feel
     "dram_achievable_bandwidth": "DRAM bandwidth, achievable",
@@ -29,12 +29,15 @@ FIRST = {  # of a board's numbers: those that most kernels feel
     "shared_latency": "Shared-memory latency",
     "l2_size": "L2 size",
     "dram_bandwidth": "DRAM bandwidth of the pins",
+    "memory_partitions": "Memory partitions",
+    "partition_width": "Width of a memory partition",
 }
 
 
 @dataclass(frozen=True)
 class Control:
-    """key : its name in an address. value : where it stands unless set by hand. whole : takes no fractions."""
+    """key : its name in an address. value : where it stands unless set by hand. step : of the slider; 0 for any.
+    origin : where the value comes from if no file gives it, or if it is assumed."""
 
     key: str
     label: str
@@ -42,7 +45,13 @@ class Control:
     value: float
     low: float
     high: float
-    whole: str = ""
+    step: float = 0.0
+    origin: str = ""
+
+    @property
+    def title(self) -> str:
+        """Label and unit."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
 
 
 def counting(most: float) -> NDArray[np.float64]:
@@ -52,14 +61,14 @@ def counting(most: float) -> NDArray[np.float64]:
 
 
 def around(key: str, label: str, unit: str, value: float) -> Control:
-    """From a fourth of the value to four times it."""
-    high = REACH * value if value > 0 else 1.0
-    return Control(key, label, unit, float(value), value / REACH if value > 0 else 0.0, high)
+    """From a fourth of the value to four times it; 0 reaches to 1."""
+    low, high = sorted((value / REACH, REACH * value)) if value else (0.0, 1.0)
+    return Control(key, label, unit, float(value), low, high)
 
 
 def between(key: str, label: str, unit: str, value: float, ends: tuple[float, float]) -> Control:
-    """Whole numbers in a known range."""
-    return Control(key, label, unit, float(value), *ends, whole="whole")
+    """Whole numbers in a known range, which grows to hold the value."""
+    return Control(key, label, unit, float(value), min(ends[0], value), max(ends[1], value), WHOLE)
 
 
 def of_inputs(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]]) -> list[Control]:
@@ -73,40 +82,52 @@ def of_inputs(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]]) ->
 
 
 def of_gpu(board: Gpu) -> list[Control]:
-    """Every number of a board, as the catalogue has it; those that most kernels feel come first."""
-    order = [name for name in FIRST if name in board.parameters]
-    order += [name for name in board.parameters if name not in FIRST]
+    """Every number of a board that answers take, as the catalogue has it or as they take it where it has none.
+
+    Those that most kernels feel come first, then the others that its file gives, then what is taken instead.
+    """
+    known: dict[str, Quantity | StandIn] = {**board.parameters, **stand_ins(board)}
+    order = [name for name in FIRST if name in known]
+    order += [name for name in known if name not in FIRST]
     found = []
     for name in order:
-        quantity = board.parameters[name]
-        unit = "" if quantity.unit == "1" else quantity.unit
-        found.append(around(f"{GPU}{name}", FIRST.get(name, PARAMETERS[name].meaning), unit, quantity.value))
+        unit = "" if known[name].unit == "1" else known[name].unit
+        words = FIRST.get(name, _capital(PARAMETERS[name].meaning))
+        one = around(f"{GPU}{name}", words, unit, known[name].value)
+        one = replace(one, low=max(one.low, LEAST.get(name, 0.0)))
+        found.append(replace(one, origin=_origin(known[name])))
+    return found
+
+
+def _origin(number: Quantity | StandIn) -> str:
+    if isinstance(number, StandIn):
+        return f"from {number.origin}"
+    return "assumed" if number.how == "assumed" else ""
+
+
+def of_limits(board: Gpu) -> list[Control]:
+    """Every limit of an SM, as its architecture has it."""
+    found = []
+    for name, value in settable(board.limits).items():
+        meaning = MEANINGS[name]
+        step = KIB if name == "shared_per_sm" else 1
+        unit = "" if meaning.unit == "1" else meaning.unit
+        reach = (max(meaning.least, value // int(REACH)) // step * step, max(REACH * value, 4.0))
+        found.append(replace(between(f"{GPU}{name}", _capital(meaning.words), unit, value, reach), step=float(step)))
     return found
 
 
 def of_set_gpu(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Control]:
     """Those of the board's `own` numbers; what follows from another number that is set stands where `board` has it."""
-    carried = {f"{GPU}{name}": quantity.value for name, quantity in board.parameters.items()}
+    stands: dict[str, Quantity | StandIn] = {**stand_ins(board), **board.parameters}
+    carried = {f"{GPU}{name}": number.value for name, number in stands.items()}
     return [one if one.key in values else replace(one, value=carried[one.key]) for one in of_gpu(own)]
 
 
-def sections(own: Sequence[Control], board: Sequence[Control], work: Sequence[Control] = ()) -> list[dict[str, Any]]:
-    """As the browser is told of them: the view's own, those of the GPU and of the kernel, most of them folded away."""
-    parts = (("This view", "", own, len(own)), ("The GPU", IMAGINE, board, FIRST_SHOWN), ("The kernel", OTHER, work, 1))
-    return [
-        {
-            "title": title,
-            "note": note,
-            "controls": [told(one) for one in every[:first]],
-            "more": [told(one) for one in every[first:]],
-        }
-        for title, note, every, first in parts
-        if every
-    ]
+def renamed(controls: Sequence[Control], prefix: str) -> list[Control]:
+    """A board's numbers under another name in the address."""
+    return [replace(one, key=prefix + one.key.removeprefix(GPU)) for one in controls]
 
 
-def told(one: Control) -> dict[str, Any]:
-    """As the browser is told of it."""
-    own = one.value if float(one.value).is_integer() else float(f"{one.value:.{DIGITS}g}")
-    label = f"{one.label}, {one.unit}" if one.unit else one.label
-    return {"key": one.key, "label": label, "own": own, "low": one.low, "high": one.high, "whole": bool(one.whole)}
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"

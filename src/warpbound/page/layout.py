@@ -125,7 +125,7 @@ def _answer() -> Any:
                         className="shown",
                     ),
                     html.Aside(
-                        [html.Div(id="controls"), _exports()],
+                        [_exports(), html.Div(id="controls")],
                         className="controls",
                         **_NAMED,
                     ),
@@ -149,7 +149,7 @@ def _exports() -> Any:
                 ],
                 className="row",
             ),
-            html.P("The address is the whole view: send it to share what you see.", className="dim"),
+            html.P("To share what you see, send the address.", className="dim"),
             html.P(id="sharing", className="dim"),
         ]
     )

@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
+from warpbound.page.desk import Desk
 from warpbound.page.state import State
-from warpbound.page.subject import Desk, Subject
+from warpbound.page.subject import Subject
 from warpbound.page.views import REFUSED, VIEWS, Drawn, drawn, sentence
 from warpbound.report.figures import DARK, LIGHT, spec
 from warpbound.report.figures.picture import Drawable, Panels
@@ -52,8 +53,9 @@ def answer(desk: Desk, asked: Asked) -> dict[str, Any]:
 
 
 def seen(state: State, subject: Subject, paper: Paper) -> dict[str, Any]:
-    """words : sentences above the first figure; figures : that figure, None where there is none."""
-    return _told(drawn(state.view, subject, dict(state.values)), paper)
+    """words : sentences above the first figure; figures : that figure, None where there is none. waits : whether the
+    whole answer takes so long that it is told how far it is."""
+    return _told(drawn(state.view, subject, dict(state.values)), paper) | {"waits": subject.waits}
 
 
 def _told(found: Drawn, paper: Paper) -> dict[str, Any]:

@@ -14,14 +14,16 @@ from warpbound.errors import InputError
 LARGEST = 1_000_000  # characters
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\v\f\r]*\n|(?:\\|\?\?/)\r")
 _READS = re.compile(r"(?:#|%:|\?\?=)\s*+(?P<word>include\w*|import|embed|line|/[*/])(?P<rest>[^\n]*)")
+_SETS = re.compile(r"(?:#|%:|\?\?=)\s*+(?:define|undef)\b")
 _ASKS = re.compile(r"__has_(?:include|embed)\w*")
 _LITERAL = re.compile(r'\s*(?:<([\w./+-]+)>|"([\w./+-]+)")')
 
 
-def check(text: str, bundled: Callable[[str], bool]) -> None:
+def check(text: str, bundled: Callable[[str], bool], by_macro: Callable[[str], bool]) -> None:
     """Raise InputError where `text` could read a file that is not among the bundled headers.
 
-    bundled : tells whether the compiler brings a header of that name.
+    bundled : tells whether the compiler brings a header of that name; by_macro : whether it includes others by macro,
+    which a source that sets macros could make another file.
     """
     if len(text) > LARGEST:
         raise InputError(f"The source has more than {LARGEST} characters.", "Paste only the kernel and what it needs.")
@@ -31,10 +33,16 @@ def check(text: str, bundled: Callable[[str], bool]) -> None:
     if found := _ASKS.search(whole):
         raise InputError(f"The page does not compile {found[0]}.", "Decide by a macro of your own.")
     for found in _READS.finditer(whole):
-        _check_directive(found["word"], found["rest"], bundled)
+        name = _header(found["word"], found["rest"], bundled)
+        if _SETS.search(whole) and by_macro(name):
+            raise InputError(
+                f"{name} includes files by macro, so the page takes no #define or #undef beside it.",
+                "Include the part that is needed, cub/block/block_reduce.cuh, say; write constants as constexpr.",
+            )
 
 
-def _check_directive(word: str, rest: str, bundled: Callable[[str], bool]) -> None:
+def _header(word: str, rest: str, bundled: Callable[[str], bool]) -> str:
+    """The name of the header that a directive includes. Raises InputError where it does anything else."""
     if word.startswith("/"):
         raise InputError("The page takes no comment between # and its directive.", "Move the comment.")
     if word != "include":
@@ -48,3 +56,4 @@ def _check_directive(word: str, rest: str, bundled: Callable[[str], bool]) -> No
             f"The page has no header {name}: it compiles with the headers of the compiler only.",
             "Paste what you need of it, or analyse the file with `warpbound analyze`.",
         )
+    return name

@@ -4,15 +4,20 @@ from typing import Any
 
 import msgspec
 
+from warpbound.adapt.launched import Locality
 from warpbound.workload import Workload
+
+RUNNERS = 2  # workers that run micro-benchmarks at once
 
 
 class Question(msgspec.Struct, frozen=True):
     """A kernel, a board with values in place of its own, a launch.
 
     example : name of one of the examples; text : pasted source where that is empty.
+    settings : numbers of the board, numbers : of the kernel (see page.imagined), in place of its own.
     grid to args : as on the command line; empty for what the example's launch file says, or for no launch.
-    partitions : a board with memory partitions: the kernel is then run on them, and nothing else is answered.
+    partitions : a board with memory partitions, with the settings: the kernel is then run on them, and nothing else is
+    answered; without a source, the micro-benchmark of CampProf is whose place in MICROS is `micro`.
     """
 
     example: str
@@ -25,6 +30,13 @@ class Question(msgspec.Struct, frozen=True):
     smem: str = ""
     args: str = ""
     partitions: str = ""
+    numbers: tuple[tuple[str, float], ...] = ()
+    micro: int = -1
+
+    @property
+    def source(self) -> str:
+        """What one worker is for; micro-benchmarks are shared out among RUNNERS of them."""
+        return self.example or self.text or f"runs {self.micro % RUNNERS}"
 
 
 class Numbers(msgspec.Struct, frozen=True):
@@ -38,6 +50,7 @@ class Numbers(msgspec.Struct, frozen=True):
     blocks: int | None
     blocks_per_sm: float | None
     threads_per_block: int | None
+    locality: Locality | None = None
 
 
 class Camped(msgspec.Struct, frozen=True):
@@ -54,7 +67,8 @@ class Camped(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True):
     """entry : one result of `analyze`, {} where there is none; numbers : None where the launch is not known.
 
-    focus : what the verdict is about; fitting : blocks that fit an SM. camped : where partitions were asked for.
+    focus : what the verdict is about; fitting : blocks that fit an SM. camped, rows : where partitions were
+    asked for; rows as `camping.benchmarks` makes them.
     reason, hint : why there is no answer.
     """
 
@@ -63,5 +77,6 @@ class Answer(msgspec.Struct, frozen=True):
     focus: Workload | None = None
     fitting: int = 0
     camped: Camped | None = None
+    rows: tuple[tuple[str, int, str, int, float, int], ...] = ()
     reason: str = ""
     hint: str = ""

@@ -1,12 +1,15 @@
 """Where kernels come from: the examples, pasted text, the papers' workloads."""
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+
+import msgspec
 
 from warpbound import machine, shipped_examples
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim
+from warpbound.page.bundled_headers import bundled, by_macro
 from warpbound.page.pasted_source import check
 from warpbound.page.questions import Question
 from warpbound.program import Program, programs
@@ -43,6 +46,15 @@ def paper(name: str) -> Written:
     return read(file)[int(number)]
 
 
+def held_by_rules(source: str) -> bool:
+    """Whether what a block takes decides how many are resident; a paper's file may say that outright."""
+    kind, _, name = source.partition(":")
+    if kind != "paper":
+        return True
+    shape = paper(name).shape
+    return shape.warps_per_sm is None and shape.blocks_per_sm is None and shape.threads_per_block is not None
+
+
 def example_file(name: str) -> Path:
     """Its source. Raises InputError for an unknown one: the name comes from an address."""
     if name not in examples():
@@ -61,7 +73,7 @@ def program_of(question: Question) -> Program:
         options = Options(defines=tuple(asked.defines.items()) if asked else ())
         found = programs(example_file(question.example), board, kernel or (asked.kernel if asked else None), options)
     else:
-        check(question.text, _bundled)
+        check(question.text, bundled, by_macro)
         found = programs(question.text.encode(), board, kernel, Options())
     if len(found) > 1:
         raise InputError(
@@ -70,15 +82,13 @@ def program_of(question: Question) -> Program:
     return found[0]
 
 
-def _bundled(name: str) -> bool:
-    from warpbound.program.nvrtc import header_folders
-
-    with header_folders() as places:
-        return any((place / name).is_file() for place in places)
-
-
 def launch_of(question: Question) -> Launch | None:
     """What the fields say, on top of the example's launch file. Raises CommandError or InputError."""
+    return _launch_of(msgspec.structs.replace(question, gpu="", settings=(), numbers=()))
+
+
+@lru_cache(maxsize=64)
+def _launch_of(question: Question) -> Launch | None:
     words = [line.strip() for line in question.args.replace(";", "\n").splitlines() if line.strip()]
     if any("@" in word for word in words):
         raise CommandError("The page reads no file for an argument.", "Write x=f32[1000]:randn, say.")

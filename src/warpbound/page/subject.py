@@ -1,42 +1,55 @@
 """What a view is about: a compiled kernel, a paper's workload, or nothing but sliders; on one GPU, as it is set."""
 
-from dataclasses import dataclass, replace
-from typing import Any
-
-import msgspec
+from dataclasses import dataclass
 
 from warpbound import machine
 from warpbound.adapt.answers import Launched
-from warpbound.adapt.partition_benchmarks import shipped_boards
-from warpbound.analysis import written
+from warpbound.adapt.partition_benchmarks import Benchmarks, shipped_boards
 from warpbound.analysis.entries import Entry
+from warpbound.board_parameters import LARGEST
 from warpbound.errors import InputError
-from warpbound.latency import memory_latency
+from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
-from warpbound.models import MODELS
-from warpbound.page import sources
-from warpbound.page.analysts import Analysts
-from warpbound.page.questions import Answer, Camped, Question
-from warpbound.page.state import State, Texts
+from warpbound.page.questions import Camped
+from warpbound.page.state import State
 from warpbound.predict import active_sms
 from warpbound.report.figures import Block
 from warpbound.workload import Workload
 
 GPU = "gpu."  # what the names of a board's numbers begin with among the values of a State
+ARGUMENTS = "launch.arg."  # and those of scalar arguments
+TINY = 1e-30  # the least besides 0 that a number can be set to, for sums leave 1e-13 over; LARGEST is the most
+OLD = "old."  # and those of the board whose memory partitions stand in where the chosen one has none
 BARE_BLOCK = Block(threads=256, registers=32, shared_bytes=0)
-CAMPING = "camping"  # the view that asks for more
-COMPILED_FOR = "t4"  # the oldest board that today's compiler writes code for
 WITH_PARTITIONS = "gtx280"  # where the board that was chosen has none that were benchmarked
-_LATENCIES = {"dram": "dram_latency", "l2": "l2_latency", "l1": "l1_latency", "shared": "shared_latency"}
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number set by hand. own : what it is by itself. views : where it acts."""
+
+    key: str
+    label: str
+    unit: str
+    value: float
+    own: float
+    views: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """`L2 latency 300 cycle (273)`."""
+        return f"{' '.join(filter(None, [self.label, f'{self.value:.6g}', self.unit]))} ({self.own:.6g})"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """launched, focus, entry : None where nothing is known of a launch, of work at all.
+    """launched, focus, entry : None where nothing is known of a launch, of work at all. launch : as it was asked for.
 
-    estimated : whether waits were scaled with the board's latencies instead of scheduled again.
-    imagined : whether numbers of the kernel are set by hand (see page.imagined).
-    camped : the launch on the memory partitions of `old_board`, or why there is none; asked for by one view alone.
+    estimated : whether waits, residency or waves were scaled instead of analysed anew. imagined : whether numbers of
+    the kernel are set by hand (see page.imagined). changes : numbers set by hand that the entry follows.
+    notes : what is not followed while a slider moves. old : the board with memory partitions; camped : the launch on
+    them, or why there is none; runs : its micro-benchmarks, None for those that are shipped; waits : whether they
+    are being run; asked for by one view.
     """
 
     name: str
@@ -46,70 +59,44 @@ class Subject:
     focus: Workload | None = None
     entry: Entry | None = None
     fitting: int = 0
+    launch: Launch | None = None
     estimated: bool = False
     imagined: bool = False
+    changes: tuple[Change, ...] = ()
+    notes: tuple[str, ...] = ()
+    old: Gpu | None = None
     camped: Camped | str = ""
+    runs: Benchmarks | None = None
+    waits: bool = False
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a kernel's code stands behind it."""
+        return self.entry is not None and self.entry["mode"] != "written"
+
+    @property
+    def written(self) -> bool:
+        """Whether it is a paper's workload."""
+        return self.entry is not None and self.entry["mode"] == "written"
+
+    @property
+    def static_shared(self) -> int:
+        """Bytes of shared memory that a block takes besides those that the launch asks for."""
+        return self.block.shared_bytes - (self.launch.smem if self.launch else 0)
 
 
-@dataclass(frozen=True)
-class Desk:
-    """What answers are made with: the worker processes and the texts that no address holds."""
+def refuse_absurd(state: State) -> None:
+    """An address may hold any number: InputError for those that no machine or kernel has.
 
-    analysts: Analysts
-    texts: Texts
-
-    def exactly(self, state: State) -> Subject:
-        """Everything analysed with the numbers as set. Raises WarpboundError."""
-        board = set_board(state)
-        kind, _, word = state.source.partition(":")
-        if kind == "bare":
-            return Subject("Sliders alone", board, BARE_BLOCK)
-        if kind == "paper":
-            return _written(word, board)
-        if kind not in ("example", "text", "here"):
-            raise InputError(f"The page knows no source {kind!r}.", "Choose one of the list.")
-        answer = self.analysts.ask(self._question(state))
-        if answer.reason:
-            raise InputError(answer.reason, answer.hint)
-        found = _compiled(answer, board)
-        return replace(found, camped=self._camped(state)) if state.view == CAMPING else found
-
-    def _camped(self, state: State) -> Camped | str:
-        asked = msgspec.structs.replace(
-            self._question(state), gpu=COMPILED_FOR, settings=(), partitions=old_board(set_board(state)).key
-        )
-        answer = self.analysts.ask(asked)
-        return answer.camped or f"{answer.reason} {answer.hint}"
-
-    def quickly(self, state: State) -> Subject:
-        """The same from what was analysed with the board's own numbers, in a few milliseconds. An estimate in that
-        the waits of a warp are scaled with the latencies. Raises WarpboundError."""
-        own = self.exactly(replace(state, values=tuple(pair for pair in state.values if not pair[0].startswith(GPU))))
-        board = set_board(state)
-        if board.parameters == own.gpu.parameters:
-            return own
-        if own.launched is None or own.entry is None or own.entry["mode"] == "written":
-            return self.exactly(state) if own.entry is None or own.entry["mode"] == "written" else own
-        return _estimated(own, board)
-
-    def _question(self, state: State) -> Question:
-        kind, _, word = state.source.partition(":")
-        return Question(
-            example=word if kind == "example" else "",
-            text="" if kind == "example" else self.texts.text(state.source),
-            gpu=machine.gpu(catalogued(state.gpu)).key,
-            settings=gpu_values(state),
-            kernel=state.kernel,
-            grid=state.grid,
-            block=state.block,
-            smem=state.smem,
-            args=state.args,
-        )
-
-
-def old_board(board: Gpu) -> Gpu:
-    """The board whose memory partitions kernels are run on: the board itself if they are known."""
-    return machine.gpu(board.key if board.key in shipped_boards() else WITH_PARTITIONS)
+    0 is none of them: a kernel may read nothing, and models divide by it quietly. An argument may be below 0.
+    """
+    for key, value in state.values:
+        size = abs(value) if key.startswith(ARGUMENTS) else value
+        if size != 0.0 and not TINY <= size <= LARGEST:
+            raise InputError(
+                f"{key.partition('.')[2]} = {value:g} is no number that could be.",
+                f"Set it to 0 or from {TINY:g} to {LARGEST:g}.",
+            )
 
 
 def catalogued(name: str) -> str:
@@ -119,64 +106,40 @@ def catalogued(name: str) -> str:
     return name
 
 
-def gpu_values(state: State) -> tuple[tuple[str, float], ...]:
-    """Numbers of the board that are set by hand, in the catalogue's units, in a fixed order."""
-    return tuple(sorted((name.removeprefix(GPU), value) for name, value in state.values if name.startswith(GPU)))
+def of_group(state: State, prefix: str) -> tuple[tuple[str, float], ...]:
+    """Numbers of a group that are set by hand, by their names in it, in a fixed order."""
+    return tuple(sorted((key.removeprefix(prefix), value) for key, value in state.values if key.startswith(prefix)))
 
 
 def set_board(state: State) -> Gpu:
     """The board with the numbers as set. Raises InputError or CommandError."""
     board = machine.gpu(catalogued(state.gpu))
-    return machine.override(board, dict(gpu_values(state))) if gpu_values(state) else board
+    settings = dict(of_group(state, GPU))
+    return machine.override(board, settings) if settings else board
 
 
-def _written(name: str, board: Gpu) -> Subject:
-    case = sources.paper(name)
-    entry = written.predicted(case, board, None, tuple(MODELS))
-    x = written.launched(case, board)
-    shape = case.shape
-    threads = shape.threads_per_block or BARE_BLOCK.threads
-    block = Block(threads, shape.registers or BARE_BLOCK.registers, int(shape.shared_bytes or 0))
-    return Subject(case.name, board, block, x, x.work, entry, int(x.blocks_per_sm or 0))
+def partitioned(name: str) -> str:
+    """The board whose memory partitions kernels are run on: the board itself if they are known."""
+    key = machine.gpu(catalogued(name)).key
+    return key if key in shipped_boards() else WITH_PARTITIONS
 
 
-def _compiled(answer: Answer, board: Gpu) -> Subject:
-    entry = answer.entry
-    launch, program = entry["launch"], entry["program"]
-    own = entry["figures"]["block"] if "figures" in entry else None
-    block = Block(**own) if own else Block(BARE_BLOCK.threads, program["registers"], program["shared_bytes"])
-    launched = None
-    if answer.numbers is not None and launch is not None:
-        known: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
-        launched = Launched(gpu=board, **known)
-    return Subject(entry["kernel"], board, block, launched, answer.focus, entry, answer.fitting)
+def prefix_of_old(name: str) -> str:
+    """What the names of that board's numbers begin with."""
+    return GPU if partitioned(name) == machine.gpu(name).key else OLD
 
 
-def _estimated(own: Subject, board: Gpu) -> Subject:
-    """The same work on a board with other numbers; each wait grows with the latency that makes it."""
-    x = own.launched
-    assert x is not None
-    grown = {
-        cause: board.value(name) / own.gpu.value(name)
-        for cause, name in _LATENCIES.items()
-        if own.gpu.get(name) and board.get(name)
-    }
-    parts = {cause: cycles * grown.get(cause, 1.0) for cause, cycles in x.work.parts.items()}
-    work = replace(x.work, parts=parts, latency=sum(parts.values()))
-    clock_hz = machine.clock(board, "boost")
-    launched = replace(
-        x,
-        gpu=board,
-        work=work,
-        clock_hz=clock_hz,
-        dram_cycles=memory_latency(board, clock_hz).dram,
-        active_sms=min(board.value("sm_count"), float(x.blocks or 1)),
-    )
-    return replace(own, gpu=board, launched=launched, focus=work, estimated=True)
+def old_settings(state: State) -> tuple[tuple[str, float], ...]:
+    """Its numbers that are set by hand."""
+    return of_group(state, prefix_of_old(catalogued(state.gpu)))
+
+
+def old_board(state: State) -> Gpu:
+    """That board with the numbers as set. Raises InputError or CommandError."""
+    board, settings = machine.gpu(partitioned(state.gpu)), dict(old_settings(state))
+    return machine.override(board, settings) if settings else board
 
 
 def busy_sms(x: Launched) -> float:
     """SMs that have work, as bounds count them."""
     return active_sms(x.blocks, x.gpu.value("sm_count")) if x.blocks else x.gpu.value("sm_count")
-
-

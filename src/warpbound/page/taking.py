@@ -5,14 +5,17 @@ from typing import Any
 
 from rich.text import Text
 
-from warpbound.errors import WarpboundError
+from warpbound.analysis.entries import Entry
+from warpbound.page.desk import CAMPING, Desk, mark
 from warpbound.page.live import state_of
 from warpbound.page.state import State, to_query
-from warpbound.page.subject import Desk, Subject
+from warpbound.page.subject import Subject
 from warpbound.page.views import REFUSED, VIEWS, drawn, second, sentence
+from warpbound.page.views.camping import answered
+from warpbound.report import figures as drawings
 from warpbound.report import html
-from warpbound.report.document import as_json, document
-from warpbound.report.html.contents import Column, Section
+from warpbound.report.document import SCHEMA_VERSION, as_json, document
+from warpbound.report.html.contents import Column, Section, contents
 from warpbound.report.html.tables import as_html
 from warpbound.report.models import details
 from warpbound.report.text import subline
@@ -49,17 +52,51 @@ def exporting(app: Any, desk: Desk) -> None:
 
 
 def as_file(subject: Subject, state: State) -> str:
-    """JSON as `analyze` and `predict` write it. Raises WarpboundError for sliders alone."""
+    """JSON as `analyze` and `predict` write it; of the camping band as `campprof predict`; else words and curves."""
+    if state.view == CAMPING:
+        return as_json({**answered(subject, dict(state.values)), **_taken(subject, state)})
     if subject.entry is None:
-        raise WarpboundError("Sliders alone have no analysis to take along as JSON.", "Take the report or the address.")
+        return as_json(_taken(subject, state) | _curves(subject, state))
     return as_json(document(_asked(state), [subject.entry]))
+
+
+def _taken(subject: Subject, state: State) -> Entry:
+    """What stands in a file besides its answer."""
+    marks = [mark(one) for one in subject.changes if state.view in one.views]
+    return {"schema_version": SCHEMA_VERSION, "command": _asked(state), "set_by_hand": marks}
+
+
+def _curves(subject: Subject, state: State) -> Entry:
+    values = dict(state.values)
+    found, further = drawn(state.view, subject, values), second(state.view, subject, values)
+    shown = [one for one in (found.picture, further) if one is not None]
+    return {
+        "view": state.view,
+        "words": list(found.words),
+        "figures": [
+            {
+                "title": one.title,
+                "source": one.source,
+                "curves": [
+                    {key: list(line[key]) if key != "name" else line[key] for key in ("name", "x", "y") if key in line}
+                    for line in drawings.spec(one)["data"]
+                ],
+            }
+            for one in shown
+        ],
+    }
 
 
 def as_report(subject: Subject, state: State) -> str:
     """The report of a kernel; of a paper's workload and of sliders alone a file with every view's figures."""
-    if subject.entry is not None and subject.entry["mode"] != "written":
-        return html.page([subject.entry], _asked(state))
     figures = html.Figures()
+    if subject.compiled:
+        assert subject.entry is not None
+        filling = contents([subject.entry], figures.add)
+        (column,) = filling["columns"]
+        shown = _section(state.view, subject, dict(state.values), figures) if state.view == CAMPING else None
+        column = replace(column, subline=described(subject), rest=(*column.rest, *filter(None, [shown])))
+        return html.filled(filling | {"columns": [column]}, figures, _asked(state))
     sections = [_section(name, subject, dict(state.values), figures) for name in VIEWS]
     if subject.entry is not None:
         sections.insert(0, _models(subject.entry))
@@ -98,13 +135,22 @@ def title(subject: Subject) -> str:
     return f"{subject.name} on {subject.gpu.name}" if subject.entry is not None else subject.name
 
 
-def described(subject: Subject) -> str:
-    """The line below it."""
-    entry = subject.entry
+def described(subject: Subject, view: str = "") -> str:
+    """The line below it: where it comes from, and what is set by hand of the numbers of a view, or of all."""
+    entry, told = subject.entry, by_hand(subject, view)
     if entry is None:
-        return "No kernel stands behind it: every number is a slider."
-    if entry["mode"] == "written":
-        return f"As {entry['source']} describes it."
-    program = entry["program"]
-    file = program["source"].rpartition("/")[2]
-    return subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})
+        said = "No kernel stands behind it: every number is a slider"
+    elif entry["mode"] == "written":
+        said = f"As {entry['source']} describes it"
+    else:
+        program = entry["program"]
+        file = program["source"].rpartition("/")[2]
+        said = subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})
+        return f"{said}. {told}" if told else said
+    return f"{said}. {told}".strip()
+
+
+def by_hand(subject: Subject, view: str = "") -> str:
+    """What is set by hand of the numbers of a view, or of all, with each number's own value in brackets."""
+    words = [one.words for one in subject.changes if view in (one.views if view else ("",))]
+    return f"Set by hand: {'; '.join(words)}." if words else ""

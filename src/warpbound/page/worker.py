@@ -6,6 +6,7 @@ execution. Nothing of the source runs natively. The system bounds its memory and
 """
 
 import os
+import re
 import resource
 import struct
 from typing import IO, Any
@@ -19,7 +20,8 @@ MEMORY_B = 6 << 30
 FILE_B = 64 << 20
 LONGEST_B = 64 << 20
 LENGTH = struct.Struct(">Q")
-CACHE_NUMBERS = ("sm_count", "l2_size", "l2_reach", "l1_lead_reach")  # of the board, those that caches depend on
+_AT_LINE = re.compile(r"(\S+?)(?:\(\d+\)|, line \d+)")  # path(3): error ..., path, line 3
+FOREIGN = "The source reads a file that is none of the compiler's headers."
 NO_LAUNCH = "the launch is not known"
 
 
@@ -65,6 +67,8 @@ def answered(seat: "Seat", question: Question) -> Answer:
     try:
         return camped(question) if question.partitions else seat.analysed(question)
     except WarpboundError as error:
+        if not question.example and foreign(f"{error.reason}\n{error.hint}"):
+            return Answer(reason=FOREIGN, hint="Paste what is needed of it.")
         return Answer(reason=error.reason, hint=error.hint)
     except MemoryError:
         return Answer(reason="The kernel needs more memory than the page allows.", hint="Use smaller arrays.")
@@ -72,16 +76,33 @@ def answered(seat: "Seat", question: Question) -> Answer:
         return Answer(reason=f"A fault of ours: {type(fault).__name__}.", hint="Please report it with the source.")
 
 
+def foreign(said: str) -> bool:
+    """Whether a message of the compiler is about a file of this machine that is not one of its own headers."""
+    from warpbound.program.nvrtc import header_folders
+
+    with header_folders() as places:
+        roots = tuple(os.path.realpath(place) for place in places)
+    named = {path for path in _AT_LINE.findall(said) if os.path.isfile(path)}
+    return any(not os.path.realpath(path).startswith(tuple(f"{root}{os.sep}" for root in roots)) for path in named)
+
+
 def camped(question: Question) -> Answer:
     """The launch on the memory partitions of a board. Raises WarpboundError."""
     from warpbound import machine
+    from warpbound.camping.benchmarks import axis, runs
     from warpbound.camping.kernels import executed
     from warpbound.page.sources import launch_of, program_of
+    from warpbound.simulate.partition_patterns import MICROS
+    from warpbound.simulate.partitions import machine_of
 
+    board = machine.override(machine.gpu(question.partitions), dict(question.settings))
+    one = MICROS[question.micro : question.micro + 1]
+    if not question.example and not question.text:
+        return Answer(rows=tuple(row for _, rows in runs(machine_of(board), axis(board), one) for row in rows))
     launch = launch_of(question)
     if launch is None:
         return Answer(reason="the launch is not known", hint="Fill in Grid, Block and the arguments.")
-    found = executed(program_of(question), launch, machine.gpu(question.partitions))
+    found = executed(program_of(question), launch, board)
     return Answer(camped=msgspec.convert(found, Camped, from_attributes=True))
 
 
@@ -98,30 +119,37 @@ class Seat:
         from warpbound.analysis import Settings, entry_of, launched
         from warpbound.analysis.case import case_of
         from warpbound.models import MODELS
+        from warpbound.page.imagined import imagined_case, imagined_counts, imagined_program
         from warpbound.page.sources import launch_of, program_of
 
-        program, launch = program_of(question), launch_of(question)
+        program, launch, numbers = program_of(question), launch_of(question), dict(question.numbers)
         board = machine.override(machine.gpu(question.gpu), dict(question.settings))
-        case = case_of(program, board, launch, Settings(models=tuple(MODELS), views=("sass", "figures")))
+        settings = Settings(models=tuple(MODELS), views=("sass", "figures"))
+        followed = case_of(imagined_program(program, numbers), board, launch, settings)
+        case = imagined_case(followed, numbers)
         fitting = case.residency.fitting_blocks_per_sm
         if not board.board:
             return Answer(entry=entry_of(case, None), fitting=fitting)
-        work = self._work(case, question)
+        work = imagined_counts(self._work(followed, question, program), numbers)
         found = launched(case, work)
-        numbers = msgspec.convert(found, Numbers, from_attributes=True) if found is not None else None
-        return Answer(entry=entry_of(case, work), numbers=numbers, focus=work.focus, fitting=fitting)
+        known = msgspec.convert(found, Numbers, from_attributes=True) if found is not None else None
+        return Answer(entry=entry_of(case, work), numbers=known, focus=work.focus, fitting=fitting)
 
-    def _work(self, case: Any, question: Question) -> Any:
-        """As `analysis.work_of`, the blocks followed once for all questions that they answer."""
+    def _work(self, case: Any, question: Question, program: Any) -> Any:
+        """As `analysis.work_of`, the blocks followed once for all questions that they answer.
+
+        program : the code that is executed, whatever registers and shared memory are imagined for residency.
+        """
         from warpbound.analysis import work_of
-        from warpbound.analysis.dynamic import followed, work_from
+        from warpbound.analysis.executed import work_from
+        from warpbound.analysis.sampled import facts, followed
+        from warpbound.emulate import trace
 
         if case.launch is None or not (case.launch.args or not case.program.parameters):
             return work_of(case)
-        seen_by = tuple(pair for pair in question.settings if pair[0] in CACHE_NUMBERS)
-        key = msgspec.structs.replace(question, settings=seen_by)
+        key = msgspec.structs.replace(question, settings=(), numbers=()), facts(case)
         if key != self._key:
-            self._key, self._held = key, followed(case, case.launch)
+            self._key, self._held = key, followed(case, case.launch, lambda _, *asked: trace(program, *asked))
         seen, chosen, moved = self._held
         return work_of(case) if moved is None else work_from(case, seen, chosen, moved)
 

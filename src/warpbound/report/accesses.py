@@ -20,7 +20,7 @@ def accesses(entry: Entry) -> RenderableType:
     groups: dict[tuple[object, ...], list[Entry]] = {}
     for row in entry["accesses"]:
         groups.setdefault(_kind(row), []).append(row)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in ("line", "access", "in code", "per request", "without waste", ""):
         table.add_column(name, justify="left" if name in ("access", "") else "right", no_wrap=bool(name))
     for rows in sorted(groups.values(), key=lambda rows: -_waste(rows)):
@@ -52,6 +52,8 @@ def said(row: Entry) -> str:
     if stride == size:
         return "off its alignment"
     step = f"lanes stand {abs(inside)} B apart" if inside and abs(inside) < 1 << 20 else "lanes are scattered"
+    if inside and abs(inside) == size:
+        step = "contiguous only within small groups of lanes"
     return step if row["space"] == "global" else f"bank conflict: {step}"
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 BLOCK = "█"
 EIGHTHS = " ▁▂▃▄▅▆▇█"
+PLAIN_BLOCK, PLAIN_EIGHTHS = "#", " ..:::||#"  # where the terminal's encoding has no others
 STYLE = "yellow"
 WIDEST = 1000  # columns that no table needs
 SLACK = 6  # columns: where they are short, Rich takes as many from narrow cells as from wide ones
@@ -29,15 +30,19 @@ class Bar:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         room = min(self.full, options.max_width)
-        yield Text(BLOCK * max(1, round(room * min(1.0, self.share))), style=STYLE, no_wrap=True, overflow="crop")
+        block = PLAIN_BLOCK if options.ascii_only else BLOCK
+        yield Text(block * max(1, round(room * min(1.0, self.share))), style=STYLE, no_wrap=True, overflow="crop")
 
 
-def columns(values: Sequence[float], height: int) -> list[str]:
-    """`values` as columns over `height` lines, the largest as high as all of them; top line first."""
+def columns(values: Sequence[float], height: int, letters: str = EIGHTHS) -> list[str]:
+    """`values` as columns over `height` lines, the largest as high as all of them; top line first.
+
+    letters : nine, from an empty place to a full one.
+    """
     most = max(values, default=0.0)
     eighths = [round(8 * height * value / most) if most > 0 else 0 for value in values]
     return [
-        "".join(EIGHTHS[min(8, max(0, eighth - 8 * line))] for eighth in eighths) for line in reversed(range(height))
+        "".join(letters[min(8, max(0, eighth - 8 * line))] for eighth in eighths) for line in reversed(range(height))
     ]
 
 
@@ -61,7 +66,7 @@ class Columns:
         step = math.ceil(len(self.values) / min(64, options.max_width))
         chosen = self.values[step - 1 :: step]
         yield Text(self.title, "dim")
-        for line in columns(chosen, self.height):
+        for line in columns(chosen, self.height, PLAIN_EIGHTHS if options.ascii_only else EIGHTHS):
             yield Text(line.rstrip() or " ", style=STYLE, no_wrap=True, overflow="crop")
         yield Text(self._axis(len(chosen), step), "dim", no_wrap=True, overflow="crop")
 
@@ -83,15 +88,24 @@ class Fitting:
     table: Table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        needed = Measurement.get(console, options.update(max_width=WIDEST), self.table)
-        least = needed.maximum if all(column.no_wrap for column in self.table.columns) else needed.minimum + SLACK
-        if min(needed.maximum, least) <= options.max_width:
+        whole = Measurement.get(console, options.update(max_width=WIDEST), self.table).maximum
+        given = [_slack(column) for column in self.table.columns if not column.no_wrap]
+        if whole - max(0, sum(given) - SLACK) <= options.max_width:
             yield self.table
             return
         headings = [str(column.header) for column in self.table.columns]
         for cells in zip(*(column.cells for column in self.table.columns), strict=True):
             said = [f"{heading} {plain(cell)}".strip() for heading, cell in zip(headings, cells, strict=True)]
             yield Text("- " + ", ".join(words for words in said if words))
+
+
+def _slack(column: Column) -> int:
+    """How many columns of the window a column of a table can do without: bars shrink, lines break between words."""
+    cells = [column.header, *column.cells]
+    if any(isinstance(cell, Bar) for cell in cells):
+        return max(cell.full - LEAST for cell in cells if isinstance(cell, Bar))
+    words = [plain(cell) for cell in cells]
+    return max(map(len, words)) - max(len(word) for said in words for word in said.split() or [""])
 
 
 def plain(cell: object) -> str:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Fitting
-from warpbound.report.words import amount
+from warpbound.report.words import amount, listed
 
 
 def coalescing(entry: Entry) -> RenderableType:
@@ -19,6 +19,9 @@ def coalescing(entry: Entry) -> RenderableType:
         (entry["expression"], "bold"), f", {entry['element_bytes']} B per element, blocks of {block}: {change}"
     )
     parts: list[RenderableType] = [head, _banks(entry) if entry["space"] == "shared" else _rules(entry)]
+    if entry["constants"]:
+        names = listed(entry["constants"])
+        parts.append(Text(f"Taken to be the same in all threads: {names}. Threads differ in threadIdx and blockIdx."))
     if entry["hong_kim_2009"]:
         parts.append(Text(_paper(entry["hong_kim_2009"]), "dim"))
     parts.append(Text(f"{entry['reason'][0].upper()}{entry['reason'][1:]}."))

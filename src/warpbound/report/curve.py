@@ -16,6 +16,7 @@ BAR = 20  # columns of a full bar
 COLUMNS = ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds")
 NARROW = ("warps", "units/s", "binds")  # of these, in a window of fewer columns than
 WIDE = 64
+POINTS = 5  # numbers of warps for which the papers' models are shown
 
 
 def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
@@ -39,6 +40,22 @@ class Curve:
         unit = "iterations of that loop by a warp" if self.entry["scope"].startswith("loop") else "warps"
         told = " Rates are those of full SMs; the time has the launch, its start and its end as well."
         yield Text(f"A unit is one of the {unit}.{told if self.entry['mode'] == 'dynamic' else ''}", "dim")
+        if self.entry.get("models"):
+            yield by_model(self.entry, POINTS if options.max_width >= WIDE else 1)
+
+
+def by_model(entry: Entry, points: int) -> Table:
+    """The times of the papers' models at so many numbers of warps, the largest among them."""
+    warps = entry["warps_per_sm"]
+    shown = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    made.add_column("model")
+    for i in shown:
+        made.add_column(f"{warps[i]} warps", justify="right", no_wrap=True)
+    for name, said in entry["models"].items():
+        times = [said["time_s"][i] for i in shown]
+        made.add_row(name, *("-" if time is None else seconds(time) for time in times))
+    return made
 
 
 def table(entry: Entry, shown: Sequence[str]) -> Table:

@@ -8,9 +8,10 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warpbound.analysis.certainty import CLOCK, FORM
 from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Bar, Columns, Fitting
-from warpbound.report.words import RESOURCE_WORDS, amount, count, listed, seconds
+from warpbound.report.words import RESOURCE_WORDS, STALL_WORDS, amount, count, listed, seconds
 
 WORTH_A_ROW = 0.01  # shares below this are not shown
 
@@ -60,19 +61,19 @@ def _executed(own: Entry | None) -> list[Text]:
     """What only the execution shows: divergence, parallelism in one warp, the code that is run again and again."""
     if own is None:
         return []
-    said = [f"{own['lanes_per_instruction'] or 0:.3g} of 32 lanes work in the mean instruction"]
-    said += [f"one warp alone issues {own['ilp']:.2g} per cycle while it waits for no memory"]
-    said += [f"{own['mlp']:.2g} of its loads are under way at once"] if own["mlp"] else []
+    said = [f"On average {own['lanes_per_instruction'] or 0:.3g} of 32 lanes are active"]
+    said += [f"one warp alone issues {own['ilp']:.2g} instructions per cycle between its waits for memory"]
+    said += [f"loads in flight at once: {own['mlp']:.2g}"] if own["mlp"] else []
     code = own["code"]
     where = {"loop": "in the hot loop", "whole kernel": "executed"}[code["hot"]]
     held = f"the {code['held_by']} instruction cache" if code["held_by"] else "no instruction cache"
     fits = f", which {held} holds" if code["caches"] else ""
-    return [Text(f"{listed(said)}."), Text(f"{_bytes(code['hot_bytes'])} of code {where}{fits}.")]
+    return [Text(f"{'; '.join(said)}."), Text(f"{_bytes(code['hot_bytes'])} of code {where}{fits}.")]
 
 
 def loops(entry: Entry) -> RenderableType:
     """Per iteration: trips, least cycles of one warp, instructions, the tightest resource and what saturates it."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q"):
         table.add_column(name, justify="left" if name in ("lines", "tightest") else "right", no_wrap=True)
     for loop in entry["loops"]:
@@ -125,7 +126,9 @@ def memory(entry: Entry) -> RenderableType:
             f"{amount(own['l2_sectors_read'])} sectors read, {amount(own['l2_sectors_written'])} written, "
             f"{_per_cent(own['l2_hit_rate'])} hits",
         ),
+        *_far_side(own),
         ("DRAM", f"{_bytes(own['dram_bytes_read'])} read, {_bytes(own['dram_bytes_written'])} written"),
+        *_sampling(own, entry["sample"]),
         (
             "shared memory",
             f"{amount(own['shared_wavefronts_load'])} wavefronts of loads, "
@@ -140,6 +143,22 @@ def memory(entry: Entry) -> RenderableType:
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def _far_side(own: Entry) -> list[tuple[str, str]]:
+    far = own.get("l2_sectors_far")
+    return [("L2, far side", f"{amount(far)} of the sectors read, which cross from side to side")] if far else []
+
+
+def _sampling(own: Entry, sample: Entry | None) -> list[tuple[str, str]]:
+    """Standard errors of what the sample says of caches and DRAM, where they are at least a thousandth."""
+    off = (sample or {}).get("memory_error") or {}
+    rates = [(level, 100 * off.get(f"{level.lower()}_hit_rate", 0.0)) for level in ("L1", "L2")]
+    bytes_ = [(f"DRAM {way}", 100 * off.get(f"dram_bytes_{way}", 0.0) / max(1.0, own[f"dram_bytes_{way}"] or 0.0))
+              for way in ("read", "written")]  # fmt: skip
+    said = [f"{name} hits {points:.2g} points" for name, points in rates if points >= 0.1]
+    said += [f"{name} {share:.2g} %" for name, share in bytes_ if share >= 0.1]
+    return [("standard error", ", ".join(said))] if said else []
 
 
 def _atomics(own: Entry) -> list[tuple[str, str]]:
@@ -202,7 +221,7 @@ def _cell(value: int | None) -> str:
 def models(entry: Entry) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("model", "time", "binds", ""):
-        table.add_column(name)
+        table.add_column(name, justify="right" if name == "time" else "left", no_wrap=bool(name))
     for name, said in entry["models"].items():
         time = seconds(said["time_s"]) if said["time_s"] is not None else "-"
         table.add_row(name, time, said["bottleneck"] or "-", Text(said["reason"] or ""))
@@ -212,7 +231,7 @@ def models(entry: Entry) -> RenderableType:
 def _expected(entry: Entry) -> str:
     found = entry["confidence"]
     if found["expected_error"] is None:
-        return "No launch of this board that the same resource binds has been measured: no expected error is claimed."
+        return "No measured launch on this board is bound by the same resource: no expected error is claimed."
     return (
         f"Expected error {100 * found['expected_error']:.1f} %: the mean over {found['judged']} measured launches on "
         f"this board bound by {RESOURCE_WORDS[entry['bottleneck']]}, {100 * found['interval_coverage']:.0f} % of them "
@@ -220,39 +239,49 @@ def _expected(entry: Entry) -> str:
     )
 
 
+NAMED = {  # doubts that no measurement of the board alone would end
+    CLOCK: " It is taken for the boost clock; `--clock MHZ` gives it.",
+    FORM: " So far off were measured launches that the same thing binds, on other boards and of other kernels.",
+}
+
+
 def _widest(entry: Entry) -> str:
     """What makes most of the interval, and what would shrink it."""
     first = entry["doubts"][0]
     said = f"Most of the interval comes from {first['parameter']} ({100 * first['relative']:.1f} % of the time"
     said += ", taken from relatives)." if first["assumed"] else ")."
+    said += NAMED.get(first["parameter"], "")
     best = next((doubt for doubt in entry["doubts"] if doubt["measured_by"]), None)
     if best is None:
         return said
-    what = "it" if best is first else best["parameter"]
-    return f"{said} Measuring {what} (`warpbound measure --only {best['measured_by']}`) would shrink it most."
+    how = f"`warpbound measure --only {best['measured_by']}`"
+    if best is first:
+        return f"{said} Measuring it ({how}) would shrink the interval most."
+    return f"{said} Of what can be measured, {best['parameter']} ({how}) would shrink it most."
 
 
 def stalls(entry: Entry) -> RenderableType:
     """Where the time of a warp's slot goes."""
     table = Table.grid(padding=(0, 1))
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column()
-    table.add_column()
+    for justify in ("right", "right", "left", "left", "left"):
+        table.add_column(justify=justify, no_wrap=True)
     for row in entry["stalls"]:
         if row["share"] >= WORTH_A_ROW:
-            bar = Bar(row["share"])
-            table.add_row(f"{row['cycles']:.0f}", f"{100 * row['share']:.0f} %", bar, row["reason"])
+            bar = Bar(row["share"], full=16)
+            reason = row["reason"]
+            cells = (f"{row['cycles']:.0f}", f"{100 * row['share']:.0f} %", bar, reason)
+            table.add_row(*cells, Text(STALL_WORDS.get(reason, ""), "dim"))
     total = sum(row["cycles"] for row in entry["stalls"])
-    note = "stall reasons as Nsight Compute names them; block replacement: starting, storing, waiting for the last warp"
+    note = "What the warp waits for, by Nsight Compute's stall reasons; block replacement is our own word."
     said = Text(f"{total:.0f} cycles from the start of a block to the next one in its place.")
-    return Group(said, table, Text(note, "dim"))
+    return Group(said, Fitting(table), Text(note, "dim"))
 
 
 def confidence(entry: Entry) -> RenderableType:
     confidence = entry["confidence"]
     lines = [Text(_expected(entry)), *([Text(_widest(entry))] if entry["doubts"] else [])]
-    lines += [Text(f"- assumed: {note}", "dim") for note in confidence["assumed"]]
+    lines += [Text("Assumed:")] if confidence["assumed"] else []
+    lines += [Text(f"- {note}", "dim") for note in confidence["assumed"]]
     if confidence["unknown_opcodes"]:
         names = ", ".join(confidence["unknown_opcodes"])
         lines.append(Text(f"- unknown opcodes, counted for issue only: {names}", "red"))

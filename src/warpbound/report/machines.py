@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.entry import Entry
+from warpbound.headline.stand_ins import stand_ins
+from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting
 
@@ -28,6 +30,15 @@ def gpu_entry(gpu: Gpu) -> Entry:
             }
             for name, q in gpu.parameters.items()
         },
+        "stand_ins": {
+            name: {"value": one.value, "unit": one.unit, "from": one.origin}
+            for name, one in (stand_ins(gpu) if gpu.board else {}).items()
+        },
+        "limits": {
+            name: {"value": value, "unit": MEANINGS[name].unit, "meaning": MEANINGS[name].words}
+            for name, value in settable(gpu.limits).items()
+        },
+        "limits_sources": list(gpu.limits.sources),
     }  # fmt: skip
 
 
@@ -56,7 +67,7 @@ def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
 
 
 def board(gpu: Gpu) -> RenderableType:
-    """Every parameter of one board; sources are numbered and listed at the end."""
+    """Every parameter of one board and limit of its SMs; sources are numbered and listed at the end."""
     numbers: dict[str, int] = {}
     lines: list[RenderableType] = [Text(f"{gpu.name}, compute capability {gpu.compute_capability}", "bold")]
     if gpu.hypothetical:
@@ -71,6 +82,15 @@ def board(gpu: Gpu) -> RenderableType:
         ))  # fmt: skip
         said = [PARAMETERS[name].meaning, quantity.note, *(_claim(claim, numbers) for claim in quantity.others)]
         lines.append(Padding(Text("; ".join(filter(None, said)), "dim"), (0, 0, 0, 4)))
+    if gpu.board:
+        lines.append(Text("\nNot known of this board; answers take", "bold"))
+    for name, one in (stand_ins(gpu) if gpu.board else {}).items():
+        lines.append(Text(f"{name:27} {one.value:>8.4g} {one.unit:12} from {one.origin}"))
+        lines.append(Padding(Text(PARAMETERS[name].meaning, "dim"), (0, 0, 0, 4)))
+    lines.append(Text(f"\nOne SM, by compute capability [{_number('; '.join(gpu.limits.sources), numbers)}]", "bold"))
+    for name, value in settable(gpu.limits).items():
+        unit = MEANINGS[name].unit
+        lines.append(Text.assemble(f"{name:27} {value:>8} {unit:12} ", (MEANINGS[name].words, "dim")))
     lines.append(Text("\nSources", "bold"))
     lines += [Text(f"[{number}] {source}") for source, number in numbers.items()]
     return Group(*lines)

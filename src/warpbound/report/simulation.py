@@ -47,7 +47,7 @@ def _stalls(stalls: Mapping[str, float]) -> RenderableType:
     for name, share in sorted(stalls.items(), key=lambda item: -item[1]):
         if share > 0:
             bar = Text("█" * max(1, round(BAR * share)), style="yellow")
-            table.add_row(name.replace("_", " "), f"{share:.1%}", bar)
+            table.add_row(name.replace("_", " "), f"{100 * share:.1f} %", bar)
     return Fitting(table)
 
 

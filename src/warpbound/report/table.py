@@ -1,5 +1,6 @@
-"""Several answers side by side: one row each, what differs from the first row marked."""
+"""Several answers side by side: one row each, what differs from the first row marked, and how much faster it is."""
 
+import math
 from collections.abc import Sequence
 
 from rich import box
@@ -17,34 +18,54 @@ PROXY = "~"
 
 
 def side_by_side(results: Sequence[Entry]) -> RenderableType:
-    """A table of all results; a mark follows what differs from the first row of the same kernel and GPU.
+    """A table of all results; a mark follows what differs from the first row that does the same on that GPU.
 
-    What all rows share, the kernel or the GPU, stands above the table.
+    Kernels of one name do the same; so do the kernels of several files that hold one each. What all rows share, the
+    kernel or the GPU, stands above the table.
     """
     answered = [entry for entry in results if "error" not in entry]
     heading, names = _names(answered)
     ways = {"on": [_machine(entry) for entry in answered], heading: names}
     varying = {title: words for title, words in ways.items() if len(set(words)) > 1}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 0))
     for title in reversed(varying):
         table.add_column(title, overflow="fold", no_wrap=title == "on")
     for column in COLUMNS:
         table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
-    firsts: dict[tuple[str, str], dict[str, str]] = {}
-    for row, entry in enumerate(answered):
-        cells = _cells(entry)
-        first = firsts.setdefault((entry["kernel"], entry["gpu"]), cells)
+    firsts = _firsts(answered)
+    compared = len({id(first) for first in firsts}) < len(answered)
+    if compared:
+        table.add_column("speedup", justify="right", no_wrap=True)
+    for row, (entry, first) in enumerate(zip(answered, firsts, strict=True)):
+        cells, before = _cells(entry), _cells(first)
         own = (varying[title][row] for title in reversed(varying))
-        table.add_row(*own, *(_marked(cells[c], first[c]) for c in COLUMNS))
+        gain = [_speedup(first, entry)] if compared else []
+        table.add_row(*own, *(_marked(cells[c], before[c]) for c in COLUMNS), *gain)
     shared = [{entry["kernel"] for entry in answered}, set(ways["on"])]
     title = " on ".join(next(iter(words)) for words in shared if len(words) == 1)
     parts: list[RenderableType] = [Text(title, "bold cyan")] if title else []
-    return Group(*parts, Fitting(table), *_notes(answered, len(firsts)), *_refused(results))
+    return Group(*parts, Fitting(table), *_notes(answered, compared), *_refused(results))
 
 
-def _notes(answered: Sequence[Entry], groups: int) -> list[Text]:
-    """What the marks mean; groups : how many kernels on GPUs the rows are about."""
-    differs = f"{MARK} differs from the first row of that kernel and GPU; " if groups < len(answered) else ""
+def _firsts(answered: Sequence[Entry]) -> list[Entry]:
+    """For each answer the first one that does the same on the same GPU."""
+    files: dict[str, set[str]] = {}
+    for entry in answered:
+        files.setdefault(entry["program"]["source"], set()).add(entry["kernel"])
+    one_each = len(files) > 1 and all(len(kernels) == 1 for kernels in files.values())
+    firsts: dict[tuple[str, str], Entry] = {}
+    return [firsts.setdefault(("" if one_each else entry["kernel"], entry["gpu"]), entry) for entry in answered]
+
+
+def _speedup(first: Entry, entry: Entry) -> str:
+    if entry is first or not first["time_s"] or not entry["time_s"]:
+        return "-"
+    return f"{first['time_s'] / entry['time_s']:.2f}x"
+
+
+def _notes(answered: Sequence[Entry], compared: bool) -> list[Text]:  # noqa: FBT001  (whether, not how)
+    """What the marks mean."""
+    differs = f"{MARK} differs from the first row of that GPU, speedup is over it; " if compared else ""
     notes = [Text(f"{differs}latency: least cycles of one warp.", "dim")]
     stand_ins = sorted({entry["confidence"]["proxy_isa"] for entry in answered if entry["confidence"]["proxy_isa"]})
     if stand_ins:
@@ -63,7 +84,7 @@ def _refused(results: Sequence[Entry]) -> list[Text]:
         if "error" in entry:
             said = f"{entry['error']['reason']} {entry['error']['hint']}"
             reasons.setdefault(said, []).append(entry["gpu"])
-    return [Text(f"{', '.join(gpus)}: {said}", "red") for said, gpus in reasons.items()]
+    return [Text(f"{', '.join(dict.fromkeys(gpus))}: {said}", "red") for said, gpus in reasons.items()]
 
 
 def _names(answered: Sequence[Entry]) -> tuple[str, list[str]]:
@@ -75,6 +96,8 @@ def _names(answered: Sequence[Entry]) -> tuple[str, list[str]]:
         return "kernel", kernels
     if len(set(kernels)) == 1:
         return "file", files
+    if len(set(kernels)) == len(set(zip(kernels, files, strict=True))):
+        return "kernel", kernels
     return "kernel", [f"{kernel} ({file})" for kernel, file in zip(kernels, files, strict=True)]
 
 
@@ -89,7 +112,7 @@ def _cells(entry: Entry) -> dict[str, str]:
         "time": seconds(entry["time_s"]) if entry["time_s"] is not None else "-",
         "binds": entry["bottleneck"] or "-",
         "warps": f"{occupancy['warps_per_sm']}/{occupancy['max_warps_per_sm']}",
-        "needed": amount(needed) if needed is not None else "-",
+        "needed": amount(math.ceil(needed)) if needed is not None else "-",
         "latency": f"{entry['latency']['cycles']:.0f}" if entry["latency"] else "-",
         "regs": str(program["registers"]),
     }

@@ -15,7 +15,8 @@ from warpbound.report import details
 from warpbound.report.accesses import accesses
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.table import side_by_side
-from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count, listed, seconds
+from warpbound.report.verdict import verdict
+from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count
 
 VERDICTS = 4  # of so many results at most the verdicts follow the table
 WORTH = 0.005  # shares below this are left out of pictures
@@ -30,7 +31,7 @@ def pages(results: Sequence[Entry], views: Sequence[str] = ()) -> Iterator[Rende
     for entry in results if len(results) <= VERDICTS else ():
         if "error" not in entry:
             yield Text(f"{headline(entry)} ({entry['program']['source']})", style="bold cyan")
-            yield Padding(_verdict(entry), (0, 0, 1, 2))
+            yield Padding(verdict(entry), (0, 0, 1, 2))
 
 
 class Report:
@@ -90,73 +91,6 @@ def _size(dims: Sequence[int]) -> str:
     while len(kept) > 1 and kept[-1] == 1:
         kept.pop()
     return " x ".join(str(n) for n in kept)
-
-
-def _verdict(entry: Entry) -> RenderableType:
-    if entry["bottleneck"] is None:
-        return Text(f"Nothing is said of time: {entry['gpu_name']} is an architecture, no board.")
-    lines = [_binding(entry), _hiding(entry)]
-    if entry["time_s"] is not None:
-        low, high = entry["time_interval_s"]
-        lines.insert(0, Text(f"Time {seconds(entry['time_s'])}, probably between {seconds(low)} and {seconds(high)}."))
-        lines[0].stylize("bold")
-    elif entry["not_executed"]:
-        lines.insert(0, _stopped(entry))
-    else:
-        lines.append(_no_time(entry))
-    return Group(*lines)
-
-
-def _stopped(entry: Entry) -> Text:
-    """Why the launch could not be executed: it is what the asker must know first."""
-    return Text.assemble(
-        ("The kernel could not be executed: ", "bold red"), (entry["not_executed"], "red"),
-        " No time is given; what follows is read off the code alone.",
-    )  # fmt: skip
-
-
-def _no_time(entry: Entry) -> Text:
-    wanted = "an --arg NAME=VALUE for each parameter"
-    if entry["launch"] is None:
-        wanted = f"--grid, --block and {wanted}"
-    return Text(
-        f"No time is given: trip counts are unknown without the arguments. Give {wanted} "
-        "(or --launch FILE).",
-        "dim",
-    )
-
-
-def _binding(entry: Entry) -> Text:
-    name, second = entry["bottleneck"], entry["runner_up"]
-    cycles = {bound["resource"]: bound["cycles_per_warp"] for bound in entry["bounds"]}
-    where = "" if entry["scope"].startswith("whole") else f"In the {entry['scope']}, "
-    text = f"{RESOURCE_WORDS[name]} binds" if where else f"{_capital(RESOURCE_WORDS[name])} binds"
-    if name in cycles:
-        unit = "warp and iteration" if where else "warp"
-        text += f": {amount(cycles[name])} SM cycles per {unit}"
-    if second in cycles and second != name:
-        text += f"; next {RESOURCE_WORDS[second]} ({amount(cycles[second])})"
-    return Text.assemble(where, (text + ".", "bold"))
-
-
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]
-
-
-def _hiding(entry: Entry) -> Text:
-    occupancy = entry["occupancy"]
-    resident, most, needed = occupancy["warps_per_sm"], occupancy["max_warps_per_sm"], entry["warps_needed"]
-    start = f"{resident} of {most} warps are resident; {amount(needed)} would hide the latency: "
-    if entry["bottleneck"] == "launch":
-        return Text(start + "but the launch itself costs more than the work.")
-    if needed <= resident:
-        return Text(start + "more occupancy buys nothing.")
-    if needed <= most:
-        return Text(start + "more occupancy helps.")
-    if resident < most:
-        limits = listed(occupancy["limiters"])
-        return Text(start + f"more occupancy helps (limited by {limits}), and so does more at once per warp (ILP).")
-    return Text(start + "more than an SM holds, so each warp must do more at once (ILP).")
 
 
 def _latency(entry: Entry) -> RenderableType:
@@ -228,7 +162,8 @@ def _bounds(entry: Entry) -> RenderableType:
             style=style,
         )
     what = "per warp" if entry["scope"].startswith("whole") else f"per warp and iteration of the {entry['scope']}"
-    return Group(Text(f"Cycles of one SM {what}; the largest is the limit at this occupancy.", "dim"), Fitting(table))
+    said = f"For how many cycles of its SM each resource is taken, {what}; the largest binds."
+    return Group(Text(said, "dim"), Fitting(table))
 
 
 def _whatifs(entry: Entry) -> RenderableType:
@@ -247,7 +182,7 @@ def _timed(entry: Entry) -> bool:
 
 
 VIEWS: dict[str, View] = {
-    "verdict": View("Verdict", _verdict),
+    "verdict": View("Verdict", verdict),
     "latency": View("Why: one warp alone", lambda entry: Group(_latency(entry), Text(), _lines(entry)), _timed),
     "bounds": View("Why: what each resource allows", _bounds, _timed),
     "stalls": View("Where a warp's time goes", details.stalls, lambda entry: entry["stalls"]),

@@ -29,6 +29,19 @@ CAUSE_WORDS = {
     "barrier": "barriers",
     "start": "starting and ending the block",
 }
+STALL_WORDS = {
+    "selected": "it issues",
+    "not selected": "ready, another warp issues",
+    "wait": "for arithmetic, fixed latency",
+    "math pipe throttle": "for a busy pipe",
+    "mio throttle": "for the shared-memory queue",
+    "lg throttle": "for the queue to L1",
+    "short scoreboard": "for shared memory or XU",
+    "long scoreboard": "for global or local memory",
+    "imc miss": "for constants, parameters",
+    "barrier": "for other warps of the block",
+    "block replacement": "for blocks to start and end",
+}
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 

@@ -6,6 +6,7 @@
   const LETTER_PX = 7, MARGINS_PX = 100;
   const NARROW_PX = 500, LEGEND_LINE_PX = 19, LEGEND_LINES = 3; // what a figure's height allows for
   const TITLE_PX = 60; // above a picture that is taken along, for its title and source
+  const SMALL_LETTER_PX = 5.6, SMALL_LINE_PX = 15; // of the lines below the title
   const at = (id) => document.getElementById(id);
 
   const plotly = new Promise((loaded) => {
@@ -58,15 +59,27 @@
   let drawing = Promise.resolve();
   page.show = (seen) => (drawing = drawing.catch(() => null).then(() => draw(seen)));
 
+  function broken(text, width) { // into lines that fit
+    const most = Math.floor((width - MARGINS_PX) / SMALL_LETTER_PX), lines = [""];
+    for (const word of text.split(" ")) {
+      if (lines.at(-1).length + word.length >= most) lines.push("");
+      lines[lines.length - 1] += (lines.at(-1) ? " " : "") + word;
+    }
+    return lines.map((line) => line.replace(/[&<>]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[letter]));
+  }
+
   // Downloads the first figure with its title and source, which stand beside it on the page.
   page.take = async function (format) {
     const place = at("graph-1");
     if (at("figure-1").hidden || !place.layout) return;
     const size = place.getBoundingClientRect();
-    const { width, height } = { width: Math.max(size.width, 700), height: size.height + TITLE_PX };
-    const subtitle = { text: place.dataset.source, font: { size: 11 } };
+    const width = Math.max(size.width, 700), by_hand = page.byHand();
+    const lines = broken(place.dataset.source, width);
+    if (by_hand.length) lines.push(...broken("Set by hand: " + by_hand.join("; ") + ".", width));
+    const above = TITLE_PX + SMALL_LINE_PX * (lines.length - 1), height = size.height + above;
+    const subtitle = { text: lines.join("<br>"), font: { size: 11 } };
     const title = { text: "<b>" + place.dataset.title + "</b>", subtitle, x: 0, xref: "paper", xanchor: "left", yref: "container", y: 1, yanchor: "top", pad: { t: 14 } };
-    const margin = { ...place.layout.margin, t: (place.layout.margin.t || 30) + TITLE_PX };
+    const margin = { ...place.layout.margin, t: (place.layout.margin.t || 30) + above };
     const layout = { ...place.layout, title, margin, height, width };
     (await plotly).downloadImage({ data: place.data, layout }, { format, filename: "warpbound", width, height, scale: format === "png" ? 2 : 1 });
   };

@@ -3,12 +3,14 @@
 (function () {
   const page = (window.warpbound = window.warpbound || {});
   const REST_MS = 300;       // without a movement: the sliders rest
+  const WATCH_MS = 800;      // between two looks at how far a long analysis is
   const PATIENCE_MS = 10000; // after which a quick answer is no longer waited for
   const OF_THE_BOARD = /^(gpu|work)\./; // numbers that another board makes others: its own, a warp's cycles on it
+  const OF_THE_LAUNCH = /^launch\./;    // and those that a newly written launch does
   const FIELDS = ["source", "gpu", "kernel", "grid", "block", "smem", "args"];
   const here = { // values: set by hand; asked, answered: numbers of the whole analyses; since: moves before the last
     values: null, question: null, view: null, theme: null,
-    asked: 0, answered: 0, moves: 0, since: 0, busy: false, waiting: false, timer: null,
+    asked: 0, answered: 0, moves: 0, since: 0, busy: false, waiting: false, timer: null, long: false,
   };
   const dash = () => window.dash_clientside;
 
@@ -17,18 +19,30 @@
   page.moved = function (key, value) { // null: back to its own
     if (value === null) delete here.values[key];
     else here.values[key] = value;
+    follow();
+  };
+
+  page.reset = function () { // every number of every view
+    here.values = {};
+    follow();
+  };
+
+  page.anySet = () => Object.keys(here.values || {}).length > 0;
+
+  function follow() {
     here.moves++;
     clearTimeout(here.timer);
     here.timer = setTimeout(settle, REST_MS);
     if (here.busy) here.waiting = true; // one question at a time: the latest values go out next
     else ask();
-  };
+  }
 
   async function ask() {
     here.busy = true;
     here.waiting = false;
     const now = here.moves;
     const seen = await quickly();
+    here.long = Boolean(seen.waits);
     if (here.waiting) ask(); // is answered while this is drawn
     else here.busy = false;
     if (now > here.since) await page.show(seen);
@@ -50,7 +64,19 @@
     clearTimeout(here.timer);
     here.timer = null;
     if (here.busy) here.timer = setTimeout(settle, REST_MS);
-    else dash().set_props("settled", { data: settled() });
+    else {
+      dash().set_props("settled", { data: settled() });
+      if (here.long) setTimeout(watch, WATCH_MS);
+    }
+  }
+
+  async function watch() { // the whole analysis takes its time: how far it is
+    const unanswered = () => here.answered !== here.asked && !here.busy && !here.timer;
+    if (!unanswered()) return;
+    const now = here.moves, seen = await quickly();
+    if (!unanswered() || now !== here.moves) return;
+    if (seen.figures.length) await page.show(seen);
+    setTimeout(watch, WATCH_MS);
   }
 
   const paper = () => ({ theme: here.theme, width: document.querySelector(".shown").clientWidth });
@@ -71,14 +97,18 @@
     document.getElementById("sharing").textContent = local ? "This source is too long for an address: the link works on this server only." : "";
   }
 
-  function forget(question) { // another board or source has numbers of its own
+  function forget(question) { // another board, source or launch has numbers of its own
+    const written = ["kernel", "grid", "block", "smem", "args"].some((name) => question[name] !== here.question[name]);
     Object.keys(here.values).forEach((key) => {
-      if (question.fresh === "all" || (question.fresh === "gpu" && OF_THE_BOARD.test(key))) delete here.values[key];
+      const gone = question.fresh === "all" || (question.fresh === "gpu" && OF_THE_BOARD.test(key)) || (written && OF_THE_LAUNCH.test(key));
+      if (gone) delete here.values[key];
     });
   }
 
   page.rests = (view) => // for whoever drives the page: whether all that was asked is answered and drawn
     here.asked > 0 && here.answered === here.asked && !here.busy && !here.timer && (!view || view === here.view);
+
+  page.theme = () => here.theme;
 
   // ------------------------------------------------------------ a file of one's own
 
@@ -147,6 +177,7 @@
         if (here.values === null) here.values = { ...written.values };
         else if (JSON.stringify(question) !== JSON.stringify(here.question)) forget(question);
         Object.assign(here, { question, view, theme });
+        if (view === "camping" && page.anySet()) setTimeout(watch, WATCH_MS);
         clearTimeout(here.timer);
         here.timer = null;
         return settled();

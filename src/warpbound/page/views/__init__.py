@@ -3,13 +3,16 @@
 Every figure and every number comes from the functions that the report and Python callers use.
 """
 
-from warpbound.page.imagined import imagined
+from dataclasses import replace
+
+import numpy as np
+
 from warpbound.page.subject import Subject
 from warpbound.page.views.camping import camping, camping_controls
 from warpbound.page.views.graphs import mwp, mwp_controls, operations, x_controls, x_graph
 from warpbound.page.views.hiding import cusp, hiding, hiding_controls
 from warpbound.page.views.kernels import occupancy_controls, occupied, sass, timeline, verdict
-from warpbound.page.views.records import REFUSED, Drawn, Values, View, sentence
+from warpbound.page.views.records import BOARD, LIMITS, PARTITIONS, REFUSED, RUN, Drawn, Values, View, sentence
 from warpbound.page.views.roofs import roofline, roofline_controls
 from warpbound.report.figures.picture import Drawable
 
@@ -18,29 +21,32 @@ __all__ = ["REFUSED", "VIEWS", "Drawn", "View", "drawn", "second", "sentence"]
 CAMPING = "Camping in the memory partitions of an old board"
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
 VIEWS: dict[str, View] = {
-    "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT, work="acts"),
-    "occupancy": View("Occupancy", occupied, occupancy_controls, exact=("occupancy", "kernel"), gpu=""),
-    "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops"), work="acts"),
+    "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),
+    "occupancy": View("Occupancy", occupied, occupancy_controls, exact=("occupancy", "kernel"), sets=(RUN, LIMITS)),
+    "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops")),
     "x": View("X-graph", x_graph, x_controls, operations),
-    "camping": View("Camping band", camping, camping_controls, gpu="", about=CAMPING),
+    "camping": View("Camping band", camping, camping_controls, sets=(PARTITIONS, RUN), about=CAMPING),
     "mwp": View("MWP/CWP", mwp, mwp_controls, exact=("models",)),
-    "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses"), work="acts"),
-    "timeline": View("Timeline", timeline),
-    "sass": View("SASS", sass),
+    "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses")),
+    "timeline": View("Timeline", timeline, sets=(RUN, BOARD, LIMITS)),
+    "sass": View("SASS", sass, sets=(RUN, BOARD, LIMITS)),
 }
 
 
+@np.errstate(all="ignore")
 def drawn(view: str, subject: Subject, values: Values) -> Drawn:
     """What a view shows; a sentence where it cannot speak of the subject."""
     try:
-        return VIEWS[view].draw(imagined(subject, values), values)
+        found = VIEWS[view].draw(subject, values)
     except REFUSED as error:
         return Drawn(words=(sentence(error),))
+    return replace(found, words=(*found.words, *subject.notes))
 
 
+@np.errstate(all="ignore")
 def second(view: str, subject: Subject, values: Values) -> Drawable | None:
     """The further picture of a view, if it has one."""
     try:
-        return VIEWS[view].second(imagined(subject, values), values)
+        return VIEWS[view].second(subject, values)
     except REFUSED:
         return None

@@ -1,14 +1,15 @@
 """The camping band: a kernel run on the memory partitions of an old board, or a profiler's counters set by sliders."""
 
 from dataclasses import replace
+from typing import Any
 
+from warpbound import machine
 from warpbound.adapt import campprof_2011 as adapter
 from warpbound.camping.prediction import COUNTERS, Measured, benchmarks_of, predicted
-from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
 from warpbound.page.controls import REACH, Control, between
 from warpbound.page.questions import Camped
-from warpbound.page.subject import Subject, old_board
+from warpbound.page.subject import Subject, partitioned
 from warpbound.page.views.records import Drawn, Values
 from warpbound.report import figures
 
@@ -22,9 +23,13 @@ WORDS = {
 }  # fmt: skip
 
 
+def _board(subject: Subject) -> Gpu:
+    return subject.old or machine.gpu(partitioned(subject.gpu.key))
+
+
 def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
     """What the subject does on the old board, and how that is known."""
-    board = old_board(subject.gpu)
+    board = _board(subject)
     if isinstance(subject.camped, Camped):
         ran = subject.camped
         said = f"As {subject.name} runs there: {'; '.join(ran.notes)}."
@@ -34,18 +39,22 @@ def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
     transactions = {name: counters[name] for name in COUNTERS if name in counters}
     if x is None or not transactions:
         why = () if subject.entry is None else (f"Nothing is known of {subject.name} there: {subject.camped}",)
-        return BARE, (*why, "The counters are those of the sliders, as a profiler gives them.")
-    rules = limits(board.compute_capability)
-    threads = min(x.threads_per_block or BARE.block, rules.max_threads_per_block)
-    warps = min(int(x.warps_per_sm or BARE.warps), rules.max_warps_per_sm)
+        return _held(BARE, board), (*why, "The counters are those of the sliders, as a profiler gives them.")
     why = (f"No time on {board.name}: {subject.camped}",) if subject.camped else ()
     said = f"Counters are what half-warps of {subject.name} touch, as it was analysed for {subject.gpu.name}."
-    return Measured(transactions, int(x.blocks or BARE.grid), threads, max(1, warps)), (said, *why)
+    threads, warps = x.threads_per_block or BARE.block, max(1, int(x.warps_per_sm or BARE.warps))
+    return _held(Measured(transactions, int(x.blocks or BARE.grid), threads, warps), board), (said, *why)
+
+
+def _held(one: Measured, board: Gpu) -> Measured:
+    """The same with no more warps and threads than an SM of the board has."""
+    rules = board.limits
+    return replace(one, warps=min(one.warps, rules.max_warps_per_sm), block=min(one.block, rules.max_threads_per_block))
 
 
 def camping_controls(subject: Subject) -> list[Control]:
     own, _ = counted(subject)
-    rules = limits(old_board(subject.gpu).compute_capability)
+    rules = _board(subject).limits
     largest = max([*own.counters.values(), 1.0])
     time_ms = THOUSAND * (own.time or 0.0)
     return [
@@ -59,15 +68,28 @@ def camping_controls(subject: Subject) -> list[Control]:
 
 
 def camping(subject: Subject, values: Values) -> Drawn:
+    one, board = measured(subject, values), _board(subject)
+    return _band(one, board, subject)
+
+
+def answered(subject: Subject, values: Values) -> dict[str, Any]:
+    """What `campprof predict` answers of the same. Raises CommandError."""
+    board = _board(subject)
+    found = predicted(measured(subject, values), board, subject.runs or benchmarks_of(board))
+    found["notes"] += counted(subject)[1]
+    return found
+
+
+def measured(subject: Subject, values: Values) -> Measured:
+    """The configuration with the numbers as set."""
     set_by_hand = {one.key: values.get(one.key, one.value) for one in camping_controls(subject)}
     counters = {name: set_by_hand[f"camp.{name}"] for name in COUNTERS}
     grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
-    board = old_board(subject.gpu)
-    return _band(Measured(counters, grid, block, warps, set_by_hand["camp.time_ms"] / THOUSAND or None), board, subject)
+    return Measured(counters, grid, block, warps, set_by_hand["camp.time_ms"] / THOUSAND or None)
 
 
 def _band(one: Measured, board: Gpu, subject: Subject) -> Drawn:
-    found = predicted(one, board, benchmarks_of(board))
+    found = predicted(one, board, subject.runs or benchmarks_of(board))
     picture = figures.camping_band(
         found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
     )

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.isa.limits import limits
 from warpbound.models import hong_kim_2009, x_model_2016
-from warpbound.page.controls import Control, counting, of_inputs
+from warpbound.page.controls import SCALES, Control, counting, of_inputs
 from warpbound.page.subject import Subject
 from warpbound.page.views.records import Drawn, Values, inputs, model
 from warpbound.report import figures
@@ -34,6 +33,17 @@ X_WORDS = {
     "beta": ("Working set, beta", "B"),
 }
 WHATIF = "whatif.factor"
+
+
+def symbols(values: Values) -> dict[str, dict[str, float]]:
+    """Model -> its symbols that are set by hand, as it takes them."""
+    found = {}
+    for model_name, prefix, words in (("x_model_2016", "x", X_WORDS), ("hong_kim_2009", "mwp", MWP_WORDS)):
+        own = {key.removeprefix(f"{prefix}."): value for key, value in values.items() if key.startswith(f"{prefix}.")}
+        found[model_name] = {
+            name: value * SCALES.get(words[name][1], 1.0) for name, value in own.items() if name in words
+        }
+    return {name: own for name, own in found.items() if own}
 
 
 def x_controls(subject: Subject) -> list[Control]:
@@ -63,7 +73,6 @@ def operations(subject: Subject, values: Values) -> Drawable | None:
 
 def _factor(values: Values) -> float:
     return max(1.0, values.get(WHATIF, 1.5))
-
 
 
 MWP_WORDS = {
@@ -100,5 +109,5 @@ def mwp(subject: Subject, values: Values) -> Drawn:
         return Drawn(words=("Without an access to memory there is no MWP.",))
     dominates = "memory" if c > m else "computation"
     words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {dominates} dominates.",)
-    warps = counting(max(limits(subject.gpu.compute_capability).max_warps_per_sm, n))
+    warps = counting(max(subject.gpu.limits.max_warps_per_sm, n))
     return Drawn(figures.mwp_and_cwp(x, warps), words)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from warpbound.bounds import Bounds
-from warpbound.isa.limits import limits
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page.controls import Control, counting, of_inputs
 from warpbound.page.prediction import THOUSAND, can_time, quick_curve
@@ -73,7 +72,7 @@ def _hidden(subject: Subject) -> Drawn:
             return Drawn(words=("The latency of a warp is not known for this one.",))
         limited = Bounds(own["unit"], {name: np.array(limit) for name, limit in own["limits"].items()})
         return Drawn(figures.throughput_against_occupancy(own["warps_per_sm"], limited, own["predicted"]))
-    most = float(limits(subject.gpu.compute_capability).max_warps_per_sm)
+    most = float(subject.gpu.limits.max_warps_per_sm)
     warps = np.arange(1.0, most + 1.0)
     found = throughput(work, Place(subject.gpu, x.clock_hz, x.warps_per_sm, busy_sms(x)), warps)
     scaled = {name: THOUSAND * limit for name, limit in found.limits.items() if np.isfinite(limit).all()}

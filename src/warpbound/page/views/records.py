@@ -11,6 +11,7 @@ from warpbound.page.subject import Subject
 from warpbound.report.figures.picture import Drawable
 
 Values = Mapping[str, float]
+RUN, KERNEL, BOARD, LIMITS, PARTITIONS = "launch", "kernel", "board", "limits", "partitions"  # whose numbers
 _NO_WORDS: Mapping[str, tuple[str, str]] = {}
 
 
@@ -41,16 +42,15 @@ def _no_picture(subject: Subject, values: Values) -> Drawable | None:
 @dataclass(frozen=True)
 class View:
     """draw : again at every movement of a slider. second : a further picture, drawn when the sliders rest.
-    exact : parts of the report that stand below, from the whole analysis. gpu, work : whether a board's numbers
-    act, and the kernel's own. about : what it is about where that is not the subject."""
+    exact : parts of the report that stand below, from the whole analysis. sets : whose numbers act besides the view's
+    own. about : what it is about where that is not the subject."""
 
     title: str
     draw: Callable[[Subject, Values], Drawn]
     controls: Callable[[Subject], list[Control]] = _no_controls
     second: Callable[[Subject, Values], Drawable | None] = _no_picture
     exact: tuple[str, ...] = ()
-    gpu: str = "acts"
-    work: str = ""
+    sets: tuple[str, ...] = (RUN, BOARD, LIMITS, KERNEL)
     about: str = ""
 
 

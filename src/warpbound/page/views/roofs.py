@@ -1,7 +1,6 @@
 """The roofline of a launch on a board, or of a few numbers."""
 
 from warpbound.adapt.roofline_2009 import peak
-from warpbound.isa.limits import limits
 from warpbound.page.controls import Control, around
 from warpbound.page.prediction import can_time, quick_seconds
 from warpbound.page.subject import Subject
@@ -28,7 +27,7 @@ def roofline_controls(subject: Subject) -> list[Control]:
 
 def _peak(subject: Subject) -> float:
     """Single precision, FMA = 2, flop/s."""
-    rules, board = limits(subject.gpu.compute_capability), subject.gpu
+    rules, board = subject.gpu.limits, subject.gpu
     held = pipe_cycles(board, "fma")
     return 2.0 * WARP * rules.sub_cores / held * board.value("sm_count") * board.value("boost_clock") if held else 0.0
 
@@ -70,6 +69,8 @@ def _times(rate: float | None, factor: float) -> float | None:
 
 
 def _bare_roof(own: Values) -> Drawn:
+    if min(own.values()) <= 0:
+        return Drawn(words=("A roofline needs a peak, bandwidths and an intensity above 0.",))
     peak_flops, bandwidth = 1e9 * own["roof.peak"], 1e9 * own["roof.bandwidth"]
     intensity = own["roof.intensity"]
     attained = min(peak_flops, bandwidth * intensity)

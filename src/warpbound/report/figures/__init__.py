@@ -1,7 +1,16 @@
 """Figures: pure functions make a `Picture` of plain data; `figure` and `spec` draw it, the same everywhere."""
 
 from warpbound.report.figures.accesses import bank_map, sector_map
-from warpbound.report.figures.camping import camping_band, in_order, partition_map, partition_maps, queue_at_partitions
+from warpbound.report.figures.camping import (
+    blocks_at_partitions,
+    camping_band,
+    in_order,
+    partition_map,
+    partition_maps,
+    partition_shares,
+    queue_at_partitions,
+    sampled_at_partitions,
+)
 from warpbound.report.figures.drawing import figure, spec
 from warpbound.report.figures.execution import Edge, Event, edges_of, execution_graph, latency_stack, timeline
 from warpbound.report.figures.listing import listing
@@ -51,6 +60,7 @@ __all__ = [
     "Spot",
     "architectures",
     "bank_map",
+    "blocks_at_partitions",
     "camping_band",
     "changed",
     "edges_of",
@@ -73,9 +83,11 @@ __all__ = [
     "operation",
     "partition_map",
     "partition_maps",
+    "partition_shares",
     "queue_at_partitions",
     "recorded",
     "roofline",
+    "sampled_at_partitions",
     "sector_map",
     "spec",
     "svg",

@@ -38,13 +38,19 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
     return Picture(
         title=title,
         x=Axis("byte within the line", names=("0-31", "32-63", "64-95", "96-127"), span=(-0.5, 3.5)),
-        y=Axis("address of the line", names=tuple(f"{n * LINE_B:#x}" for n in lines), span=(len(lines) - 0.5, -0.5)),
+        y=Axis("line of 128 bytes", names=_rows(lines), span=(len(lines) - 0.5, -0.5)),
         layers=tuple(layers),
         source=VOLKOV + ", section 2.5 and Figure 2.1, with sectors of 32 bytes",
         caption=f"The numbers are lanes of the warp. {len(own)} lanes ask for {useful} different bytes; {traffic} are "
-        f"moved in {len(lanes)} sectors, of which {100 * useful / traffic:.0f} % are used.",
+        f"moved in {len(lanes)} sector{'s' * (len(lanes) > 1)}, of which {100 * useful / traffic:.0f} % are used.",
         height=170 + (34 if len(lines) <= FEW_LINES else 20) * len(lines),
     )
+
+
+def _rows(lines: list[int]) -> tuple[str, ...]:
+    """Lines by their distance from the first, which is what matters of an address."""
+    first, *others = lines
+    return ("first", *(f"+{(line - first) * LINE_B} B" for line in others))
 
 
 def _lanes_by_sector(addresses: NDArray[np.uint64], width: int) -> dict[tuple[int, int], list[int]]:

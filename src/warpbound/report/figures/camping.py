@@ -3,17 +3,31 @@
 Source   A. Aji, M. Daga, W. Feng, "Bounding the Effect of Partition Camping in GPU Kernels", CF 2011.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.report.figures.picture import Axis, Band, Boxes, Curve, Look, Numbers, Panels, Picture, numbers
+from warpbound.report.figures.picture import (
+    Axis,
+    Band,
+    Bars,
+    Boxes,
+    Curve,
+    Look,
+    Numbers,
+    Panels,
+    Picture,
+    Rule,
+    numbers,
+)
 from warpbound.report.figures.theme import FILLS, PREDICTION
 
 SOURCE = "A. Aji, M. Daga, W. Feng, Bounding the Effect of Partition Camping in GPU Kernels, CF 2011"
 MILLI = 1e3
 MOST_TILES_WITH_TEXT = 8  # beside each other; of more, every so many blocks are named
+MOST_ACCESSES_WITH_TEXT = 32
 PALE = 0.12  # fill of tiles that no block touches
 
 
@@ -83,6 +97,60 @@ def _stripes(here: NDArray[np.bool_], look: Look) -> Boxes:
     column, first = np.nonzero(edges == 1)
     _, behind = np.nonzero(edges == -1)
     return Boxes("", column - 0.5, column + 0.5, first - 0.5, behind - 0.5, (), look)
+
+
+def blocks_at_partitions(partition_at: NDArray[np.int64], source: str = SOURCE) -> Picture:
+    """The partition of each block's k-th access, shape (blocks, accesses), -1 : none, of blocks that run together.
+
+    A column of one colour is a queue: all blocks are at that partition at once, while the others idle.
+    """
+    blocks, accesses = partition_at.shape
+    layers = []
+    for number in np.unique(partition_at[partition_at >= 0]):
+        here = partition_at == number
+        texts = (str(number),) * int(here.sum()) if accesses <= MOST_ACCESSES_WITH_TEXT else ()
+        layers.append(_tiles(f"partition {number}", here, texts, FILLS[int(number) % len(FILLS)]))
+    return Picture(
+        title="Where blocks that run together meet memory partitions",
+        x=Axis("access of the block's first warp", span=(-0.5, accesses - 0.5)),
+        y=Axis("block", span=(blocks - 0.5, -0.5)),
+        layers=tuple(layers),
+        source=source,
+        caption="Each box is an access, its colour and number the partition. Blocks start together, so that a column "
+        "of one colour is a queue at one partition; a column of many colours uses all of them.",
+        height=170 + 16 * blocks,
+    )
+
+
+def sampled_at_partitions(partition_at: NDArray[np.int64], blocks: Sequence[int], source: str = SOURCE) -> Picture:
+    """The same of blocks of a sample, by their numbers; they are taken to keep step, which not all of them do."""
+    picture = blocks_at_partitions(partition_at, source)
+    return replace(
+        picture,
+        title="Where sampled blocks meet memory partitions",
+        y=Axis("block", names=tuple(map(str, blocks)), span=picture.y.span),
+        caption="Each box is an access, its colour and number the partition. Where blocks run together and keep step, "
+        "a column of one colour is a queue at one partition; a column of many colours uses all of them.",
+    )
+
+
+def partition_shares(bytes_at: NDArray[np.int64], source: str = SOURCE) -> Picture:
+    """Per cent of the bytes that each partition carries, shape (partitions,), and the even share."""
+    count = len(bytes_at)
+    shares = 100.0 * bytes_at / max(1, int(bytes_at.sum()))
+    texts = tuple(f"{share:.0f} %" if share > 0.1 * shares.max() else "" for share in shares)
+    return Picture(
+        title="What each partition carries of the executed blocks",
+        x=Axis("share of the bytes", "%", span=(0.0, 1.1 * max(float(shares.max()), 100.0 / count))),
+        y=Axis("partition", names=tuple(map(str, range(count))), span=(count - 0.4, -0.6)),
+        layers=(
+            Bars("carried", range(count), [0.0] * count, shares, texts, Look("blue")),
+            Rule(100.0 / count, "even share"),
+        ),
+        source=source,
+        caption="Even shares do not exclude queues: what counts is which blocks meet at one moment.",
+        height=170 + 24 * count,
+    )
 
 
 def partition_maps(pictures: tuple[Picture, ...]) -> Panels:

@@ -12,6 +12,8 @@ from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rul
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 LINE_OF_SOURCE = 95  # characters
+FAR_OUT = 20.0  # spans from 0, beyond which a stretch of an axis needs all digits of its numbers
+PETA = 1e15
 WITH_PREFIX = 1e4  # numbers from there on have k, M, G; small ones none
 PANEL_HEIGHT, PANEL_GAP, TITLE_HEIGHT = 210, 85, 40  # pixels
 GAP_X, GAP_X_WITH_RIGHT = 0.07, 0.16  # between panels, as shares of the plot's width
@@ -189,6 +191,10 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
     if axis.scale == "log":
         drawn |= {"dtick": 1} if _decades(axis) > 2 else {"dtick": "D2"}
         drawn["minexponent"] = 3
+        if axis.span and min(axis.span) >= 1.0 and max(axis.span) >= PETA:
+            drawn["tickformat"] = "~s"  # Plotly's own prefixes end at T
+    elif axis.span and max(axis.span) >= max(WITH_PREFIX, FAR_OUT * abs(axis.span[1] - axis.span[0])):
+        drawn["tickformat"] = ",.9~g"
     if axis.names:
         drawn |= {"tickvals": list(range(len(axis.names))), "ticktext": [markup(name) for name in axis.names]}
     return drawn

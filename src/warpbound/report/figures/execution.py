@@ -14,6 +14,7 @@ from warpbound.report.figures.theme import FILLS
 from warpbound.report.words import CAUSE_WORDS
 
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
+SMALLEST_PART = 0.005  # share of its bar below which a part is left out: nobody would see it
 SMALLEST_TEXT = 0.06  # share of the longest bar below which a part carries no number
 _PARTS = {
     "issue": Look("blue"),
@@ -31,7 +32,7 @@ _PARTS = {
 def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the schedule of one warp alone") -> Picture:
     """Kernel (or GPU) -> cause -> cycles of one warp: one bar each, its causes one after the other."""
     names = tuple(parts)
-    causes = list(dict.fromkeys(cause for row in parts.values() for cause, cycles in row.items() if cycles > 0))
+    causes = list(dict.fromkeys(cause for row in parts.values() for cause in _seen(row)))
     longest = max((sum(row.values()) for row in parts.values()), default=1.0) or 1.0
     begun = dict.fromkeys(names, 0.0)
     layers: list[Layer] = []
@@ -51,6 +52,11 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
         caption="From the first instruction to the last, each cycle booked on what the warp then waits for.",
         height=170 + 60 * len(names),
     )
+
+
+def _seen(row: Mapping[str, float]) -> list[str]:
+    """The causes of a bar that are long enough to be seen."""
+    return [cause for cause, cycles in row.items() if cycles > 0 and cycles >= SMALLEST_PART * sum(row.values())]
 
 
 class Edge(NamedTuple):
@@ -86,7 +92,7 @@ def execution_graph(
             "",
             [(issue[e.start] + issue[e.to]) / 2 for e in said],
             [(e.start + e.to) / 2 for e in said],
-            tuple(f"{e.cycles:.4g}" for e in said),
+            tuple(f"{e.cycles:.0f}" for e in said),
             Look("muted", symbol="line-ns"),
             "top right",
         )
@@ -126,7 +132,8 @@ def edges_of(program: Sequence[one_warp.Instruction], pairs: Sequence[tuple[int,
 
 _KINDS = {
     "issues": Look("blue"), "issues or computes": Look("blue"), "waits for memory": Look("vermilion"),
-    "waits for something else": Look("green", fill=0.25),
+    "waits for something else": Look("green", fill=0.25), "waits for arithmetic": Look("orange"),
+    "waits for special registers or constants": Look("purple"), "waits for branches or barriers": Look("muted"),
 }  # fmt: skip
 
 
@@ -155,12 +162,13 @@ def timeline(
         look = _KINDS.get(kind, FILLS[number % len(FILLS)])
         layers.append(Boxes(kind, [e.start for e in own], [e.end for e in own], at - 0.4, at + 0.4, (), look))
     first, last = min(e.start for e in rows), max(e.end for e in rows)
+    many = "Each row is a warp; what overlaps in time between rows is hidden, what is alone is not."
     return Picture(
         title=title,
         x=Axis("time", "cycles", span=(first, last)),
         y=Axis("warp", names=tuple(str(w) for w in warps) if len(warps) <= 24 else (), span=(len(warps) - 0.4, -0.6)),
         layers=tuple(layers),
         source=source,
-        caption="Each row is a warp; what overlaps in time between rows is hidden, what is alone is not.",
+        caption=many if len(warps) > 1 else "While it waits, other warps may issue: what their work covers is hidden.",
         height=min(720, 190 + 26 * len(warps)),
     )

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpbound import residency
-from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
 from warpbound.report.figures.picture import Axis, Curve, Look, Panels, Picture, Points
 from warpbound.report.figures.theme import HERE
@@ -29,7 +28,7 @@ class Block:
 
 def occupancy_against_limits(board: Gpu, block: Block) -> Panels:
     """Resident warps as one property of the block changes and the others stay: three plots."""
-    rules = limits(board.compute_capability)
+    rules = board.limits
     threads = np.arange(rules.warp_size, rules.max_threads_per_block + 1, rules.warp_size)
     registers = np.arange(1, rules.max_registers_per_thread + 1)
     shared = np.arange(0, rules.max_shared_per_block + 1, STEP_B)
@@ -41,7 +40,7 @@ def occupancy_against_limits(board: Gpu, block: Block) -> Panels:
     axes = (
         (Axis("threads per block"), threads, by_threads, block.threads),
         (Axis("registers per thread"), registers, by_registers, block.registers),
-        (Axis("shared memory per block", "KiB"), shared / 1024, by_shared, block.shared_bytes / 1024),
+        (Axis("shared memory", "KiB per block"), shared / 1024, by_shared, block.shared_bytes / 1024),
     )
     return Panels(
         title=f"Occupancy on {board.name}",

@@ -9,6 +9,7 @@ import numpy as np
 
 from warpbound.models import hong_kim_2009
 from warpbound.models.hong_kim_2009 import Inputs
+from warpbound.report.figures.labels import Plot, lifted
 from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture, Rule, numbers
 
 SOURCE = "S. Hong, H. Kim, extended version of ISCA 2009, Figures 21 to 23"
@@ -22,17 +23,17 @@ def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
     own = float(hong_kim_2009.terms(x).warps)
     shapes = {name: np.broadcast_to(numbers(value), n.shape) for name, value in _lines(t, n).items()}
     top = 1.15 * max(float(shapes["MWP"].max()), float(shapes["CWP"].max()), 4.0)
+    drawn = tuple(Curve(name, n, np.where(y <= top, y, np.nan), _LOOKS[name]) for name, y in shapes.items())
+    plot = Plot.of((0.0, float(n.max())), (0.0, top), drawn, ())
+    here = (lifted(Rule(own, f"launch: N = {own:g}"), plot),) if own <= float(n.max()) else ()
     return Picture(
         title="Memory and computation warp parallelism",
         x=Axis("running warps, N", "warps per SM", span=(0.0, float(n.max()))),
         y=Axis("warps", "warps per SM", span=(0.0, top)),
-        layers=(
-            *(Curve(name, n, np.where(y <= top, y, np.nan), _LOOKS[name]) for name, y in shapes.items()),
-            *((Rule(own, f"this launch: N = {own:g}"),) if own <= float(n.max()) else ()),
-        ),
+        layers=(*drawn, *here),
         source=source,
-        caption="MWP is the lowest of N and its two limits: once one of these binds, more warps overlap no more memory "
-        "requests. Where CWP lies above MWP, memory dominates the time; below, computation does.",
+        caption="MWP counts the warps whose memory requests overlap, and independent requests of one warp too: it "
+        "grows with N up to its two limits. Where CWP lies above MWP, memory dominates the time, below, computation.",
     )
 
 

@@ -39,7 +39,7 @@ class Look:
     the colour in an area's, the rest being paper.
 
     Colours: ink, muted, blue, vermilion, green, orange, sky, purple, yellow. Dashes: solid, dash, dot, dashdot,
-    longdash. Symbols as Plotly names them.
+    longdash. Symbols as Plotly names them, or "none".
     """
 
     colour: str = "ink"
@@ -51,7 +51,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through points, shape (n,) each; NaN interrupts it. marks: "none" or a symbol at each point."""
+    """A line through points, shape (n,) each; NaN interrupts it. marks: "none" or a symbol at each point.
+
+    Without a name it is not in the legend.
+    """
 
     name: str
     x: Numbers
@@ -64,7 +67,8 @@ class Curve:
 class Points:
     """Marks, each with a text beside it if there are `texts`, on the side that `place` says: one for all or one each.
 
-    `hover` is shown only when pointed at. Without a name they are not in the legend.
+    `hover` is shown only when pointed at. Without a name they are not in the legend; with a look whose symbol is "none"
+    the texts stand alone.
     """
 
     name: str
@@ -128,13 +132,15 @@ class Arrows:
 class Rule:
     """A straight line across the plot where x (along="y") or y (along="x") has the value `at`.
 
-    share : how far along a level line its text stands, of the plot's width.
+    share : how far along a level line its text stands, of the plot's width; lift : how far up an upright one it begins,
+    of the plot's height.
     """
 
     at: float
     text: str
     along: str = "y"
     share: float = 0.66
+    lift: float = 0.0
     look: Look = field(default_factory=lambda: Look("muted", "dot", width=1.2))
 
 

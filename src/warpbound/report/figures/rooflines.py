@@ -52,7 +52,7 @@ def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> 
         layers.append(Curve(name, x, y, _look(name, roofs, _FLAT[i % len(_FLAT)])))
     for spot, symbol in zip(spots, _SYMBOLS * len(spots), strict=False):
         at, texts = _levels(spot.intensity)
-        layers.append(Points(spot.name, at, [spot.flops] * len(at), texts, Look("ink", symbol=symbol), "bottom center"))
+        layers.append(Points(spot.name, at, [spot.flops] * len(at), texts, Look("ink", symbol=symbol), "bottom right"))
     lowest = min([low * min(roofs.bandwidth.values()), *(0.5 * spot.flops for spot in spots if spot.flops > 0)])
     return Picture(
         title="Roofline",

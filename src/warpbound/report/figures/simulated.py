@@ -36,7 +36,8 @@ def warps_in_time(
     spans: Iterable[tuple[int, float, float, str]], title: str, source: str = SIMULATION
 ) -> Picture:
     """What `simulate.views.spans` yields: a row for each warp, a colour for issue, memory and other waits."""
-    return timeline(sorted(spans, key=lambda span: span[3]), title, source)
+    kinds_with_issues_on_top = sorted(spans, key=lambda span: span[3], reverse=True)
+    return timeline(kinds_with_issues_on_top, title, source)
 
 
 def occupancy_in_time(

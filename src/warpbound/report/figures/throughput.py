@@ -74,6 +74,7 @@ BOUND_WORDS = {
     "l1": "bound: L1 data path",
     "l2": "bound: L2 bandwidth",
     "dram": "bound: DRAM bandwidth",
+    "launch": "bound: launching",
     "memory": "bound: memory",
     "arithmetic": "bound: arithmetic",
 }

@@ -35,6 +35,11 @@ def _faint(look: Look, theme: Theme, share: float) -> str:
     return "#" + "".join(f"{round(share * colour + (1 - share) * paper):02x}" for colour, paper in parts)
 
 
+def _halo(theme: Theme) -> str:
+    """Paper around the letters of a text that may stand on a line."""
+    return ", ".join(f"{side} 2px {theme.paper}" for side in ("1px 0", "-1px 0", "0 1px", "0 -1px"))
+
+
 def _rgb(text: str) -> tuple[int, int, int]:
     return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
 
@@ -46,6 +51,8 @@ def _curve(layer: Curve, look: Look, theme: Theme) -> list[Spec]:
     }  # fmt: skip
     if layer.marks != "none":
         trace["marker"] = {"symbol": layer.marks, "size": 7, "color": theme.colours[look.colour]}
+    if not layer.name:
+        trace |= {"showlegend": False, "hoverinfo": "skip"}
     return [trace]
 
 
@@ -63,8 +70,12 @@ def _points(layer: Points, look: Look, theme: Theme) -> list[Spec]:
     if layer.texts:
         places = layer.place if isinstance(layer.place, str) else list(layer.place)
         trace |= {"text": [markup(text) for text in layer.texts], "textposition": places}
+        trace["textfont"] = {"shadow": _halo(theme)}
     if not layer.name:
         trace["showlegend"] = False
+    if look.symbol == "none":
+        trace |= {"mode": "text", "hoverinfo": "skip"}
+        del trace["marker"]
     if layer.hover:
         trace |= {"hovertext": [markup(text) for text in layer.hover], "hoverinfo": "text"}
     return [trace]
@@ -144,18 +155,19 @@ def rule_line(layer: Rule, axes: tuple[str, str], theme: Theme) -> Spec:
         ends = {"x0": layer.at, "x1": layer.at, "y0": 0, "y1": 1, "xref": axes[0], "yref": f"{axes[1]} domain"}
     else:
         ends = {"x0": 0, "x1": 1, "y0": layer.at, "y1": layer.at, "xref": f"{axes[0]} domain", "yref": axes[1]}
-    return {"type": "line", "line": line, "layer": "below"} | ends  # Plotly 7.1 fails on "between" at first drawing
+    return {"type": "line", "line": line, "layer": "above"} | ends  # "below", a line of the grid would cover it
 
 
 def rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme) -> Spec:
     text: Spec = {
-        "text": markup(layer.text), "showarrow": False, "font": {"size": 12, "color": theme.colours[layer.look.colour]},
+        "text": markup(layer.text), "showarrow": False,
+        "font": {"size": 12, "color": theme.colours[layer.look.colour], "shadow": _halo(theme)},
     }  # fmt: skip
     if layer.along == "y":
         at = float(np.log10(layer.at)) if picture.x.scale == "log" else layer.at
         return text | {
-            "x": at, "y": 0.01, "xref": axes[0], "yref": f"{axes[1]} domain", "textangle": -90, "xanchor": "right",
-            "yanchor": "bottom",
+            "x": at, "y": 0.01 + layer.lift, "xref": axes[0], "yref": f"{axes[1]} domain", "textangle": -90,
+            "xanchor": "right", "yanchor": "bottom",
         }  # fmt: skip
     at = float(np.log10(layer.at)) if picture.y.scale == "log" else layer.at
     return text | {

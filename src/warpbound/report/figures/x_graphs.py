@@ -9,9 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from warpbound.isa.limits import limits
 from warpbound.machine import Gpu, clock
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
+from warpbound.report.figures.labels import Box, Plot, labelled, lifted
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
 from warpbound.workload.files import levels
 from warpbound.workload.files.lanes import pipe_cycles
@@ -43,8 +43,10 @@ def x_graph(x: Inputs, source: str = SOURCE) -> Picture:
     x = _plain(x)
     n, intensity = float(x.threads), float(x.intensity)
     top = _top(x)
-    layers: list[Layer] = [*_curves(x, n), *_intersections(x)]
-    layers += [rule for rule in _marks(x, n, top)]
+    both, rules = _curves(x, n), _marks(x, n, top)
+    plot, taken = Plot.of((0.0, n), (0.0, top), both, rules), list[Box]()
+    layers: list[Layer] = [*both, *(one for marks in _intersections(x) for one in labelled(marks, plot, taken))]
+    layers += [lifted(rule, plot) for rule in rules]
     return Picture(
         title="X-graph",
         x=Axis("threads in the memory system, k", "threads", span=(0.0, n)),
@@ -88,12 +90,12 @@ def _threads(x: Inputs, most: float) -> np.ndarray[tuple[int], np.dtype[np.float
     return np.unique(np.concatenate([even, [c for c in corners if 0 <= c <= most]]))
 
 
-def _intersections(x: Inputs) -> list[Layer]:
+def _intersections(x: Inputs) -> list[Points]:
     found = equilibrium.intersections(x)
     k, rate = numbers(found.fewest_ms_threads), numbers(found.ms_throughput)
     words = np.asarray(found.stability).reshape(-1)
     first = float(np.nanmin(k)) if np.isfinite(k).any() else np.nan
-    layers: list[Layer] = []
+    layers: list[Points] = []
     for kind, symbol in (("stable", "circle"), ("unstable", "circle-open"), ("neutral", "diamond")):
         here = (words == kind) & np.isfinite(k)
         if not here.any():
@@ -189,7 +191,7 @@ def machines_of(board: Gpu) -> tuple[Machine, ...]:
     """
     clock_hz = clock(board, "boost")
     cycles = levels(board, clock_hz)["dram"]
-    sub_cores = limits(board.compute_capability).sub_cores
+    sub_cores = board.limits.sub_cores
     found = []
     for name, pipe, size in (("SP", "fma", 4.0), ("DP", "fp64", 8.0)):
         held = pipe_cycles(board, pipe)

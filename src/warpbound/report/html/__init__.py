@@ -8,20 +8,22 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
+from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
 from warpbound.report.figures.drawing import colour_changes, spec
-from warpbound.report.figures.picture import Drawable, Panels
+from warpbound.report.figures.picture import Drawable, Panels, Picture
 from warpbound.report.figures.theme import DARK, LIGHT
 from warpbound.report.figures.traces import Spec
 
 if TYPE_CHECKING:
+    from warpbound.camping.kernels import Executed
     from warpbound.report.html.plain import Part
 
 SIDE_BY_SIDE = 4
+LONG_NAME = 24  # characters
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")  # no HTML text may hold them
 VIEWS = ("sass", "figures", "simulation")  # what the analysis has to add for this report
 
@@ -35,7 +37,7 @@ class Figure:
     caption: str
     source: str
     drawn: Spec
-    kind: str  # "panels" are given room to scroll where the screen is narrow
+    kind: str  # "panels" and long names are given room to scroll where the screen is narrow
 
     @property
     def json(self) -> str:
@@ -98,6 +100,28 @@ WORKLOADS = (
 )
 
 
+def camping_page(entry: Entry, title: str, ran: "Executed | None", command: str) -> str:
+    """The camping band; where the kernel was executed, the partitions that its blocks meet at."""
+    needed("jinja2")
+    from warpbound.report.camping import band_text
+    from warpbound.report.figures.camping import blocks_at_partitions, camping_band, partition_shares
+    from warpbound.report.html.plain import Part
+
+    times = (entry["best_s"], entry["worst_s"], entry["application_s"] or ())
+    parts = [Part("Best and worst time", [band_text(entry)], [camping_band(entry["warps_per_sm"], *times)])]
+    if ran is not None:
+        met = [blocks_at_partitions(ran.partition_at), partition_shares(ran.bytes_at)]
+        parts.append(Part("Memory partitions", [], met))
+    return plain_page(title, CAMPING, parts, command)
+
+
+CAMPING = (
+    "Memory of this board is cut into partitions that take turns over the address space, each with a queue. Where many "
+    "blocks touch the same partition at the same time, the others idle: they camp. The band runs from the time if "
+    "nothing camps to the time if everything does."
+)
+
+
 def plain_page(title: str, how_to_read: str, parts: "Sequence[Part]", command: str) -> str:
     """Any text report as a page: each part under its heading, with its figures."""
     needed("jinja2")
@@ -115,6 +139,7 @@ def filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:
     whole: str = template.get_template("page.html.j2").render(
         **parts,
         command=command,
+        version=metadata.version("warpbound"),
         figures=figures.drawn,
         plotly=plotly_script(),
         style=_part("style.css"),
@@ -133,11 +158,16 @@ class Figures:
 
     def add(self, picture: Drawable) -> Figure:
         light = spec(picture, LIGHT)
-        kind = "panels" if isinstance(picture, Panels) else "plain"
+        kind = "panels" if isinstance(picture, Panels) or _long_names(picture) else "plain"
         figure = Figure(len(self.drawn) + 1, picture.title, picture.caption, picture.source, light, kind)
         self.drawn.append(figure)
         self.dark |= colour_changes(light, spec(picture, DARK))
         return figure
+
+
+def _long_names(picture: Picture) -> bool:
+    """Whether what stands beside the plot would leave it no room on a phone."""
+    return max(map(len, picture.y.names), default=0) > LONG_NAME
 
 
 def needed(module: str) -> Any:

@@ -23,19 +23,23 @@ INTRODUCTIONS = {
     "means that the launch takes 1/1.20 of the time.",
     "latency": "A warp is 32 threads that run together. This is the least time of one warp alone on the machine, "
     "every cycle booked on what the warp then waits for.",
-    "bounds": "An SM is one of the GPU's processors. Whatever the number of warps, each of them occupies each "
-    "resource for so many cycles; the resource with most cycles limits the throughput.",
-    "stalls": "While the kernel runs with all its warps, what each warp's place on the SM is taken up by.",
-    "accesses": "What each memory instruction costs, as far as its address arithmetic tells without running it.",
+    "bounds": "An SM is one of the GPU's processors. Whatever the number of warps, each of them takes each resource "
+    "for so many cycles; the one with most cycles limits the throughput. Of L2 and DRAM an SM has its even share. "
+    "Latency stands among them with the least time of a warp divided by the number of warps that share it.",
+    "stalls": "While the kernel runs with all its warps, what each warp's place on the SM is taken up by: stall "
+    "reasons, as a profiler counts them, each with what the warp then waits for.",
+    "accesses": "What one request of each memory instruction costs: sectors of 32 bytes in global memory, wavefronts "
+    "(passes) in shared memory. Where it takes more than it would without waste, the last column says why.",
     "occupancy": "Occupancy is the number of warps resident on an SM at once. Other warps work while one waits; "
     "registers, shared memory and block size decide how many fit.",
     "kernel": "What the compiler made of the source.",
     "loops": "What one iteration costs, and how many threads it takes to keep the tightest resource busy.",
     "memory": "Requests are instructions of a warp; a sector is 32 bytes, the least that memory moves. Four sectors "
     "per request is what 32 neighbouring 4-byte words need.",
-    "sass": "SASS is the machine code. The compiler schedules it: each instruction carries the cycles to stall and "
-    "the scoreboards it raises (w when its result is written, r when its operands are read) or waits for.",
-    "models": "What published models say of the same counts, each in its own terms.",
+    "sass": "SASS is the machine code. The compiler schedules it: each instruction says how many cycles to stall after "
+    "it, and which scoreboards (flags of results that are still to come) it raises or waits for.",
+    "models": "What published models say of the same counts, each in its own terms. They are shown for comparison: the "
+    "verdict is warpbound's own.",
     "confidence": "What this rests on, and what was assumed because it is not known.",
 }
 HOW_TO_READ = (
@@ -43,6 +47,28 @@ HOW_TO_READ = (
     "the launch; no GPU was involved. Times are of one launch, cycles are of the SM's clock, k, M and G are thousands, "
     "millions and thousand millions."
 )
+
+
+WORDS = {
+    "block": "threads that share one SM and its shared memory; a launch's blocks form its grid",
+    "warp": "32 threads of a block that run together; each thread is one of its lanes",
+    "SM": "streaming multiprocessor, one of the GPU's processors; it holds several blocks at once",
+    "occupancy": "warps resident on an SM over the most it can hold",
+    "latency": "cycles from asking for a result to having it; hidden where other warps have work meanwhile",
+    "bound": "what one resource, or latency, would allow if nothing else mattered; the tightest binds",
+    "pipe": "an SM's unit for one kind of instruction: fma (multiply-add), alu (integers, logic), lsu (loads, stores), "
+    "xu (special functions), tensor, uniform (values of a whole warp), adu (constants, special registers), cbu "
+    "(branches, barriers)",
+    "request": "one memory instruction of one warp",
+    "sector": "32 bytes, the least that a cache or memory moves; a line is four of them",
+    "coalesced": "said of a request whose lanes touch no more sectors than their bytes fill",
+    "wavefront": "one pass through shared memory; words in one of its 32 banks need one pass each (a bank conflict)",
+    "scoreboard": "a flag that an instruction raises until its result is there, and that others wait for",
+    "ILP": "instruction-level parallelism: independent instructions, or loads, of one warp in flight at once",
+    "spills": "registers kept in memory because too few are free",
+    "roofline": "the least of a machine's arithmetic peak and its bandwidth times the flop done per byte",
+    "what-if": "the same prediction made again with one thing changed",
+}
 
 
 @dataclass(frozen=True)
@@ -85,6 +111,7 @@ def contents(results: Sequence[Entry], add: Add, views: Sequence[str] = ()) -> d
         "comparison": as_html(side_by_side(results)) if several else None,
         "together": together,
         "columns": columns,
+        "words": WORDS,
     }
 
 

@@ -9,7 +9,7 @@ from warpbound.analysis.entries import Entry
 from warpbound.report.curve import COLUMNS, table
 from warpbound.report.figures.picture import Axis, Curve, Picture
 from warpbound.report.figures.theme import CYCLE
-from warpbound.report.html.contents import Add, Column, Section
+from warpbound.report.html.contents import WORDS, Add, Column, Section
 from warpbound.report.html.tables import as_html
 
 SOURCE = "the same launch predicted again with one resident block per SM, two, and so on to the most that fit"
@@ -29,7 +29,7 @@ def contents(results: Sequence[Entry], add: Add) -> dict[str, Any]:
     title = _name(answered[0]) if len(answered) == 1 else "Throughput against occupancy"
     subline = f"{answered[0]['mode']}, {answered[0]['scope']}" if len(answered) == 1 else ""
     column = Column("curve", title, subline, (together,), (*each, *refused))
-    return {"title": title, "how_to_read": "", "comparison": None, "together": (), "columns": [column]}
+    return {"title": title, "how_to_read": "", "comparison": None, "together": (), "columns": [column], "words": WORDS}
 
 
 def picture(entries: Sequence[Entry]) -> Picture:

@@ -12,6 +12,7 @@ from warpbound.errors import WarpboundError
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.report.figures import (
     accesses,
+    camping,
     execution,
     occupancy,
     parallelism,
@@ -46,32 +47,59 @@ def written(entry: Entry) -> list[Drawable]:
     for bound in entry["bounds"]:
         if bound["resource"] != "latency" and bound["cycles_per_warp"] > 0:
             limits[bound["resource"]] = np.full(warps.shape, THOUSAND / bound["cycles_per_warp"])
-    every = Bounds("warps per 1000 cycles and SM", limits)
+    every = Bounds("warps per 1000 SM cycles", limits)
     return [stack, throughput.throughput_against_occupancy(warps, every, {"the lowest": (warps, every.rate)})]
 
 
 def _name(entry: Entry, entries: Sequence[Entry]) -> str:
-    """What tells entries apart: GPU, kernel, file."""
-    words = [entry["kernel"], entry["gpu"]]
-    if len({other["program"]["source"] for other in entries if "program" in other}) > 1:
-        words.append(entry["program"]["source"].rpartition("/")[2])
-    return ", ".join(words)
+    """Kernel and GPU; of several answers what tells them apart, the file where nothing else does."""
+    telling = [way for way in (_kernel, _board) if len({way(other) for other in entries}) > 1] or [_kernel, _board]
+    if len({tuple(way(other) for way in telling) for other in entries}) < len(entries):
+        telling.append(_file)
+    return ", ".join(way(entry) for way in telling)
+
+
+def _kernel(entry: Entry) -> str:
+    return str(entry["kernel"])
+
+
+def _board(entry: Entry) -> str:
+    return str(entry["gpu"])
+
+
+def _file(entry: Entry) -> str:
+    return str(entry["program"]["source"]).rpartition("/")[2]
 
 
 def _throughput(entry: Entry) -> Drawable | None:
     curve = entry["figures"]["curve"]
     if curve is None:
         return None
-    limits = Bounds(curve["unit"], {name: np.array(limit) for name, limit in curve["limits"].items()})
+    limits = Bounds(curve["unit"], _limits(entry))
     at, rate = next(iter(curve["predicted"].values()))
     here = throughput.Here(curve["here"], float(np.interp(curve["here"], at, rate)))
-    return throughput.throughput_against_occupancy(curve["warps_per_sm"], limits, curve["predicted"], here)
+    source = f"{OURS}; after {throughput.VOLKOV}, sections 3.6, 3.7 and 4.1"
+    return throughput.throughput_against_occupancy(curve["warps_per_sm"], limits, curve["predicted"], here, source)
+
+
+def _limits(entry: Entry) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """The bounds that the report's table lists, over the warps of an SM: flat, but for latency."""
+    warps = np.array(entry["figures"]["curve"]["warps_per_sm"])
+    resident = max(1, entry["occupancy"]["warps_per_sm"])
+    limits = {}
+    for bound in entry["bounds"]:
+        if bound["cycles_per_warp"] > 0:
+            rate = THOUSAND / bound["cycles_per_warp"]
+            share = warps / resident if bound["resource"] == "latency" else np.ones(len(warps))
+            limits[bound["resource"]] = rate * share
+    return limits
 
 
 def _occupancy(entry: Entry) -> Drawable | None:
     block = occupancy.Block(**entry["figures"]["block"])
     try:
-        return occupancy.occupancy_against_limits(machine.gpu(entry["gpu"]), block)
+        board = machine.override(machine.gpu(entry["gpu"]), entry["figures"].get("limits", {}))
+        return occupancy.occupancy_against_limits(board, block)
     except WarpboundError:  # a board from a file that is not in the catalogue
         return None
 
@@ -82,6 +110,19 @@ def _roofline(entry: Entry) -> Drawable | None:
         return None
     roofs = rooflines.Roofs(own["compute"], own["bandwidth"], frozenset(own["achievable"]))
     return rooflines.roofline(roofs, [rooflines.Spot(entry["kernel"], own["intensity"], own["flops"])])
+
+
+def _partitions(entry: Entry) -> Drawable | None:
+    known = (entry["execution"] or {}).get("partitions")
+    return camping.partition_shares(np.array(known["segments"], np.int64), OURS) if known else None
+
+
+def _partition_map(entry: Entry) -> Drawable | None:
+    known = (entry["execution"] or {}).get("partitions")
+    if not known or not any(known["map"]["partition"]):
+        return None
+    at = np.array(known["map"]["partition"], np.int64)
+    return camping.sampled_at_partitions(at, known["map"]["blocks"], OURS)
 
 
 def _x_graph(entry: Entry) -> Drawable | None:
@@ -97,8 +138,10 @@ def _mwp(entry: Entry) -> Drawable | None:
     return parallelism.mwp_and_cwp(hong_kim_2009.Inputs(**given), np.arange(1.0, most + 1.0))
 
 
-def _timeline(entry: Entry) -> Drawable | None:
-    events = [execution.Event(0, *event) for event in entry["figures"]["timeline"]]
+def one_warp_in_time(entry: Entry) -> Drawable | None:
+    """What one warp does first, in words; None where it is not known."""
+    own = entry["figures"]["timeline"]
+    events = [execution.Event(0, start, end, WAITED.get(kind, kind)) for start, end, kind in own]
     if not events:
         return None
     title = f"One warp in time: its first {events[-1].end:.0f} cycles"
@@ -119,6 +162,17 @@ def _graph(entry: Entry) -> Drawable | None:
 
 
 MOST = "the part that waits longest"
+_ARITHMETIC = dict.fromkeys(
+    (f"waits for {pipe}" for pipe in ("alu", "fma", "fp64", "xu", "tensor", "uniform")), "waits for arithmetic"
+)
+WAITED = _ARITHMETIC | {
+    "waits for lsu": "waits for memory",
+    "waits for tex": "waits for memory",
+    "waits for adu": "waits for special registers or constants",
+    "waits for cbu": "waits for branches or barriers",
+}
+
+
 def _requests(space: str) -> Draw:
     """The request that wastes most, of those to global or to shared memory."""
 
@@ -150,10 +204,10 @@ BESIDE: dict[str, tuple[Draw, ...]] = {
     "latency": (lambda entry: latency_stack([entry]),),
     "bounds": (_throughput,),
     "occupancy": (_occupancy,),
-    "memory": (_roofline,),
+    "memory": (_roofline, _partitions, _partition_map),
     "accesses": (_requests("global"), _requests("shared")),
     "stalls": (_warps,),
-    "sass": (_timeline, _graph),
+    "sass": (one_warp_in_time, _graph),
     "models": (_x_graph, _mwp),
 }
 

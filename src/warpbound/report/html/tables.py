@@ -5,7 +5,7 @@ A view that is added to the report for terminals thus stands in the HTML report 
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from markupsafe import Markup
 from rich.console import Console, Group, RenderableType
@@ -40,8 +40,11 @@ def as_html(part: RenderableType) -> Markup:
 def _paragraph(text: Text) -> Markup:
     if not text.plain.strip():
         return Markup("")
-    style = _class(str(text.style))
-    lines = [Markup("<p{}>{}</p>").format(style, _spans(line)) for line in text.split("\n") if line.plain.strip()]
+    lines = [
+        Markup("<p{}>{}</p>").format(_class(str(text.style), line.plain.startswith("- ") and "item"), _spans(line))
+        for line in text.split("\n")
+        if line.plain.strip()
+    ]
     return Markup("\n").join(lines)
 
 
@@ -60,8 +63,8 @@ def _run(words: str, style: str) -> Markup:
     return Markup("<span{}>{}</span>").format(kind, words) if kind else Markup("{}").format(words)
 
 
-def _class(style: str) -> Markup:
-    names = [name for name in _CLASSES if name in style.split()]
+def _class(style: str, further: str | Literal[False] = "") -> Markup:
+    names = [name for name in _CLASSES if name in style.split()] + ([further] if further else [])
     return Markup(' class="{}"').format(" ".join(names)) if names else Markup("")
 
 

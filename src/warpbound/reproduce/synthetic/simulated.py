@@ -30,21 +30,21 @@ def reference(setting: Setting = DEFAULT) -> Throughput:
 
 def rows(
     board: Gpu, alphas: Sequence[float], warps: tuple[int, int] | None, setting: Setting
-) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     """For each alpha its title and its rows: loads and additions per cycle and SM, simulated and by the basic model."""
     machine = on_board(board)
     chosen = range(warps[0], min(warps[1], machine.max_warps) + 1) if warps else whole_warps(machine).astype(int)
     for alpha in alphas:
-        found = []
-        for n in chosen:
-            loads = loads_per_cycle(machine, int(n), alpha, setting)
-            found.append(
-                {
-                    "alpha": alpha,
-                    "warps_per_sm": int(n),
-                    "loads_per_cycle": loads,
-                    "adds_per_cycle": THREADS * alpha * loads,
-                    "model_loads_per_cycle": float(basic(machine, n, alpha)),
-                }
-            )
-        yield f"alpha {alpha:g}", found
+        yield f"alpha {alpha:g}", _rows(machine, alpha, [int(n) for n in chosen], setting)
+
+
+def _rows(machine: Machine, alpha: float, warps: Sequence[int], setting: Setting) -> Iterator[dict[str, Any]]:
+    for n in warps:
+        loads = loads_per_cycle(machine, n, alpha, setting)
+        yield {
+            "alpha": alpha,
+            "warps_per_sm": n,
+            "loads_per_cycle": loads,
+            "adds_per_cycle": THREADS * alpha * loads,
+            "model_loads_per_cycle": float(basic(machine, n, alpha)),
+        }

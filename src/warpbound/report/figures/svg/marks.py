@@ -12,7 +12,7 @@ from warpbound.report.figures.picture import Arrows, Band, Bars, Boxes, Curve, L
 from warpbound.report.figures.svg.scales import Reals, Scale
 
 NEAR = 0.15  # pixels by which a line may leave out its points
-SMALL, LARGE, STAR = 3.2, 4.6, 7.0  # radii of marks on curves, of points, of stars
+SMALL, LARGE, STAR = 3.2, 4.6, 9.0  # radii of marks on curves, of points, of stars
 DASHES = {
     "solid": "", "dot": "1.5 3.5", "dash": "7 4", "dashdot": "7 3 1.5 3", "longdash": "12 4",
 }  # fmt: skip
@@ -154,7 +154,8 @@ def _curve(layer: Curve, look: Look, plot: Plot) -> str:
 
 def _points(layer: Points, look: Look, plot: Plot) -> str:
     x, y = plot.x.at(layer.x), plot.y.at(layer.y)
-    drawn = marks(look.symbol, x, y, look.colour, STAR if look.symbol == "star" else LARGE)
+    size = STAR if look.symbol == "star" else LARGE
+    drawn = "" if look.symbol == "none" else marks(look.symbol, x, y, look.colour, size)
     sides = [layer.place] * len(layer.texts) if isinstance(layer.place, str) else layer.place
     beside = [_beside(*one) for one in zip(layer.texts, x, y, sides, strict=False) if one[0]]
     return drawn + "".join(beside)
@@ -221,7 +222,8 @@ def rule(layer: Rule, plot: Plot) -> str:
     if layer.along == "y":
         x = float(plot.x.at(layer.at)[0])
         line = f"M{place(x)} {place(plot.y.start)}V{place(plot.y.end)}"
-        words = turned(layer.text, x - 4, plot.y.start - 5, f' class="{colour}"', -90)
+        foot = plot.y.start + layer.lift * (plot.y.end - plot.y.start)
+        words = turned(layer.text, x - 4, foot - 5, f' class="{colour}"', -90)
     else:
         y = float(plot.y.at(layer.at)[0])
         line = f"M{place(plot.x.start)} {place(y)}H{place(plot.x.end)}"

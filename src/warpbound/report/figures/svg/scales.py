@@ -26,8 +26,8 @@ FAR = 20_000.0  # pixels: further out nothing is seen, and renderers lose precis
 MARGIN = 0.05   # share of an axis without a span that stays empty at its ends
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 FEW_DECADES = 2
-THOUSANDS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-WITH_PREFIX = 1e4  # as in `drawing`
+THOUSANDS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+WITH_PREFIX, FAR_OUT = 1e4, 20.0  # as in `drawing`
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,10 @@ def ticks(axis: Axis, over: Scale, most: int) -> list[tuple[float, str]]:
     if axis.names:
         return [(float(n), name) for n, name in enumerate(axis.names) if low <= n <= high]
     found = _decades(low, high, most) if over.log else _even_steps(low, high, most)
-    prefixed = axis.scale == "log" or max(abs(low), abs(high)) >= WITH_PREFIX
+    largest = max(abs(low), abs(high))
+    if axis.scale != "log" and largest >= max(WITH_PREFIX, FAR_OUT * (high - low)):
+        return [(value, f"{value:,.9g}") for value in found]
+    prefixed = axis.scale == "log" or largest >= WITH_PREFIX
     return [(value, _word(value) if prefixed else f"{value:.6g}") for value in found]
 
 

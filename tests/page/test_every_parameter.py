@@ -1,0 +1,107 @@
+"""Every parameter that an answer takes can be set, on every board, from where it stands."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from warpbound import machine
+from warpbound.board_parameters import CARRIED, NOT_ASKED_FOR, ONE_IF_ABSENT, PARAMETERS, STAND_INS, UNITS
+from warpbound.headline.parameters import FITTED, Parameters, known
+from warpbound.headline.stand_ins import stand_ins
+from warpbound.isa.latency_classes import NUMBERS, stated
+from warpbound.latency import memory_latency
+from warpbound.machine import Gpu
+from warpbound.memory.hierarchy import facts
+from warpbound.page.controls import of_gpu, of_set_gpu
+from warpbound.workload import Memory
+from warpbound.workload.files.lanes import OWN_WIDTH, alu_latency, issue_rate, pipe_cycles, stretch
+
+BOARDS = machine.catalogue()
+OTHERS = {"issue_width", "issue_gap", "reissue_cost", "miss_registers", "atomic_rate", "store_piece_cost"}
+
+
+def known_of(board: Gpu) -> list[float]:
+    """What the headline prediction takes of a board."""
+    values = known(board).values
+    return [float(getattr(values, one.name)) for one in fields(Parameters)]
+
+
+def taken(board: Gpu) -> list[float]:
+    """All that models take of it: headline, waits of a warp, widths, what a board says of its memory and caches."""
+    memory, held = memory_latency(board, 1.4e9), facts(board, 4, 16384)
+    asked = ("l2_bandwidth", "dram_achievable_bandwidth", "dram_bandwidth", "sm_count", "boost_clock", "launch_cost")
+    return [
+        *known_of(board), memory.l1, memory.l2, memory.dram, memory.shared, *memory.tensor.values(),
+        *(stated(name, board.arch) * memory.longer.get(name, 1.0) for name in NUMBERS),
+        *(cycles for row in (memory.timing.cycles.values() if memory.timing else ()) for cycles in row),
+        board.get("miss_registers") or 32.0 * board.limits.max_warps_per_sm,
+        Memory(store_pieces=1e3).l1_cycles(90, 128.0, board.get("store_piece_cost")),
+        held.l1_bytes, held.l2_bytes, held.lead_reach, *(board.get(name) or 0.0 for name in asked),
+        *(pipe_cycles(board, pipe) for pipe in OWN_WIDTH), issue_rate(board), alu_latency(board),
+    ]  # fmt: skip
+
+
+def test_of_every_parameter_it_is_said_what_stands_in_for_it() -> None:
+    """A parameter that is added must be fitted, taken from elsewhere, or named as one that no answer asks for."""
+    architecture = {*OWN_WIDTH.values(), *NUMBERS, *OTHERS}
+    on_every_board = {name for name, one in PARAMETERS.items() if one.required_from}
+    said = {*FITTED, *STAND_INS, *ONE_IF_ABSENT, *NOT_ASKED_FOR, *architecture} | on_every_board
+    assert set(PARAMETERS) - said == set()
+    assert {name for name in STAND_INS if name in FITTED or name in architecture} == set()
+
+
+@pytest.mark.parametrize("key", BOARDS)
+def test_every_number_that_the_headline_takes_has_a_slider_where_it_stands(key: str) -> None:
+    board = machine.gpu(key)
+    controls = {one.key.removeprefix("gpu."): one for one in of_gpu(board)}
+    values = known(board).values
+    assert set(FITTED) <= set(controls)
+    for name in FITTED:
+        unit = board.parameters[name].unit if name in board.parameters else PARAMETERS[name].units[0]
+        assert controls[name].value * UNITS[unit] == pytest.approx(getattr(values, name), rel=0.006), name
+        if name not in board.parameters:
+            assert controls[name].origin.startswith("from "), name
+        elif board.parameters[name].how == "assumed":
+            assert controls[name].origin == "assumed"
+    assert len({one.title for one in controls.values()}) == len(controls)
+
+
+@pytest.mark.parametrize("key", BOARDS)
+def test_what_is_taken_instead_can_be_set_and_changes_nothing_by_itself(key: str) -> None:
+    """Setting a stand-in to its own value leaves every number that a model takes; setting another changes one."""
+    board = machine.gpu(key)
+    before = taken(board)
+    quiet = set(STAND_INS)  # of which `taken` does not tell
+    for name, one in stand_ins(board).items():
+        same = machine.override(board, {name: one.value})
+        assert same.parameters[name].unit == one.unit or name in STAND_INS, name
+        np.testing.assert_allclose(taken(same), before, rtol=1e-12, err_msg=name)
+        if name not in quiet:
+            assert taken(machine.override(board, {name: 0.5 * one.value})) != before, name
+
+
+@pytest.mark.parametrize("key", BOARDS)
+def test_every_slider_of_a_board_can_be_set(key: str) -> None:
+    board = machine.gpu(key)
+    for one in of_gpu(board):
+        name = one.key.removeprefix("gpu.")
+        changed = machine.override(board, {name: 2.0 * one.value})
+        assert changed.parameters[name].value == 2.0 * one.value
+        stands = {each.key: each.value for each in of_set_gpu(changed, board, {one.key: 2.0 * one.value})}
+        assert stands[one.key] == one.value
+        for follower in CARRIED.get(name, ()):
+            if follower in FITTED and follower not in board.parameters:
+                at = stands[f"gpu.{follower}"] * UNITS[PARAMETERS[follower].units[0]]
+                assert at == pytest.approx(getattr(known(changed).values, follower)), follower
+
+
+def test_widths_slow_a_pipe_in_proportion() -> None:
+    for board in (machine.gpu("h200"), machine.gpu("gtx480")):
+        lanes = stand_ins(board)["fma_lanes"].value
+        half = machine.override(board, {"fma_lanes": lanes / 2})
+        assert stretch(half, "fma") == pytest.approx(2.0)
+        assert pipe_cycles(half, "fma") == pytest.approx(2 * pipe_cycles(board, "fma"))
+        assert stretch(half, "lsu") == 1.0
+    old = machine.override(machine.gpu("gtx480"), {"fma_lanes": 8.0})
+    assert pipe_cycles(old, "alu") == pipe_cycles(old, "fma") == 32 * old.limits.sub_cores / 8  # one kind of cores

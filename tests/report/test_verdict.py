@@ -1,0 +1,80 @@
+"""The first lines: how long, what binds and by how much, what to try first, and what the answer does not know."""
+
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from warpbound.report.details import stalls
+from warpbound.report.verdict import verdict
+
+DRAM = {"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}
+L2 = {"resource": "l2", "cycles_per_warp": 38.9, "utilization": 0.74}
+LATENCY = {"resource": "latency", "cycles_per_warp": 61.0, "utilization": 0.99}
+FASTER_CLOCK = {"change": "a memory clock 10 % higher", "speedup": 1.9, "why": "it is"}
+FEWER_BYTES = {"change": "half the DRAM traffic", "speedup": 1.72, "why": "it is"}
+
+
+def entry(**given: Any) -> dict[str, Any]:
+    return {
+        "gpu_name": "T4", "time_s": 1e-3, "time_interval_s": [9e-4, 1.2e-3], "bottleneck": "dram", "runner_up": "l2",
+        "bounds": [DRAM, L2], "scope": "whole kernel", "warps_needed": 20.6, "not_executed": None, "launch": None,
+        "occupancy": {"warps_per_sm": 64, "max_warps_per_sm": 64, "limiters": ["warps"]},
+        "whatifs": [FASTER_CLOCK, FEWER_BYTES], "confidence": {"assumed": []},
+    } | given  # fmt: skip
+
+
+def lines(one: dict[str, Any]) -> list[str]:
+    console = Console(width=200, highlight=False)
+    with console.capture() as captured:
+        console.print(verdict(one))
+    return captured.get().splitlines()
+
+
+def test_what_binds_by_how_much_and_what_to_do_stand_in_four_lines() -> None:
+    assert lines(entry()) == [
+        "Time 1 ms, probably between 900 us and 1.2 ms.",
+        "DRAM bandwidth binds: 50 SM cycles per warp, 96 % in use; next L2 bandwidth (38.9; 74 % in use).",
+        "64 of 64 warps are resident; 21 would hide the latency: more occupancy buys nothing.",
+        "First to try: half the DRAM traffic, 1.72x as fast.",
+    ]
+
+
+def test_latency_is_no_resource_that_could_be_in_use() -> None:
+    said = lines(entry(bottleneck="latency", runner_up="dram", bounds=[LATENCY, DRAM]))[1]
+    assert said == "Latency binds: 61 SM cycles per warp; next DRAM bandwidth (50; 96 % in use)."
+
+
+@pytest.mark.parametrize("whatifs", [[], [FASTER_CLOCK]])
+def test_a_faster_clock_is_nothing_to_try(whatifs: list[dict[str, Any]]) -> None:
+    assert lines(entry(whatifs=whatifs))[-1] == "No change to the kernel tried here would help by half a per cent."
+
+
+@pytest.mark.parametrize(
+    "note, warned",
+    [
+        ("unknown contents of 'row' read in line 14 and taken as 0; branches in line 14 depend on it", True),
+        ("unknown contents of 'x' read in line 9 and taken as 0; addresses in line 9 depend on it", False),
+        ("unknown contents of 'x' read in line 9 and taken as 0", False),
+    ],
+)
+def test_contents_that_decide_branches_and_were_not_given_come_first(note: str, *, warned: bool) -> None:
+    said = lines(entry(confidence={"assumed": [note]}))
+    assert said[1].startswith("This is the time for zeros: contents of 'row' decide branches") == warned
+
+
+@pytest.mark.parametrize("reason, meaning", [("long scoreboard", "global or local"), ("lg throttle", "queue to L1")])
+def test_stall_reasons_are_explained(reason: str, meaning: str) -> None:
+    console = Console(width=80, highlight=False)
+    with console.capture() as captured:
+        console.print(stalls({"stalls": [{"reason": reason, "cycles": 10.0, "share": 1.0}]}))
+    row = captured.get().splitlines()[1]
+    assert reason in row
+    assert meaning in row
+
+
+def test_every_reason_that_the_prediction_names_is_explained() -> None:
+    from warpbound.headline.stalls import REASONS
+    from warpbound.report.words import STALL_WORDS
+
+    assert set(REASONS) == set(STALL_WORDS)
