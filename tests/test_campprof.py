@@ -138,7 +138,7 @@ def test_configurations_that_do_not_fit_are_noted() -> None:
     notes = " ".join(predicted(one, BOARD, TABLE)["notes"])
     assert "steps of 8 warps" in notes
     assert "too few" in notes
-    fits_well = Measured({"gld_64": 1000.0}, grid=4096, block=256, warps=16)
+    fits_well = Measured({"gld_64": 1000.0}, grid=4096, block=512, warps=16)
     assert len(predicted(fits_well, BOARD, TABLE)["notes"]) == 1
 
 
@@ -156,6 +156,8 @@ def test_text_shows_advice_band_and_the_configuration() -> None:
         (["--grid", "1", "--block", "32", "--warps", "1"], 2, "No transaction is counted"),
         ([*TRANSPOSE, "--warps", "33"], 2, "holds 32 at most"),
         ([*TRANSPOSE, "--warps", "0"], 2, "--warps"),
+        ([*TRANSPOSE[:-1], "513", "--warps", "8"], 2, "GTX 280 has 512 at most"),
+        ([*TRANSPOSE[:-1], "32,32", "--warps", "8"], 2, "1024 threads"),
         ([*TRANSPOSE, "--warps", "8", "--time", "-1"], 2, "is no time"),
         (["--gld64", "-5", "--grid", "1", "--block", "32", "--warps", "1"], 2, "--gld64"),
         ([*TRANSPOSE, "--warps", "8", "--gpu", "h200"], 1, "no benchmark data"),

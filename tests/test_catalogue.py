@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -255,15 +254,8 @@ def test_the_page_names_every_required_parameter() -> None:
 
 def test_one_board_is_read_without_the_others() -> None:
     code = (
-        "import sys, time; from warpbound import machine; begun = time.perf_counter(); machine.catalogue();"
+        "import sys; from warpbound import machine; machine.catalogue();"
         "machine.gpu('h200'); print(machine._shipped.cache_info().currsize, 'rich' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "False"]
-
-
-def test_the_whole_catalogue_is_read_in_a_moment() -> None:
-    begun = time.process_time()
-    for key in catalogue():
-        load((GPUS / f"{key}.toml").read_text(), key, key)
-    assert time.process_time() - begun < 2.0

@@ -6,6 +6,7 @@ is compared only under the NVRTC version that it names in its first comment.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from warpbound.program import nvrtc
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```console\n\$ (?P<command>.*?)\n(?P<output>.*?)```", re.S)
+PROGRESS = re.compile(r"warpbound: .* \.\.\.(?: \d+ s)?")  # what a slow machine says meanwhile
 VERSION = re.compile(r"<!-- output of NVRTC ([\d.]+) -->")
 
 
@@ -25,9 +27,10 @@ def printed(command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "80"}
     done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
-    return "\n".join(line.rstrip() for line in (done.stdout + done.stderr).splitlines()).strip("\n") + "\n"
+    lines = [line.rstrip() for line in (done.stdout + done.stderr).splitlines() if not PROGRESS.fullmatch(line)]
+    return "\n".join(lines).strip("\n") + "\n"
 
 
 @pytest.mark.cuda
@@ -46,8 +49,25 @@ def test_output_in_the_docs_is_current(page: Path, request: pytest.FixtureReques
         assert block["output"] == printed(block["command"]), block["command"]
 
 
+@pytest.mark.cuda
+def test_the_python_of_the_readme_prints_what_it_says() -> None:
+    found = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert found
+    done = subprocess.run([sys.executable, "-c", found[1]], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "[1. 3. 5.]", done.stderr
+    assert "GPU: [1. 3. 5.]" in found[1]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text()):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_says_what_is_missing() -> None:
+    done = subprocess.run(["make", "demo", "BIN=nowhere"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "There is no nowhere/warpbound. Run `make venv` first" in done.stderr

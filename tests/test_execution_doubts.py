@@ -1,14 +1,19 @@
 """What an executed launch says of its own doubts: errors first, heavy blocks that a sample may miss."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import warpbound
+from warpbound import emulate
+from warpbound.analysis import timing
 from warpbound.cli import main
+from warpbound.headline.launch import LaunchPrediction
 
 pytestmark = pytest.mark.cuda
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -31,6 +36,13 @@ extern "C" __global__ void by_data(const int* n, float* y) {
     int m = n[blockIdx.x];
     for (int i = 0; i < m; i++) s = s * 1.0001f + 0.5f;
     y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+}
+extern "C" __global__ void one_in_17(const float* x, float* y) {
+    if (blockIdx.x % 17) return;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float s = 0;
+    for (int j = 0; j < 200; j++) s += x[(i + j * 64) % 4096];
+    y[i] = s;
 }
 extern "C" __global__ void alike(const float* x, float* y, int n) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) y[i] = 2 * x[i];
@@ -84,6 +96,17 @@ def test_no_warning_where_every_block_was_executed_or_all_do_the_same():
     assert notes("by_block", {"y": y[: 2 * 128]}, grid=2)[1] == []
     x = np.zeros(1 << 20, np.float32)
     assert notes("alike", {"x": x, "y": x, "n": 1 << 20}, grid=1000)[1] == []
+
+
+def test_blocks_most_of_which_end_at_once_are_counted_within_the_stated_error():
+    args = {"x": np.ones(4096, np.float32), "y": np.zeros(1000 * 128, np.float32)}
+    program = warpbound.compile(WORK, "h200", kernel="one_in_17")
+    launch = warpbound.launch(grid=1000, block=128, args=args)
+    found = warpbound.analyze(program, "h200", launch)
+    wanted = emulate.trace(program, launch, range(1000)).executed.sum()
+    error = found["sample"]["sampling_error"]
+    assert 0 < error < 0.5
+    assert abs(found["instructions"]["warp_instructions"] / wanted - 1) < 2 * error
 
 
 TOGETHER = """
@@ -159,3 +182,13 @@ def test_a_load_that_no_lane_does_waits_for_no_memory(tmp_path):
     always, _ = parts(0)
     assert never["dram"] == never["l2"] == 0 < always["l2"] + always["dram"]
     assert by_level["dram"] == by_level["l1"]
+
+
+def test_the_longest_warp_that_sets_the_time_leaves_another_resource_as_runner_up():
+    found = LaunchPrediction(1e-6, (9e-7, 2e-6), 1.0, {}, {}, {}, "latency", "issue", 1.0, {}, {}, ())
+    case = SimpleNamespace(clock_hz=1e9)
+    work = SimpleNamespace(timed=SimpleNamespace(cycles=1000.0), longest_warp=3.0)
+    held = timing._at_least(found, case, work)
+    assert (held.time_s, held.bottleneck, held.runner_up) == (3e-6, "latency", "issue")
+    held = timing._at_least(replace(found, bottleneck="dram"), case, work)
+    assert (held.bottleneck, held.runner_up) == ("latency", "dram")

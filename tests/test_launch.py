@@ -19,7 +19,6 @@ from warpbound.kernel_launch import (
     Argument,
     Launch,
     aliased,
-    bind,
     check,
     contents,
     launch,
@@ -200,6 +199,30 @@ def test_missing_or_unreadable_file_is_refused(tmp_path):
             launch(tmp_path / name)
 
 
+def test_a_file_may_lack_what_is_said_elsewhere(tmp_path):
+    args = '[[args]]\nname = "n"\nvalue = 7\n'
+    whole = launch(written(tmp_path, args), grid=4, block=(32, 2))
+    assert (whole.grid, whole.block, whole.args) == ((4, 1, 1), (32, 2, 1), (Argument("n", "scalar", value=7),))
+    assert launch(written(tmp_path, "block = 64\n"), grid=4).block == (64, 1, 1)
+    with pytest.raises(InputError, match="block is missing"):
+        launch(written(tmp_path, args), grid=4)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    (tmp_path / "launch.toml").write_bytes(b"\xef\xbb\xbfgrid = 2\r\nblock = 64\r\n")
+    assert launch(tmp_path / "launch.toml").grid == (2, 1, 1)
+
+
+def test_a_record_is_a_struct_by_value():
+    kind = np.dtype([("scale", "f4"), ("n", "i4")])
+    record = np.array([(2.5, 7)], kind)
+    for value in (record[0], np.array((2.5, 7), kind)):
+        (argument,) = launch(grid=1, block=1, args={"p": value}).args
+        assert argument == Argument("p", "bytes", bytes=record.tobytes())
+    with pytest.raises(CommandError, match="which no kernel takes"):
+        launch(grid=1, block=1, args={"p": record})
+
+
 # --- the schema accepts what the reader accepts ---
 
 
@@ -304,6 +327,8 @@ def test_python_values_become_arguments():
         ({"grid": 1, "block": 1, "args": {"x": np.zeros(0)}}, "which no kernel takes"),
         ({"grid": 1, "block": 1, "args": {"x": 2**64}}, "does not fit 64 bits"),
         ({"grid": 1, "block": 1, "args": {-1: 2}}, "-1 names no argument"),
+        ({"grid": 1, "block": 1, "args": [3, 4]}, "[3, 4] names no arguments"),
+        ({"grid": 1, "block": 1, "args": 3}, "3 names no arguments"),
     ],
 )
 def test_python_refusals(changes, part):
@@ -358,28 +383,3 @@ def test_check_names_the_limit(changes, limit):
 def test_check_accepts_what_is_at_the_limits():
     check(launch(grid=(2**31 - 1, 65535, 65535), block=(16, 1, 64), smem=232448))
     check(launch(grid=(16, 65535, 3), block=(1, 1024), cluster=16))
-
-
-# --- arguments to parameters ---
-
-
-def test_bind_goes_by_name_or_by_order():
-    made = launch(grid=1, block=1, args={"b": 1, "a": 2, 2: 3}).args
-    assert [argument.value for argument in bind(made, ["a", "b", "c"])] == [2, 1, 3]
-    assert [argument.value for argument in bind(made, ["", "", ""])] == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    "args, parameters, part",
-    [
-        ({"lenght": 1}, ["length"], "no parameter 'lenght'. Did you mean 'length'?"),
-        ({"a": 1, 1: 1}, ["a"], "argument 1 ('1') is one too many. The kernel has 1 parameters"),
-        ({"a": 1, 0: 1}, ["a", "b"], "parameter 0 is given twice"),
-        ({"a": 1}, ["a", "b", "c"], "no value for parameter b, c."),
-        ({"a": 1}, ["", ""], "no value for parameter 1."),
-    ],
-)
-def test_bind_refusals(args, parameters, part):
-    with pytest.raises(InputError) as refusal:
-        bind(tuple(Argument(name, "scalar", value=value) for name, value in args.items()), parameters)
-    assert part in str(refusal.value)

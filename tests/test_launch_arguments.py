@@ -1,5 +1,6 @@
 """Arguments: their contents, their bytes and the words that say them."""
 
+import struct
 from contextlib import suppress
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.errors import CommandError, InputError, WarpboundError
-from warpbound.kernel_argument import DTYPES
+from warpbound.kernel_argument import DTYPES, check_elements, from_value
 from warpbound.kernel_launch import Argument, contents, launch, pack, parse_argument, parse_dim, pieces
 
 
@@ -65,6 +66,39 @@ def test_pack_heeds_the_declared_type(word, declared, packed):
 )
 def test_pack_fills_every_element_of_a_vector(word, size_B, declared, packed):
     assert pack(parse_argument(word), size_B, declared) == bytes.fromhex(packed)
+
+
+def test_a_number_is_no_struct():
+    assert pack(parse_argument("p=0"), 24, "Params") == bytes(24)
+    assert pack(parse_argument("p=5"), 16, "__int128") == (5).to_bytes(16, "little")
+    for word in ("p=5", "p=2.5"):
+        with pytest.raises(InputError, match="'p' does not fit its parameter of 24 bytes. Give a struct as bytes"):
+            pack(parse_argument(word), 24, "Params")
+
+
+def test_numbers_that_numpy_counts_with_take_the_declared_type():
+    assert pack(from_value("n", np.int64(7)), 4, "int") == pack(from_value("n", 7), 4, "int")
+    assert pack(from_value("a", np.array(2.5)), 4, "float") == struct.pack("<f", 2.5)
+    with pytest.raises(InputError, match="does not fit i32"):
+        pack(from_value("n", np.int64(2**31)), 4, "int")
+
+
+@pytest.mark.parametrize(
+    "dtype, declared",
+    [("f64", "const float* __restrict__"), ("f32", "double *"), ("i64", "int*"), ("i64", "const unsigned int[]")],
+)
+def test_elements_of_another_size_than_declared_are_refused(dtype, declared):
+    with pytest.raises(InputError, match=f"'x' is an array of {dtype}; its parameter is declared"):
+        check_elements(Argument("x", "array", dtype, (4,)), declared)
+
+
+@pytest.mark.parametrize(
+    "dtype, declared",
+    [("f32", "float*"), ("f32", "const float4*"), ("i8", "int*"), ("f32", "unsigned int*"), ("u64", "size_t*"),
+     ("f64", "void*"), ("f64", "T*"), ("f64", ""), ("f64", "float**")],
+)  # fmt: skip
+def test_elements_as_declared_or_of_a_type_that_says_nothing_are_taken(dtype, declared):
+    check_elements(Argument("x", "array", dtype, (4,)), declared)
 
 
 @pytest.mark.parametrize("word, declared", [("a=2.5", "int"), ("a=-1", "unsigned"), ("a=1", "bool")])

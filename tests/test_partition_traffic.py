@@ -1,17 +1,21 @@
 """Traffic over memory partitions in `analyze`: closed forms of rows and columns, and silence elsewhere."""
 
 import io
+import json
 
 import numpy as np
 import pytest
+from jsonschema import Draft202012Validator
 from rich.console import Console
 
 import warpbound
+from warpbound.analysis import Settings, analyze
 from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.emulate import trace
 from warpbound.kernel_launch import launch
 from warpbound.machine import gpu, override
-from warpbound.report import details
+from warpbound.report import details, html
+from warpbound.report.document import as_json, document, schema
 
 SOURCE = """
 extern "C" __global__ void rows(float* to) { to[blockIdx.x * 32 + threadIdx.x] = 1.0f; }
@@ -45,6 +49,28 @@ def test_columns_camp():
     assert apart["camping_at_once"] == 2.0
     # 64 mod 6 = 4, so that lanes take turns over three of six partitions: 11, 11 and 10 of them
     assert sorted(followed("columns", 6, [0])["segments"]) == [0, 0, 0, 10, 11, 11]
+
+
+def test_the_map_has_the_partition_of_each_access_of_a_blocks_first_warp():
+    found = followed("rows", 8, [0, 3, 16, 19])["map"]  # 128 B each: two blocks to a partition
+    assert found == {"blocks": [0, 3, 16, 19], "partition": [[0], [1], [0], [1]]}
+    assert followed("columns", 6, [0, 64])["map"]["partition"] == [[0], [1]]
+    many = followed("rows", 8, range(100))["map"]
+    assert len(many["blocks"]) == len(many["partition"]) == 32
+
+
+def test_a_report_has_the_map_where_the_mapping_is_known():
+    board = override(gpu("t4"), {"memory_partitions": 8.0, "partition_width": 256.0})
+    program = warpbound.compile(SOURCE, board, kernel="columns")
+    asked = launch(grid=(128, 1, 1), block=(32, 1, 1), args={"to": np.zeros(32 * 4096, np.float32)})
+    settings = Settings(views=html.VIEWS)
+    entry = analyze(program, board, asked, settings)
+    Draft202012Validator(schema("analyze")).validate(json.loads(as_json(document("analyze", [entry]))))
+    text = html.page([entry], "warpbound analyze")
+    assert "Where sampled blocks meet memory partitions" in text
+    assert "What each partition carries" in text
+    without = html.page([analyze(program, gpu("t4"), asked, settings)], "warpbound analyze")
+    assert "meet memory partitions" not in without
 
 
 def test_only_boards_with_a_known_mapping():

@@ -85,7 +85,7 @@ def test_models_are_reached_by_their_names() -> None:
 
 @pytest.mark.skipif(not EMULATES, reason="the emulator is not there yet")
 def test_run_takes_a_program_and_a_launch() -> None:
-    run: Any = warpbound.run  # type: ignore[attr-defined]
+    run: Any = warpbound.run
     assert list(inspect.signature(run).parameters)[:2] == ["program", "launch"]
 
 
@@ -127,3 +127,23 @@ def _python(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "said"),
+    [
+        (3, {}, "The source is a int"),
+        ("__global__ void k() {}", {"defines": ["A=1"]}, "defines is"),
+        ("__global__ void k() {}", {"options": "-G"}, "Give a list: ..-G.."),
+        ("__global__ void k() {}", {"include": "headers"}, "Give a list: ..headers.."),
+    ],
+)
+def test_compile_refuses_values_of_another_kind(source: Any, more: dict[str, Any], said: str) -> None:
+    with pytest.raises(warpbound.CommandError, match=said):
+        warpbound.compile(source, "h200", **more)
+
+
+@pytest.mark.cuda
+def test_a_macro_that_is_true_is_one() -> None:
+    text = "#if YES != 1 || NO != 0\n#error wrong\n#endif\n__global__ void k() {}"
+    assert warpbound.compile(text, "h200", defines={"YES": True, "NO": False}).title == "k"

@@ -242,6 +242,11 @@ def test_illegal_launches_are_refused(launch, message):
         occupancy(*launch)
 
 
+def test_arrays_that_do_not_broadcast_are_refused():
+    with pytest.raises(CommandError, match=r"shapes \(2,\), \(3,\) do not go together"):
+        occupancy("h200", [32, 64], [16, 32, 64], 0)
+
+
 def test_illegal_barriers_and_grid_are_refused():
     with pytest.raises(CommandError, match="17 barriers per block"):
         occupancy("h200", 256, 32, 0, barriers=17)

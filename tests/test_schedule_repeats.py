@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sass_listing import code
-from test_schedule import streams
+from test_schedule_simulated import streams
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule, Wait, control_words, dependences, duration, repeats, schedule
 from warpbound.schedule.warp import Warp

@@ -267,3 +267,17 @@ def test_wrong_words_end_with_2(words: tuple[str, ...]) -> None:
     code, said = ask(*words)
     assert code == 2
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["tx * 2 + ty"], "Taken to be the same in all threads: tx and ty."),
+        (["a[min(threadIdx.x, m) + warpSize * n]"], "Taken to be the same in all threads: m and n."),
+        (["a[threadIdx.x * n]", "--where", "n=4"], None),
+    ],
+)
+def test_names_without_a_value_are_said_to_be_the_same_in_all_threads(words: list[str], said: str | None) -> None:
+    done = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["coalescing", *words])
+    assert done.exit_code == 0
+    assert (said in done.stdout) if said else ("Taken to be the same" not in done.stdout)

@@ -12,6 +12,7 @@ from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
+from warpbound.whatif.alternatives import doubled
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
 
@@ -55,6 +56,14 @@ def test_twice_the_ilp_of_a_large_launch_counts_its_time() -> None:
     assert one(made, "ILP").speedup == pytest.approx((2 + 32) / (2 + 17))
 
 
+def test_instructions_in_pairs_stay_in_pairs() -> None:
+    # latency 1600 / 32 = 50 cycles, issue 240 slots / 4 = 60: two items wait half as long, but issue as many slots each
+    made = work(latency=1600.0, parts={"dram": 1600.0}, warp_instructions=300.0, issue_slots=240.0)
+    assert not any(change.startswith("twice") for change in found(made))
+    assert predict(doubled(made), PLACE).cycles["issue"] == pytest.approx(120)
+    assert one(replace(made, thread_instructions=2400.0), "divergence").speedup == pytest.approx(60 / 50)
+
+
 def test_no_bank_conflicts_takes_their_wavefronts_away() -> None:
     made = work(
         memory=Memory(shared_wavefronts_load=300.0, shared_wavefronts_store=60.0, shared_wavefronts_atomic=40.0,
@@ -78,6 +87,17 @@ def test_coalescing_moves_only_what_is_asked_for() -> None:
     cached = work(memory=replace(made.memory, dram_bytes_read=256.0))  # what DRAM never sent is not saved there
     # L1 128 cycles; then L1 16, latency 25, issue 25
     assert one(cached, "coalesced").speedup == pytest.approx(128 / 25)
+
+
+def test_coalesced_stores_hand_whole_lines_over() -> None:
+    scattered = Memory(global_store_requests=4.0, l1_sectors_store=128.0, l1_wavefronts=128.0, store_pieces=128.0,
+                       l2_sectors_written=128.0, ideal_sectors=16.0)  # fmt: skip
+    # 128 pieces, one in four cycles: 512; then L1 16, L2 8, latency 25, issue 25
+    assert one(work(memory=scattered), "coalesced").speedup == pytest.approx(512 / 25)
+    small = work(memory=replace(scattered, ideal_sectors=4.0), latency=160.0, warp_instructions=20.0)
+    assert one(small, "coalesced").speedup == pytest.approx(512 / 16)  # a sector for each store: four pieces are left
+    atomics = replace(scattered, store_pieces=168.0)  # 40 pieces of atomics stay
+    assert one(work(memory=atomics), "coalesced").speedup == pytest.approx(168 / 40)
 
 
 def test_coalesced_accesses_are_not_told_to_coalesce() -> None:

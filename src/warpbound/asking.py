@@ -9,9 +9,10 @@ from typing import Any, TypedDict, Unpack
 from warpbound.analysis import Settings
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.settings import overridden, parsed
+from warpbound.analysis.tunings import parts
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import parse_argument
-from warpbound.kernel_launch import Launch, launch, parse_dim
+from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
 from warpbound.machine import Gpu, listed
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
@@ -61,7 +62,7 @@ class Question:
 def question(**words: Unpack[Words]) -> Question:
     """Everything the command line says, checked before any work. Raises CommandError or InputError."""
     asked = _launch(words)
-    boards = _gpus(words["gpus"] or (asked.gpu if asked else None), words["settings"])
+    boards = _gpus(words["gpus"], asked, words["settings"])
     defines = tuple(_define(word) for word in words["defines"])
     file_defines = tuple(asked.defines.items()) if asked else ()
     return Question(
@@ -76,6 +77,33 @@ def question(**words: Unpack[Words]) -> Question:
         ),
         settings=Settings(_clock(words["clock"]), words["cache"], _models(words["models"]), _views(words["views"])),
     )
+
+
+def tuning_question(**words: Any) -> dict[str, Any]:
+    """The arguments of `analysis.ranking.rank` that the command line says, by name. Raises CommandError or InputError.
+
+    words : the options of `rank` as typed.
+    """
+    missing = [f"--{name}" for name in ("grid", "block") if not words[name]]
+    if missing and not words["launch_file"]:
+        raise CommandError(f"A launch needs {' and '.join(missing)}.", "Add them as expressions, or --launch FILE.")
+    args = [parse_argument(word) for word in words["args"]] or None
+    file = words["launch_file"]
+    base = launch(file, args=args) if file else launch(grid=1, block=1, args=args)
+    boards = _gpus(words["gpu"], base, words["settings"])
+    if len(boards) > 1:
+        raise CommandError(f"{len(boards)} GPUs were given.", "Tunings are ranked for one at a time.")
+    macros = [_define(word) for word in words["defines"]]
+    if len(dict(macros)) < len(macros):
+        raise CommandError("A macro was defined twice.", "Give all its values at once, as --define TILE=16,32.")
+    return {
+        "gpu": boards[0],
+        "macros": {name: [value.strip() for value in parts(values)] for name, values in macros},
+        "launch": base,
+        **{name: words[name] for name in ("grid", "block", "smem", "where", "kernel", "include")},
+        "options": words["nvrtc"],
+        "settings": Settings(_clock(words["clock"]), words["cache"]),
+    }
 
 
 def answer(asked: Question, ask: Ask, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> list[Entry]:
@@ -130,6 +158,8 @@ def _standard_input() -> bytes:
     """At most one byte more than is allowed, so that an endless stream comes to an end."""
     import sys
 
+    if sys.stdin is None:
+        raise InputError("Standard input is closed.", "Give a file, or send one to -.")
     return sys.stdin.buffer.read(LARGEST_FILE_B + 1)
 
 
@@ -150,10 +180,15 @@ def _launch(words: Words) -> Launch | None:
     return None
 
 
-def _gpus(names: str | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
-    if not names:
+def _gpus(names: str | None, asked: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
+    """Those named on the command line, else the one of the launch file."""
+    if names:
+        return overridden(listed(names), parsed(settings))
+    if asked is None or not asked.gpu:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    return overridden(listed(names), parsed(settings))
+    with blamed(asked.path):
+        boards = listed(asked.gpu)
+    return overridden(boards, parsed(settings))
 
 
 def _define(word: str) -> tuple[str, str]:

@@ -26,6 +26,9 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "W": 1.0,
 }
 
+SMALLEST, LARGEST = 1e-9, 1e15  # that can be set, in a parameter's unit: beyond, sums lose what is not absurd
+LEAST = {"sm_count": 1.0, "memory_partitions": 1.0, "partition_width": 1.0}  # of what is counted
+
 HOW = ("vendor", "measured", "published", "assumed")
 
 
@@ -40,7 +43,7 @@ class Parameter:
 
 
 _TIME, _CLOCK, _RATE = ("ns", "us", "s"), ("MHz", "GHz", "Hz"), ("GB/s", "TB/s")
-_SIZE, _TENSOR = ("MiB", "KiB", "GiB", "B"), ("FMA/cycle/SM",)
+_SIZE, _TENSOR, _CYCLES = ("MiB", "KiB", "GiB", "B"), ("FMA/cycle/SM",), ("cycle",)
 
 PARAMETERS: dict[str, Parameter] = {
     "sm_count": Parameter("streaming multiprocessors", ("1",), 10),
@@ -56,6 +59,8 @@ PARAMETERS: dict[str, Parameter] = {
     "l2_size": Parameter("L2 cache", _SIZE, 20),
     "l2_reach": Parameter("share of L2 that holds different data when all SMs read; 1 where not given", ("1",)),
     "l2_bandwidth": Parameter("L2 read rate of the chip, at boost unless noted", _RATE, 20),
+    "l2_shared_read_bandwidth": Parameter("of lines that all SMs ask for at once; l2_bandwidth if absent", _RATE),
+    "l2_far_bandwidth": Parameter("of lines that the reader's side of L2 lacks; l2_bandwidth if absent", _RATE),
     "l2_latency": Parameter("unloaded latency of a hit in the near L2", ("cycle",), 20),
     "l2_far_latency": Parameter("unloaded latency of a hit in the far L2 partition", ("cycle",)),
     "l1_latency": Parameter("unloaded latency of an L1 hit", ("cycle",), 20),
@@ -89,15 +94,60 @@ PARAMETERS: dict[str, Parameter] = {
     "departure_delay_coalesced": Parameter("Hong and Kim's Departure_del_coal", ("cycle",)),
     "departure_delay_uncoalesced": Parameter("Hong and Kim's Departure_del_uncoal", ("cycle",)),
     "miss_registers": Parameter("misses that one SM can have outstanding (MSHRs)", ("1",)),
-    "fp64_lanes": Parameter("FP64 lanes of one SM, where the board has fewer than its architecture", ("1",)),
+    "fp64_lanes": Parameter("FP64 lanes of one SM, where they are not its architecture's", ("1",)),
+    "fma_lanes": Parameter("FP32 lanes of one SM; before 7.0 for integers too", ("1",)),
+    "alu_lanes": Parameter("integer and logic lanes of one SM, from 7.0 on", ("1",)),
+    "xu_lanes": Parameter("lanes of one SM for square roots, sines and the like", ("1",)),
+    "lsu_lanes": Parameter("threads whose address the load/store unit of one SM takes in a cycle", ("1",)),
+    "issue_width": Parameter("warp instructions that one SM can issue in a cycle", ("1",)),
+    "uniform_width": Parameter("uniform instructions that one SM can take in a cycle, from 7.0 on", ("1",)),
+    "xu_latency": Parameter("latency of square roots, sines and the like", _CYCLES),
+    "fp64_latency": Parameter("latency of an FP64 multiply-add", _CYCLES),
+    "uniform_latency": Parameter("latency of a uniform instruction", _CYCLES),
+    "tensor_latency": Parameter("latency of a product HMMA.16816, those of other shapes and types alike", _CYCLES),
+    "shuffle_latency": Parameter("latency of a shuffle", _CYCLES),
+    "special_register_latency": Parameter("latency of reading a special register", _CYCLES),
+    "reduction_latency": Parameter("latency of REDUX, that of MATCH in proportion", _CYCLES),
+    "barrier_latency": Parameter("latency of a barrier that all have reached, of a cluster's in proportion", _CYCLES),
+    "fence_latency": Parameter("latency of MEMBAR.GPU, those of other fences in proportion", _CYCLES),
+    "constant_latency": Parameter("latency of a load from constant memory", _CYCLES),
+    "matrix_load_latency": Parameter("latency of LDSM, of one matrix", _CYCLES),
+    "shared_atomic_latency": Parameter("latency of an atomic in shared memory", _CYCLES),
+    "copy_latency": Parameter("least latency of LDGSTS, from global to shared memory", _CYCLES),
+    "wide_load_cost": Parameter("cycles that a load of 128 bits a thread takes longer than of 32", _CYCLES),
+    "uniform_address_lead": Parameter("cycles that a load comes sooner by an address in uniform registers", _CYCLES),
+    "operand_read_latency": Parameter("cycles until a load has read its address, others in proportion", _CYCLES),
+    "scoreboard_latency": Parameter("cycles until a raised scoreboard is seen", _CYCLES),
+    "issue_gap": Parameter("cycles between two instructions of a warp, where tables say them, before 7.0", _CYCLES),
+    "reissue_cost": Parameter("issue slots of each transaction beyond the first ones, before 7.0", ("1",)),
+    "store_piece_cost": Parameter("cycles of an SM for each piece of a line that it stores, from 7.0 on", _CYCLES),
+    "atomic_rate": Parameter("updates of one line that L2 does in a cycle", ("1",)),
     "memory_partitions": Parameter("memory partitions that addresses are interleaved over", ("1",)),
     "partition_width": Parameter("consecutive bytes in one memory partition", ("B",)),
 }
 
 _LOADED = ("dram_read_capacity", "dram_write_capacity")
-CARRIED: dict[str, tuple[str, ...]] = {  # rates of device memory that change with another one
+CARRIED: dict[str, tuple[str, ...]] = {  # rates that change with another one
     "dram_bus": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
     "dram_data_rate": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
     "dram_bandwidth": ("dram_achievable_bandwidth", *_LOADED),
     "dram_achievable_bandwidth": _LOADED,
+    "l2_bandwidth": ("l2_shared_read_bandwidth", "l2_far_bandwidth"),
 }
+
+STAND_INS: dict[str, str] = {  # parameter -> the one whose value answers take where a board has none of its own
+    "l2_shared_read_bandwidth": "l2_bandwidth",
+    "l2_far_bandwidth": "l2_bandwidth",
+    "l2_far_latency": "l2_latency",
+    "tensor_fp16_acc16": "tensor_fp16",
+    "tensor_bf16": "tensor_fp16",
+    "tensor_tf32": "tensor_fp16",
+    "tensor_fp8": "tensor_fp16",
+    "tensor_int8": "tensor_fp16",
+    "tensor_fp64": "tensor_fp16",
+}
+ONE_IF_ABSENT = {"l2_reach": "l2_size", "l1_lead_reach": "l1_latency"}  # -> what a board must have that it be of use
+NOT_ASKED_FOR = (  # where a board has none, no answer needs one; `--set` gives it one all the same
+    "base_clock", "dram_size", "dram_bus", "dram_data_rate", "tdp", "fp32_peak", "tensor_fp16",
+    "departure_delay_coalesced", "departure_delay_uncoalesced", "memory_partitions", "partition_width",
+)  # fmt: skip

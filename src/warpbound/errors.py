@@ -21,3 +21,8 @@ class CommandError(WarpboundError):
 
 class MissingTool(WarpboundError):
     """An optional part that is not installed; the hint names the extra that brings it."""
+
+
+def install(extra: str) -> str:
+    """The hint that names the extra which brings what is missing."""
+    return f"Install it with: pip install 'warpbound[{extra}]'"

@@ -86,17 +86,35 @@ def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
     elif isinstance(value, float):
         dtype = {2: "f16", 4: "f32"}.get(size_B, "f64")
     packed = argument.bytes or b""
+    is_number = size_B in (1, 2, 4, 8, 16) or value == 0  # 0 is a struct of zeros
     if value is not None and dtype == "bf16":
         packed = bfloat_bits(np.array([value], np.float32)).tobytes()
     elif value is not None and dtype is not None:
         with np.errstate(over="ignore"):  # as in C, what is too large is inf
             packed = np.array(value).astype(DTYPES[dtype]).tobytes()
-    elif value is not None and -(1 << 8 * size_B - 1) <= value < 1 << 8 * size_B:
+    elif value is not None and is_number and -(1 << 8 * size_B - 1) <= value < 1 << 8 * size_B:
         packed = (int(value) % (1 << 8 * size_B)).to_bytes(size_B, "little")
     if len(packed) != size_B:
         reason = f"argument '{argument.name}' does not fit its parameter of {size_B} bytes."
-        raise InputError(reason, "Give it the dtype that the kernel declares.")
+        struct = "Give a struct as bytes, or as a file with them: --arg NAME=@params.bin."
+        raise InputError(reason, "Give it the dtype that the kernel declares." if is_number else struct)
     return packed
+
+
+def check_elements(argument: Argument, declared: str) -> None:
+    """Raise InputError where an array's elements are not of the size that its parameter is declared to point to.
+
+    Integers may be narrower than declared, as for packed ones; vectors, structs and bytes may point to anything.
+    """
+    base = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict)\b", " ", declared)
+    pointee = _DECLARED.get(" ".join(base.removesuffix("]").rstrip(" [*").split()))
+    if argument.kind != "array" or pointee is None or not re.search(r"[*\[]", base) or base.count("*") > 1:
+        return
+    said = str(argument.dtype)
+    wide, size = DTYPES[said].itemsize, DTYPES[pointee].itemsize
+    if wide > size or (wide < size and {said, pointee} <= {*_FLOATS}):
+        reason = f"argument '{argument.name}' is an array of {said}; its parameter is declared `{declared.strip()}`."
+        raise InputError(reason, f"Give elements of {pointee}, or view the same bytes as such.")
 
 
 def parse_argument(text: str) -> Argument:
@@ -121,6 +139,8 @@ def parse_argument(text: str) -> Argument:
 def from_value(name: str | int, value: object) -> Argument:
     """The argument that a Python value stands for: array, scalar, bytes, or text as after `--arg NAME=`.
 
+    A single record of a structured type is a struct by value.
+
     An array is copied, so that nothing that happens to it later changes the launch.
     """
     where = Where(f"argument '{name}'", CommandError, Path())
@@ -131,12 +151,14 @@ def from_value(name: str | int, value: object) -> Argument:
     if isinstance(value, bool | int | float):
         return Argument(name, "scalar", value=_scalar(value, None, where))
     if not isinstance(value, np.ndarray | np.generic):
-        hint = "Give a NumPy array, a number, bytes or text."
+        hint = "Give a NumPy array, a number, a record, bytes or text."
         raise where.refusal("", f"is a {type(value).__name__}.", hint)
     array = np.asarray(value)
+    if array.dtype.names and array.ndim == 0:
+        return Argument(name, "bytes", bytes=array.tobytes())
     dtype = _dtype_name(array, where)
-    if array.ndim == 0 and dtype != "bf16":
-        return Argument(name, "scalar", dtype=dtype, value=array.item())
+    if array.ndim == 0 and dtype != "bf16":  # an i64 or f64 is what NumPy counts and computes with: like int and float
+        return Argument(name, "scalar", dtype=None if dtype in ("i64", "f64") else dtype, value=array.item())
     raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
     return Argument(name, "array", dtype, array.shape, bytes=raw)
 
@@ -278,7 +300,7 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
             return Argument(name, "bytes", file=path, bytes=path.read_bytes())
         array = array_file(path)
     except UNREADABLE as problem:
-        reason = f"{where.text}, file '{path}' cannot be read: {problem}."
+        reason = f"{where.text}, file '{path}' cannot be read: {str(problem).rstrip('.')}."
         raise InputError(reason, "Check its path and format.") from problem
     dtype = _dtype_name(array, where)
     dtype = "bf16" if (dtype, keys.dtype) == ("u16", "bf16") else dtype

@@ -2,7 +2,8 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import index
 from pathlib import Path
@@ -90,12 +91,18 @@ class Changes(TypedDict, total=False):
 
 
 def launch(path: str | Path | None = None, **changes: Unpack[Changes]) -> Launch:
-    """The launch of a file, with `changes` on top; without a file `grid` and `block` are needed.
+    """The launch of a file, with `changes` on top; `grid` and `block` are needed in one of the two.
 
-    InputError names file, key and way out; CommandError is for values given here.
+    InputError names file, key and way out; CommandError is for values given here. A file's sizes are held to `check`.
     """
     if path is not None:
-        return override(_read(Path(path)), **changes)
+        replaced = {key: 1 for key in ("grid", "block") if changes.get(key) is not None}
+        written = _read(Path(path), replaced)
+        made = override(written, **changes)
+        if _fault(made) == _fault(written):  # what `changes` break is told where they are used
+            with blamed(path):
+                check(made)
+        return made
     if changes.get("grid") is None or changes.get("block") is None:
         raise CommandError("a launch needs a grid and a block.", "Give both, or the path of a launch file.")
     return override(Launch((1, 1, 1), (1, 1, 1)), **changes)
@@ -144,6 +151,24 @@ def check(launch: Launch) -> None:
             )
 
 
+@contextmanager
+def blamed(path: str | Path | None) -> Iterator[None]:
+    """What is refused in here is the fault of that launch file, not of the command line: InputError that names it."""
+    try:
+        yield
+    except CommandError as error:
+        raise InputError(f"launch file '{path}': {error.reason}", error.hint) from error
+
+
+def _fault(launch: Launch) -> str:
+    """What `check` says against it; "" for nothing."""
+    try:
+        check(launch)
+    except CommandError as error:
+        return error.reason
+    return ""
+
+
 def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argument, ...]:
     """One argument for each parameter, in the kernel's order.
 
@@ -167,7 +192,7 @@ def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argu
     missing = [parameters[i] or str(i) for i, argument in enumerate(slots) if argument is None]
     if missing:
         reason = f"the launch gives no value for parameter {', '.join(missing)}."
-        raise InputError(reason, "Add it by --arg NAME=VALUE or [[args]].")
+        raise InputError(reason, f"Add it by --arg {missing[0]}=VALUE or [[args]].")
     return tuple(argument for argument in slots if argument is not None)
 
 
@@ -213,11 +238,13 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     constants: list[Keys] = []
 
 
-def _read(path: Path) -> Launch:
+def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
+    """The launch of a file; `replaced` stands for what the file may lack because others say it."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = dict(replaced) | tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as problem:
-        reason = f"launch file '{path}' cannot be read: {problem}."
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        reason = f"launch file '{path}' cannot be read: {why}."
         raise InputError(reason, "Give a TOML file with grid, block and [[args]].") from problem
     where = Where(f"launch file '{path}'", InputError, path.parent)
     said = converted(document, _File, where)
@@ -266,7 +293,10 @@ def _file(launch: Launch) -> str:
 def _arguments(values: Mapping[Any, Any] | Iterable[Argument]) -> tuple[Argument, ...]:
     """Arguments of Python values; the same array under a second name is an alias of the first."""
     if not isinstance(values, Mapping):
-        return tuple(values)
+        given = tuple(values) if isinstance(values, Iterable) else (values,)
+        if not all(isinstance(one, Argument) for one in given):
+            raise CommandError(f"{values!r} names no arguments.", "Give a mapping of names or positions to values.")
+        return given
     arguments: list[Argument] = []
     first: dict[int, str | int] = {}
     for name, value in values.items():

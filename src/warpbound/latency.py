@@ -2,14 +2,17 @@
 
 Source   latencies by architecture from isa/latencies.toml, those of the memory system from the Gpu; without control
          words the distances between instructions from isa/timings.toml.
-Models   unloaded latencies: a load served by L1, L2 or DRAM, or by shares of them.
+Models   unloaded latencies: a load served by L1, L2 or DRAM, or by shares of them; each load's own latency of L2, the
+         mean of its near and far side as often as each answers that load.
 Omits    waiting behind other requests; misses of the constant and instruction caches.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from warpbound.isa.opcodes import OpcodeFacts, latency, opcode_facts
+from warpbound.isa import opcodes
+from warpbound.isa.latency_classes import NUMBERS, number_of, number_of_row, stated
+from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.isa.timings import Timing, timing
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.program.flow import ENDS, always, jumps
@@ -40,6 +43,7 @@ class MemoryLatency:
     """Unloaded latencies in cycles at the chosen clock, on an architecture (90 for sm_90).
 
     core : of arithmetic, where the board states one of its own. timing : how a warp issues without control words.
+    longer : number of a board (isa.latency_classes) -> times that it is as long as the architecture's, where it is not.
     """
 
     arch: int
@@ -50,6 +54,15 @@ class MemoryLatency:
     tensor: Mapping[str, float] = field(default_factory=dict)  # operand type -> multiply-adds per cycle and SM
     core: float | None = None
     timing: Timing | None = None
+    l2_far: float = 0.0
+    longer: Mapping[str, float] = field(default_factory=dict)
+    sub_cores: int = SUB_CORES
+
+    def with_far(self, share: float) -> "MemoryLatency":
+        """L2 with the mean latency of its sides, where that part of its hits is on the far one."""
+        if not share:
+            return self
+        return replace(self, l2=(1.0 - share) * self.l2 + share * (self.l2_far or self.l2))
 
     def of(self, shares: Shares) -> float:
         """Mean over the levels that serve a load."""
@@ -69,12 +82,35 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
         arch=gpu.arch,
         l1=gpu.get("l1_latency") or dram,
         l2=l2 or dram,
+        l2_far=gpu.get("l2_far_latency") or l2 or dram,
         dram=dram,
         shared=gpu.value("shared_latency"),
         tensor={kind: tensor_rate(gpu, kind) for kind in TENSOR} if gpu.get("tensor_fp16") else {},
         core=gpu.get("alu_latency"),
-        timing=timing(gpu.arch, gpu.key),
+        longer=longer(gpu),
+        timing=own_timing(gpu),
+        sub_cores=gpu.limits.sub_cores,
     )
+
+
+def longer(gpu: Gpu) -> dict[str, float]:
+    """Number of the board -> how many times as long as its architecture has it, where the board has its own."""
+    own = {name: gpu.get(name) for name in NUMBERS}
+    return {name: cycles / first for name, cycles in own.items() if cycles and (first := stated(name, gpu.arch))}
+
+
+def own_timing(gpu: Gpu) -> Timing | None:
+    """The table of how its warps issue, with the distances that the board has of its own; those behind loads, stores
+    and branches are in proportion to the plain one."""
+    table = timing(gpu.arch, gpu.key)
+    if table is None:
+        return None
+    gap, barrier = gpu.get("issue_gap"), longer(gpu).get("barrier_latency", 1.0)
+    wider = gap / table.cycles["gap"][0] if gap else 1.0
+    factors = {"barrier": barrier, "reissue": 1.0}
+    cycles = {key: tuple(factors.get(key, wider) * one for one in row) for key, row in table.cycles.items()}
+    again = gpu.get("reissue_cost")
+    return replace(table, cycles=cycles | ({"reissue": (again,)} if again else {}))
 
 
 def tensor_rate(gpu: Gpu, kind: str) -> float:
@@ -89,17 +125,20 @@ def waits(
     memory: MemoryLatency,
     served: Callable[[int], Shares] = lambda _: DRAM,
     extra: Callable[[int], float] = lambda _: 0.0,
+    far: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[Wait, ...]:
     """One Wait per instruction; `served(index)` says which levels serve the load at that index.
 
+    far : part of what L2 serves of the load at an index that is not on the reader's side.
     extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many
     cycles later, and the next access of shared memory waits until they are done.
     """
     found = tuple(
-        _delayed(_wait(one, memory, served(index)), extra, index) for index, one in enumerate(instructions)
+        _delayed(_wait(one, memory.with_far(far(index)), served(index)), extra, index)
+        for index, one in enumerate(instructions)
     )
     if any(one.control is not None for one in instructions):
-        return tuple(_visible(one, wait, memory.arch) for one, wait in zip(instructions, found, strict=True))
+        return tuple(_visible(one, wait, memory) for one, wait in zip(instructions, found, strict=True))
     return _paced(instructions, found, memory)
 
 
@@ -139,67 +178,83 @@ def _apart(one: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -
     return replace(wait, gaps=table.gaps(*(["memory"] if wait.queue in ("shared", "global") else [])))
 
 
-def _visible(one: Instruction, wait: Wait, arch: int) -> Wait:
-    """With what the control word alone says: when a raise is seen, how long a stall of 0 with yield is."""
+def _visible(one: Instruction, wait: Wait, memory: MemoryLatency) -> Wait:
+    """With what the control word alone says: when a raise is seen, how long a stall of 0 with yield is.
+
+    late : the word counts on a latency of its architecture's, and the board's is longer.
+    """
     if one.control is None:
         return wait
-    seen = latency("scoreboard", arch).value
-    idle = latency("stall_zero", arch).value if one.control.yields and one.control.stall == 0 else 0.0
-    return replace(wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle))
+    seen = _row("scoreboard", memory)
+    idle = _row("stall_zero", memory) if one.control.yields and one.control.stall == 0 else 0.0
+    counted = one.control.write is None and not wait.hold and not _asynchronous(one)
+    late = counted and memory.longer.get(wait.follows, 1.0) > 1.0
+    return replace(
+        wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle), late=late
+    )
+
+
+def _asynchronous(one: Instruction) -> bool:
+    return one.opcode.endswith("GMMA")
 
 
 def _ends(one: Instruction) -> bool:
     return one.opcode in ENDS and always(one)
 
 
+def _row(name: str, memory: MemoryLatency) -> float:
+    """Cycles of a row of isa/latencies.toml on this board."""
+    return opcodes.latency(name, memory.arch).value * memory.longer.get(number_of_row(name), 1.0)
+
+
 def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
-    arch = memory.arch
-    facts = opcode_facts(one.opcode, one.modifiers, arch)
-    read = _until_read(one, arch)
+    facts = opcode_facts(one.opcode, one.modifiers, memory.arch)
+    read = _until_read(one, memory)
     if one.skipped:
         return Wait()
     if one.opcode in _STORES or one.opcode in _NO_DATA:
         return Wait(read=read)
     if one.opcode == "LDGDEPBAR":
         return Wait(queue=_COPIES)
+    follows = number_of(facts)
+    cycles = (facts.latency or 0.0) * memory.longer.get(follows, 1.0)
     match facts.latency_class:
         case "global" if facts.latency is None and facts.pipe != "uniform":
             return _global(one, memory, shares, read)
         case "local":
-            return Wait(memory.l1 + _wider(one, arch, "global"), read, (("l1", 1.0),), "global")
+            return Wait(memory.l1 + _wider(one, memory, "global"), read, (("l1", 1.0),), "global")
         case "shared":
-            return Wait(_shared(one, arch, memory), read, (("shared", 1.0),), "shared")
+            return _shared(one, memory, read)
         case "constant":
-            return Wait(_constant(one, arch), read, (("constant", 1.0),), facts.pipe)
+            return Wait(_constant(one, memory), read, (("constant", 1.0),), facts.pipe, follows="constant_latency")
         case "barrier":
-            cycles = facts.latency or 0.0
             arrives = _HOLDS.get(one.opcode, one.opcode)
             holds = one.opcode in _HOLDS and (arrives not in one.modifiers or "WAIT" in one.modifiers)
-            return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=cycles if holds else 0.0)
+            hold = cycles if holds else 0.0
+            return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=hold, follows=follows)
         case "fixed" | "branch":
-            return Wait(memory.core if memory.core and memory.timing else facts.latency or 0.0, read)
+            return Wait(memory.core if memory.core and memory.timing else cycles, read, follows=follows)
         case _:
             busy = _product_cycles(facts, memory) if one.opcode.endswith("GMMA") else 0.0
-            return Wait(max(facts.latency or 0.0, busy), read, queue=facts.pipe, busy=busy)
+            return Wait(max(cycles, busy), read, queue=facts.pipe, busy=busy, follows=follows)
 
 
 def _global(one: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:
     """A load or an atomic: the latency of the levels that serve it, which are also what a wait for it is booked on."""
-    arch = memory.arch
-    extra = _wider(one, arch, "global") + _uniform_address(one, arch)
+    extra = _wider(one, memory, "global") + _uniform_address(one, memory)
     if one.opcode in _ATOMICS:  # performed at L2
         shares = {"l2": shares.get("l1", 0.0) + shares.get("l2", 0.0), "dram": shares.get("dram", 0.0)}
     if one.opcode == "LDGSTS":
-        memory = replace(memory, l1=max(memory.l1, latency("ldgsts", arch).value))
+        memory = replace(memory, l1=max(memory.l1, _row("ldgsts", memory)))
         extra = 0.0
     total = memory.of(shares)
     causes = tuple((level, memory.at(level) * share / total) for level, share in shares.items() if share)
     return Wait(total + extra, read, causes, _COPIES if one.opcode == "LDGSTS" else "global", loads=True)
 
 
-def _constant(one: Instruction, arch: int) -> float:
+def _constant(one: Instruction, memory: MemoryLatency) -> float:
     register = any(x.index != RZ for y in one.operands for x in y.terms) and one.opcode in _LDC
-    return latency("constant_register" if register else "constant_immediate", arch).value
+    return _row("constant_register" if register else "constant_immediate", memory)
 
 
 def _product_cycles(facts: OpcodeFacts, memory: MemoryLatency) -> float:
@@ -208,42 +263,43 @@ def _product_cycles(facts: OpcodeFacts, memory: MemoryLatency) -> float:
         return 0.0
     kind, multiply_adds = facts.tensor
     rate = memory.tensor.get(kind) or memory.tensor["fp16"]
-    return multiply_adds / (rate / SUB_CORES)
+    return multiply_adds / (rate / memory.sub_cores)
 
 
-def _wider(one: Instruction, arch: int, space: str) -> float:
+def _wider(one: Instruction, memory: MemoryLatency, space: str) -> float:
     """Cycles that a 64- or 128-bit access takes longer than a 32-bit one."""
     for bits in ("128", "64"):
         if bits in one.modifiers:
-            return latency(f"{space}_width_{bits}", arch).value
-    return latency(f"{space}_width_32", arch).value
+            return _row(f"{space}_width_{bits}", memory)
+    return _row(f"{space}_width_32", memory)
 
 
-def _uniform_address(one: Instruction, arch: int) -> float:
+def _uniform_address(one: Instruction, memory: MemoryLatency) -> float:
     address = next((x for x in one.operands if x.kind == "memory"), None)
     only_uniform = address is not None and address.terms and all(x.kind == "uniform" for x in address.terms)
-    return latency("global_uniform_address", arch).value if only_uniform else 0.0
+    return _row("global_uniform_address", memory) if only_uniform else 0.0
 
 
-def _shared(one: Instruction, arch: int, memory: MemoryLatency) -> float:
+def _shared(one: Instruction, memory: MemoryLatency, read: float) -> Wait:
+    cycles, follows = memory.shared + _wider(one, memory, "shared"), ""
     if one.opcode == "LDSM":
         matrices = next((int(m) for m in one.modifiers if m in ("2", "4")), 1)
-        extra = latency("ldsm_extra_matrix", arch).value * (matrices - 1)
-        return latency("ldsm", arch).value + extra
-    if one.opcode.startswith("ATOM"):
-        return latency("atom_shared", arch).value
-    return memory.shared + _wider(one, arch, "shared")
+        cycles = _row("ldsm", memory) + _row("ldsm_extra_matrix", memory) * (matrices - 1)
+        follows = "matrix_load_latency"
+    elif one.opcode.startswith("ATOM"):
+        cycles, follows = _row("atom_shared", memory), "shared_atomic_latency"
+    return Wait(cycles, read, (("shared", 1.0),), "shared", follows=follows)
 
 
-def _until_read(one: Instruction, arch: int) -> float:
+def _until_read(one: Instruction, memory: MemoryLatency) -> float:
     """Cycles until the source registers have been read and may be overwritten."""
     if one.control is None or one.control.read is None:
         return 0.0
     if one.opcode in _LDC:
         register = any(x.index != RZ for y in one.operands for x in y.terms)
-        return latency("war_ldc_register" if register else "war_ldc_immediate", arch).value
+        return _row("war_ldc_register" if register else "war_ldc_immediate", memory)
     bits = next((b for b in ("128", "64") if b in one.modifiers), "32")
     prefix = {"LDG": "ldg", "STG": "stg", "LDS": "lds", "STS": "sts"}.get(one.opcode)
     if prefix:
-        return latency(f"war_{prefix}_{bits}", arch).value
-    return latency("war_ldgsts" if one.opcode == "LDGSTS" else "war_other", arch).value
+        return _row(f"war_{prefix}_{bits}", memory)
+    return _row("war_ldgsts" if one.opcode == "LDGSTS" else "war_other", memory)

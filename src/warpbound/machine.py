@@ -11,14 +11,14 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from warpbound.board_parameters import CARRIED, HOW, PARAMETERS, UNITS, Parameter
+from warpbound.board_parameters import CARRIED, HOW, LARGEST, LEAST, PARAMETERS, SMALLEST, UNITS, Parameter
 from warpbound.errors import CommandError, InputError
-from warpbound.isa.limits import arch, limits
+from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
 
 __all__ = [
     "HOW", "PARAMETERS", "UNITS", "Claim", "Gpu", "Parameter", "Quantity",
@@ -56,7 +56,8 @@ class Quantity:
 class Gpu:
     """One board; or, with no parameters, an architecture alone (`gpu("sm_87")`).
 
-    hypothetical : a machine that a paper made up.
+    hypothetical : a machine that a paper made up. changed_limits : what stands in place of the architecture's own
+    limits (`Limits`), in their units.
     """
 
     key: str
@@ -65,11 +66,18 @@ class Gpu:
     parameters: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
     aliases: tuple[str, ...] = ()
     hypothetical: bool = False
+    changed_limits: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @property
     def arch(self) -> int:
         """90 for compute capability 9.0."""
         return arch(self.compute_capability)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What one SM holds."""
+        own = limits(self.compute_capability)
+        return with_limits(own, self.changed_limits) if self.changed_limits else own
 
     @property
     def board(self) -> bool:
@@ -78,8 +86,9 @@ class Gpu:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Names of the parameters that rest on a relative or on the command line."""
-        return tuple(name for name, quantity in self.parameters.items() if quantity.how == "assumed")
+        """Names of the parameters and limits that rest on a relative or on the command line."""
+        own = (name for name, quantity in self.parameters.items() if quantity.how == "assumed")
+        return (*own, *self.changed_limits)
 
     def get(self, name: str) -> float | None:
         """A parameter in base units; None where this GPU has none; CommandError for an unknown name."""
@@ -91,17 +100,21 @@ class Gpu:
         """A parameter in base units; InputError where this GPU has none."""
         value = self.get(name)
         if value is None:
-            raise InputError(
-                f"{self.name} has no value for {name} ({PARAMETERS[name].meaning}).",
-                f"Give one with --set {name}=NUMBER in {PARAMETERS[name].units[0]}, or choose another board.",
-            )
+            number = f"NUMBER in {PARAMETERS[name].units[0]}".removesuffix(" in 1")
+            reason = f"{self.name} has no value for {name} ({PARAMETERS[name].meaning})."
+            raise InputError(reason, f"Give one with --set {name}={number}, or choose another board.")
         return value
 
 
 def gpu(name_or_path: str | Path | Gpu) -> Gpu:
-    """A GPU by catalogue key, alias or full name, by path of a TOML file, or `sm_NN` (architecture only)."""
+    """A GPU by catalogue key, alias or full name, by path of a TOML file, or `sm_NN` (architecture only).
+
+    Case, blanks and hyphens in a name do not matter, nor does the maker's word before it.
+    """
     if isinstance(name_or_path, Gpu):
         return name_or_path
+    if not isinstance(name_or_path, str | Path):
+        raise CommandError(f"{name_or_path!r} names no GPU.", "Give a name, the path of a .toml file, or a Gpu.")
     if isinstance(name_or_path, Path) or _looks_like_path(name_or_path):
         return _read(Path(name_or_path))
     key = _plain(name_or_path)
@@ -110,8 +123,9 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     if key in catalogue():
         return _shipped(key)
     names = _names()
-    if key in names:
-        return _shipped(names[key])
+    known = names.get(key) or _bare_names().get(_bare(key))
+    if known:
+        return _shipped(known)
     near = difflib.get_close_matches(key, names, n=4, cutoff=0.4)
     raise CommandError(
         f"GPU {name_or_path!r} is not in the catalogue.",
@@ -139,21 +153,27 @@ def catalogue() -> tuple[str, ...]:
 
 
 def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
-    """The board with some parameters replaced; values in the unit the board already uses.
+    """The board with some parameters, or limits of its SMs, replaced; values in the unit the board already uses.
 
-    What a parameter carries with it (CARRIED) changes in proportion, unless it is among the settings itself.
+    What a parameter carries with it (CARRIED) changes in proportion, unless it is among the settings itself. Raises
+    CommandError for an unknown name or a value that cannot be.
     """
+    of_an_sm = {name: value for name, value in settings.items() if name in MEANINGS}
+    with_limits(limits(board.compute_capability), {**board.changed_limits, **of_an_sm})
+    settings = {name: value for name, value in settings.items() if name not in of_an_sm}
     changed = dict(board.parameters)
     settings = {**settings, **_carried(board, settings)}
     for name, value in settings.items():
         known = _known_parameter(name)
-        if not math.isfinite(value) or value <= 0:
-            raise CommandError(f"{name} = {value} cannot be.", "Give a positive number.")
+        least = LEAST.get(name, SMALLEST)
+        if not least <= value <= LARGEST:
+            way_out = f"Give a positive number, from {least:g} to {LARGEST:g}."
+            raise CommandError(f"{name} = {value:g} cannot be.", way_out)
         before = board.parameters.get(name)
         unit = before.unit if before else known.units[0]
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
-    return replace(board, parameters=changed)
+    return replace(board, parameters=changed, changed_limits={**board.changed_limits, **of_an_sm})
 
 
 def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:
@@ -321,10 +341,10 @@ def _missing(board: Gpu) -> tuple[str, ...]:
 
 def _known_parameter(name: str) -> Parameter:
     if name not in PARAMETERS:
-        near = difflib.get_close_matches(name, PARAMETERS, n=3, cutoff=0.4)
+        near = difflib.get_close_matches(name, [*PARAMETERS, *MEANINGS], n=3, cutoff=0.4)
         raise CommandError(
             f"GPU parameter {name!r} is not known.",
-            f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join(PARAMETERS)}.",
+            f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join([*PARAMETERS, *MEANINGS])}.",
         )
     return PARAMETERS[name]
 
@@ -345,9 +365,10 @@ def _plain(name: str) -> str:
 
 def _read(path: Path) -> Gpu:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:  # ValueError: no text, or a path with a NUL
-        raise InputError(f"The GPU file {path} cannot be read ({error}).", "Check the path.") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"The GPU file {path} cannot be read ({why}).", "Check the path.") from None
     return load(text, path.stem, str(path))
 
 
@@ -366,3 +387,13 @@ def _names() -> dict[str, str]:
         for name in (board.name, *board.aliases):
             names.setdefault(_plain(name), key)
     return names
+
+
+@cache
+def _bare_names() -> dict[str, str]:
+    return {_bare(name): key for name, key in _names().items()}
+
+
+def _bare(plain: str) -> str:
+    """A plain name without hyphens and without the words of the maker: rtx4090."""
+    return re.sub("nvidia|geforce|tesla|quadro|-", "", plain)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.isa.limits import limits
 from warpbound.machine import Gpu
 from warpbound.residency import IntArray, ResidencySweep, occupancy
 
@@ -48,7 +47,7 @@ def ladder(asked: Asked, change: str) -> tuple[Rung, ...]:
     Registers and shared memory: the largest value of each rung. Threads: every block size in whole warps, the one
     with most resident warps first. Values that admit no block are left out.
     """
-    rules = limits(asked.gpu.compute_capability)
+    rules = asked.gpu.limits
     now = getattr(asked, change)
     if change == "registers":
         tried = np.arange(1, rules.max_registers_per_thread + 1)

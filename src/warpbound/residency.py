@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warpbound import machine
 from warpbound.errors import CommandError, InputError
-from warpbound.isa.limits import Limits, limits
+from warpbound.isa.limits import Limits
 
 IntArray = NDArray[np.int64]
 Count = int | IntArray  # a scalar or an array of any shape
@@ -47,7 +47,7 @@ class Step:
         blocks = "1 block" if self.blocks_per_sm == 1 else f"{self.blocks_per_sm} blocks"
         return (
             f"{self.to} {words[self.change]} instead of {self.from_} "
-            f"would let an SM hold {blocks} ({self.warps_per_sm} warps)."
+            f"would let an SM hold {blocks} ({self.warps_per_sm} warp{'s' * (self.warps_per_sm != 1)})."
         )
 
 
@@ -191,7 +191,7 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     illegal by itself (threads, registers per thread, carve-out out of range) raises CommandError.
     """
     board = machine.gpu(gpu)
-    rules = limits(board.compute_capability)
+    rules = board.limits
     kind = f"for compute capability {board.compute_capability}"
     request = _Request(
         rules,
@@ -204,7 +204,12 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     if grid_blocks is not None:
         blocks = _whole("blocks in the grid", grid_blocks, (1, 2**50), kind)
         request = replace(request, grid_blocks=blocks, sm_count=int(board.value("sm_count")))
-    shape = np.broadcast_shapes(*(v.shape for v in vars(request).values() if isinstance(v, np.ndarray)))
+    shapes = [v.shape for v in vars(request).values() if isinstance(v, np.ndarray)]
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError as problem:
+        said = ", ".join(str(shape) for shape in shapes if shape)
+        raise CommandError(f"Arrays of shapes {said} do not go together.", "Give shapes that broadcast.") from problem
     return _sweep(request, shape) if shape else _one(request)
 
 
@@ -212,7 +217,7 @@ def possible(
     gpu: machine.Gpu | str | Path, threads_per_block: tuple[int, ...], registers_per_thread: tuple[int, ...]
 ) -> dict[str, tuple[int, ...]]:
     """Of block sizes and registers those that the GPU has at all; keys block and registers."""
-    rules = limits(machine.gpu(gpu).compute_capability)
+    rules = machine.gpu(gpu).limits
     return {
         "block": tuple(n for n in threads_per_block if 1 <= n <= rules.max_threads_per_block),
         "registers": tuple(n for n in registers_per_thread if 0 <= n <= rules.max_registers_per_thread),

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from damage import FULL_PART, PART, damaged, shuffled, soup, spent
+from damage import FULL_PART, damaged, new_ones, numbered, shuffled, soup, tried
 
 from warpbound.analysis import analyze
 from warpbound.machine import gpu
@@ -18,10 +18,8 @@ from warpbound.program.reading import programs
 pytestmark = pytest.mark.cuda
 
 ROOT = Path(__file__).parents[2]
-LINKING_S = 10.0  # of one input: the rest of the seconds of `damage.LONGEST` is for the other stages
-FEWEST = {"ptx": 4}  # calls in the default run; each starts a process
+LINKING_S = 20.0  # of one input, after which it counts as refused
 FATBIN = ROOT / "tests" / "program" / "data" / "scale_zstd.fatbin"
-ROUNDS = [pytest.param(PART, 2, id="short"), pytest.param(FULL_PART, None, id="full", marks=pytest.mark.full)]
 MAGIC = (b"\x7fELF", b"\x7fELF\x02\x01\x01", b"\x50\xed\x55\xba", b"!<arch>\n", b"MZ", b"\xff\xfe", b"PK\x03\x04", b"")
 WORDS = (
     ".target sm_90", '.section .text.k,"ax"', "/*0000*/", "MOV R1, R2 ;", "/* 0x0000000000000000 */", ".L_x_0:",
@@ -115,29 +113,44 @@ def some_ptx(source: random.Random) -> None:
     only_read(changed)
 
 
-READERS: dict[str, Callable[[random.Random], object]] = {
-    "cubin": a_cubin,
-    "listing": a_listing,
-    "listing-analysed": a_listing_to_the_end,
-    "random-text": random_text,
-    "random-bytes": random_bytes,
-    "fat-binary": a_fat_binary,
-    "ptx": some_ptx,
+READERS: dict[str, tuple[Callable[[random.Random], object], int]] = {  # questions: about a second of them
+    "cubin": (a_cubin, 500),
+    "listing": (a_listing, 700),
+    "listing-analysed": (a_listing_to_the_end, 200),
+    "random-text": (random_text, 10_000),
+    "random-bytes": (random_bytes, 2000),
+    "fat-binary": (a_fat_binary, 250),
+    "ptx": (some_ptx, 20),  # each starts a process
 }
 
 
-@pytest.mark.parametrize("seconds, seed", ROUNDS)
-@pytest.mark.parametrize("name", READERS)
-def test_reader(name: str, seconds: float, seed: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the disassembler, whose part a damaged cubin is not; some images go through it below."""
-    if name == "ptx" and not nvjitlink.version():
-        pytest.skip("nvJitLink is not installed (the extra ptx)")
     text = listing()
     monkeypatch.setattr("warpbound.program.machine_code.disassemble", lambda *_: text)
     monkeypatch.setattr(nvjitlink, "TIMEOUT_S", LINKING_S)
-    assert spent(seconds, seed, READERS[name]) > FEWEST.get(name, 20)
+
+
+def reader(name: str) -> Callable[[random.Random], object]:
+    if name == "ptx" and not nvjitlink.version():
+        pytest.skip("nvJitLink is not installed (the extra ptx)")
+    return READERS[name][0]
+
+
+@pytest.mark.usefixtures("read_at_once")
+@pytest.mark.parametrize("name", READERS)
+def test_reader(name: str) -> None:
+    tried(numbered(2, READERS[name][1]), reader(name))
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("read_at_once")
+@pytest.mark.parametrize("name", READERS)
+def test_reader_for_long(name: str) -> None:
+    tried(new_ones(FULL_PART), reader(name))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_cubins_through_the_disassembler(seed: int) -> None:
-    spent(1.0, seed, a_cubin)
+    tried(numbered(seed, 4), a_cubin)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from damage import FULL_PART, PART, altered, damaged, shuffled, soup, spent
+from damage import FULL_PART, altered, damaged, new_ones, numbered, shuffled, soup, tried
 
 from toml_text import toml
 from warpbound.adapt import partition_runs
@@ -32,7 +32,6 @@ WORKLOADS = [(files("warpbound") / "workloads" / f"{name}.toml").read_text("utf-
 RUNS = (files("warpbound") / "partition_benchmarks" / "gtx280.csv").read_text("utf-8")[:4000]
 SAMPLES = "alpha,warps_per_sm,accesses_per_cycle_per_sm\n1,1,0.1\n1,2,0.2\n2,4,0.3\n2,8,0.3\n"
 LAUNCHES = [path.read_text("utf-8") for path in EXAMPLES]
-ROUNDS = [pytest.param(PART, 1, id="short"), pytest.param(FULL_PART, None, id="full", marks=pytest.mark.full)]
 
 
 def some_toml(texts: list[str], source: random.Random) -> str:
@@ -110,19 +109,26 @@ def an_expression(source: random.Random) -> None:
     answer(Access(parse(text), source.choice((1, 4, 16)), Threads((32, 2, 1)), values))
 
 
-READERS: dict[str, Callable[[Path, random.Random], object]] = {
-    "machine": lambda _, source: a_machine(source),
-    "machine-file": a_machine_file,
-    "launch": a_launch_file,
-    "workload": a_workload_file,
-    "option": lambda _, source: an_option(source),
-    "benchmark-runs": benchmark_runs,
-    "samples": samples,
-    "expression": lambda _, source: an_expression(source),
+READERS: dict[str, tuple[Callable[[Path, random.Random], object], int]] = {  # questions: about a second of them
+    "machine": (lambda _, source: a_machine(source), 700),
+    "machine-file": (a_machine_file, 1000),
+    "launch": (a_launch_file, 1500),
+    "workload": (a_workload_file, 700),
+    "option": (lambda _, source: an_option(source), 3000),
+    "benchmark-runs": (benchmark_runs, 1000),
+    "samples": (samples, 3000),
+    "expression": (lambda _, source: an_expression(source), 10_000),
 }
 
 
-@pytest.mark.parametrize("seconds, seed", ROUNDS)
 @pytest.mark.parametrize("name", READERS)
-def test_reader(name: str, seconds: float, seed: int | None, tmp_path: Path) -> None:
-    assert spent(seconds, seed, lambda source: READERS[name](tmp_path, source)) > 50
+def test_reader(name: str, tmp_path: Path) -> None:
+    one, count = READERS[name]
+    tried(numbered(1, count), lambda source: one(tmp_path, source))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", READERS)
+def test_reader_for_long(name: str, tmp_path: Path) -> None:
+    one, _ = READERS[name]
+    tried(new_ones(FULL_PART), lambda source: one(tmp_path, source))

@@ -1,0 +1,124 @@
+"""The interval that is stated: what clock and form add to the spreads of parameters, and what names them."""
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import warpbound
+from warpbound.analysis import certainty
+from warpbound.analysis.accuracy import ANY, Form, form
+from warpbound.analysis.case import Settings
+from warpbound.analysis.certainty import (
+    CLASSES,
+    CLOCK,
+    EDGE,
+    EDGE_OF_L2,
+    FORM,
+    SAG,
+    binds,
+    sagged,
+    with_clock,
+    with_form,
+)
+from warpbound.headline import predict_launch
+from warpbound.headline.stations import QUEUES
+from warpbound.headline.streams import workload
+from warpbound.machine import gpu
+from warpbound.workload import Memory
+
+A100 = gpu("a100-sxm-80gb")
+SOURCE = """extern "C" __global__ void chain(float* to, float x, int n) {
+    float a = x, b = x, c = x, d = x;
+    for (int i = 0; i < n; ++i) { a = a * x + 1; b = b * x + 2; c = c * x + 3; d = d * x + 4; }
+    to[blockIdx.x * blockDim.x + threadIdx.x] = a + b + c + d;
+}"""
+
+
+@dataclass(frozen=True)
+class Two:
+    fitting_blocks_per_sm: int = 2
+
+
+@cache
+def stream():
+    return predict_launch(workload("scale", A100, 1.41e9), A100, Two(), 4096, 32, 1.41e9)
+
+
+def analysed(clock: str | float):
+    program = warpbound.compile(SOURCE, A100)
+    arrays = {"to": np.zeros(864 * 1024, np.float32), "x": 0.5, "n": 4000}
+    return warpbound.analyze(program, A100, warpbound.launch(grid=864, block=1024, args=arrays), Settings(clock=clock))
+
+
+# ---------------------------------------------------------------- classes
+
+
+def test_every_resource_has_a_class():
+    assert set(CLASSES) >= {*QUEUES, "latency", "launch", "block start"}
+    assert {binds(name, Memory()) for name in CLASSES} == {"launch", "dram", "l2", "l1", "latency", "sm"}
+
+
+def test_a_lead_in_l1_is_a_class_of_its_own():
+    assert binds("l1", Memory(l2_sectors_led=1.0)) == EDGE
+    assert binds("l1", Memory(l2_sectors_read=1.0)) == "l1"
+
+
+def test_what_dram_must_deliver_is_a_class_where_data_are_about_as_large_as_l2():
+    assert [binds("dram", Memory(), share) for share in (0.0, 0.4, 0.6, 1.0, 3.9, 4.1)] == [
+        "dram", "dram", EDGE_OF_L2, EDGE_OF_L2, EDGE_OF_L2, "dram"
+    ]  # fmt: skip
+    assert binds("l2", Memory(), 1.0) == "l2"
+    assert binds("dram", Memory(l2_sectors_led=1.0), 1.0) == EDGE
+
+
+def test_a_class_that_nobody_measured_takes_what_holds_of_all():
+    assert form("no such class") == form(ANY)
+
+
+# ---------------------------------------------------------------- the clock
+
+
+def test_only_a_clock_that_nobody_gave_is_in_doubt():
+    assert sagged("boost", 1e9) == pytest.approx((1 - SAG) * 1e9)
+    assert sagged("base", 1e9) is None
+    assert sagged(1410.0, 1e9) is None
+
+
+def test_a_slower_clock_moves_the_upper_edge_alone():
+    bare = stream()
+    slower = with_clock(bare, 1.1 * bare.time_s)
+    assert slower.interval[0] == bare.interval[0]
+    assert 1.1 * bare.time_s < slower.interval[1] < 1.1 * bare.interval[1]
+    assert slower.doubts[CLOCK] > 0
+    assert with_clock(bare, 0.9 * bare.time_s).interval == bare.interval  # never above boost
+
+
+def test_arithmetic_feels_the_clock_and_says_so():
+    assumed, given = analysed("boost"), analysed(1410.0)
+    assert assumed["bottleneck"] == "fma"
+    assert assumed["time_s"] == pytest.approx(given["time_s"])
+    assert assumed["time_interval_s"][1] > 1.02 * given["time_interval_s"][1]
+    assert assumed["time_interval_s"][0] == pytest.approx(given["time_interval_s"][0])
+    assert CLOCK in {doubt["parameter"] for doubt in assumed["doubts"]}
+    assert CLOCK not in {doubt["parameter"] for doubt in given["doubts"]}
+
+
+# ---------------------------------------------------------------- the form
+
+
+def test_the_form_dominates_where_it_does(monkeypatch):
+    monkeypatch.setattr(certainty, "form", lambda _: Form("dram", 20.0, 20.0, 9, ("one",)))
+    found = with_form(stream(), "dram")
+    assert max(found.doubts, key=found.doubts.get) == FORM
+    assert found.interval[0] < stream().interval[0] < stream().interval[1] < found.interval[1]
+
+
+def test_launches_that_are_nearer_than_expected_narrow_the_interval(monkeypatch):
+    wide = replace(stream(), interval=(0.5 * stream().time_s, 2 * stream().time_s))
+    monkeypatch.setattr(certainty, "form", lambda _: Form("dram", 0.5, 0.0, 9, ("one",)))
+    found = with_form(wide, "dram")
+    assert found.interval[0] == found.time_s
+    assert found.interval[1] < wide.interval[1]
+    assert found.doubts[FORM] == 0.0
