@@ -293,7 +293,7 @@ def test_values_come_in_base_units():
     assert h200.value("dram_bandwidth") == 4.8e12
     assert h200.value("l2_size") == 50 * 2**20
     assert h200.value("boost_clock") == 1.98e9
-    assert h200.value("block_start") == pytest.approx(118e-9)
+    assert h200.value("block_start") == pytest.approx(115e-9)
     assert h200.value("launch_cost") == pytest.approx(2.52e-6)
     assert h200.value("dram_data_rate") == 6.25e9
     assert h200.parameters["dram_bandwidth"].value == 4800
