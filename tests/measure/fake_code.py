@@ -7,7 +7,7 @@ from fake_sm import Chain, Kind, played
 from warpbound.measure import costs, hong_kim, mixes, wgmma
 from warpbound.measure.case import Record
 from warpbound.measure.instruction_mix import repeated
-from warpbound.measure.instruction_mix.banks import BANKS, CONFLICTING
+from warpbound.measure.instruction_mix.banks import BANKS, conflicting
 
 ON_ONE_UNIT = ("lds", "shfl")
 
@@ -31,7 +31,7 @@ ANSWERS.update(dict.fromkeys(Truth().peaks, _instructions))
 
 @answers(*BANKS)
 def _banks(gpu_: FakeGpu, x: Launched) -> float:
-    conflicts = CONFLICTING * gpu_.truth.bank_conflict * (x.kernel == "banks_same")
+    conflicts = conflicting(FACTS.arch) * gpu_.truth.bank_conflict * (x.kernel == "banks_same")
     each = 1.0 / gpu_.truth.peaks["ffma"] + conflicts / 4
     return gpu_.stamps(int(x.args[0]), x.geometry, int(x.args[1]) * repeated(x.kernel) * max(1.0, x.warps * each))
 

@@ -191,11 +191,11 @@ def _demand(gpu_: FakeGpu, x: Launched) -> float:
 @answers("sweep_l1", "sweep_l2", "sweep_write")
 def _sweep(gpu_: FakeGpu, x: Launched) -> float:
     truth, size, rounds = gpu_.truth, 16.0 * int(x.args[2]), int(x.args[5])
-    own, apart, blocks = int(x.args[3]), int(x.args[4]), x.blocks / FACTS.sm_count
+    own, spread, blocks = int(x.args[3]), int(x.args[4]), x.blocks / FACTS.sm_count
     chip = truth.l2_far if not own and size > 0.5 * FACTS.l2_size else truth.l2_bandwidth
     if missing := _missing(size * (x.blocks if own else 1), truth):
         chip = min(chip, truth.stream["dram_read_capacity"] / missing)
-    if x.kernel == "sweep_l2" and not (own or apart):
+    if x.kernel == "sweep_l2" and not (own or spread):
         chip = truth.l2_together
     rate = chip / FACTS.sm_count / truth.clock / (truth.l2_write_cost if x.kernel == "sweep_write" else 1.0)
     if x.kernel == "sweep_l1":
@@ -204,6 +204,22 @@ def _sweep(gpu_: FakeGpu, x: Launched) -> float:
         if size * blocks <= max(truth.l1_size, lead):
             rate = truth.l1_bandwidth * (1.0 - 0.3 * beyond / truth.l1_size)
     return gpu_.stamps(int(x.args[0]), x.geometry, size * rounds * blocks / rate)
+
+
+@answers("ring")
+def _ring(gpu_: FakeGpu, x: Launched) -> float:
+    """The far side of L2 is reached once one side is full; what misses waits for other misses."""
+    truth, lines, hops = gpu_.truth, int(x.args[2]), int(x.args[3])
+    size = 128.0 * lines
+    missing = _missing(size, truth)
+    hit = truth.near if size <= 0.5 * FACTS.l2_size else (truth.near + truth.far) / 2
+    limit = memory(truth, "dram", "stream").rate  # lines per cycle and SM
+    cycles = hit
+    for _ in range(50):
+        busy = missing * x.warps / cycles / limit
+        away = truth.dram * (1.0 + truth.contention * busy / (1.0 - busy))
+        cycles = (1.0 - missing) * hit + missing * away
+    return gpu_.stamps(int(x.args[0]), x.geometry, hops * (cycles + 14.0))
 
 
 def _missing(size: float, truth: Truth) -> float:

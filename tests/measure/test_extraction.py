@@ -123,15 +123,25 @@ def reads_of(rates: dict[float, float]) -> list[Record]:
             for name, share, rate in rows]  # fmt: skip
 
 
+def ring_of(missing: dict[float, float], hit: float = 260.0, missed: float = 700.0) -> list[Record]:
+    """Single loads round sets of these shares of L2, of which so many miss."""
+    cycles = {share: hit + part * (missed - hit) for share, part in {**missing, 4.0: 1.0}.items()}
+    return [Record({"kernel": "ring", "size": share * FACTS.l2_size, "hops": 10}, {"latency": 10 * one}, 5, 0.0, 1.8e9)
+            for share, one in cycles.items()]  # fmt: skip
+
+
 SHARES = [k / 20 for k in range(8, 27)]
 DOUBLED = {share: 40.0 if share <= 0.5 else 21.0 if share <= 0.8 else 10.0 for share in SHARES}
 
 
 def test_what_crosses_between_the_sides_of_l2_is_a_step_before_the_misses() -> None:
-    """Half of the reads miss where 20 B/cycle are left; crossing alone leaves 21 and is no miss."""
+    """Loads to the other side take a third of the way to device memory longer and are no misses."""
     found = across(reads_of(DOUBLED), FACTS)
     assert {float(r.axes["size"]) / FACTS.l2_size for r in found} == {0.55, 0.6, 0.65, 0.7}
-    assert l2_reach(reads_of(DOUBLED), FACTS) == pytest.approx(0.8, abs=0.03)
+    crossed = {share: 0.0 if share <= 0.5 else 0.34 + 0.66 * max(0.0, (share - 0.7) / 0.2) for share in SHARES}
+    crossed = {share: min(1.0, part) for share, part in crossed.items()}
+    assert l2_reach(reads_of(DOUBLED) + ring_of(crossed), FACTS) == pytest.approx(0.8, abs=0.01)
+    assert l2_reach(ring_of(crossed), FACTS) == pytest.approx(0.75, abs=0.01)  # without the rates they look like some
 
 
 def test_an_l2_of_one_side_crosses_nothing() -> None:
@@ -140,7 +150,18 @@ def test_an_l2_of_one_side_crosses_nothing() -> None:
     small = {share: min(40.0, 40.0 * (0.5 / share) ** 2) for share in SHARES}
     assert across(reads_of(whole), FACTS) == []
     assert across(reads_of(small), FACTS) == []
-    assert l2_reach(reads_of(whole), FACTS) == pytest.approx(0.8, abs=0.03)
+    step = {share: float(share > 0.8) for share in SHARES}
+    assert l2_reach(reads_of(whole) + ring_of(step), FACTS) == pytest.approx(0.825, abs=1e-9)  # between the two sets
+
+
+@pytest.mark.parametrize("reach", [0.47, 0.66, 0.83, 1.0])
+def test_the_reach_of_l2_is_where_half_of_the_loads_miss(reach: float) -> None:
+    """Whatever rates do: all misses are seen, few of them too."""
+    missing = {share: min(1.0, max(0.0, 0.5 + (share - reach) / 0.3)) for share in (0.2, 0.3, *SHARES)}
+    assert l2_reach(ring_of(missing, 250.0), FACTS) == pytest.approx(reach, rel=0.01)
+    assert l2_reach(ring_of(missing, 250.0, 260.0), FACTS) is None  # device memory is no slower: nothing to be seen
+    assert l2_reach(ring_of(missing)[:-1], FACTS) is None           # what a miss costs is not known
+    assert l2_reach(ring_of(dict.fromkeys(SHARES, 0.0)), FACTS) is None  # it lies where nobody looked
 
 
 def test_a_plateau_is_where_more_loads_do_nothing() -> None:

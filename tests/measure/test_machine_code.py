@@ -22,7 +22,7 @@ from warpbound.measure import (
     x_model,
 )
 from warpbound.measure.building import ARCHITECTURES
-from warpbound.measure.instruction_mix.banks import CONFLICTING
+from warpbound.measure.instruction_mix.banks import conflicting
 from warpbound.measure.suite import MECHANISMS, ONE_ARCHITECTURE
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
@@ -190,7 +190,7 @@ def test_register_banks_meet_where_they_should(arch: int, name: str) -> None:
     assert sum(others(loop, "FFMA").values()) <= BARE_LOOP
     share = conflicts(loop) / count(loop, "FFMA")
     if name == "banks_same":
-        assert share == pytest.approx(CONFLICTING, abs=0.02)
+        assert share == pytest.approx(conflicting(arch), abs=0.02)
     else:
         assert share < 0.01
 
@@ -282,6 +282,9 @@ def test_cache_sweeps_move_sixteen_bytes_at_once(arch: int) -> None:
         accesses = [one for one in found[name].instructions if one.opcode == opcode and "128" in one.modifiers]
         assert len(accesses) % 4 == 0
         assert accesses
+    ring = body(found["ring"], "LDG")
+    assert count(ring, "LDG") == 1
+    assert sum(not one.skipped for one in ring) <= LOOP + 1
 
 
 @pytest.mark.full

@@ -40,7 +40,7 @@ __device__ __forceinline__ void stamp(u64 *stamps, u64 start, u64 end) {
     }
 }
 
-// For all mechanisms: raise the clock, watch it, hold the queue, write over what the caches hold.
+// For all mechanisms: raise the clock, watch it, hold the queue, take the place of what the caches hold.
 KERNEL burn(float *out, int rounds, float a) {
     float x = a, y = a + 1.0f;
     for (int i = 0; i < rounds; i++)
@@ -66,7 +66,12 @@ KERNEL hold(u64 *out, u64 nanoseconds) {
     out[0] = begun;
 }
 
-KERNEL evict(u32 *scratch, u64 count, u32 value) {
-    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (u64)blockDim.x)
-        scratch[i] = value;
+// By reading: lines that were written would have to go to memory while what comes next is timed.
+KERNEL evict(u32 *scratch, u64 count, u32 never) {
+    u32 x, seen = 0;
+    for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (u64)blockDim.x) {
+        asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(x) : "l"(scratch + i));
+        seen |= x;
+    }
+    if (seen == never) *scratch = seen;
 }

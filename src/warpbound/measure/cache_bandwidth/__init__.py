@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,15 @@ FALL = 1.25            # of the rate from one set to the next: what is a fall at
 TOGETHER = (1 << 20, 3 << 19, 2 << 20, 3 << 20, 4 << 20)  # sets that all SMs read at once, B
 SEPARATE = (1, 2, 3, 4, 6)  # turns of a block in its own set
 REACH_SHARES = tuple(k / 20 for k in range(8, 27))  # of L2: sets that all SMs read, each in its own order
-HALF, SEEN = 0.5, 1.05  # of the reads miss; this much slower than L2 is seen
+HELD_SHARES = (0.2, 0.3)  # of L2: no read of such a set misses
+BEYOND = 4.0           # of L2: all of them miss
+RING_WARPS = 16        # of an SM, each with one load in flight
+LINE = 128
+HALF = 0.5             # of the reads miss
+SLOWER = 1.1           # times the latency in L2, at least, where all miss
+SPARE = 0.01           # of a size, which is rounded to whole lines
 ONE_SIDE, BOTH_SIDES = 0.475, (0.525, 0.725)  # of L2: a set that one side of it holds; one that both together hold
 FLAT, FELL = 0.1, 0.92  # of the rate: how far it may vary where lines cross, and at most that, compared with one side
-FAR_BEYOND = 1.9       # times L2: all misses
 INSIDE = 0.5           # of L2: what it holds on either side
 CHIP = {"l2_bandwidth": ("separate", "every block its own data"),
         "l2_shared_read_bandwidth": ("together", "all blocks the same data at once")}
@@ -38,8 +44,10 @@ def source() -> str:
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Through L1, then through L2."""
-    return (_case(sweep, facts) for sweep in (*_through_l1(facts, effort), *_through_l2(facts, effort)))
+    """Through L1, through L2, and single loads round sets that L2 holds and that it does not."""
+    yield from (_case(sweep, facts) for sweep in (*_through_l1(facts, effort), *_through_l2(facts, effort)))
+    between = [(a + b) / 2 for a, b in pairwise(REACH_SHARES)] if effort == "full" else []
+    yield from (_ring(share, facts) for share in (*HELD_SHARES, *sorted((*REACH_SHARES, *between)), BEYOND))
 
 
 def _through_l1(facts: Facts, effort: str) -> Iterator["Sweep"]:
@@ -63,7 +71,7 @@ def _through_l2(facts: Facts, effort: str) -> Iterator["Sweep"]:
     for share in REACH_SHARES:
         yield Sweep("reach", "sweep_l2", L2_THREADS, int(share * facts.l2_size), 2, 16)
     for size in TOGETHER:
-        yield Sweep("together", "sweep_l2", L2_THREADS, size, 2, 16, apart=0)
+        yield Sweep("together", "sweep_l2", L2_THREADS, size, 2, 16, spread=0)
     for blocks in (1, 2):
         for turns in SEPARATE:
             size = turns * PASS * L2_THREADS
@@ -75,8 +83,8 @@ def _through_l2(facts: Facts, effort: str) -> Iterator["Sweep"]:
 class Sweep:
     """Who reads what: size of a block's set, or of everybody's where it is no own one; B.
 
-    again : quarters of a MiB that a block reads at least. own : 1 where each block has its own set, else 0. apart :
-    turns between the places where two blocks begin.
+    again : quarters of a MiB that a block reads at least. own : 1 where each block has its own set, else 0. spread : 1
+    where the blocks begin evenly round one set, 0 where all begin at its start.
     """
 
     name: str
@@ -86,7 +94,7 @@ class Sweep:
     blocks: int
     again: float = 4
     own: int = 0
-    apart: int = 1
+    spread: int = 1
     carveout: int | None = None
 
 
@@ -106,12 +114,27 @@ def _case(x: Sweep, facts: Facts) -> Case:
     rounds = max(1, round(-(-x.again * READ_AGAIN // size))) + 1
     pieces = size // PIECE
     axes: dict[str, Axis] = {"kernel": x.name, "size": size, "blocks": x.blocks, "bytes": size * rounds * x.blocks}
-    counts = (pieces, pieces * x.own, 0 if x.own else x.apart * turn // PIECE)
+    counts = (pieces, pieces * x.own, 0 if x.own else x.spread)
     args: tuple[str | np.generic, ...] = ("stamps", "data", *map(np.uint32, counts), np.int32(rounds))
     step = Step(x.kernel, (grid,), x.threads, args, 0, x.carveout)
     seconds = max(5e-5, size * rounds * grid / (1e13 if x.kernel == "sweep_l1" else 3e12))
     data = Buffer("data", size * grid if x.own else size, "zeros")
     return Case(axes, step, "stamps", (data, stamps_of(step.warps)), seconds=seconds)
+
+
+def _ring(share: float, facts: Facts) -> Case:
+    """Every SM once round the set."""
+    hops = int(share * facts.l2_size) // LINE // RING_WARPS
+    size = hops * RING_WARPS * LINE
+    args = ("stamps", "lines", np.uint32(size // LINE), np.int32(hops))
+    step = Step("ring", (facts.sm_count,), 32 * RING_WARPS, args)
+    axes: dict[str, Axis] = {"kernel": "ring", "size": size, "warps": RING_WARPS, "hops": hops}
+    return Case(axes, step, "stamps", (Buffer("lines", size, "zeros"), stamps_of(step.warps)), seconds=hops * 3.5e-7)
+
+
+def per_hop(record: Record) -> float:
+    """Cycles from one line to the next."""
+    return float(record.value["latency"]) / float(record.axes["hops"])
 
 
 def per_cycle(record: Record) -> float:
@@ -126,6 +149,8 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         for kernel in ("sweep_l1", "lead", "sweep_l2", "sweep_write", "reach", "together", "separate")
         if (mine := chosen(records, kernel=kernel))
     }
+    if ring := chosen(records, kernel="ring"):
+        figures["ring"] = [[r.axes["size"], round(per_hop(r), 2)] for r in ring]
     found: dict[str, Found] = {}
     if l1 := chosen(records, kernel="sweep_l1"):
         found["l1_bandwidth"] = Found(max(map(per_cycle, l1)), "B/cycle/SM", "16 B per thread, the best size")
@@ -133,7 +158,7 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         note = f"middle of the largest fall over the size of a set that each SM reads {LEAD_ROUNDS} times"
         found["l1_lead_reach"] = Found(reach, "1", note)
     if (held := l2_reach(records, facts)) is not None:
-        found["l2_reach"] = Found(held, "1", "half of the reads miss, or the fewest that slow L2 down")
+        found["l2_reach"] = Found(held, "1", "half of the single loads round a set miss")
     if crossing := across(records, facts):
         middle = float(np.median([per_cycle(r) * r.clock_Hz for r in crossing])) * facts.sm_count
         note = "all SMs read the same data, more than one side of L2 holds; at the clock observed"
@@ -178,7 +203,7 @@ def across(records: list[Record], facts: Facts) -> list[Record]:
 
 
 def _of_shares(records: list[Record], facts: Facts, low: float, high: float) -> list[Record]:
-    return [r for r in chosen(records, kernel="reach") if low <= float(r.axes["size"]) / facts.l2_size <= high]
+    return [r for r in chosen(records, kernel="reach") if low <= _share(r, facts) <= high]
 
 
 def _rates(records: list[Record]) -> NDArray[np.float64]:
@@ -186,22 +211,28 @@ def _rates(records: list[Record]) -> NDArray[np.float64]:
 
 
 def l2_reach(records: list[Record], facts: Facts) -> float | None:
-    """Share of L2 at which half of the reads miss, or the least share of them that is seen.
+    """Share of L2 at which half of the reads miss.
 
-    Reads of which m miss take m times as long as those of device memory alone, unless L2 itself is slower: what crosses
-    between its sides, where it has two. None where the rate does not fall so far.
+    Single loads of which m miss take m of the way from the latency of L2 to that of device memory: from that of both
+    sides of L2, where it has two. None where the loads do not get so much longer.
     """
-    mine = sorted(chosen(records, kernel="reach"), key=lambda r: float(r.axes["size"]))
-    beyond = [r for r in chosen(records, kernel="sweep_l2") if float(r.axes["size"]) >= FAR_BEYOND * facts.l2_size]
-    if not mine or not beyond:
+    ring = sorted(chosen(records, kernel="ring"), key=lambda r: float(r.axes["size"]))
+    if len(ring) < 3:
         return None
-    crossing = across(records, facts)
-    slowest, rates = float(np.median(_rates(beyond))), _rates(mine)
-    hits = float(np.median(_rates(crossing))) if crossing else rates[0]
-    missing = max(HALF, SEEN * slowest / hits)
-    after = int(np.argmax(rates < slowest / missing))
+    shares, cycles = (np.array([one(r) for r in ring]) for one in (lambda r: _share(r, facts), per_hop))
+    low, high = BOTH_SIDES
+    both = cycles[(shares >= low) & (shares <= high)]
+    crossing = len(both) and across(records, facts)
+    hit, missed = float(np.median(both) if crossing else cycles[0]), float(cycles[-1])
+    if shares[-1] < BEYOND * (1.0 - SPARE) or missed < SLOWER * hit:
+        return None
+    missing = (cycles[:-1] - hit) / (missed - hit)
+    after = int(np.argmax(missing >= HALF))
     if after == 0:
         return None
-    sizes = np.array([float(r.axes["size"]) for r in mine]) / facts.l2_size
     pair = slice(after - 1, after + 1)
-    return float(np.interp(missing, slowest / rates[pair], sizes[pair]))
+    return float(np.interp(HALF, missing[pair], shares[pair]))
+
+
+def _share(record: Record, facts: Facts) -> float:
+    return float(record.axes["size"]) / facts.l2_size

@@ -8,7 +8,7 @@ import numpy as np
 
 from warpbound.measure.case import Case, Findings, Found, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
-from warpbound.measure.instruction_mix.banks import BANKS, BANKS_REPEATED, CONFLICTING, bank_kernel
+from warpbound.measure.instruction_mix.banks import BANKS, BANKS_REPEATED, bank_kernel, conflicting
 from warpbound.measure.instruction_mix.loop import around
 
 ILPS = (1, 2, 4)
@@ -166,16 +166,17 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     if "hmma" in table and facts.arch < 90:
         fma = HMMA_FMA[75 if facts.arch < 80 else 80] * table["hmma"]["peak"]
         found["tensor_fp16"] = Found(fma, "FMA/cycle/SM", "mma.sync, zeros")
-    return Findings(found, {"instructions": table, "conflicts": _conflicts(records), "banks": _banks(records)})
+    banks = _banks(records, facts.arch)
+    return Findings(found, {"instructions": table, "conflicts": _conflicts(records), "banks": banks})
 
 
-def _banks(records: list[Record]) -> dict[str, float]:
+def _banks(records: list[Record], arch: int) -> dict[str, float]:
     """Best FFMA per cycle and SM with and without conflicts; the scheduler cycles that one conflict costs."""
     rates = {name: max(map(per_cycle, mine)) for name in BANKS if (mine := chosen(records, kernel=name))}
     found = {f"{name} [FFMA/cycle/SM]": round(rate, 3) for name, rate in rates.items()}
     if len(rates) == len(BANKS):
         more = 1.0 / rates["banks_same"] - 1.0 / rates["banks_mixed"]
-        found["one conflict [cycle]"] = round(SCHEDULERS * more / CONFLICTING, 3)
+        found["one conflict [cycle]"] = round(SCHEDULERS * more / conflicting(arch), 3)
     return found
 
 

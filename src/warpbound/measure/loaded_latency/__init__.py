@@ -91,12 +91,16 @@ def rounds(pattern: str, warps: int) -> int:
 
 
 def _swept(size: int, facts: Facts) -> Case:
+    """Every launch makes the same loads: beyond L2 they are to come from device memory each time."""
+    scratch, evict = eviction(facts)
+    cold = size > facts.l2_size
     chain = woven("random", "sweep", size // 4, 32 * SWEEP_WARPS * facts.sm_count)
     args = ("stamps", *chain.args, np.int32(SWEPT_LOADS // LOADS_PER_ROUND))
     step = Step("loaded_cg_1", (facts.sm_count,), 32 * SWEEP_WARPS, args)
     axes: dict[str, Axis] = {"pattern": "random", "level": "sweep", "size": size, "warps": SWEEP_WARPS,
                              "loads": SWEPT_LOADS}  # fmt: skip
-    return Case(axes, step, "stamps", (*chain.buffers, stamps_of(step.warps)), chain.setup, seconds=3e-4)
+    buffers = (*chain.buffers, stamps_of(step.warps), *((scratch,) if cold else ()))
+    return Case(axes, step, "stamps", buffers, chain.setup, (evict,) if cold else (), seconds=3e-4)
 
 
 def loads(record: Record) -> int:

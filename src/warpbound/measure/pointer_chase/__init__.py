@@ -42,8 +42,8 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
         most = min(facts.memory_size // 2 // gap, facts.l2_size // (4 * LINE))
         for count in _counts(64, most, 1 if effort == "quick" else 2):
             yield _pages(gap, count)
-    yield _each("l2", _near_l2(facts))
-    yield _each("dram", min(top, 8 * facts.l2_size))
+    yield _each("l2", _near_l2(facts), facts)
+    yield _each("dram", min(top, 8 * facts.l2_size), facts)
 
 
 def _counts(low: int, high: int, per_octave: int) -> list[int]:
@@ -80,8 +80,8 @@ def _data(size: int) -> tuple[tuple[Buffer, ...], tuple[Step, ...]]:
 
 
 def eviction(facts: Facts) -> tuple[Buffer, Step]:
-    """A buffer twice L2 and the launch that writes it."""
-    scratch = Buffer("scratch", 2 * facts.l2_size)
+    """A buffer twice L2, all zeros, and the launch that reads it."""
+    scratch = Buffer("scratch", 2 * facts.l2_size, "zeros")
     step = Step("evict", (4 * facts.sm_count,), 256, ("scratch", np.uint64(scratch.size // 4), np.uint32(1)))
     return scratch, step
 
@@ -105,13 +105,17 @@ def _chase(kernel: str, size: int, facts: Facts) -> Case:
     )  # fmt: skip
 
 
-def _each(where: str, size: int) -> Case:
+def _each(where: str, size: int, facts: Facts) -> Case:
+    """Always the same loads: from device memory they come again only where L2 has been filled with other data."""
     buffers, setup = _data(size)
     warm = 2 * size // LINE if where == "l2" else 0
+    scratch, evict = eviction(facts)
+    cold = where == "dram"
     step = Step("chase_each", (1,), 1, ("out", "chain", np.int32(warm), np.int32(SINGLE)), 4 * SINGLE)
     return Case(
         {"kernel": "chase_each", "size": size, "where": where}, step, "histogram",
-        (*buffers, Buffer("out", 4 * SINGLE)), setup, output="out", words=SINGLE, seconds=(SINGLE + warm) * 400e-9,
+        (*buffers, Buffer("out", 4 * SINGLE), *((scratch,) if cold else ())), setup, (evict,) if cold else (),
+        output="out", words=SINGLE, seconds=(SINGLE + warm) * 400e-9,
     )  # fmt: skip
 
 

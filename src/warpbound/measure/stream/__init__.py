@@ -12,7 +12,8 @@ from warpbound.measure.device import Facts
 from warpbound.measure.stream.fitting import SMALLEST, Observed, Sweep, Widest, fitted
 from warpbound.measure.texts import kernel_file
 
-ELEMENTS = 1 << 26     # doubles per array: 512 MB, beyond any L2 several times
+ELEMENTS = 1 << 26     # doubles per array: 512 MB, or more where L2 is large
+BEYOND = 8             # times L2 at least
 HALO = 8
 STREAMS = {"init": (0, 1), "read": (1, 0), "scale": (1, 1), "copy": (1, 1), "triad": (2, 1), "stencil3": (1, 1),
            "stencil5": (1, 1)}  # fmt: skip  (arrays read, arrays written)
@@ -54,47 +55,53 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
         yield _wide(threads, min(blocks, facts.threads_per_sm // threads), facts)
 
 
+def elements(facts: Facts) -> int:
+    """Doubles per array: little of what one launch leaves in L2 is of use to the next."""
+    return max(ELEMENTS, BEYOND * facts.l2_size // 8)
+
+
 def _fitting(sizes: tuple[int, ...], blocks: int, facts: Facts) -> list[int]:
     return [threads for threads in sizes if threads * blocks <= facts.threads_per_sm]
 
 
 def _wide(threads: int, blocks: int, facts: Facts) -> Case:
-    args = ("b", "a", np.float64(-1.0), np.uint64(ELEMENTS // 2))
+    args = ("b", "a", np.float64(-1.0), np.uint64(elements(facts) // 2))
     step = Step("read_wide", (facts.sm_count * blocks,), threads, args)
-    axes: dict[str, Axis] = {"kernel": "read_wide", "threads": threads, "blocks": blocks, "bytes": 8 * ELEMENTS}
-    return Case(axes, step, "time", _arrays(), seconds=4e-4)
+    axes: dict[str, Axis] = {"kernel": "read_wide", "threads": threads, "blocks": blocks, "bytes": 8 * elements(facts)}
+    return Case(axes, step, "time", _arrays(facts), seconds=4e-4)
 
 
-def _arrays() -> tuple[Buffer, ...]:
-    return tuple(Buffer(name, 8 * (ELEMENTS + HALO), "noise") for name in "abc")
+def _arrays(facts: Facts) -> tuple[Buffer, ...]:
+    return tuple(Buffer(name, 8 * (elements(facts) + HALO), "noise") for name in "abc")
 
 
-def _args() -> tuple[str | np.generic, ...]:
-    return ("a", "b", "c", np.float64(-1.0), np.uint64(ELEMENTS))
+def _args(facts: Facts) -> tuple[str | np.generic, ...]:
+    return ("a", "b", "c", np.float64(-1.0), np.uint64(elements(facts)))
 
 
 def _one_shot(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
-    moved = 8 * ELEMENTS * sum(STREAMS[kernel])
-    step = Step(kernel, (ELEMENTS // threads + 1,), threads, _args(), facts.shared_for(blocks), 100)
+    moved = 8 * elements(facts) * sum(STREAMS[kernel])
+    step = Step(kernel, (elements(facts) // threads + 1,), threads, _args(facts), facts.shared_for(blocks), 100)
     warps = threads // 32 * blocks * facts.sm_count
-    return Case({"kernel": kernel, "threads": threads, "blocks": blocks, "bytes": moved}, step, "time", _arrays(),
-                seconds=max(4e-4, ELEMENTS / 32 / warps * 7e-7))  # fmt: skip
+    return Case({"kernel": kernel, "threads": threads, "blocks": blocks, "bytes": moved}, step, "time", _arrays(facts),
+                seconds=max(4e-4, elements(facts) / 32 / warps * 7e-7))  # fmt: skip
 
 
 def _persistent(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
-    moved = 8 * ELEMENTS * sum(STREAMS[kernel])
-    step = Step(f"{kernel}_persistent", (facts.sm_count * blocks,), threads, _args(), facts.shared_for(blocks), 100)
+    moved = 8 * elements(facts) * sum(STREAMS[kernel])
+    grid, smem = (facts.sm_count * blocks,), facts.shared_for(blocks)
+    step = Step(f"{kernel}_persistent", grid, threads, _args(facts), smem, 100)
     return Case({"kernel": f"{kernel}_persistent", "threads": threads, "blocks": blocks, "bytes": moved},
-                step, "time", _arrays(), seconds=2e-3)  # fmt: skip
+                step, "time", _arrays(facts), seconds=2e-3)  # fmt: skip
 
 
 def _mixed(written: int, threads: int, blocks: int, facts: Facts) -> Case:
     """blocks : on an SM at once, 0 for as many as fit."""
     smem, carveout = (facts.shared_for(blocks), 100) if blocks else (0, None)
-    step = Step("mixed", (ELEMENTS // threads,), threads, (*_args(), np.int32(written)), smem, carveout)
+    step = Step("mixed", (elements(facts) // threads,), threads, (*_args(facts), np.int32(written)), smem, carveout)
     axes: dict[str, Axis] = {"kernel": "mixed", "written": written, "threads": threads, "blocks": blocks,
-                             "bytes": 8 * ELEMENTS}  # fmt: skip
-    return Case(axes, step, "time", _arrays(), seconds=6e-4)
+                             "bytes": 8 * elements(facts)}  # fmt: skip
+    return Case(axes, step, "time", _arrays(facts), seconds=6e-4)
 
 
 def rate(record: Record) -> float:

@@ -32,6 +32,10 @@ KERNEL weave_own(u32 *base, u32 entries, u32 own) {{
 KERNEL supply(u64 *stamps, const u32 *array, u32 own, int rounds) {{
     const u32 *base = before(array);
     u32 x = FIRST + (blockIdx.x * blockDim.x + threadIdx.x) / 32 * own + (threadIdx.x & 31);
+    #pragma unroll 1
+    for (u32 i = 0; i < own; i += {LINE_WORDS}) {{ HOP("ca") }}  // once round before the clock starts
+    wait_for(x);
+    __syncthreads();
     u64 start = cycle();
     #pragma unroll 1
     for (int i = 0; i < rounds; i++) {{ X{LOADS}(HOP("ca")) }}
