@@ -27,6 +27,10 @@ def by_macro(name: str) -> bool:
     "#inc\\\nlude <cuda_fp16.h>",
     "#pragma unroll\n#define include 3\n#if 1\n#endif",
     "a # b; // includes all",
+    "#define JOIN(a, b) a##b\n#if defined(JOIN) && __CUDA_ARCH__ >= 800 // see f(x)\n#endif",
+    "#define N 4\n#define SQUARE(x) ((x) * (x))\n#if N > 3 /* so (x) */ && (N < 9)\n#elif defined N\n#endif",
+    "#if __has_builtin(__nanosleep)\n#endif",
+    "x = #1;",
 ])  # fmt: skip
 def test_taken(text: str) -> None:
     check(text, bundled, by_macro)
@@ -54,6 +58,17 @@ def test_taken(text: str) -> None:
     '#if __has_include("/etc/passwd")\n#endif',
     '#if __has_\\\ninclude("/etc/passwd")\n#endif',
     '#\v\finclude "/etc/passwd"',
+    '# 1 "/etc/passwd"\n',
+    '%: 33 "/etc/passwd" 2\n',
+    "#define W 1\n# 1 W",
+    '#define J(a, b) a##b\n#if J(__has_, include)("/etc/passwd")\n#endif',
+    '#define J(a, b) a##b\n#if 1 && J /* */ (__has_, include)("/etc/passwd")\n#endif',
+    '#define J(a, b) a##b\n#define Q J(__has_, include)("/etc/passwd")\n#define R Q\n#if R\n#endif',
+    '#define J(a, b) a##b\n#define Q "x" ? J/**/(__has_, include)("/etc/passwd") : 0\n#elif Q\n#endif',
+    '#define $(a, b) a %:%: b\n#if $(__has_, include)("/etc/passwd")\n#endif',
+    '#define Q /*\n*/ __has_ ## inclu ## de("/etc/passwd")\n#if Q\n#endif',
+    '#define Q __has_ ## inclu ## de("/etc/passwd")\n%:if defined(X) || Q\n#endif',
+    '#if HEADERS_JOIN(__has_, include)("/etc/passwd")\n#endif',
     "#include",
     "#include /* half */ <cuda_fp16.h>",
     "int x;\0",
@@ -72,7 +87,17 @@ def test_blanks_and_splices_hide_nothing(blanks: list[str], cut: int) -> None:
         check(f'#{gap}{word}{gap}"/etc/passwd"', bundled, by_macro)
 
 
-@pytest.mark.parametrize("piece", ["#/*", "#", "%:\\\n", "#include<", "# \t", "__has_", "\\\n"])
+def test_no_header_asks_with_a_macro_of_the_source() -> None:
+    """A condition of the header would expand it."""
+    for macro in ("VERSION 3", "OTHER JOIN(a, b)", "VERSION(x) ((x) + 1)"):
+        check(f"#define {macro}\n#include <cuda_fp16.h>\n", bundled, by_macro, lambda _: frozenset({"VERSION"}))
+    for macro in ("VERSION a ## b", "VERSION JOIN(a, b)", "OTHER a ## b\n#define VERSION OTHER"):
+        with pytest.raises(InputError, match="VERSION a macro"):
+            check(f"#define {macro}\n#include <cuda_fp16.h>\n", bundled, by_macro, lambda _: frozenset({"VERSION"}))
+
+
+@pytest.mark.parametrize("piece", ["#/*", "#define a/*", "#if a/**/", "#define a b(", "#if a /* */", "#if $ ", "# 1 ",
+                                   "#define a b\n", "#", "%:\\\n", "#include<", "# \t", "__has_", "\\\n"])
 def test_long_texts_take_linear_time(piece: str) -> None:
     text = piece * (999_999 // len(piece))
     before = process_time()
@@ -90,6 +115,12 @@ def test_macros_are_refused_beside_a_header_that_includes_by_macro(sets: str) ->
     for text in (f"{sets}\n#include <cub/cub.cuh>", f"#include <cub/cub.cuh>\n{sets}\n"):
         with pytest.raises(InputError, match=r"cub/cub.cuh includes files by macro"):
             check(text, bundled, by_macro)
+
+
+@pytest.mark.cuda
+def test_what_conditions_of_the_compilers_headers_name() -> None:
+    assert {"__CUDA_ARCH__", "__CUDA_FP16_H__"} <= headers.known("cuda_fp16.h")
+    assert headers.known("cuda_fp16.h") < headers.known("cub/cub.cuh") | headers.known("cuda_fp16.h")
 
 
 @pytest.mark.cuda

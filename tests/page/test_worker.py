@@ -66,6 +66,8 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
         '#if __has_include("{path}")\n#error it is there\n#endif',
         '#if __has_embed("{path}")\n#error it is there\n#endif',
         '#line 1 "{path}"\nthis is an error',
+        '# 1 "{path}"\nthis is an error',
+        '#define JOIN(a, b) a##b\n#if JOIN(__has_, include)("{path}")\n#error it is there\n#endif',
         "#include <cuda_fp16.h/../../../../../../{path}>",
         'R"(\n)" /* " */ \n#include "{path}"',
         "#define QUOTE(x) #x\n#include QUOTE({path})",

@@ -104,8 +104,9 @@ def test_many(check) -> None:  # type: ignore[no-untyped-def]
 
 @pytest.mark.parametrize(
     "text",
-    ["/*0000*/" + " " * 100_000 + "x", "{" * 100_000, "/* " * 50_000, "MOV R1, " + "[" * 50_000, "a:" * 50_000],
-    ids=["blanks", "braces", "remarks", "brackets", "labels"],
+    ["/*0000*/" + " " * 100_000 + "x", "{" * 100_000, "/* " * 50_000, "MOV R1, " + "[" * 50_000, "a:" * 50_000,
+     "\n" * 900_000 + "x"],
+    ids=["blanks", "braces", "remarks", "brackets", "labels", "empty lines"],
 )
 def test_long_lines_take_no_time(text: str) -> None:
     only_refused(text.encode(), "gtx480")

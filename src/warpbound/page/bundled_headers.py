@@ -13,6 +13,8 @@ _INCLUDES = re.compile(
     r'^[ \t]*(?:#|%:)[ \t]*include(?P<next>_next)?\b[ \t]*(?:<([^>\n]+)>|"([^"\n]+)"|(?P<macro>[^\s<"][^\n]*))',
     re.MULTILINE,
 )
+_TELLS = re.compile(r"^[ \t]*(?:#|%:)[ \t]*(?:if|elif|define)\b([^\n]*)", re.MULTILINE)
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 def bundled(name: str) -> bool:
@@ -26,20 +28,34 @@ def bundled(name: str) -> bool:
 @cache
 def by_macro(name: str) -> bool:
     """Whether a header, or one that it includes under some condition, includes a file whose name a macro gives."""
+    return None in _reached(name)
+
+
+@cache
+def known(name: str) -> frozenset[str]:
+    """Every name in the conditions and macros of a header and of those that it includes under some condition."""
+    found: set[str] = set()
+    for header in _reached(name) - {None}:
+        assert header is not None
+        for line in _TELLS.findall(_SPLICE.sub("", header.read_text(encoding="utf-8", errors="replace"))):
+            found.update(_NAME.findall(line))
+    return frozenset(found)
+
+
+@cache
+def _reached(name: str) -> frozenset[Path | None]:
+    """A header and all that it includes under some condition; None among them where a macro names one."""
     from warpbound.program.nvrtc import header_folders
 
     with header_folders() as places:
         roots = tuple(Path(place) for place in places)
-        waiting = [root / name for root in roots if (root / name).is_file()]
-        seen = set(waiting)
+        seen: set[Path | None] = {root / name for root in roots if (root / name).is_file()}
+        waiting = [one for one in seen if one is not None]
         while waiting:
-            found = _included(waiting.pop(), roots)
-            if None in found:
-                return True
-            new = {one for one in found if one is not None} - seen
+            new = _included(waiting.pop(), roots) - seen
             seen |= new
-            waiting += new
-    return False
+            waiting += [one for one in new if one is not None]
+    return frozenset(seen)
 
 
 @cache

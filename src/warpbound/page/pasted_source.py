@@ -10,20 +10,32 @@ import re
 from collections.abc import Callable
 
 from warpbound.errors import InputError
+from warpbound.page.pasted_conditions import check_conditions
 
 LARGEST = 1_000_000  # characters
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\v\f\r]*\n|(?:\\|\?\?/)\r")
-_READS = re.compile(r"(?:#|%:|\?\?=)\s*+(?P<word>include\w*|import|embed|line|/[*/])(?P<rest>[^\n]*)")
+_READS = re.compile(
+    r"(?:#|%:|\?\?=)\s*+(?P<word>include\w*|import|embed|line|/[*/]|\d++(?=\s*+[\"<_A-Za-z]))(?P<rest>[^\n]*)"
+)
 _SETS = re.compile(r"(?:#|%:|\?\?=)\s*+(?:define|undef)\b")
 _ASKS = re.compile(r"__has_(?:include|embed)\w*")
 _LITERAL = re.compile(r'\s*(?:<([\w./+-]+)>|"([\w./+-]+)")')
 
 
-def check(text: str, bundled: Callable[[str], bool], by_macro: Callable[[str], bool]) -> None:
-    """Raise InputError where `text` could read a file that is not among the bundled headers.
+def _nothing(_: str) -> frozenset[str]:
+    return frozenset()
+
+
+def check(
+    text: str,
+    bundled: Callable[[str], bool],
+    by_macro: Callable[[str], bool],
+    known: Callable[[str], frozenset[str]] = _nothing,
+) -> None:
+    """Raise InputError where `text` could read a file that is not among the bundled headers, or ask if one is there.
 
     bundled : tells whether the compiler brings a header of that name; by_macro : whether it includes others by macro,
-    which a source that sets macros could make another file.
+    which a source that sets macros could make another file; known : the names in its conditions and macros.
     """
     if len(text) > LARGEST:
         raise InputError(f"The source has more than {LARGEST} characters.", "Paste only the kernel and what it needs.")
@@ -32,17 +44,22 @@ def check(text: str, bundled: Callable[[str], bool], by_macro: Callable[[str], b
     whole = _SPLICE.sub("", text)
     if found := _ASKS.search(whole):
         raise InputError(f"The page does not compile {found[0]}.", "Decide by a macro of your own.")
+    met = []
     for found in _READS.finditer(whole):
         name = _header(found["word"], found["rest"], bundled)
+        met.append(name)
         if _SETS.search(whole) and by_macro(name):
             raise InputError(
                 f"{name} includes files by macro, so the page takes no #define or #undef beside it.",
                 "Include the part that is needed, cub/block/block_reduce.cuh, say; write constants as constexpr.",
             )
+    check_conditions(whole, met, known)
 
 
 def _header(word: str, rest: str, bundled: Callable[[str], bool]) -> str:
     """The name of the header that a directive includes. Raises InputError where it does anything else."""
+    if word.isdigit():
+        raise InputError("The page takes no line markers of a preprocessor.", "Paste the source as it was written.")
     if word.startswith("/"):
         raise InputError("The page takes no comment between # and its directive.", "Move the comment.")
     if word != "include":

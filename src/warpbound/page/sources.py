@@ -9,7 +9,7 @@ from warpbound import machine, shipped_examples
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim
-from warpbound.page.bundled_headers import bundled, by_macro
+from warpbound.page.bundled_headers import bundled, by_macro, known
 from warpbound.page.pasted_source import check
 from warpbound.page.questions import Question
 from warpbound.program import Program, programs
@@ -73,7 +73,7 @@ def program_of(question: Question) -> Program:
         options = Options(defines=tuple(asked.defines.items()) if asked else ())
         found = programs(example_file(question.example), board, kernel or (asked.kernel if asked else None), options)
     else:
-        check(question.text, bundled, by_macro)
+        check(question.text, bundled, by_macro, known)
         found = programs(question.text.encode(), board, kernel, Options())
     if len(found) > 1:
         raise InputError(

@@ -18,7 +18,7 @@ from warpbound.program.targets import label_targets, leads
 
 KERNEL = "listing"
 
-_TOLD = re.compile(r"^\s*(?:\.target\s|\.section\s|Function\s*:)|__global__|^\s*#\s*include", re.M)
+_TOLD = re.compile(r"^[^\S\n]*(?:\.target\s|\.section\s|Function\s*:)|__global__|^[^\S\n]*#\s*include", re.M)
 _ADDRESS = re.compile(r"(?:/\*\s*(?:0x)?([0-9a-f]{2,16})\s*\*/|(0x[0-9a-f]+|\d[0-9a-f]{3,15}):?(?=\s))\s*", re.I)
 _LABEL = re.compile(r"([.$A-Za-z_][.$\w]*)\s?:\s*")
 _CODE = re.compile(r"(?:@!?(?:U?P[T\d]|C\d\.\w+)\s+)?([A-Z][A-Z0-9_]*)((?:\.\w+)*)(?=\s|$)[^;{}]*$")

@@ -12,7 +12,7 @@ from warpbound.program.sass import Listing, finished, reader_of
 from warpbound.program.targets import label_targets
 
 _CODE = re.compile(r"^\s*code for sm_(\d+)([af]?)\s*$")
-_FUNCTION = re.compile(r"^\s*Function\s*:\s*(\S+)\s*$", re.M)
+_FUNCTION = re.compile(r"^[^\S\n]*Function\s*:\s*(\S+)\s*$", re.M)
 _FLAGS = re.compile(r"EF_CUDA_SM(\d+)\b")
 _OTHER_CODE = re.compile(r"^\s*(?:\.nv\.\S+\s*:|Fatbin \w+ code:)\s*$")
 _RESOURCES_OF = re.compile(r"^\s*Function (\S+):\s*$")

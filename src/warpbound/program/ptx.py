@@ -18,13 +18,13 @@ from warpbound.program.nvjitlink import Linked
 
 FRONT_END = "1"  # raise when the front end changes what it makes of the same input
 
-_VERSION = re.compile(r"^\s*\.version\s+(\d+\.\d+)", re.M)
-_TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.M)
+_VERSION = re.compile(r"^[^\S\n]*\.version\s+(\d+\.\d+)", re.M)
+_TARGET = re.compile(r"^[^\S\n]*\.target\s+(\w+)", re.M)
 _ARCHITECTURE = re.compile(r"sm_(\d+)([af]?)")
 _ENTRY = re.compile(r"\.entry\s+([\w$%]+)\s*(?:\(([^()]*)\))?")
 _PARAMETER = re.compile(r"\.param\s+(.*?)([\w$%]+)\s*(\[\s*\d*\s*\])?\s*$", re.S)
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
-_LINES = re.compile(r"^\s*\.loc\s", re.M)
+_LINES = re.compile(r"^[^\S\n]*\.loc\s", re.M)
 _ERROR = re.compile(r"line (\d+); (?:error|fatal)\s*: (.*)")
 _TOO_NEW = re.compile(r"Unsupported \.version \S+; current version is '([\d.]+)'")
 _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")

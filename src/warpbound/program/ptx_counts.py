@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from warpbound.errors import InputError
 
 _REMARK = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
-_LINE_NUMBER = re.compile(r"^\s*\d+\s*:(?!\d)", re.M)  # as a paper prints them
+_LINE_NUMBER = re.compile(r"^[^\S\n]*\d+\s*:(?!\d)", re.M)  # as a paper prints them
 _LABEL = re.compile(r"\s*([$%\w.]+)\s*:(?!:)")
 _LEFT_OUT = re.compile(r"^[ \t]*\.{2,}.*$", re.M)  # "..." for code that a paper does not print
 _DIRECTIVE = re.compile(r"^[ \t]*\.(?:loc|file|version|target|address_size)\b.*$", re.M)  # those without a semicolon

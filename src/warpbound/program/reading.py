@@ -32,7 +32,7 @@ LARGEST_FILE_B = 64 << 20
 
 _ENDINGS = (".cu", ".cuh", ".ptx", ".cubin", ".fatbin", ".sass", ".txt")
 _KINDS = "CUDA C++, PTX, a cubin or a listing"
-_LISTING = re.compile(r"^\s*\.target\s+sm_|^\s*/\*0000\*/", re.M)
+_LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
 
 
 def compile_program(  # noqa: PLR0913  (the signature is the public one)

@@ -1,0 +1,79 @@
+"""What pasted code may ask in `#if`: nothing that could put together the word that asks whether a file is there.
+
+Only ## makes a word of two, and only in a macro: of the text, or of a header whose macro the text calls with pieces. So
+a condition calls no macro, names none of the text that pastes or calls, and no such macro has a name that an included
+header knows.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+
+from warpbound.errors import InputError
+
+_LETTER = r"""[^\s()!&|<>=+\-*/%^~?:,.;#"'\[\]{}]"""  # whatever is no punctuation: names have $ and other scripts too
+_HARMLESS = r"defined|__has_(?:builtin|attribute|cpp_attribute|feature|extension)"
+_WORD = re.compile(rf"{_LETTER}++")
+_CALLS = re.compile(rf"(?<!{_LETTER})(?!(?:{_HARMLESS})(?!{_LETTER})){_LETTER}++\s*+\(")
+_PASTES = re.compile(r"##|%:%:|#%:|%:#|\?\?=")
+_DIRECTIVE = re.compile(r"(?:#|%:|\?\?=)\s*+(?P<word>define|if|elif)(?!\w)(?P<rest>[^\n]*)")
+_DEFINED = re.compile(rf"\bdefined\s*+(?:\(\s*+{_LETTER}++\s*+\)|{_LETTER}++)")
+_REMARK = re.compile(r"""//|/\*|["']""")
+
+
+def check_conditions(whole: str, met: Iterable[str], known: Callable[[str], frozenset[str]]) -> None:
+    """Raise InputError where a condition of a text without splices, or of a header, could make the word that asks.
+
+    met : headers that the text includes; known : the names in conditions and macros of one and all it includes.
+    """
+    bodies: dict[str, str] = {}
+    conditions: list[str] = []
+    for found in _DIRECTIVE.finditer(whole):
+        said = _without_remarks(found["rest"])
+        if found["word"] == "define":
+            if (name := _WORD.search(said)) is not None:
+                bodies[name[0]] = bodies.get(name[0], "") + said[name.end() :]
+        else:
+            conditions.append(_DEFINED.sub(" ", said))
+    making = _making(bodies)
+    for condition in conditions:
+        if _CALLS.search(condition) or making & set(_WORD.findall(condition)):
+            raise InputError(
+                "The page takes no macro with arguments in #if, nor one that puts words together.",
+                "Write the condition out.",
+            )
+    for header in met if making else ():
+        if both := making & known(header):
+            raise InputError(f"The source makes {min(both)} a macro, which {header} knows too.", "Call it otherwise.")
+
+
+def _without_remarks(rest: str) -> str:
+    """A directive's line without comments, up to the first quotation. Raises InputError where a comment runs on."""
+    parts, at = list[str](), 0
+    while (found := _REMARK.search(rest, at)) is not None and found[0] not in "\"'":
+        parts.append(rest[at : found.start()])
+        if found[0] == "//":
+            return " ".join(parts)
+        end = rest.find("*/", found.end())
+        if end < 0:
+            raise InputError("The page takes no directive with a comment over several lines.", "Move the comment.")
+        at = end + len("*/")
+    quoted = rest[at:]
+    hidden = "##" if "/*" in quoted else ""  # behind a quotation no comment is told from text: the worst is taken
+    return " ".join([*parts, quoted, hidden])
+
+
+def _making(bodies: dict[str, str]) -> frozenset[str]:
+    """Macros that could make a word of pieces: by ##, by a call, or by naming one that does."""
+    parameters = re.compile(r"\([^()]*\)")
+    found = {name: parameters.sub("", body, count=1) if body.startswith("(") else body for name, body in bodies.items()}
+    naming: dict[str, list[str]] = {}
+    for name, body in found.items():
+        for word in _WORD.findall(body):
+            naming.setdefault(word, []).append(name)
+    waiting = [name for name, body in found.items() if _PASTES.search(body) or _CALLS.search(body)]
+    making = set(waiting)
+    while waiting:
+        new = set(naming.get(waiting.pop(), ())) - making
+        making |= new
+        waiting += new
+    return frozenset(making)
