@@ -17,6 +17,7 @@ from warpbound.workload.files.lanes import PIPE_OF, issue_rate
 SECTOR_B = 32
 LINE_B = 128
 FIRST_WITH_CACHES = 20
+FIRST_OF_TWO_BANKS = 70  # of registers, of one read per cycle each; nothing issues while an instruction waits for one
 _TRAFFIC = {  # resource -> counts of Memory that it serves
     "shared": ("shared_wavefronts_load", "shared_wavefronts_store", "shared_wavefronts_atomic"),
     "l1": ("l1_wavefronts", "l1_narrow"),
@@ -36,7 +37,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     cycles["issue"] = issues(work, gpu) / issue_rate(gpu)
     for unit, busy in work.units.items():
         resource = PIPE_OF.get(unit)
-        if resource:
+        if resource and (resource != "issue" or gpu.arch >= FIRST_OF_TWO_BANKS):
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
@@ -90,10 +91,10 @@ def eased(work: Workload, resource: str, factor: float) -> Workload:
     if resource in _TRAFFIC:
         counts = (*_TRAFFIC[resource], *_OF_THEM.get(resource, ()))
         return work.with_memory(**{name: factor * getattr(work.memory, name) for name in counts})
+    units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
     if resource == "issue":
         slots = None if work.issue_slots is None else factor * work.issue_slots
-        return replace(work, warp_instructions=factor * work.warp_instructions, issue_slots=slots)
-    units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
+        return replace(work, warp_instructions=factor * work.warp_instructions, issue_slots=slots, units=units)
     tensor = {kind: factor * count for kind, count in work.tensor.items()} if resource == "tensor" else work.tensor
     return replace(work, units=units, tensor=tensor)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from warpbound.adapt.resources import demand
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.hot_line import hottest_updates
-from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight
+from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight, register_notes
 from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.sampled import facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
@@ -119,6 +119,7 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     said += (TOGETHER,) if _rate_assumed(case, moved) else ()
     rare = warning(program, usual(seen, chosen), len(seen.blocks), seen.of_blocks)
     said += (rare,) if rare else ()
+    said += register_notes(found.work, arch)
     error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
     sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)
     return Work(

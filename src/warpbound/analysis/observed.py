@@ -5,7 +5,8 @@ Source   E, Z and n: A. Li et al., "X", 2016; alpha and beta: the same, fitted t
          Volta on two banks of 64 bits, so that three operands from one bank take a cycle more. Loads in flight: Y. Chou
          et al., "Microarchitecture optimizations for exploiting memory-level parallelism", ISCA 2004.
 Models   The hot loop is the smallest that executes at least half of all instructions.
-Omits    What instruction-cache misses and register banks cost: it is not in the predicted time.
+Omits    What instruction-cache misses cost: it is not in the predicted time. Reads of registers from one bank are in
+         it as a whole (`program.register_banks`), not one instruction at a time.
 """
 
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from warpbound.adapt import hong_kim_2009, x_model_2016
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
 from warpbound.adapt.launched import Launched, Locality
+from warpbound.adapt.resources import FIRST_OF_TWO_BANKS
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
 from warpbound.memory.records import Traffic
 from warpbound.memory.reuse import PAGE_B
@@ -135,6 +137,16 @@ def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ..
     if not small:
         return ()
     return (f"the hot code of {size / 1024:.3g} KiB exceeds {_named(small)}: instruction fetches are not in the time",)
+
+
+def register_notes(work: Workload, arch: int) -> tuple[str, ...]:
+    """What reads of registers do to the rate of issue, where they need longer than the instructions."""
+    held = work.units.get("registers", 0.0)
+    if held <= work.warp_instructions or arch < FIRST_OF_TWO_BANKS:
+        return ()
+    each = held / work.warp_instructions
+    return (f"registers lie in two banks of one read per cycle each: by the banks that the compiler chose, an "
+            f"instruction takes {each:.3g} cycles to issue",)  # fmt: skip
 
 
 def _named(caches: list[InstructionCache]) -> str:

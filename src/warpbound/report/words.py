@@ -5,6 +5,7 @@ from collections.abc import Sequence
 RESOURCE_WORDS = {
     "latency": "latency",
     "issue": "instruction issue",
+    "registers": "the bank of registers read more",
     "alu": "the ALU pipe",
     "fma": "the FMA pipe",
     "fp64": "the FP64 pipe",

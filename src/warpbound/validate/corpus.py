@@ -38,8 +38,9 @@ class Measured(msgspec.Struct, forbid_unknown_fields=True):
 class Shared(msgspec.Struct, forbid_unknown_fields=True):
     """The keys of corpus.toml.
 
-    choices : columns that tell apart ways to do the same work. calibration : column -> values of rows that something
-    was fitted to. set_aside : column -> values of rows that are counted apart.
+    clock_column : of the rows' own clocks, MHz. choices : columns that tell apart ways to do the same work.
+    calibration : column -> values of rows that something was fitted to. set_aside : column -> values of rows that are
+    counted apart.
     """
 
     about: str
@@ -56,6 +57,7 @@ class Shared(msgspec.Struct, forbid_unknown_fields=True):
     cache: str = "warm"
     clock_MHz: float | None = None
     clocks_MHz: dict[str, float] = {}
+    clock_column: str = ""
     args: list[str] = []
     defines: list[str] = []
     choices: list[str] = []
@@ -135,8 +137,8 @@ def _read(folder: Path) -> Corpus:
 def _rows(found: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
     shared = found.shared
     for line, words in enumerate(table, 2):
-        clock = shared.clocks_MHz.get(words.get("gpu", ""), shared.clock_MHz)
         try:
+            clock = _clock(shared, words)
             kernel = words.get("kernel") or shared.kernel
             blank = Row(kernel, words["gpu"], words, 0.0, clock, "judged")
             per = float(found.filled(str(shared.measured.per), blank))
@@ -151,6 +153,13 @@ def _rows(found: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
             raise InputError(f"{found.folder / ROWS}, row {line}: {reason}", "Give a finite number above zero.")
         same = tuple(f"{key}={words[key]}" for key in words if key not in (*shared.choices, shared.measured.column))
         yield Row(kernel, words["gpu"], words, seconds, clock, _kind(shared, words), same if shared.choices else ())
+
+
+def _clock(shared: Shared, words: Words) -> float | None:
+    """Of one row, MHz; None where nobody says it."""
+    if shared.clock_column:
+        return float(words[shared.clock_column])
+    return shared.clocks_MHz.get(words.get("gpu", ""), shared.clock_MHz)
 
 
 def _kind(shared: Shared, words: Words) -> str:

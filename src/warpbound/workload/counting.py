@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.program.instruction import RZ, Instruction
+from warpbound.program.register_banks import BANKS, bank_reads
 
 WARP = 32
 _FLOP = {  # opcode -> (type, operations per lane); packed half instructions do two lanes' worth
@@ -44,10 +45,13 @@ def count(
 ) -> Counts:
     """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all.
 
-    Fillers that no thread executes (@!PT) take their issue slot and nothing else.
+    Fillers that no thread executes (@!PT) take their issue slot and nothing else. The unit `registers`, the bank of
+    registers that is read more, is counted where it is read for longer than instructions are issued.
     """
     total = Counts()
-    for one, fact, times, lanes in zip(instructions, facts, issued, threads, strict=True):
+    banks = [0.0] * BANKS
+    read = bank_reads(instructions)
+    for one, fact, times, lanes, registers in zip(instructions, facts, issued, threads, read, strict=True):
         if not times:
             continue
         total.warp_instructions += times
@@ -58,6 +62,7 @@ def count(
         total.by_pipe[fact.pipe] += times
         for unit, cycles in fact.demand.items():
             total.units[unit] += cycles * times
+        banks = [so_far + times * more for so_far, more in zip(banks, registers, strict=True)]
         if fact.tensor:
             kind, multiply_adds = fact.tensor
             total.tensor[kind] += multiply_adds * times
@@ -66,6 +71,8 @@ def count(
         total.flop[kind] += operations * lanes
         if one.opcode == "BAR":
             total.barriers += times
+    if max(banks) > total.warp_instructions:
+        total.units["registers"] = max(banks)
     return total
 
 

@@ -21,6 +21,7 @@ OWN_WIDTH = {"alu": "alu_lanes", "fma": "fma_lanes", "fp64": "fp64_lanes", "xu":
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
+    "registers": "issue",
 }  # fmt: skip
 _EXAMPLE = {"alu": "IADD3", "fma": "FFMA", "fp64": "DFMA", "xu": "MUFU", "uniform": "UIADD3", "lsu": "LDS"}
 
