@@ -263,3 +263,22 @@ def test_ends_that_differ_have_an_error():
     trace_ = written([0, 5, 6, 9, 399], 400, 4, uneven_copy)  # the first block loads half of what the others do
     found = traffic_with_errors(COPY, trace_, MACHINE, How("cold", weights=weights))
     assert found.errors.l2_sectors_read == pytest.approx(16 * 400 * (1 - 5 / 400) / 5)
+
+
+@pytest.mark.parametrize(("row", "at_sides"), [(None, 1 / 400), (40, 1 / 40 + 1 / 10), (4, 1 / 5)])
+def test_a_last_block_that_does_a_part_is_at_the_side_of_the_grid(row, at_sides):
+    weights = np.array([1.0, 398 / 3, 398 / 3, 398 / 3, 1.0])
+
+    def loading(of_last):
+        def asked(block, warp):
+            loads = of_last if block == 399 else 2
+            lines = [IN + (block * 4 + warp) * 512 + 128 * k + 4 * LANE for k in range(loads)]
+            return [("global", 0, line, None) for line in lines]
+
+        return written([1, 5, 6, 9, 399], 400, 4, asked)
+
+    how = How("cold", weights=weights, row=row)
+    for of_last, share in ((1, at_sides), (0, 1 / 5), (3, 1 / 5)):
+        found = traffic_with_errors(COPY, loading(of_last), MACHINE, how)
+        differs = 16 * abs(of_last - 2)
+        assert found.errors.l2_sectors_read == pytest.approx(differs * 400 * (1 - 5 / 400) * share)

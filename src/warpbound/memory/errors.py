@@ -6,7 +6,8 @@ Source   Spread of a mean and of a ratio with a finite population: W. Cochran, "
 Models   Four parts, as independent. Scatter: how much blocks that stand for others differ, or two halves of the
          sample, each extrapolated by itself, whichever is more. Drift: how far the answer of the whole sample is from
          the mean of its halves', that is, how much it still depends on how many blocks were sampled. Ends: the first
-         and the last block stand for themselves; where they differ from the others, more blocks may be like them.
+         and the last block stand for themselves; where they differ from the others, more blocks may be like them: of a
+         last block that does a part of what the others do, only those at the far sides of the grid, where data end.
          Order: what DRAM would not send again if blocks that run at once came to shared data at different times, as in
          a gather, and not all after the others, as taken. What several blocks need of DRAM is shared between them.
 Omits    What no sampled block shows, above all data that only blocks far apart share. Halves keep the answers of L1, so
@@ -43,6 +44,7 @@ def errors(answered: Answered, of_blocks: int) -> Errors | None:
         return None
     each = _by_block(way, answered.weight, answered.levels, answered.moved, weights)
     totals = {name: float(weights @ values) for name, values in each.items()}
+    like = _like_ends(way, answered.weight, weights)
     order = {"fetched": answered.moved.unordered, "missed": answered.moved.unordered / SECTOR_B}
     apart = [_totals(one, *beyond(one)) for one in (half(way, chosen) for chosen in halves(way))]
 
@@ -52,7 +54,7 @@ def errors(answered: Answered, of_blocks: int) -> Errors | None:
         if below <= 0:
             return 0.0
         ratio = totals[name] / below
-        scatter, ends = _spread(each[name] - (ratio * each[by] if by else 0.0), weights)
+        scatter, ends = _spread(each[name] - (ratio * each[by] if by else 0.0), weights, like)
         first, second = (one[name] / max(1.0, one[by]) if by else one[name] for one in apart)
         scatter = max(scatter / below, abs(first - second) / 2)
         drift = ratio - (first + second) / 2
@@ -137,11 +139,22 @@ def _evened(sector: NDArray[np.int64], weight: Reals, values: Reals) -> Reals:
     return np.asarray(np.divide(above, below, out=np.zeros(len(below)), where=below > 0)[number])
 
 
-def _spread(values: Reals, weights: Reals) -> tuple[float, float]:
+def _like_ends(way: Way, weight: Reals, weights: Reals) -> Reals:
+    """Share of the other blocks that may be like each sampled one, (b,)."""
+    sampled, inner = way.sampled, weights > 1
+    asked = np.bincount(way.seen.block, weight, len(weights)) / weights
+    cut = (sampled.blocks == sampled.of_blocks - 1) & (asked > 0) & (asked < asked[inner].mean())
+    rows = sampled.of_blocks / sampled.row
+    sides = sum(1 / blocks for blocks in (sampled.row, rows) if blocks > 1)
+    unseen = 1 / (inner.sum() + 2)
+    return np.asarray(np.where(cut, min(sides, unseen), unseen))
+
+
+def _spread(values: Reals, weights: Reals, like: Reals) -> tuple[float, float]:
     """Standard error of the sum over the launch, from blocks that stand for others, and from those that do not."""
     inner = weights > 1
     count, size = int(inner.sum()), float(weights.sum())
     unseen = max(0.0, 1 - len(weights) / size)
     scatter = size * values[inner].std(ddof=1) * np.sqrt(unseen / count)
-    ends = np.abs(values[~inner] - values[inner].mean()).max(initial=0.0) * size * unseen / (count + 2)
+    ends = (np.abs(values - values[inner].mean()) * like)[~inner].max(initial=0.0) * size * unseen
     return float(scatter), float(ends)
