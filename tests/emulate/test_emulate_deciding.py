@@ -43,6 +43,11 @@ extern "C" __global__ void summed(const float* x, float* y) {
     for (int i = threadIdx.x; i < 320; i += 32) total += x[i] * x[i];
     y[threadIdx.x] = total;
 }
+extern "C" __global__ void doubles(double* y, int n) {
+    double a = y[threadIdx.x], c = a, d = a + 1;
+    for (int i = 0; i < n; i++) a = fma(a, 1.5, c), d = fma(d, 1.5, c);
+    y[threadIdx.x] = a + d;
+}
 """
 ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(0, 40, 320, dtype=np.float32),
           "y": np.zeros(320, np.float32)}  # fmt: skip
@@ -79,6 +84,16 @@ def test_sums_are_only_counted() -> None:
     found = free("summed")
     assert {"LDG", "FFMA", "STG"} <= set(found)
     assert "ISETP" not in found
+
+
+@pytest.mark.parametrize("board", ["sm_90", "sm_120"])
+def test_doubles_are_only_counted(board: str) -> None:
+    """Also where pairs of registers move by one instruction."""
+    code = compile_program(CODE, board, "doubles")
+    found = [code.instructions[i].opcode for i in undecided(code)]
+    assert found.count("DFMA") == sum(one.opcode == "DFMA" for one in code.instructions) > 0
+    assert found.count("DADD") == 2
+    assert board == "sm_90" or any(one.mnemonic == "MOV.64" for one in code.instructions)
 
 
 @pytest.mark.parametrize("kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed"])

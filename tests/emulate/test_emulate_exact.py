@@ -160,3 +160,20 @@ def test_fma64_passes_on_infinities_and_nan():
     b = np.array([2.0, 1.0, 1.0, 0.0, 1.0])
     c = np.array([1.0, 1.0, -np.inf, 1.0, np.nan])
     assert np.array_equal(exact.fma64(a, b, c), [np.inf, np.nan, -np.inf, np.nan, np.nan], equal_nan=True)
+
+
+def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
+    """Every combination against fractions; none of those with a zero factor takes the slow way."""
+    values = [0.0, 1.0, 1.5, 5e-324, 1e-310, 3e-200, 2.0**-500, 7e150, 1e308]
+    values = np.array([*values, *(-one for one in values)])
+    a, b, c = (grid.ravel() for grid in np.meshgrid(values, values, values))
+    found = exact.fma64(a, b, c)
+    for x, y, z, one in zip(a, b, c, found, strict=True):
+        value = Fraction(x) * Fraction(y) + Fraction(z)
+        wanted = exact.round_fraction(value, "RN")
+        assert one == wanted, (x, y, z)
+        if value or x * y == z == 0 and (x == 0 or y == 0):
+            assert np.signbit(one) == (value < 0 if value else np.signbit(x * y + z)), (x, y, z)
+    monkeypatch.setattr(exact, "_scalar_fma", None)
+    zero = (a == 0) | (b == 0)
+    assert np.array_equal(exact.fma64(a[zero], b[zero], c[zero]), c[zero])

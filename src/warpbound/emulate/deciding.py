@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from warpbound.program.flow import CALLS
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
-from warpbound.program.registers import reads, writes
+from warpbound.program.registers import in_pairs, reads, writes
 
 _ARITHMETIC = """
 IADD3 IADD VIADD UIADD3 UIADD IMAD UIMAD ISETP UISETP IMNMX VIMNMX UIMNMX UVIMNMX LEA ULEA IABS UIABS LOP3 ULOP3 SHF
@@ -109,7 +109,9 @@ def _wide(one: Instruction) -> bool:
     said = set(one.modifiers)
     if one.opcode in ("IMAD", "UIMAD") and "HI" in said or "256" in said:
         return True
-    return one.opcode in ARITHMETIC and ("64" in said or bool(said & {"U64", "S64"}) and one.opcode not in _SHIFTS)
+    if one.opcode not in ARITHMETIC or one.opcode in _SHIFTS or in_pairs(one):
+        return False
+    return not said.isdisjoint(("64", "U64", "S64"))
 
 
 def _results(one: Instruction) -> Names:

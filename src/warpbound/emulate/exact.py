@@ -156,6 +156,10 @@ def fma64_directed(a: Value, b: Value, c: Value, direction: str) -> Value:
         if direction != "RN":
             result = _directed64(top, tail, result, direction)
         difficult = ~_comfortable(a, b, c, result)
+        if direction == "RN" and difficult.any():
+            once = difficult & _rounded_once(a, b, c)
+            result = np.where(once, a * b + c, result)
+            difficult &= ~once
         if difficult.any():
             result = np.atleast_1d(result).copy()
             places = np.flatnonzero(np.atleast_1d(difficult))
@@ -173,6 +177,12 @@ def _comfortable(a: Value, b: Value, c: Value, result: Value) -> Value:
         size = np.abs(value)
         good &= (size >= low) & (size <= high)
     return good & (np.abs(result) >= 2.0**-900)
+
+
+def _rounded_once(a: Value, b: Value, c: Value) -> Value:
+    """Where the plain way rounds at most once: a product of 0, nothing but a product, or no number."""
+    product = a * b
+    return (a == 0) | (b == 0) | ((c == 0) & (product != 0)) | ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
 
 
 def _directed64(top: Value, tail: Value, near: Value, direction: str) -> Value:
