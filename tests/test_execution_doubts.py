@@ -192,3 +192,35 @@ def test_the_longest_warp_that_sets_the_time_leaves_another_resource_as_runner_u
     assert (held.time_s, held.bottleneck, held.runner_up) == (3e-6, "latency", "issue")
     held = timing._at_least(replace(found, bottleneck="dram"), case, work)
     assert (held.bottleneck, held.runner_up) == ("latency", "dram")
+
+
+CHAIN = """
+extern "C" __global__ void one_after_another(volatile int* ready, const float* x, float* y) {
+    int behind = gridDim.x - 1 - blockIdx.x;
+    if (threadIdx.x == 0) while (ready[behind] == 0);
+    __syncthreads();
+    y[blockIdx.x * blockDim.x + threadIdx.x] = x[behind];
+    if (threadIdx.x == 0 && behind < gridDim.x - 1) ready[behind + 1] = 1;
+}
+extern "C" __global__ void for_ever(volatile int* ready) { while (ready[0] == 0); }
+"""
+
+
+@pytest.mark.parametrize("blocks", [64, 200])
+def test_blocks_that_wait_for_each_other_are_all_executed(blocks):
+    program = warpbound.compile(CHAIN, "h200", "one_after_another")
+    ready = np.zeros(blocks, np.int32)
+    ready[0] = 1
+    arrays = {"ready": ready, "x": np.ones(blocks, np.float32), "y": np.zeros(64 * blocks, np.float32)}
+    result = warpbound.analyze(program, "h200", warpbound.launch(grid=blocks, block=64, args=arrays))
+    assert result["mode"] == "dynamic"
+    assert result["sample"]["blocks"] == blocks
+    assert result["memory"]["global_store_requests"] == 2 * blocks + blocks - 1
+    assert any(note.startswith("blocks wait for what others write") for note in result["confidence"]["assumed"])
+
+
+def test_a_loop_that_no_block_ends_is_said_to_have_no_end():
+    program = warpbound.compile(CHAIN, "h200", "for_ever")
+    result = warpbound.analyze(program, "h200", warpbound.launch(grid=500, block=32, args={0: np.zeros(1, np.int32)}))
+    assert result["mode"] == "static"
+    assert "a loop without end" in result["not_executed"]

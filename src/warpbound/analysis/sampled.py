@@ -20,7 +20,8 @@ Execute = Callable[[Program, Launch, list[int]], Trace]
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
-MOST_BLOCKS = 2048  # of a grid whose blocks draw their work from a counter: then all are executed, side by side
+MOST_BLOCKS = 2048  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
+WAITED = "blocks wait for what others write: that takes no time here, and the looks of those that wait are ours"
 
 
 def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trace, Sample, Traffic | None]:
@@ -35,6 +36,10 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
         chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
         chosen = every_block(blocks) if shared_out else chosen
         seen = execute(case.program, launch, chosen.blocks.tolist())
+        if seen.waited and len(chosen.blocks) < blocks <= MOST_BLOCKS:
+            chosen = every_block(blocks)
+            seen = execute(case.program, launch, chosen.blocks.tolist())
+            seen = replace(seen, notes=(*seen.notes, WAITED))
         if seen.stopped:
             return seen, chosen, None
         error = _error(case, seen, chosen)

@@ -18,7 +18,7 @@ from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.modifiers import strange
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.special import special_registers
-from warpbound.emulate.standstill import polls, writes
+from warpbound.emulate.standstill import Endless, polls, writes
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.table import CONTROL, PLAIN
 from warpbound.emulate.windows import Window
@@ -341,8 +341,8 @@ class Chunk:
             "A return address or a branch table was overwritten, or a function is called by its address.",
         )
 
-    def endless(self) -> InputError:
-        return InputError(
+    def endless(self) -> Endless:
+        return Endless(
             f"{self._line(self.at)}: a loop without end: nothing that it depends on can change any more.",
             "Its condition is never met, or it waits for a block that is not among those executed.",
         )

@@ -18,6 +18,7 @@ from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.passed_on import passed_on
 from warpbound.emulate.running import run_blocks
+from warpbound.emulate.standstill import Endless
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.table import PLAIN
 from warpbound.emulate.texture import COUNTED, unknown_source
@@ -298,13 +299,13 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     warps = _warps(kernel, executed)
     idle = {at for at in free if program.instructions[at].opcode in ARITHMETIC}
     recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle)
-    stopped = ""
+    problem: InputError | None = None
     try:
         run_blocks(kernel, executed, step_limit, recording.stepper)
-    except InputError as problem:
-        stopped = str(problem)
+    except InputError as found:
+        problem = found
     recording.count()
-    seen = _trace(kernel, executed, recording, stopped)
+    seen = _trace(kernel, executed, recording, problem)
     return seen if len(executed) == len(numbers) else _only(seen, numbers)
 
 
@@ -342,7 +343,7 @@ def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
     )  # fmt: skip
 
 
-def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stopped: str) -> Trace:
+def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
     for i, one in enumerate(kernel.program.instructions):
         if one.opcode in COUNTED and (name := unknown_source(one.opcode)) and recording.executed[i].any():
             recording.unknown.setdefault(name, set()).add(i)
@@ -360,7 +361,8 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, stop
             kernel.program, recording.unknown, lambda loads: passed_on(kernel.program, accesses["global"], loads)
         ),
         arrays=_arrays(kernel),
-        stopped=stopped,
+        stopped="" if problem is None else str(problem),
+        waited=isinstance(problem, Endless),
         notes=notes,
     )
     unasked = {one.name for one in kernel.memory.image.allocations if not one.known} | {GRID_BARRIER}

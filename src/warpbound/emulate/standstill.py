@@ -10,10 +10,15 @@ from warpbound.emulate.control import Flow
 from warpbound.emulate.groups import PATIENCE
 from warpbound.emulate.state import State
 from warpbound.emulate.table import POLLING
+from warpbound.errors import InputError
 from warpbound.program.instruction import Instruction
 
 PASSES = 2 * PATIENCE  # after which lanes that may be let go have been
 _WRITING = ("ST", "RED", "SYNCS", "LDGSTS", "BAR", "UCGABAR", "UBLK", "UTMA", "CALL", "BPT")
+
+
+class Endless(InputError):
+    """A loop that nothing can end which the executed blocks do."""
 
 
 class Polling(Protocol):

@@ -44,6 +44,7 @@ class Trace:
     unknown : what depended on unknown contents and what was assumed instead.
     arrays : (name, address, bytes) of what the launch has in global memory.
     stopped : why a sampled block did not run to its end; empty when all did.
+    waited : that is because it waited for what nothing that was executed wrote: other blocks may.
     """
 
     blocks: NDArray[np.int64]
@@ -56,4 +57,5 @@ class Trace:
     unknown: tuple[str, ...] = ()
     arrays: tuple[tuple[str, int, int], ...] = ()
     stopped: str = ""
+    waited: bool = False
     notes: tuple[str, ...] = field(default=())
