@@ -15,6 +15,22 @@
 #define SM_HZ 1.8e9
 #define KEPT (1 << 20)  // bytes of a copy that are really made
 
+// The environment makes it another GPU: STUB_COUNT of them (CUDA_VISIBLE_DEVICES leaves some of them), STUB_NAME,
+// STUB_SMS, STUB_MIB of memory, STUB_CAPABILITY (86 for 8.6); and makes things go wrong: STUB_FAILS="CALL STATUS",
+// STUB_HANGS=KERNEL, STUB_TRAPS=KERNEL (an illegal address, after which nothing works), STUB_SLOWS=N (after so many looks
+// at the clock it is a quarter lower).
+static long set_to(const char *name, long otherwise) { return getenv(name) ? atol(getenv(name)) : otherwise; }
+static int visible(void) {
+    const char *listed = getenv("CUDA_VISIBLE_DEVICES");
+    int found = 0;
+    if (!listed) return set_to("STUB_COUNT", 1);
+    for (const char *at = listed; *at >= '0' && *at <= '9' && atoi(at) < set_to("STUB_COUNT", 1); at++, found++)
+        if (!(at = strchr(at, ','))) return found + 1;
+    return found;
+}
+static size_t allocated;
+static int trapped, watched;
+
 struct Kernel { const char *image; size_t size; char name[128]; int most_shared, params; };
 struct Event { double when; };
 static double gpu_ready;  // when the queue will be empty
@@ -30,7 +46,8 @@ static CUresult planned_failure(const char *call) {  // STUB_FAILS="cuModuleLoad
     return wanted && !strncmp(wanted, call, length) && wanted[length] == ' ' ? atoi(wanted + length) : CUDA_SUCCESS;
 }
 #define PLANNED if (planned_failure(__func__)) return planned_failure(__func__)
-#define IN_CONTEXT PLANNED; if (!context_is_current) return CUDA_ERROR_INVALID_CONTEXT
+#define IN_CONTEXT PLANNED; if (!context_is_current) return CUDA_ERROR_INVALID_CONTEXT; \
+    if (trapped) return CUDA_ERROR_ILLEGAL_ADDRESS
 
 static double now(void) {
     struct timespec t;
@@ -39,19 +56,31 @@ static double now(void) {
 }
 static double queue(double seconds) { return gpu_ready = (gpu_ready > now() ? gpu_ready : now()) + seconds; }
 
-CUresult CUDAAPI cuInit(unsigned flags) { PLANNED; return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
+CUresult CUDAAPI cuInit(unsigned flags) {
+    PLANNED;
+    return flags ? CUDA_ERROR_INVALID_VALUE : visible() ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
 CUresult CUDAAPI cuDriverGetVersion(int *version) { *version = 13000; return CUDA_SUCCESS; }
-CUresult CUDAAPI cuDeviceGetCount(int *count) { PLANNED; *count = 1; return CUDA_SUCCESS; }
-CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal) { *device = ordinal; return CUDA_SUCCESS; }
-CUresult CUDAAPI cuDeviceGetName(char *name, int length, CUdevice d) { snprintf(name, length, "NVIDIA H200"); return 0; }
+CUresult CUDAAPI cuDeviceGetCount(int *count) { PLANNED; *count = visible(); return CUDA_SUCCESS; }
+CUresult CUDAAPI cuDeviceGet(CUdevice *device, int ordinal) {
+    *device = ordinal;
+    return ordinal >= 0 && ordinal < visible() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+CUresult CUDAAPI cuDeviceGetName(char *name, int length, CUdevice d) {
+    snprintf(name, length, "%s", getenv("STUB_NAME") ? getenv("STUB_NAME") : "NVIDIA H200");
+    return CUDA_SUCCESS;
+}
 CUresult CUDAAPI cuDeviceGetPCIBusId(char *id, int length, CUdevice d) { snprintf(id, length, "0000:1B:00.0"); return 0; }
-CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice d) { *bytes = 141ull << 30; return CUDA_SUCCESS; }
+CUresult CUDAAPI cuDeviceTotalMem(size_t *bytes, CUdevice d) {
+    *bytes = set_to("STUB_MIB", 141 << 10) << 20;
+    return CUDA_SUCCESS;
+}
 
 CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice d) {
     switch (which) {
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = SM_COUNT; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = set_to("STUB_CAPABILITY", 90) / 10; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = set_to("STUB_CAPABILITY", 90) % 10; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = set_to("STUB_SMS", SM_COUNT); break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = 233472; break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = OPT_IN; break;
     case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: *value = 1024; break;
@@ -142,15 +171,17 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction function, CUfunction_attribute wh
 
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr *address, size_t bytes) {
     IN_CONTEXT;
+    if (allocated + bytes > (size_t)set_to("STUB_MIB", 141 << 10) << 20) return CUDA_ERROR_OUT_OF_MEMORY;
     size_t *room = mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
-    *room = bytes;
+    allocated += *room = bytes;
     *address = (CUdeviceptr)room + 4096;
     return CUDA_SUCCESS;
 }
 CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
     IN_CONTEXT;
     size_t *room = (size_t *)(address - 4096);
+    allocated -= *room;
     return munmap(room, *room + 4096) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 CUresult CUDAAPI cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream s) {
@@ -185,8 +216,9 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, u
     if (!strcmp(kernel->name, "burn")) seconds = 0.2;
     if (!strcmp(kernel->name, "watch_clock")) {
         unsigned long long *out = *(unsigned long long **)params[0], cycles = *(int *)params[1];
-        out[0] = cycles, out[1] = 1e9 * cycles / SM_HZ;
+        out[0] = cycles, out[1] = 1e9 * cycles / (++watched > set_to("STUB_SLOWS", 1 << 30) ? 0.75 * SM_HZ : SM_HZ);
     }
+    trapped = getenv("STUB_TRAPS") && !strcmp(kernel->name, getenv("STUB_TRAPS"));  // said by whatever comes next
     queue(getenv("STUB_HANGS") && !strcmp(kernel->name, getenv("STUB_HANGS")) ? 1e9 : seconds);
     return CUDA_SUCCESS;
 }

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,12 +46,25 @@ def test_a_run_goes_on_where_it_stopped(fake_run: Run, tmp_path: Path) -> None:
     assert device.launched - launched < 2000  # warming up alone
 
 
-def test_another_gpus_folder_is_refused(fake_run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", [{"name": "another"}, {"sm_count": 16}])
+def test_another_gpus_folder_is_refused(fake_run: Run, tmp_path: Path, change: dict[str, Any]) -> None:
     raw = fake_run[2]["launch"]
-    other = type(FACTS)(**{**vars(FACTS), "name": "another"})
-    save(Raw(**{**vars(raw), "device": other}), tmp_path / "launch.json")
-    with pytest.raises(InputError, match="another"):
+    save(replace(raw, device=replace(FACTS, **change)), tmp_path / "launch.json")
+    with pytest.raises(InputError, match="was measured on another GPU"):
         run(FakeGpu(), cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+
+
+def test_a_clock_that_stays_low_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every single case stands still; but the first third of them ran faster."""
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    device = FakeGpu(clock_of=lambda turn: TRUTH.clock * (1.0 if turn < 16 else 0.75))
+    raws = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    (line,) = quality.clocks(raws)
+    assert "16 of " in line
+    assert "ran at other clocks than 1350 MHz (1350 to 1800)" in line
+    assert line in command.conclude(raws, tmp_path, None)
+    steady = FakeGpu(wobble=0.01)
+    assert quality.clocks(run(steady, cubins(), Order(("launch",), "quick", tmp_path / "b"), lambda _: None)) == []
 
 
 def test_a_clock_that_falls_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,10 +130,38 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_saved(
     def full(self: Path, text: str, encoding: str) -> int:
         raise OSError(28, "No space left on device")
 
+    whole = Path.write_text
     monkeypatch.setattr(Path, "write_text", full)
+    for written in (path, tmp_path / command.PROFILE):
+        with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+            runner.replaced(written, "half of")
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
         save(fake_run[2]["stream"], path)
+    monkeypatch.setattr(Path, "write_text", whole)
     assert load(path) == before
+    assert [one.name for one in tmp_path.iterdir()] == ["launch.json"]
+
+
+def test_a_difference_below_zero_costs_one_parameter(fake_run: Run, tmp_path: Path) -> None:
+    """A store that took nothing: the rest of the mechanism and the profile stay."""
+    swapped = {"empty": "store_one", "store_one": "empty"}
+    records = tuple(replace(r, axes={**r.axes, "kernel": swapped.get(str(r.axes["kernel"]), r.axes["kernel"])})
+                    for r in fake_run[2]["launch"].records)  # fmt: skip
+    raws = [fake_run[2]["pointer_chase"], replace(fake_run[2]["launch"], records=records)]
+    lines = command.conclude(raws, tmp_path, None)
+    assert any(line.startswith("store_cost came out as -") and line.endswith("is left out.") for line in lines)
+    assert gpu(tmp_path / "profile.toml").parameters["block_start"].how == "measured"
+
+
+def test_a_gpu_that_the_catalogue_does_not_have_gets_a_whole_profile(fake_run: Run, tmp_path: Path) -> None:
+    """Device memory, too, is fitted to what was measured and to what the driver says."""
+    raws = [replace(raw, device=replace(FACTS, name="NVIDIA X999")) for raw in fake_run[2].values()]
+    lines = command.conclude(raws, tmp_path, None)
+    assert "Against no board of the catalogue" in "\n".join(lines)
+    board = gpu(tmp_path / "profile.toml")
+    assert (board.name, known(board).assumed) == ("NVIDIA X999", ())
+    for name, value in (("dram_wait_mixed", 47e-9), ("dram_write_capacity", 4.4e12)):
+        assert board.value(name) == pytest.approx(value, rel=0.1)
 
 
 def test_data_that_nobody_foresaw_cost_their_own_conclusions_alone(
@@ -138,12 +180,31 @@ def test_data_that_nobody_foresaw_cost_their_own_conclusions_alone(
     raws.append(replace(fake_run[2]["cache_bandwidth"], records=endless))
     lines = command.conclude(raws, tmp_path, None)
     assert "Nothing could be made of stream.json (ZeroDivisionError: nothing moved)." in lines
-    assert any(line.startswith("Nothing could be made of cache_bandwidth.json (ValueError: ") for line in lines)
+    assert "l2_bandwidth came out as nan GB/s (cache_bandwidth) and is left out." in lines
     assert gpu(tmp_path / "profile.toml").parameters["dram_latency"].how == "measured"
 
 
 def test_memory_is_given_back(fake_run: Run) -> None:
     assert fake_run[0].sizes == {}
+
+
+def test_a_plan_is_split_into_calls() -> None:
+    """Half of a call is planned for; a mechanism that needs more goes on in calls of its own; none is lost."""
+    planned = suite.plan(tuple(suite.MECHANISMS), FACTS, "full")
+    assert [names for names, _ in suite.calls(planned, 600.0)] == [tuple(suite.MECHANISMS)]
+    split = suite.calls(planned, 90.0)
+    assert all(seconds <= 45.0 for _, seconds in split)
+    assert list(dict.fromkeys(name for names, _ in split for name in names)) == list(suite.MECHANISMS)
+    assert sum(seconds for _, seconds in split) == pytest.approx(sum(part.seconds for part in planned))
+    assert len(split) > len(suite.calls(planned, 200.0)) > 1
+
+
+def test_data_are_counted_where_they_are_made() -> None:
+    """Cases in a row that share a buffer make it once."""
+    (part,) = suite.plan(("stream",), FACTS, "quick")
+    once = sum(suite.made(buffer) for buffer in part.cases[0].buffers)
+    assert once > 0.1
+    assert part.seconds == pytest.approx(once + sum(suite.expected(case, "quick") for case in part.cases))
 
 
 def test_quick_is_planned_under_eight_minutes() -> None:

@@ -5,10 +5,14 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from warpbound.errors import CommandError
+from warpbound.errors import CommandError, InputError, WarpboundError
+
+if TYPE_CHECKING:
+    from warpbound.measure.runner import Order, Raw
 
 ENDED = 143  # as shells say that SIGTERM did it
 
@@ -37,8 +41,8 @@ Examples:
 @click.option("--arch", metavar="NN,...", help="Architectures to build for; seven usual ones otherwise.")
 @click.option("--cubins", type=click.Path(path_type=Path), metavar="DIR", help="Machine code from --build.")
 @click.option("--within", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
-              help="Stop after so long; the same command goes on.")
-@click.option("--device", default=0, show_default=True, help="Which GPU of this machine.")
+              help="Stop after so long; the same command goes on. With --plan: how long a call may be.")
+@click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, help="Which GPU of this machine.")
 @click.option("--gpu", metavar="NAME", help="The board to compare with; found by its name otherwise.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where raw files and profile go.")
 def measure(
@@ -52,7 +56,7 @@ def measure(
     if build is not None:
         click.echo(command.build(build, names, command.architectures(arch)))
     elif task == "plan":
-        click.echo("\n".join(command.plan_text(names, effort, device)))
+        click.echo("\n".join(command.plan_text(names, effort, device, within or command.CALL_S)))
     elif out is None:
         raise CommandError("measuring needs a folder for its files.", "Give -o DIR.")
     elif task == "counters":
@@ -63,9 +67,28 @@ def measure(
         if task == "extract":
             raws = runner.read_folder(out, names)
         else:
-            signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that what was measured is written
             order = runner.Order(names, effort, out, within or math.inf)
-            raws = command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
+            raws = _measured(device, cubins, order, gpu)
         click.echo("\n".join(command.conclude(raws, out, gpu)))
         if page is not None:
             click.echo(command.document(raws, gpu, page, out))
+
+
+def _measured(device: int, cubins: Path | None, order: "Order", gpu: str | None) -> "list[Raw]":
+    """A run; where it ends early, the verdict on what there is, and then the one sentence that says why."""
+    from warpbound.measure import command
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that what was measured is written
+    try:
+        return command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
+    except KeyboardInterrupt:
+        _say(command.conclude_what_is_there(order.names, order.out, gpu))
+        raise InputError("stopped.", "The same command goes on where it was.") from None
+    except WarpboundError:
+        _say(command.conclude_what_is_there(order.names, order.out, gpu))
+        raise
+
+
+def _say(lines: list[str]) -> None:
+    if lines:
+        click.echo("\n".join(lines))

@@ -10,10 +10,12 @@ from warpbound.isa.limits import limits
 from warpbound.machine import Gpu, gpu, load
 from warpbound.measure import building, counters, documenting, judging, page_counters, proposal, quality
 from warpbound.measure.device import Device, Facts
-from warpbound.measure.runner import Order, Raw, read_folder, run
-from warpbound.measure.suite import plan
+from warpbound.measure.runner import Order, Raw, read_folder, replaced, run
+from warpbound.measure.suite import calls, plan
 
 PROFILE, VERDICT, JUDGED = "profile.toml", "verdict.txt", "judged.txt"
+CALL_S = 600.0  # that a call on a borrowed machine may take, where nothing else is said
+LATEST = 0.95   # of it, after which nothing new is begun
 NOMINAL = Facts(  # for a plan where no GPU is
     "no GPU here: as for 132 SMs and 50 MiB of L2", "9.0", "none", 132, 233472, 232448, 1024, 2048, 32, 50 << 20,
     80 << 30, 5120, 2.6e9, 1.98e9,
@@ -27,10 +29,10 @@ def here(number: int) -> Device:
     return Driver(number)
 
 
-def plan_text(names: tuple[str, ...], effort: str, number: int) -> Iterator[str]:
-    """Cases and seconds by mechanism."""
+def plan_text(names: tuple[str, ...], effort: str, device: int, within: float) -> Iterator[str]:
+    """Cases and seconds by mechanism, and in which calls of at most `within` seconds they fit."""
     try:
-        facts = here(number).facts()
+        facts = here(device).facts()
     except WarpboundError:
         facts = NOMINAL
     planned = plan(names, facts, effort)
@@ -39,6 +41,12 @@ def plan_text(names: tuple[str, ...], effort: str, number: int) -> Iterator[str]
         yield f"{part.mechanism:20s} {len(part.cases):5d} cases  about {part.seconds:5.0f} s"
     total = sum(part.seconds for part in planned)
     yield f"{'all':20s} {sum(len(p.cases) for p in planned):5d} cases  about {total:5.0f} s"
+    split = calls(planned, within)
+    yield f"In calls of at most {within:.0f} s, half of it in reserve: {len(split)}."
+    if len(split) > 1:
+        for number, (together, seconds) in enumerate(split, 1):
+            yield f"call {number}: about {seconds:.0f} s  --only {','.join(together)}"
+    yield f"Or the same command as often as it takes, each time with --within {LATEST * within:.0f}: it goes on."
 
 
 def build(folder: Path, names: tuple[str, ...], archs: tuple[int, ...]) -> str:
@@ -55,12 +63,20 @@ def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[s
     return run(device, code, replace(order, within=left), tell)
 
 
+def conclude_what_is_there(names: tuple[str, ...], out: Path, named: str | None) -> list[str]:
+    """The verdict on the files of a run that ended early; nothing where there are none."""
+    try:
+        return conclude(read_folder(out, names), out, named)
+    except WarpboundError:
+        return []
+
+
 def document(raws: list[Raw], named: str | None, path: Path, out: Path) -> str:
     """Write the page of a measured GPU, with what `judge` said if it did; where it is."""
     judged = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
     summary = proposal.summarise(raws, proposal.catalogue_board(raws[0].device, named))
     counted = page_counters.section(counters.load(out) or {}, counters.load_compared(out))
-    _write(path, documenting.page(summary, raws, judged, counted))
+    replaced(path, documenting.page(summary, raws, judged, counted))
     return f"Page: {path}"
 
 
@@ -87,16 +103,8 @@ def judge(out: Path, named: str | None, tell: Callable[[str], None]) -> list[str
         raise InputError(f"the catalogue has no board called {raw.device.name}.", hint)
     lines = judging.table(judging.judged(raw.records, boards, tell), tuple(boards))
     lines += _compared_again(out, boards)
-    _write(out / JUDGED, "\n".join(lines) + "\n")
+    replaced(out / JUDGED, "\n".join(lines) + "\n")
     return lines
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as failed:
-        raise InputError(f"{path} cannot be written ({failed.strerror}).", "Choose another place.") from failed
 
 
 def _compared_again(out: Path, boards: Mapping[str, Gpu]) -> list[str]:
@@ -120,15 +128,17 @@ def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
     if unstable:
         lines.append(f"{unstable} cases did not stand still or ran at another clock; their records say so.")
     lines += [f"Nothing could be made of {name}.json ({why})." for name, why in summary.unread.items()]
+    lines += [f"{one} and is left out." for one in summary.odd]
     deadly = [f"{raw.mechanism}, {case}" for raw in raws for case in raw.deadly]
     lines += [f"Nothing ran any more after {case}." for case in deadly]
     if summary.left_out:
         lines.append(f"{summary.left_out} cases did not reach their occupancy on every SM and were left out.")
     lines += quality.gates(summary)
+    lines += quality.clocks(raws)
     lines += quality.alone((reading for raw in raws for reading in raw.sensors), raws[0].device)
     text = proposal.profile(summary, board)
-    _write(out / PROFILE, text)
-    _write(out / VERDICT, "\n".join(lines) + "\n")
+    replaced(out / PROFILE, text)
+    replaced(out / VERDICT, "\n".join(lines) + "\n")
     try:
         load(text, "measured", PROFILE)
         lines.append(f"Profile: {out / PROFILE}, for --gpu and for the catalogue.")

@@ -41,7 +41,7 @@ WITHOUT: dict[str, str] = {
     "uniform_width": _WIDTH,
     **{name: _LATENCY for name in NUMBERS if name not in FROM},
     "issue_gap": _EARLY, "reissue_cost": _EARLY,
-    "atomic_rate": "fitted to one published run of an RTX 3090, headline/parameters.py",
+    "atomic_rate": "from published histograms on an RTX 3080, 3060 Ti and 2060, headline/parameters.py",
     "store_piece_cost": "from published times of transposes on an RTX 3090, workload/records.py",
 }  # fmt: skip
 

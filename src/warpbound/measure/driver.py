@@ -15,6 +15,17 @@ from warpbound.measure.device import Facts, Geometry
 LONGEST_S = 60.0     # that launches between two marks may take: thousands of times what any case is planned for
 PATIENT_S, PAUSE_S = 2e-3, 1e-4  # the host looks without a pause first, then now and then
 _NO_IMAGE = "the driver refuses the machine code"
+HINTS = {  # what the driver says -> the way out
+    "CUDA_ERROR_NO_DEVICE": "Look whether nvidia-smi lists a GPU, and whether CUDA_VISIBLE_DEVICES hides it.",
+    "CUDA_ERROR_INVALID_DEVICE": "Give --device the number of a GPU that CUDA_VISIBLE_DEVICES leaves.",
+    "CUDA_ERROR_DEVICE_UNAVAILABLE": "Another process has the GPU for itself: wait for it, or choose another --device.",
+    "CUDA_ERROR_NOT_PERMITTED": "This user may not use the GPU: look at the rights of /dev/nvidia*.",
+    "CUDA_ERROR_OPERATING_SYSTEM": "The system refuses the GPU to this user or container: look at /dev/nvidia*.",
+    "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH": "The driver's library and its kernel module differ: load one version of both.",
+    "CUDA_ERROR_SYSTEM_NOT_READY": "Where a switch joins GPUs, its fabric manager must run.",
+    "CUDA_ERROR_OUT_OF_MEMORY": "Look with nvidia-smi what else holds its memory.",
+}
+_OTHERWISE = "Look up what the driver's word means."
 
 
 class Driver:
@@ -28,7 +39,7 @@ class Driver:
             raise MissingTool(f"there is no NVIDIA driver here ({failed}).", "Run this where a GPU is.") from failed
         self._ask("cuInit", 0)
         if number >= self._ask("cuDeviceGetCount"):
-            raise InputError(f"there is no GPU {number} here.", "Give --device the number of one.")
+            raise InputError(f"there is no GPU {number} here.", HINTS["CUDA_ERROR_INVALID_DEVICE"])
         self._device = self._ask("cuDeviceGet", number)
         context = self._ask("cuDevicePrimaryCtxRetain", self._device)
         self._ask("cuCtxSetCurrent", context)
@@ -59,9 +70,10 @@ class Driver:
                 image = np.frombuffer(cubin + b"\0", np.uint8)
                 self._modules[place] = self._ask("cuModuleLoadData", image.ctypes.data)
             except InputError as failed:
+                newest = self._facts.driver
                 raise InputError(
                     f"{_NO_IMAGE} of {name}: {failed.reason}",
-                    "Make the cubins anew from the .cu files beside them, with a compiler of the driver's own version.",
+                    f"Make the cubins anew from the .cu files beside them, with a compiler of {newest} or older.",
                 ) from failed
         return self._modules[place]
 
@@ -135,7 +147,7 @@ class Driver:
                 raise InputError(f"a launch did not end within {LONGEST_S:.0f} s.", "Leave this case out.")
             time.sleep(PAUSE_S if waited > PATIENT_S else 0.0)
         if status != self._cuda.CUresult.CUDA_SUCCESS:
-            raise InputError(f"the driver's {query} failed with {status.name}.", "See `warpbound doctor`.")
+            raise _refused(query, status)
 
     def sensors(self) -> dict[str, float]:
         """What the management library reads now; empty without it."""
@@ -162,7 +174,7 @@ class Driver:
                 "Install the bindings of the driver's own version, such as: pip install 'cuda-bindings<13'",
             ) from failed
         if status != self._cuda.CUresult.CUDA_SUCCESS:
-            raise InputError(f"the driver's {function} failed with {status.name}.", "See `warpbound doctor`.")
+            raise _refused(function, status)
         return result
 
     def _number(self, name: str) -> int:
@@ -191,6 +203,10 @@ class Driver:
             memory_clock=1e3 * self._number("MEMORY_CLOCK_RATE"),
             clock=1e3 * self._number("CLOCK_RATE"),
         )
+
+
+def _refused(function: str, status: Any) -> InputError:
+    return InputError(f"the driver's {function} failed with {status.name}.", HINTS.get(status.name, _OTHERWISE))
 
 
 def _bindings() -> Any:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import isfinite
 
+import numpy as np
+
 from warpbound.errors import WarpboundError
-from warpbound.machine import PARAMETERS, UNITS, Claim, Gpu, Quantity, gpu
+from warpbound.machine import PARAMETERS, UNITS, Claim, Gpu, Quantity, gpu, load
 from warpbound.measure import stream
 from warpbound.measure.case import Findings, Found, Record
 from warpbound.measure.coverage import FROM
@@ -22,7 +24,8 @@ DIGITS = 5
 @dataclass(frozen=True)
 class Summary:
     """All findings of a run. found : parameter -> (mechanism, value), the one to believe first. left_out : cases
-    that did not reach their occupancy on every SM. unread : mechanism -> why nothing could be made of its file."""
+    that did not reach their occupancy on every SM. unread : mechanism -> why nothing could be made of its file. odd :
+    what came out as no quantity, such as a difference below zero."""
 
     facts: Facts
     date: str
@@ -30,6 +33,7 @@ class Summary:
     figures: dict[str, object] = field(default_factory=dict)
     left_out: int = 0
     unread: dict[str, str] = field(default_factory=dict)
+    odd: list[str] = field(default_factory=list)
 
 
 def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
@@ -43,15 +47,20 @@ def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
     for raw in raws:
         with _unread(summary, raw.mechanism):
             _take(summary, raw.mechanism, MECHANISMS[raw.mechanism].extract(list(raw.records), raw.device))
-    if "stream" in by_name and board is not None and "dram_latency" in summary.found:
+    if "stream" in by_name and "dram_latency" in summary.found:
         first = {name: rows[0][1] for name, rows in summary.found.items()}
-        measured = stream.with_values(board, first, "measured")
         with _unread(summary, "stream"):
+            measured = stream.with_values(board or _found_so_far(summary), first, "measured")
             _take(summary, "stream", stream.fit(list(by_name["stream"].records), measured))
     for name, rows in summary.found.items():
         believed = FROM.get(name, ())
         rows.sort(key=partial(_rank, believed))
     return summary
+
+
+def _found_so_far(summary: Summary) -> Gpu:
+    """A board that the catalogue does not have, of what the driver says and what was measured."""
+    return load(profile(summary, None), "measured", "the measured board")
 
 
 def _rank(believed: tuple[str, ...], row: tuple[str, Found]) -> int:
@@ -62,7 +71,8 @@ def _rank(believed: tuple[str, ...], row: tuple[str, Found]) -> int:
 def _unread(summary: Summary, mechanism: str) -> Iterator[None]:
     """Data that nobody foresaw must not cost the other mechanisms."""
     try:
-        yield
+        with np.errstate(all="ignore"):  # what comes of it is looked at
+            yield
     except Exception as failed:  # noqa: BLE001  (whatever it is, the summary says so)
         summary.unread[mechanism] = f"{type(failed).__name__}: {failed}"
 
@@ -77,9 +87,10 @@ def attained(record: Record, facts: Facts) -> bool:
 
 def _take(summary: Summary, mechanism: str, findings: Findings) -> None:
     for name, found in findings.parameters.items():
-        if not isfinite(found.value):
-            raise ValueError(f"{name} is {found.value}")
-        summary.found.setdefault(name, []).append((mechanism, found))
+        if isfinite(found.value) and found.value > 0.0:
+            summary.found.setdefault(name, []).append((mechanism, found))
+        else:
+            summary.odd.append(f"{name} came out as {found.value:.5g} {found.unit} ({mechanism})")
     for name, figure in findings.figures.items():
         summary.figures[f"{mechanism}: {name}"] = figure
 

@@ -3,13 +3,17 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from warpbound.measure.device import Facts
 from warpbound.measure.proposal import Summary, facts_as_parameters
+from warpbound.measure.runner import Raw
 
 PINS = (0.80, 0.97)     # of the pins' rate: what streams usually reach
 LITTLE = (1.1, 2.0)     # warps for 90 % over those of Little's law, streams from device memory
 CONFLICT = 0.03         # how far a two-way conflict may be from half the rate
 LINE = 128
+STEADY, FEW = 0.01, 0.05  # how far clocks may differ, and in which share of the cases they may differ more
 SLOW = 0.85             # of the highest clock: below, something holds the GPU back
 THROTTLED = {0x4: "power limit", 0x8: "hardware slowdown", 0x20: "too hot", 0x40: "far too hot", 0x80: "power brake"}
 
@@ -24,6 +28,20 @@ def gates(summary: Summary) -> list[str]:
             line = f"Gate: {gate.__name__.strip('_')} could not be asked ({type(failed).__name__}: {failed})."
         lines += [line] if line else []
     return lines
+
+
+def clocks(raws: Iterable[Raw]) -> list[str]:
+    """One line where many cases ran at another clock than half of them: something changed it while measuring."""
+    seen = np.array([record.clock_Hz for raw in raws for record in raw.records])
+    if not len(seen):
+        return []
+    usual = float(np.median(seen))
+    other = np.abs(seen / usual - 1.0) > STEADY
+    if other.mean() <= FEW:
+        return []
+    return [f"Gate: {int(other.sum())} of {len(seen)} cases ran at other clocks than {usual / 1e6:.0f} MHz "
+            f"({seen.min() / 1e6:.0f} to {seen.max() / 1e6:.0f}); cycles of one and seconds of another do not belong "
+            "together. Delete the files of the mechanisms that matter, and measure them again."]  # fmt: skip
 
 
 def alone(sensors: Iterable[Mapping[str, float]], facts: Facts) -> list[str]:

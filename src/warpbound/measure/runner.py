@@ -5,6 +5,7 @@ import math
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from warpbound.measure.building import Cubins
 from warpbound.measure.case import Case, Record, key
 from warpbound.measure.device import Device, Facts
 from warpbound.measure.sampling import EFFORTS
-from warpbound.measure.suite import Planned, expected, plan
+from warpbound.measure.suite import Planned, plan
 
 FORMAT = 2
 SAVE_EVERY_S = 10.0
@@ -88,12 +89,13 @@ def _writable(out: Path) -> None:
 def _mechanism(bench: Bench, part: Planned, order: Order, progress: "_Progress") -> Raw:
     path = order.out / f"{part.mechanism}.json"
     before = load(path) if path.is_file() else None
-    if before is not None and before.device.name != bench.facts.name:
-        raise InputError(f"{path} was measured on {before.device.name}.", "Choose another -o.")
+    if before is not None and _board(before.device) != _board(bench.facts):
+        name, sms = _board(before.device)
+        raise InputError(f"{path} was measured on another GPU ({name}, {sms} SMs).", "Choose another -o.")
     sheet = _Sheet(part.mechanism, bench, order.effort, path, before)
     failures = 0
     try:
-        for case in part.cases:
+        for case, seconds in zip(part.cases, part.each, strict=True):
             if not sheet.has(case) and failures < HOPELESS and not progress.over:
                 failed = _try(bench, part.mechanism, case, sheet)
                 failures = failures + 1 if failed else 0
@@ -102,10 +104,14 @@ def _mechanism(bench: Bench, part: Planned, order: Order, progress: "_Progress")
                 if failures == HOPELESS:
                     progress.tell(f"{part.mechanism}: {HOPELESS} cases in a row did not run; its others are left out.")
                 sheet.save_now_and_then()
-            progress.step(part.mechanism, expected(case, order.effort), measured=sheet.has(case))
+            progress.step(part.mechanism, seconds, measured=sheet.has(case))
     finally:
         raw = sheet.save()
     return raw
+
+
+def _board(facts: Facts) -> tuple[str, int]:
+    return facts.name, facts.sm_count
 
 
 def _try(bench: Bench, mechanism: str, case: Case, sheet: "_Sheet") -> str | None:
@@ -190,13 +196,19 @@ def save(raw: Raw, path: Path) -> None:
     head = {"format": FORMAT, "mechanism": raw.mechanism, "device": asdict(raw.device), "effort": raw.effort,
             "date": raw.date, "sensors": list(raw.sensors), "deadly": list(raw.deadly)}  # fmt: skip
     lines = ",\n".join(json.dumps(_row(record), separators=(",", ":")) for record in raw.records)
-    text = json.dumps(head, indent=1)[:-2] + f',\n "records": [\n{lines}\n]}}\n'
-    partial = path.with_suffix(".partial")
+    replaced(path, json.dumps(head, indent=1)[:-2] + f',\n "records": [\n{lines}\n]}}\n')
+
+
+def replaced(path: Path, text: str) -> None:
+    """Write a file in one step: where that fails, as on a full disk, the one that was there stays as it was."""
+    partial = path.with_name(f"{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_text(text, encoding="utf-8")
         os.replace(partial, path)
     except OSError as failed:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise InputError(f"{path} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
 
 

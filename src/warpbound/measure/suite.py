@@ -1,6 +1,7 @@
 """The mechanisms of the suite, their sources, and the plan of a run."""
 
 from dataclasses import dataclass
+from math import ceil
 
 from warpbound.errors import CommandError
 from warpbound.measure import (
@@ -25,7 +26,7 @@ from warpbound.measure import (
     wgmma,
     x_model,
 )
-from warpbound.measure.case import Case, Mechanism, Unit
+from warpbound.measure.case import Buffer, Case, Mechanism, Unit
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import EFFORTS
 from warpbound.measure.texts import prelude
@@ -55,6 +56,8 @@ MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most
 ONE_ARCHITECTURE = {"wgmma": wgmma.ARCH}  # mechanism -> the only one that has its instructions
 PER_CASE_S = 4e-3  # the host's own part: buffers, launches, reading back
 PER_STAMP_S = 4e-7  # of a warp, in every sample
+MADE_S = {"order": 1e-8, "noise": 3e-10, "argument": 1.2e-9}  # of a byte of a buffer, by what fills it: host and copy
+SPARE = 0.5         # of the time that a call may take is planned for; the rest is for what nobody foresaw
 
 
 def units(mechanism: str) -> dict[str, Unit]:
@@ -78,26 +81,51 @@ def select(only: str | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Planned:
-    """One mechanism's part of a run: cases and expected seconds."""
+    """One mechanism's part of a run: cases, and the seconds expected of each."""
 
     mechanism: str
     cases: tuple[Case, ...]
-    seconds: float
+    each: tuple[float, ...]
+
+    @property
+    def seconds(self) -> float:
+        """Of all."""
+        return sum(self.each)
 
 
 def plan(names: tuple[str, ...], facts: Facts, effort: str) -> list[Planned]:
     """What a run will do."""
-    planned = []
+    planned, held = [], frozenset[Buffer]()
     for name in names:
-        cases = tuple(MECHANISMS[name].cases(facts, effort))
-        planned.append(Planned(name, cases, sum(expected(case, effort) for case in cases)))
+        cases, each = tuple(MECHANISMS[name].cases(facts, effort)), []
+        for case in cases:  # buffers of the case before serve again
+            each.append(expected(case, effort) + sum(made(one) for one in set(case.buffers) - held))
+            held = frozenset(case.buffers)
+        planned.append(Planned(name, cases, tuple(each)))
     return planned
 
 
 def expected(case: Case, effort: str) -> float:
-    """Seconds that a case takes with the usual number of repeats."""
+    """Seconds that a case takes with the usual number of repeats, once its data are there."""
     stopping = EFFORTS[effort]
     samples = max(3.0, min(2.0 * stopping.fewest, stopping.seconds / case.seconds))
-    made = sum(buffer.size for buffer in case.buffers if buffer.fill == "order") / 4 * 6e-8
     stamps = case.run.warps * PER_STAMP_S if case.reading == "stamps" else 0.0
-    return samples * (case.seconds + stamps) + made + PER_CASE_S
+    return samples * (case.seconds + stamps) + PER_CASE_S
+
+
+def made(buffer: Buffer) -> float:
+    """Seconds until its contents are there."""
+    return buffer.size * MADE_S.get(buffer.fill.partition(" ")[0], 0.0)
+
+
+def calls(planned: list[Planned], within: float) -> list[tuple[tuple[str, ...], float]]:
+    """Mechanisms and expected seconds of each call, so that none needs longer than a SPARE part of `within`; what one
+    mechanism needs beyond that goes on in calls of its own."""
+    room, found = SPARE * within, list[tuple[tuple[str, ...], float]]()
+    for part in planned:
+        if found and found[-1][1] + part.seconds <= room:
+            found[-1] = ((*found[-1][0], part.mechanism), found[-1][1] + part.seconds)
+        else:
+            often = max(1, ceil(part.seconds / room))
+            found += [((part.mechanism,), part.seconds / often)] * often
+    return found
