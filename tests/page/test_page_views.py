@@ -1,5 +1,6 @@
 """What the views show is what Python callers get: the same functions on the same numbers, and no view refuses."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from warpbound import compile, launch, machine
 from warpbound.adapt.answers import inputs_of
+from warpbound.errors import InputError
 from warpbound.headline.stand_ins import stand_ins
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
@@ -24,6 +26,7 @@ from warpbound.page.prediction import quick_curve, quick_seconds
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import ARGUMENTS
 from warpbound.page.views import VIEWS, drawn, second
+from warpbound.page.views.camping import camping_controls
 from warpbound.page.views.hiding import BARE_MIX
 from warpbound.report import figures
 from warpbound.report.figures.picture import Curve, Picture, Points
@@ -136,6 +139,21 @@ def test_the_papers_graphs_take_inputs_from_adapters_and_sliders(desk: Desk) -> 
     assert f"MWP = {float(terms.mwp):.3g}, CWP = {float(terms.cwp):.3g}" in said
 
 
+def test_what_dominates_is_what_the_model_says(desk: Desk) -> None:
+    """By the equation that its time is taken from, not by the greater of MWP and CWP alone."""
+    for source, changed, said in (
+        ("example:saxpy", {}, "add up"),  # CWP = N < MWP: Equation 22
+        ("bare", {}, "memory dominates"),
+        ("bare", {"mwp.comp_insts": 3000.0}, "computation dominates"),
+    ):
+        assert said in drawn("mwp", desk.exactly(State(source=source, view="mwp")), changed).words[0]
+
+
+def test_large_rates_have_one_prefix(desk: Desk) -> None:
+    said = drawn("roofline", desk.exactly(State(source="bare", view="roofline")), {"roof.intensity": 4.0}).words[0]
+    assert re.search(r"\b18.2 Tflop/s can be attained", said)
+
+
 def test_the_camping_band_is_that_of_the_kernel_itself(desk: Desk) -> None:
     """As `campprof predict KERNEL.cu --launch` has it, application line included; sliders then change it."""
     from warpbound.camping.kernels import executed
@@ -164,6 +182,21 @@ def test_a_kernel_that_cannot_run_there_has_a_band_without_a_line(desk: Desk) ->
     assert isinstance(found.picture, Picture)
     assert not any(getattr(one, "name", "") == "application" for one in found.picture.layers)
     assert any("1024 threads per block cannot be" in word for word in found.words)
+
+
+def test_an_old_board_is_asked_about_its_partitions_though_no_compiler_writes_code_for_it(desk: Desk) -> None:
+    """Which counters a kernel has there is found with newer code, whatever board is chosen."""
+    chosen = State(source="example:saxpy", gpu="gtx280", view="camping")
+    there = drawn("camping", desk.exactly(chosen), {})
+    assert there.words == drawn("camping", desk.exactly(replace(chosen, gpu="h200")), {}).words
+    assert any(one.name == "application" for one in there.picture.layers if isinstance(one, Curve))
+    moved = replace(chosen, values=(("launch.grid.x", 1024.0),))
+    assert desk.quickly(moved).launched is not None
+    assert camping_controls(desk.exactly(moved))[6].value == 1024
+    on_another = drawn("camping", desk.exactly(replace(chosen, gpu="fx5600")), {})
+    assert on_another.words[0].startswith("On NVIDIA Quadro FX 5600")
+    with pytest.raises(InputError, match=r"compute capability 1.3"):
+        desk.exactly(replace(chosen, view="occupancy"))
 
 
 def test_occupancy_is_that_of_the_calculator(desk: Desk) -> None:

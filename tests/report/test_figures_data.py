@@ -144,6 +144,9 @@ def test_an_x_graph_has_both_curves_in_both_units(x: x_model_2016.Inputs) -> Non
 
 def test_the_state_of_figure_4_is_marked() -> None:
     picture = figures.x_graph(PLAIN)
+    of_warps = figures.x_graph(PLAIN, each="warps")
+    assert (picture.x.unit, of_warps.x.unit, of_warps.top.unit) == ("threads", "warps per SM", "warps per SM")
+    assert "as many warps enter" in of_warps.caption
     assert points(picture, "stable intersection") == [(pytest.approx(600 * 48 / 620), pytest.approx(48 / 620))]
     assert rules(picture) == {"pi = M/E": 42.0, "plateau R": 0.1}  # delta would be 60 threads
 
@@ -248,7 +251,11 @@ def test_mwp_and_cwp_of_the_example_of_table_2() -> None:
 
 
 def test_camping_band_in_milliseconds() -> None:
+    long = figures.camping_band([1, 2, 4], [1.0, 2.0, 4.0], [7.0, 14.0, 28.0], [2.0])
+    assert long.y.unit == "s"
+    assert long.named("application").y.tolist() == [2.0, 2.0, 2.0]
     picture = figures.camping_band([1, 2, 4], [1e-3, 2e-3, 4e-3], [7e-3, 14e-3, 28e-3], [2e-3])
+    assert picture.y.unit == "ms"
     band = picture.named("between no camping and the worst")
     assert isinstance(band, Band)
     np.testing.assert_allclose(np.asarray(band.low), [1, 2, 4])

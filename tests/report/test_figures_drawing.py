@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from gallery import GALLERY
 
+from warpbound import machine
 from warpbound.errors import WarpboundError
 from warpbound.report import figures
 from warpbound.report.figures import drawing
@@ -65,6 +67,23 @@ def test_its_colours_are_those_of_the_theme(picture: Drawable) -> None:
     drawn = drawing.spec(picture)
     lines = {trace["line"]["color"] for trace in drawn["data"] if "line" in trace}
     assert lines <= allowed
+
+
+def test_marks_between_powers_of_ten_are_whole_numbers() -> None:
+    """Plotly writes a bare 2 and 5 there."""
+    picture = next(one for one in GALLERY.values() if isinstance(one, Picture) and one.y.scale == "log")
+    few = drawing.spec(replace(picture, y=replace(picture.y, span=(4.5e12, 1.3e14))))["layout"]["yaxis"]
+    assert few["ticktext"] == ["5T", "10T", "20T", "50T", "100T"]
+    assert few["tickvals"] == pytest.approx([5e12, 1e13, 2e13, 5e13, 1e14])
+    many = drawing.spec(replace(picture, y=replace(picture.y, span=(4.5e9, 1.3e14))))["layout"]["yaxis"]
+    assert many["dtick"] == 1
+
+
+def test_labels_below_three_panels_fit_a_page_of_paper() -> None:
+    panels = figures.occupancy_against_limits(machine.gpu("h200"), figures.Block(256, 32, 0))
+    layout = drawing.spec(panels)["layout"]
+    titles = [layout[name]["title"]["text"] for name in ("xaxis", "xaxis2", "xaxis3")]
+    assert titles == ["threads per block", "registers per thread", "shared memory,<br>KiB per block"]
 
 
 def luminance(colour: str) -> float:

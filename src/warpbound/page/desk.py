@@ -1,5 +1,6 @@
 """Where a state becomes a subject: analysed whole with the numbers as set, or estimated while a slider moves."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -41,6 +42,7 @@ from warpbound.page.subject import (
 )
 from warpbound.page.views.graphs import symbols
 from warpbound.page.views.records import REFUSED
+from warpbound.program.fit import OLDEST
 from warpbound.report.figures import Block
 from warpbound.simulate.compiled import COMPILED
 from warpbound.simulate.partition_patterns import MICROS
@@ -103,6 +105,9 @@ class Desk:
         return self._quickly_camped(state, found) if state.view == CAMPING else found
 
     def _estimated(self, state: State) -> Subject:
+        return _or_newer(self._estimated_on, state)
+
+    def _estimated_on(self, state: State) -> Subject:
         launch = sources.launch_of(self._question(state))
         return estimated(self._base(state), set_board(state), launch, dict(state.values))
 
@@ -115,7 +120,7 @@ class Desk:
         return self._compiled(replace(state, values=()))
 
     def _analysed(self, state: State) -> Subject:
-        found = _without_code(state) or self._compiled(state)
+        found = _without_code(state) or _or_newer(self._compiled, state)
         return self._camped(state, found) if state.view == CAMPING else found
 
     def _compiled(self, state: State) -> Subject:
@@ -200,6 +205,20 @@ def _without_code(state: State) -> Subject | None:
     if kind not in KERNELS:
         raise InputError(f"The page knows no source {kind!r}.", "Choose one of the list.")
     return None
+
+
+def _or_newer(ask: Callable[[State], Subject], state: State) -> Subject:
+    """The kernel on the board; where no code is made for that, memory partitions alone take that of a newer one.
+
+    Raises WarpboundError.
+    """
+    try:
+        return ask(state)
+    except REFUSED:
+        if state.view != CAMPING or machine.gpu(state.gpu).arch >= OLDEST:
+            raise
+    others = tuple(pair for pair in state.values if not pair[0].startswith(GPU))
+    return ask(replace(state, gpu=COMPILED_FOR, values=others))
 
 
 def _benchmarking(state: State) -> list[Question]:

@@ -43,6 +43,7 @@ STALL_WORDS = {
     "barrier": "for other warps of the block",
     "block replacement": "for blocks to start and end",
 }
+_RATES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -53,6 +54,12 @@ def amount(value: float) -> str:
             if abs(value) >= size:
                 return f"{value / size:.3g} {letter}"
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def flops(value: float) -> str:
+    """A rate of arithmetic, three significant digits: `18.2 Tflop/s`."""
+    size, letter = next((one for one in _RATES if abs(value) >= one[0]), _RATES[-1])
+    return f"{amount(value / size)} {letter}flop/s"
 
 
 def seconds(value: float) -> str:

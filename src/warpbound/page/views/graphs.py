@@ -62,13 +62,15 @@ def x_graph(subject: Subject, values: Values) -> Drawn:
     x = inputs("x", found, values)
     before = float(x_model_2016.reached(x))
     words = (f"The launch settles at k = {before:.3g} of {float(x.threads):.3g} warps in the memory system.",)
-    return Drawn(figures.x_graph(x), words)
+    return Drawn(figures.x_graph(x, each="warps"), words)
 
 
 def operations(subject: Subject, values: Values) -> Drawable | None:
     """The nine what-ifs, by the factor that is set."""
     found = model("x_model_2016", subject, BARE_X)
-    return None if isinstance(found, str) else figures.nine_operations(inputs("x", found, values), _factor(values))
+    if isinstance(found, str):
+        return None
+    return figures.nine_operations(inputs("x", found, values), _factor(values), "warps")
 
 
 def _factor(values: Values) -> float:
@@ -93,6 +95,13 @@ MWP_WORDS = {
 }
 
 
+CASES = {  # equation of the time -> when it is taken
+    22.0: "too few warps for either limit, so that memory and computation add up",
+    23.0: "memory dominates",
+    24.0: "computation dominates",
+}
+
+
 def mwp_controls(subject: Subject) -> list[Control]:
     found = model("hong_kim_2009", subject, BARE_MWP)
     return [] if isinstance(found, str) else of_inputs("mwp", found, MWP_WORDS)
@@ -107,7 +116,6 @@ def mwp(subject: Subject, values: Values) -> Drawn:
     n, m, c = float(terms.warps), float(terms.mwp), float(terms.cwp)
     if not (np.isfinite(m) and np.isfinite(c)):
         return Drawn(words=("Without an access to memory there is no MWP.",))
-    dominates = "memory" if c > m else "computation"
-    words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {dominates} dominates.",)
+    words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {CASES[float(hong_kim_2009.equation_taken(x))]}.",)
     warps = counting(max(subject.gpu.limits.max_warps_per_sm, n))
     return Drawn(figures.mwp_and_cwp(x, warps), words)

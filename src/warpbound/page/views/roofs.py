@@ -6,7 +6,7 @@ from warpbound.page.prediction import can_time, quick_seconds
 from warpbound.page.subject import Subject
 from warpbound.page.views.records import Drawn, Values
 from warpbound.report import figures
-from warpbound.report.words import amount
+from warpbound.report.words import amount, flops
 from warpbound.workload.files.lanes import pipe_cycles
 
 WARP = 32.0
@@ -60,7 +60,7 @@ def roofline(subject: Subject, values: Values) -> Drawn:
     reached = total * x.work.warps / quick_seconds(subject)
     spot = figures.Spot(subject.name, {level: total / size for level, size in moved.items() if size > 0}, reached)
     share = 100 * reached / max(roofs.compute.values())
-    words = (f"{amount(reached / 1e9)} Gflop/s predicted, {amount(share)} % of the peak.",)
+    words = (f"{flops(reached)} predicted, {amount(share)} % of the peak.",)
     return Drawn(figures.roofline(roofs, [spot]), words)
 
 
@@ -80,5 +80,5 @@ def _bare_roof(own: Values) -> Drawn:
         frozenset(("DRAM, achievable",)),
     )
     binds = "Memory" if bandwidth * intensity < peak_flops else "Arithmetic"
-    words = (f"{binds} binds: {amount(attained / 1e9)} Gflop/s can be attained at {intensity:.3g} flop per byte.",)
+    words = (f"{binds} binds: {flops(attained)} can be attained at {intensity:.3g} flop per byte.",)
     return Drawn(figures.roofline(roofs, [figures.Spot("these sliders", {"DRAM": intensity}, attained)]), words)

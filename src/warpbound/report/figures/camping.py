@@ -26,6 +26,7 @@ from warpbound.report.figures.theme import FILLS, PREDICTION
 
 SOURCE = "A. Aji, M. Daga, W. Feng, Bounding the Effect of Partition Camping in GPU Kernels, CF 2011"
 MILLI = 1e3
+LONG_S = 10.0  # from there on times are drawn in seconds
 MOST_TILES_WITH_TEXT = 8  # beside each other; of more, every so many blocks are named
 MOST_ACCESSES_WITH_TEXT = 32
 PALE = 0.12  # fill of tiles that no block touches
@@ -40,16 +41,18 @@ def camping_band(warps_per_sm: Numbers, best_s: Numbers, worst_s: Numbers, appli
     own = numbers(application_s)
     if own.size == 1:
         own = np.full(warps.shape, own[0])
-    measured = (Curve("application", warps, MILLI * own, PREDICTION, "circle"),) if own.size else ()
-    top = 1.1 * MILLI * max(float(np.nanmax(part)) for part in (best, worst, own) if part.size)
+    longest = max(float(np.nanmax(part)) for part in (best, worst, own) if part.size)
+    unit, per_second = ("s", 1.0) if longest >= LONG_S else ("ms", MILLI)
+    best, worst, own = (per_second * part for part in (best, worst, own))
+    measured = (Curve("application", warps, own, PREDICTION, "circle"),) if own.size else ()
     return Picture(
         title="Partition camping",
         x=Axis("active warps", "warps per SM", span=(0.0, float(warps.max()) + 1.0)),
-        y=Axis("time of the kernel", "ms", span=(0.0, top)),
+        y=Axis("time of the kernel", unit, span=(0.0, 1.1 * per_second * longest)),
         layers=(
-            Band("between no camping and the worst", warps, MILLI * best, MILLI * worst, Look("sky", "solid")),
-            Curve("worst: all warps on one partition", warps, MILLI * worst, Look("vermilion", "dash"), "square"),
-            Curve("best: partitions evenly used", warps, MILLI * best, Look("blue", "solid"), "diamond"),
+            Band("between no camping and the worst", warps, best, worst, Look("sky", "solid")),
+            Curve("worst: all warps on one partition", warps, worst, Look("vermilion", "dash"), "square"),
+            Curve("best: partitions evenly used", warps, best, Look("blue", "solid"), "diamond"),
             *measured,
         ),
         source=SOURCE,

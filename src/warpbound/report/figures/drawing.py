@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from warpbound.errors import WarpboundError
+from warpbound.report.figures.decades import prefixed, steps
 from warpbound.report.figures.picture import Axis, Drawable, Panels, Picture, Rule
 from warpbound.report.figures.theme import LIGHT, Theme, with_looks
 from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rule_text
@@ -16,6 +17,7 @@ FAR_OUT = 20.0  # spans from 0, beyond which a stretch of an axis needs all digi
 PETA = 1e15
 WITH_PREFIX = 1e4  # numbers from there on have k, M, G; small ones none
 PANEL_HEIGHT, PANEL_GAP, TITLE_HEIGHT = 210, 85, 40  # pixels
+MANY_COLUMNS, PANEL_LETTERS = 3, 24  # what a label may have below one of so many panels on a page of paper
 GAP_X, GAP_X_WITH_RIGHT = 0.07, 0.16  # between panels, as shares of the plot's width
 
 
@@ -129,8 +131,11 @@ def _panel_title(title: str, place: Place) -> Spec:
 
 
 def _titles_outside(layout: Spec, picture: Panels) -> None:
-    """Panels of one label have it at the outer edges alone."""
+    """Panels of one label have it at the outer edges alone; a label too long for its panel on paper has two lines."""
     for number, one in enumerate(picture.pictures):
+        below = layout[f"xaxis{'' if number == 0 else number + 1}"]["title"]
+        if picture.columns >= MANY_COLUMNS and len(below["text"]) > PANEL_LETTERS:
+            below["text"] = ",<br>".join(below["text"].rsplit(", ", 1))
         neighbours = picture.pictures[number - 1 : number + 2] if number else picture.pictures[:2]
         if any(other.y.title != one.y.title for other in neighbours):
             continue
@@ -189,7 +194,7 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
     if axis.span is not None:
         drawn["range"] = [float(np.log10(end)) for end in axis.span] if axis.scale == "log" else list(axis.span)
     if axis.scale == "log":
-        drawn |= {"dtick": 1} if _decades(axis) > 2 else {"dtick": "D2"}
+        drawn |= {"dtick": 1} if _decades(axis) > 2 else _marked(axis)
         drawn["minexponent"] = 3
         if axis.span and min(axis.span) >= 1.0 and max(axis.span) >= PETA:
             drawn["tickformat"] = "~s"  # Plotly's own prefixes end at T
@@ -198,6 +203,13 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
     if axis.names:
         drawn |= {"tickvals": list(range(len(axis.names))), "ticktext": [markup(name) for name in axis.names]}
     return drawn
+
+
+def _marked(axis: Axis) -> Spec:
+    """Marks between the powers of ten, as whole numbers: Plotly would write a bare 2 and 5."""
+    assert axis.span is not None
+    shown = steps(min(axis.span), max(axis.span))
+    return {"tickvals": shown, "ticktext": [prefixed(value) for value in shown]} if len(shown) > 1 else {}
 
 
 def _decades(axis: Axis) -> float:

@@ -33,7 +33,8 @@ def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
         layers=(*drawn, *here),
         source=source,
         caption="MWP counts the warps whose memory requests overlap, and independent requests of one warp too: it "
-        "grows with N up to its two limits. Where CWP lies above MWP, memory dominates the time, below, computation.",
+        "grows with N up to its two limits. Where CWP lies above MWP, memory dominates the time, below, computation; "
+        "where both still grow with N, there are too few warps and both times add up.",
     )
 
 

@@ -29,17 +29,23 @@ OPERATION_WORDS = {
     "8B": "B  cache capacity S",
     "8C": "C  cache latency",
 }
+COUNTED = {  # what a thread of the model is -> those in memory, those in computation, their unit
+    "threads": ("threads in the memory system, k", "threads in computation, x = n - k", "threads"),
+    "warps": ("in the memory system, k", "in computation, x = n - k", "warps per SM"),
+}
 _SUPPLY = Look("blue", "solid", width=2.6)
 _DEMAND = Look("vermilion", "dash", width=2.6)
 _OLD_SUPPLY = Look("sky", "solid", width=1.4)
 _OLD_DEMAND = Look("orange", "dash", width=1.4)
 
 
-def x_graph(x: Inputs, source: str = SOURCE) -> Picture:
+def x_graph(x: Inputs, source: str = SOURCE, each: str = "threads") -> Picture:
     """f(k) and g(n-k)/Z with every intersection, delta, pi, psi, valley and plateau. Inputs are scalars.
 
     Below: threads in MS, above: threads in CS, reversed. Left: MS throughput, right: CS throughput, Z times that.
+    each : what a thread of the model is: the paper's own word, or the warps of an SM.
     """
+    in_memory, computing, unit = COUNTED[each]
     x = _plain(x)
     n, intensity = float(x.threads), float(x.intensity)
     top = _top(x)
@@ -49,14 +55,14 @@ def x_graph(x: Inputs, source: str = SOURCE) -> Picture:
     layers += [lifted(rule, plot) for rule in rules]
     return Picture(
         title="X-graph",
-        x=Axis("threads in the memory system, k", "threads", span=(0.0, n)),
+        x=Axis(in_memory, unit, span=(0.0, n)),
         y=Axis("MS throughput", "requests/cycle", span=(0.0, top)),
         layers=tuple(layers),
         source=source,
-        caption="Where supply f(k) and demand g(x)/Z cross, as many threads enter memory as leave it. A full mark is "
+        caption=f"Where supply f(k) and demand g(x)/Z cross, as many {each} enter memory as leave it. A full mark is "
         "stable, an open one is not; a launch starts at the left and reaches the first stable one.",
         right=Axis("CS throughput", "instructions/cycle", span=(0.0, top * intensity)),
-        top=Axis("threads in computation, x = n - k", "threads", span=(n, 0.0)),
+        top=Axis(computing, unit, span=(n, 0.0)),
     )
 
 
@@ -128,13 +134,14 @@ def _top(*states: Inputs) -> float:
     return 1.2 * most
 
 
-def operation(before: Inputs, name: str, factor: float) -> Picture:
+def operation(before: Inputs, name: str, factor: float, each: str = "threads") -> Picture:
     """One of the nine operations: both curves before (thin) and after (thick), with the state reached in each."""
     after = operations.operate(before, name, factor)
-    return changed(before, after, f"{OPERATION_WORDS[name]} x{factor:.3g}", f"{SOURCE}, Figure {name}")
+    words = OPERATION_WORDS[name].replace("threads", each)
+    return changed(before, after, f"{words} x{factor:.3g}", f"{SOURCE}, Figure {name}", each)
 
 
-def changed(before: Inputs, after: Inputs, title: str, source: str) -> Picture:
+def changed(before: Inputs, after: Inputs, title: str, source: str, each: str = "threads") -> Picture:
     """The same for any change. Inputs are scalars."""
     before, after = _plain(before), _plain(after)
     most = max(float(before.threads), float(after.threads))
@@ -144,7 +151,7 @@ def changed(before: Inputs, after: Inputs, title: str, source: str) -> Picture:
     dots = (_reached(before, "before", "circle-open"), _reached(after, "after", "circle"))
     return Picture(
         title=title,
-        x=Axis("k", "threads", span=(0.0, most)),
+        x=Axis("k", each, span=(0.0, most)),
         y=Axis("MS throughput", "requests/cycle", span=(0.0, _top(before, after))),
         layers=(*thin, *thick, *dots),
         source=source,
@@ -160,13 +167,13 @@ def _reached(x: Inputs, word: str, symbol: str) -> Points:
     return Points(f"reached {word}", [float(found)], [float(curves.supply(x, found))], (), Look("ink", symbol=symbol))
 
 
-def nine_operations(before: Inputs, factor: float = 1.5) -> Panels:
+def nine_operations(before: Inputs, factor: float = 1.5, each: str = "threads") -> Panels:
     """All nine ways to move the curves, by one factor each (latencies by its inverse: an improvement)."""
     inverse = ("4B", "8C")
     return Panels(
         title="Nine ways to move the curves",
         pictures=tuple(
-            operation(before, name, 1.0 / factor if name in inverse else factor) for name in OPERATION_WORDS
+            operation(before, name, 1.0 / factor if name in inverse else factor, each) for name in OPERATION_WORDS
         ),
         source=f"{SOURCE}, Figures 4 and 8",
         caption="Thin: before; thick: after; marks: the state that a launch reaches.",

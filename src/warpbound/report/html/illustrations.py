@@ -127,7 +127,7 @@ def _partition_map(entry: Entry) -> Drawable | None:
 
 def _x_graph(entry: Entry) -> Drawable | None:
     given = entry["figures"]["inputs"]["x_model_2016"]
-    return x_graphs.x_graph(x_model_2016.Inputs(**given)) if given else None
+    return x_graphs.x_graph(x_model_2016.Inputs(**given), each="warps") if given else None
 
 
 def _mwp(entry: Entry) -> Drawable | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.report.figures.decades import decades, prefixed
 from warpbound.report.figures.picture import (
     Arrows,
     Axis,
@@ -25,8 +26,6 @@ Reals = NDArray[np.float64]
 FAR = 20_000.0  # pixels: further out nothing is seen, and renderers lose precision
 MARGIN = 0.05   # share of an axis without a span that stays empty at its ends
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-FEW_DECADES = 2
-THOUSANDS = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 WITH_PREFIX, FAR_OUT = 1e4, 20.0  # as in `drawing`
 
 
@@ -104,12 +103,12 @@ def ticks(axis: Axis, over: Scale, most: int) -> list[tuple[float, str]]:
     low, high = sorted((over.first, over.last))
     if axis.names:
         return [(float(n), name) for n, name in enumerate(axis.names) if low <= n <= high]
-    found = _decades(low, high, most) if over.log else _even_steps(low, high, most)
+    found = decades(low, high, most) if over.log else _even_steps(low, high, most)
     largest = max(abs(low), abs(high))
     if axis.scale != "log" and largest >= max(WITH_PREFIX, FAR_OUT * (high - low)):
         return [(value, f"{value:,.9g}") for value in found]
-    prefixed = axis.scale == "log" or largest >= WITH_PREFIX
-    return [(value, _word(value) if prefixed else f"{value:.6g}") for value in found]
+    with_prefix = axis.scale == "log" or largest >= WITH_PREFIX
+    return [(value, prefixed(value) if with_prefix else f"{value:.6g}") for value in found]
 
 
 def _even_steps(low: float, high: float, most: int) -> list[float]:
@@ -118,18 +117,3 @@ def _even_steps(low: float, high: float, most: int) -> list[float]:
     step = next(size * one for one in STEPS if size * one >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [n * step for n in range(first, last + 1)]
-
-
-def _decades(low: float, high: float, most: int) -> list[float]:
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    within = (1.0, 2.0, 5.0) if last - first <= FEW_DECADES else (1.0,)
-    every = 1 if len(within) > 1 else max(1, math.ceil((last - first) / max(1, most)))
-    values = [one * 10.0**n for n in range(first, last + 1, every) for one in within]
-    return [value for value in values if low * (1 - 1e-9) <= value <= high * (1 + 1e-9)]
-
-
-def _word(value: float) -> str:
-    for size, letter in THOUSANDS:
-        if abs(value) >= size * (1 - 1e-9):
-            return f"{value / size:.4g}{letter}"
-    return f"{value:.4g}"
