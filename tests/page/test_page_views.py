@@ -30,6 +30,8 @@ from warpbound.page.views.camping import camping_controls
 from warpbound.page.views.hiding import BARE_MIX
 from warpbound.report import figures
 from warpbound.report.figures.picture import Curve, Picture, Points
+from warpbound.report.html.illustrations import beside
+from warpbound.report.words import RESOURCE_WORDS
 from warpbound.residency import occupancy
 
 pytestmark = pytest.mark.cuda
@@ -107,10 +109,14 @@ def test_hiding_shows_the_bounds_of_the_report(desk: Desk) -> None:
     entry = desk.exactly(state).entry
     assert entry is not None
     shown = {one.name: one for one in picture(state, desk).layers if isinstance(one, Curve)}
-    limits = entry["figures"]["curve"]["limits"]
-    latency = np.asarray(shown["bound: latency"].y)
-    held = np.isfinite(latency)
-    assert latency[held].tolist() == pytest.approx(np.array(limits["latency"])[held].tolist())
+    (own,) = beside("bounds", entry)
+    assert isinstance(own, Picture)
+    named = {one.name: one for one in own.layers if isinstance(one, Curve) and one.name.startswith("bound: ")}
+    assert {name for name in shown if name.startswith("bound: ")} == set(named)
+    for name, line in named.items():
+        assert np.asarray(shown[name].y).tolist() == pytest.approx(np.asarray(line.y).tolist(), nan_ok=True), name
+    words = drawn("hiding", desk.exactly(state), {}).words[0]
+    assert RESOURCE_WORDS[entry["bottleneck"]] in words
     assert np.asarray(shown["volkov_2016"].y).tolist() == pytest.approx(
         entry["figures"]["curve"]["predicted"]["volkov_2016"][1]
     )

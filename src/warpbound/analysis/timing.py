@@ -1,6 +1,6 @@
 """The time of a launch whose work is known: the headline prediction, at any number of resident blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from warpbound.analysis import certainty, trust
@@ -134,10 +134,15 @@ def _predicted(case: Case, work: Workload, resident_blocks: float, blocks: int) 
     return predict_launch(work, case.gpu, held, blocks, warps_per_block(case), case.clock_hz)
 
 
-def _renamed(found: LaunchPrediction) -> LaunchPrediction:
+def merged(costs: Mapping[str, float]) -> dict[str, float]:
     """Starting blocks counts as launch, updates of one address and what crosses L2 as L2: the largest of them."""
-    costs = dict(found.costs)
+    found = dict(costs)
     for part, whole in _PARTS.items():
-        costs[whole] = max(costs.get(whole, 0.0), costs.pop(part, 0.0))
+        found[whole] = max(found.get(whole, 0.0), found.pop(part, 0.0))
+    return found
+
+
+def _renamed(found: LaunchPrediction) -> LaunchPrediction:
+    costs = merged(found.costs)
     order = sorted(costs, key=lambda name: -costs[name])
     return replace(found, costs=costs, bottleneck=order[0], runner_up=order[1])

@@ -81,7 +81,7 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
     values = varied(found, gpu)
     full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
     times = launch_time(x, values, full, per_sm)
-    costs = _costs(full, values, per_sm)
+    costs = resource_costs(full, values, per_sm)
     doubts = uncertainties(times)
     lost = stalls(work, full.one, tightest(x, values), full.balance, full.flow.population)
     return _prediction(times, full, costs, (doubts, lost), found.assumed)
@@ -124,7 +124,8 @@ def last_wave(x: Launched, rest: Real) -> Launched:
     return replace(x, active_sms=busy_sms)
 
 
-def _costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
+def resource_costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
+    """Resource -> s per block and SM of the unvaried parameters, as in LaunchPrediction."""
     costs = {name: _first(queue.demand) for name, queue in full.flow.queues.items()}
     one_warp = without_pipes(full.one)  # what its block's other warps keep busy is the resource's, not latency
     costs["latency"] = _first(residence(one_warp)) / _first(full.flow.population)

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.headline.launch import launch_time, steady
+from warpbound.analysis.timing import merged
+from warpbound.headline.launch import launch_time, resource_costs, steady
 from warpbound.headline.parameters import known
 from warpbound.headline.stations import Launched
 from warpbound.page.subject import Subject
@@ -36,6 +37,15 @@ def quick_seconds(subject: Subject) -> float:
     parameters = known(subject.gpu).values
     full = steady(x, parameters, min(float(subject.fitting), per_sm))
     return float(np.ravel(launch_time(x, parameters, full, per_sm))[0])
+
+
+def quick_bounds(subject: Subject) -> dict[str, float]:
+    """Resource -> SM cycles per warp while the SMs are full, as the table of bounds lists them, none of them 0."""
+    x, per_sm, per_block = _stationed(subject)
+    parameters = known(subject.gpu).values
+    full = steady(x, parameters, min(float(subject.fitting), per_sm))
+    cost_s = merged(resource_costs(full, parameters, per_sm))
+    return {name: cost * x.clock_hz / per_block for name, cost in cost_s.items() if cost > 0}
 
 
 def quick_curve(subject: Subject) -> tuple[Any, Any]:

@@ -3,15 +3,16 @@
 Source   V. Volkov, EECS-2016-143: Table 4.1 for the mix that sliders begin with, Maxwell with 4 adds per access.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from warpbound.bounds import Bounds
+from warpbound.bounds import Bounds, Real
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page.controls import Control, counting, of_inputs
-from warpbound.page.prediction import THOUSAND, can_time, quick_curve
+from warpbound.page.prediction import THOUSAND, can_time, quick_bounds, quick_curve
 from warpbound.page.subject import Subject, busy_sms
 from warpbound.page.views.records import Drawn, Values, inputs
 from warpbound.predict import Place, throughput
@@ -20,6 +21,7 @@ from warpbound.report.figures.picture import Drawable
 from warpbound.report.words import RESOURCE_WORDS, amount
 
 BARE_MIX = mixes.Mix(24.0, 4.0, 368.0, 6.0, 0.0814, 4.0, 4.0)
+UNIT = "warps per 1000 SM cycles"
 MIX_WORDS = {
     "warps": ("Resident warps", "warps per SM"),
     "alu_per_op": ("Arithmetic intensity, alpha", "adds per access"),
@@ -75,12 +77,13 @@ def _hidden(subject: Subject) -> Drawn:
     most = float(subject.gpu.limits.max_warps_per_sm)
     warps = np.arange(1.0, most + 1.0)
     found = throughput(work, Place(subject.gpu, x.clock_hz, x.warps_per_sm, busy_sms(x)), warps)
-    scaled = {name: THOUSAND * limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
-    shaped = {name: np.broadcast_to(limit, warps.shape) for name, limit in scaled.items()}
-    bounds = Bounds("warps per 1000 cycles and SM", shaped)
-    curves: dict[str, tuple[Any, Any]] = {"volkov_2016": (warps, bounds.rate)}
+    limits = {name: limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
+    scaled: dict[str, Real] = {name: THOUSAND * limit for name, limit in limits.items()}
+    curves: dict[str, tuple[Any, Any]] = {"volkov_2016": (warps, THOUSAND * np.asarray(found.rate))}
     if can_time(subject):
+        scaled = _as_listed(quick_bounds(subject), warps / x.warps_per_sm)
         curves = {"warpbound": quick_curve(subject)} | curves
+    bounds = Bounds(UNIT, {name: np.broadcast_to(limit, warps.shape) for name, limit in scaled.items()})
     at, rate = next(iter(curves.values()))
     here = figures.Here(float(x.warps_per_sm), float(np.interp(x.warps_per_sm, at, rate)))
     binds = str(bounds.bottleneck[min(len(warps), max(1, round(x.warps_per_sm))) - 1])
@@ -89,3 +92,8 @@ def _hidden(subject: Subject) -> Drawn:
         f"of the bounds {RESOURCE_WORDS.get(binds, binds)} is the tightest.",
     )
     return Drawn(figures.throughput_against_occupancy(warps, bounds, curves, here), words)
+
+
+def _as_listed(cycles: Mapping[str, float], share: Real) -> dict[str, Real]:
+    """The rates that the bounds of the table allow; that of latency grows with the share of the resident warps."""
+    return {name: np.multiply(THOUSAND / one, share if name == "latency" else 1.0) for name, one in cycles.items()}
