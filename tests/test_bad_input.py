@@ -1,5 +1,7 @@
 """Wrong input through the real command line: the exit code, one clear sentence, nothing else."""
 
+import json
+import os
 import random
 import re
 import subprocess
@@ -369,3 +371,47 @@ def test_clusters_on_a_machine_without_them() -> None:
     said = ask("analyze", SAXPY, "--gpu", "a40", "--grid", "4", "--block", "32", "--cluster", "2")
     assert_refused(said, FAILED, "NVIDIA A40: compute capability 8.6 has no clusters")
     assert ask("analyze", SAXPY, "--gpu", "h200", "--grid", "4", "--block", "32", "--cluster", "2").code == ANSWERED
+
+
+@pytest.mark.parametrize(
+    "words, fragments",
+    [
+        (("--grid", "99999999999", "--block", "32"), ("size 99999999999x1x1 is out of range",)),
+        (("--set", "sm_count=1.5"), ("sm_count = 1.5 cannot be", "whole number")),
+        (("--clock", "-5"), ("A clock of -5 MHz cannot be", "boost")),
+    ],
+)
+def test_numbers_that_cannot_be(words: tuple[str, ...], fragments: tuple[str, ...]) -> None:
+    assert_refused(ask("analyze", SAXPY, "--gpu", "h200", *words), COMMAND, *fragments)
+
+
+@pytest.mark.parametrize("contents", [b"", b"no array\n", b"\x93NUMP"])
+def test_a_file_that_is_no_array(write, contents: bytes) -> None:  # type: ignore[no-untyped-def]
+    said = ask("analyze", SAXPY, "--gpu", "h200", *LAUNCH, "--arg", f"x=@{write('x.npy', contents)}")
+    assert_refused(said, FAILED, "x.npy", "no array that numpy.save wrote")
+    assert "allow_pickle" not in said.err
+
+
+def test_a_key_of_a_launch_file_of_another_type(write) -> None:  # type: ignore[no-untyped-def]
+    path = write("launch.toml", 'grid = 1\nblock = 32\n[[args]]\nname = "n"\ndtype = "i32"\nvalue = "512"\n')
+    said = ask("analyze", SAXPY, "--gpu", "h200", "--launch", path)
+    assert_refused(said, FAILED, "args[0].value is wrong", "got `str`")
+    assert "null" not in said.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names are text there")
+@pytest.mark.parametrize("settings", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
+@pytest.mark.parametrize("name", [b"bad\xff.cu", "ké.cu".encode()])
+def test_a_name_that_the_terminals_encoding_does_not_hold(
+    tmp_path: Path, name: bytes, settings: dict[str, str]
+) -> None:
+    folder = os.fsencode(tmp_path) + "/ü".encode()
+    os.mkdir(folder)
+    path = folder + b"/" + name
+    with open(path, "wb") as file:
+        file.write(Path(SAXPY).read_bytes())
+    command = [sys.executable, "-m", "warpbound", "analyze", path, "--gpu", "h200", "--format", "json"]
+    done = subprocess.run(command, capture_output=True, check=False, env={**os.environ, **settings})
+    assert done.returncode == ANSWERED, done.stderr
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["program"]["source"] == path.decode(errors="replace")

@@ -40,6 +40,7 @@ _DECLARED = {
     "long long": "i64", "unsigned long long": "u64",
     "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
 }  # fmt: skip
+_BEGINNINGS = (b"\x93NUMPY", b"PK")  # of what numpy.save and numpy.savez write
 UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
 
 
@@ -219,6 +220,7 @@ def converted(said: object, kind: type[T], where: Where) -> T:
     missing = re.match("Object missing required field `(.*)`", reason)
     if missing:
         raise where.refusal(missing[1], "is missing.", f"Add {missing[1]} = VALUE.")
+    reason = reason.replace(" | null", "")
     raise where.refusal(key, f"is wrong: {reason[0].lower()}{reason[1:]}.", "Change its value.")
 
 
@@ -312,6 +314,9 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
 
 def array_file(path: Path) -> NDArray[Any]:
     """The array in an .npy file, mapped into memory. Raises one of UNREADABLE."""
+    with path.open("rb") as file:
+        if not file.read(6).startswith(_BEGINNINGS):
+            raise ValueError("it is no array that numpy.save wrote")
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise ValueError("it is an archive of arrays")

@@ -206,7 +206,7 @@ def aliased(argument: Argument, arguments: Sequence[Argument]) -> Argument | Non
 
 def parse_dim(text: str) -> Dim:
     """Grid, block or cluster from "37,2048,1"; what is left out is 1. CommandError where malformed."""
-    if not re.fullmatch(r"[0-9]{1,10}(,[0-9]{1,10}){0,2}", text):
+    if not re.fullmatch(r"[0-9]{1,99}(,[0-9]{1,99}){0,2}", text):
         raise CommandError(f"'{text}' is no size in one to three dimensions.", "Write it like 37,2048,1.")
     return _dim([int(part) for part in text.split(",")], "size")
 

@@ -169,6 +169,8 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
         if not least <= value <= LARGEST:
             way_out = f"Give a positive number, from {least:g} to {LARGEST:g}."
             raise CommandError(f"{name} = {value:g} cannot be.", way_out)
+        if name in LEAST and value != round(value):
+            raise CommandError(f"{name} = {value:g} cannot be.", "Give a whole number.")
         before = board.parameters.get(name)
         unit = before.unit if before else known.units[0]
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
@@ -196,7 +198,8 @@ def clock(board: Gpu, which: str | float) -> float:
     except ValueError:
         megahertz = math.nan
     if not math.isfinite(megahertz) or megahertz <= 0:
-        raise CommandError(f"Clock {which!r} is not known.", "Give base, boost or a number of MHz.")
+        said = f"Clock {which!r} is not known." if math.isnan(megahertz) else f"A clock of {megahertz:g} MHz cannot be."
+        raise CommandError(said, "Give base, boost or a number of MHz.")
     return megahertz * 1e6
 
 

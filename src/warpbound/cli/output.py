@@ -43,7 +43,8 @@ def show_results(form: str, out: str | None, results: list[Any], pages: Callable
 
 def command_line() -> str:
     """What was typed, for a reader of the file."""
-    return " ".join(["warpbound", *sys.argv[1:]])
+    words = (os.fsencode(word).decode(errors="replace") for word in sys.argv[1:])
+    return " ".join(["warpbound", *words])
 
 
 def answer(form: str, entry: Any, text: Any, out: str | None = None) -> None:

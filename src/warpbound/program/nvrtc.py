@@ -88,7 +88,8 @@ def _build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     try:
         for instance in instances:
             nvrtc.nvrtcAddNameExpression(program, instance.encode())
-        (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
+        options = [flag.encode(errors="surrogateescape") for flag in flags]
+        (status,) = nvrtc.nvrtcCompileProgram(program, len(flags), options)
         raw = _fetch(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         log = raw.decode(errors="replace").rstrip("\0\n ")
         if status != success:

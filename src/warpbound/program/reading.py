@@ -1,5 +1,6 @@
 """Whatever the user gives - CUDA C++, a cubin, a listing - to Programs, one per kernel."""
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -113,7 +114,7 @@ def _path_if_one(source: Source) -> Source:
 
 def _contents(source: Source) -> tuple[str, bytes]:
     if isinstance(source, Path):
-        name, raw = str(source), _read(source)
+        name, raw = os.fsencode(source).decode(errors="replace"), _read(source)  # a name that can be written down
     else:
         name, raw = "<input>", source.encode() if isinstance(source, str) else source
     if len(raw) > LARGEST_FILE_B:
