@@ -13,6 +13,7 @@ from warpbound.emulate.half import half_bits, round_to_bfloat
 from warpbound.emulate.operand_access import (
     Read,
     Site,
+    constant,
     double,
     raw,
     raw_pair,
@@ -66,6 +67,8 @@ def float_source(operand: Operand, here: Site, kind: str) -> Read:
         if here.has("FTZ"):
             return lambda x: np.asarray(flush(read(x))).astype(np.float64)
         return lambda x: np.asarray(read(x)).astype(np.float64)
+    if operand.kind in ("float", "immediate"):  # a whole number is printed without a point
+        return constant(np.float64(operand.value))
     word, shift = raw(operand, here), np.uint32(_part(operand).shift)
     absolute, negate = operand.absolute, operand.negate
 
@@ -143,6 +146,8 @@ def _parts(value: Value) -> tuple[Value, Value]:
 
 def _integer_source(operand: Operand, here: Site, kind: np.dtype[Any]) -> Read:
     if kind.itemsize == 8:
+        if operand.kind == "immediate":  # it is the upper word
+            return constant(np.asarray(np.uint64((int(operand.value) & 0xFFFFFFFF) << 32)).view(kind))
         pair = raw_pair(operand, here)
         if operand.negate:
             return lambda x: np.negative(np.asarray(pair(x))).view(kind)
@@ -196,9 +201,9 @@ def _store_float(here: Site, target: str, read: Read) -> Handler:
     words = write_words(here.output)
     if target == "F16":
         return lambda x: words(x, _half_bits(np.asarray(read(x)), way))
-    if way != "RN":
+    if way not in ("RN", "RZ"):
         raise unsupported(here.instruction)
-    return lambda x: words(x, round_to_bfloat(read(x)).astype(np.uint32))
+    return lambda x: words(x, round_to_bfloat(read(x), way).astype(np.uint32))
 
 
 def pack_floats(here: Site) -> Handler:
@@ -213,9 +218,7 @@ def pack_floats(here: Site) -> Handler:
     def bits(value: Value) -> Value:
         value = np.where(value < 0, 0.0, value) if relu else value
         if here.has("BF16", "BF"):
-            if cut:
-                return np.asarray(directed(value, "RZ")).view(np.uint32) >> np.uint32(16)
-            return round_to_bfloat(value).astype(np.uint32)
+            return round_to_bfloat(value, "RZ" if cut else "RN").astype(np.uint32)
         if cut:
             return _half_bits(value, "RZ")
         return _half_bits(np.asarray(value))

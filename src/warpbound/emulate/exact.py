@@ -103,7 +103,15 @@ def narrowed(a: Value, b: Value, kind: type[np.float32] | type[np.float16]) -> V
 
 def rounded(a: Value, b: Value, direction: str) -> Value:
     """The exact sum of two float64 values in float32, rounded RM (down), RP (up), RZ (to zero) or RN."""
-    return directed(odd_sum(*two_sum(a, b)), direction)
+    total, error = two_sum(a, b)
+    return directed(odd_sum(_zero_by(direction, total, a, b), error), direction)
+
+
+def _zero_by(direction: str, total: Value, a: Value, b: Value) -> Value:
+    """The sum of a and b, whose zero is -0 where a and b have different signs and sums are rounded down."""
+    if direction != "RM":
+        return total
+    return np.where((total == 0) & (np.signbit(a) != np.signbit(b)), -0.0, total)
 
 
 def directed(value: Value, direction: str, kind: type[np.floating[Any]] = np.float32) -> Value:
@@ -205,9 +213,8 @@ def _scalar_fma(a: float, b: float, c: float, direction: str) -> float:
         return float(simple)
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
-        if a == 0 or b == 0 or c == 0:
-            return float(simple)
-        return -0.0 if direction == "RM" else 0.0
+        unlike = (np.signbit(a) != np.signbit(b)) != np.signbit(c)
+        return -0.0 if direction == "RM" and unlike else float(simple)
     return round_fraction(exact, direction)
 
 
@@ -233,4 +240,7 @@ def sum64_directed(a: Value, b: Value, direction: str) -> Value:
     total, error = two_sum(np.asarray(a), np.asarray(b))
     if direction == "RN":
         return total
-    return _directed64(total, error, total, direction)
+    inward = {"RZ": total != 0, "RM": total > 0, "RP": total < 0}[direction]
+    beyond = inward & np.isinf(total) & np.isfinite(a) & np.isfinite(b)
+    total = np.where(beyond, np.copysign(np.finfo(np.float64).max, total), _zero_by(direction, total, a, b))
+    return _directed64(total, np.where(beyond, 0.0, error), total, direction)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpbound.emulate.exact import directed, fma32, fused, odd_sum, rounded, two_sum
+from warpbound.emulate.exact import directed, fma32, fused, rounded
 from warpbound.emulate.integer import COMBINE, COMPARE
 from warpbound.emulate.operand_access import (
     FALSE,
@@ -122,7 +122,7 @@ def multiply_add(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         product = np.multiply(a(x), b(x), dtype=np.float64)
-        write(x, directed(odd_sum(*two_sum(product, c(x).astype(np.float64))), way))
+        write(x, rounded(product, c(x).astype(np.float64), way))
 
     return handler
 

@@ -27,8 +27,13 @@ def multiply(here: Site) -> Handler:
     write, way = write_pair(here.output), direction(here)
     if way == "RN":
         return lambda x: write(x, a(x) * b(x))
-    zero = np.float64(-0.0)  # the addend that changes no product
-    return lambda x: write(x, fma64_directed(a(x), b(x), zero, way))
+
+    def handler(x: State) -> None:
+        first, second = a(x), b(x)
+        zero = np.copysign(0.0, first * second)  # the addend that changes no product
+        write(x, fma64_directed(first, second, zero, way))
+
+    return handler
 
 
 def multiply_add(here: Site) -> Handler:

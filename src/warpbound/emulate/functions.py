@@ -11,7 +11,7 @@ import numpy as np
 
 from warpbound.emulate.float32 import flush
 from warpbound.emulate.half import BFLOAT, format_of, half_bits, round_to_bfloat, unary_read
-from warpbound.emulate.operand_access import Site, raw, single, unsupported, write_single, write_words
+from warpbound.emulate.operand_access import Site, constant, raw, single, unsupported, write_single, write_words
 from warpbound.emulate.state import State, Value
 
 Handler = Callable[[State], None]
@@ -59,8 +59,10 @@ def _half(here: Site, name: str) -> Handler:
 
 def _upper_word(here: Site, name: str) -> Handler:
     """RCP64H, RSQ64H: the upper word of the result for a float64 whose upper word is given."""
-    read, write = raw(here.sources[0], here), write_words(here.output)
-    function = _REAL[name[:3]]
+    operand, write, function = here.sources[0], write_words(here.output), _REAL[name[:3]]
+    read = raw(operand, here)
+    if operand.kind in ("float", "immediate"):  # printed as the number whose upper word it is
+        read = constant(np.float64(operand.value).view(np.uint64) >> np.uint64(32))
 
     def handler(x: State) -> None:
         value = (np.asarray(read(x)).astype(np.uint64) << np.uint64(32)).view(np.float64)

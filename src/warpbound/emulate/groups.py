@@ -89,18 +89,17 @@ class Groups:
             self.only_polling = 0
         else:
             self.only_polling += 1
-            if self.only_polling > PATIENCE and (self._release_plain() or self._release_left()):
+            if self.only_polling > PATIENCE and (self._release_plain() or self.saved and self._release_left()):
                 return self.pick()
             at = min(self.ready, key=lambda place: self.ready[place].since)
         return at, self.ready.pop(at).lanes
 
     def _release_left(self) -> bool:
-        """Let lanes go on that wait for some that have left: a BREAK does not reach a mask that a call had saved.
+        """Let lanes go on that wait for some that have left: a BREAK does not reach a mask that a call had saved, and
+        there is none where the compiler knew that the whole warp leaves, or that none does.
 
         Only lanes that wait to converge themselves can have left; of several waits that for fewest lanes is inner.
         """
-        if not self.saved:
-            return False
         waiting = np.zeros_like(self.alive)
         for wait in self.converging.values():
             waiting |= wait.lanes

@@ -19,7 +19,6 @@ from warpbound.emulate.operand_access import (
     predicate,
     raw,
     single,
-    unsupported,
     write_predicate,
     write_single,
     write_words,
@@ -66,10 +65,12 @@ def _encode_bfloat(a: Value, b: Value) -> Value:
     return round_to_bfloat(odd_sum(*two_sum(a, b)))
 
 
-def round_to_bfloat(value: Value) -> Value:
-    """Float64 values (exact, or rounded to odd) as the bits of bfloat16, to nearest even; NaN is 0x7FFF."""
+def round_to_bfloat(value: Value, way: str = "RN") -> Value:
+    """Float64 values (exact, or rounded to odd) as the bits of bfloat16, to nearest even or cut (RZ); NaN is 0x7FFF."""
     cut = np.asarray(directed(value, "RZ"))
     bits = cut.view(np.uint32).copy()
+    if way == "RZ":
+        return np.where(np.isnan(value), 0x7FFF, bits >> np.uint32(16)).astype(np.uint16)
     bits |= (cut.astype(np.float64) != value).astype(np.uint32)
     overflowed = np.isinf(value)
     bias = np.uint64(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))
@@ -250,10 +251,8 @@ def compare_value(here: Site) -> Handler:
 
 
 def minimum(here: Site) -> Handler:
-    """HMNMX2 and VHMNMX."""
-    if len(pairs(here)) != 2:
-        raise unsupported(here.instruction)
-    a, b = pairs(here)
+    """HMNMX2 of two, VHMNMX of three."""
+    a, *others = pairs(here)
     choose, keep_nan = predicate(here.predicates_in[0], here), here.has("NAN")
     store = finish(replace(here))
 
@@ -261,8 +260,11 @@ def minimum(here: Site) -> Handler:
         return np.where(least, least_of(p, q, keep_nan), most_of(p, q, keep_nan))
 
     def handler(x: State) -> None:
-        least = choose(x)
-        store(x, [(one(p, q, least), np.float64(-0.0)) for p, q in zip(a(x), b(x), strict=True)])
+        least, found = choose(x), a(x)
+        for other in others:
+            low, high = (one(p, q, least) for p, q in zip(found, other(x), strict=True))
+            found = low, high
+        store(x, [(half, np.float64(-0.0)) for half in found])
 
     return handler
 

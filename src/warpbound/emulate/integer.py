@@ -138,7 +138,7 @@ def _extend(operation: str, a: Value, b: Value, high: Value, low: Value) -> Valu
 
 
 def minimum(here: Site) -> Handler:
-    """IMNMX, VIMNMX: the smaller where the last predicate holds, else the larger."""
+    """IMNMX, VIMNMX: the smaller where the last predicate holds, else the larger; .RELU puts 0 under it."""
     if packed.is_packed(here):
         return packed.minimum(here)
     if here.has("S64", "U64"):
@@ -146,7 +146,7 @@ def minimum(here: Site) -> Handler:
     reader = integer if here.has("U32") else signed
     a, b = (reader(one, here) for one in here.sources[:2])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs, relu = [write_predicate(one) for one in here.predicates_out], here.has("RELU")
 
     def handler(x: State) -> None:
         first, second, least = a(x), b(x), choose(x)
@@ -155,7 +155,7 @@ def minimum(here: Site) -> Handler:
             value = np.where(least, np.minimum(first, second), np.maximum(first, second))
         else:
             value = np.minimum(first, second) if least else np.maximum(first, second)
-        write(x, value.view(np.uint32))
+        write(x, (np.maximum(value, 0) if relu else value).view(np.uint32))
         for out in outs[:1]:
             out(x, value == first)
 
@@ -164,6 +164,8 @@ def minimum(here: Site) -> Handler:
 
 def add_minimum(here: Site) -> Handler:
     """VIADDMNMX: minimum or maximum of a + b and c; .RELU puts 0 under it."""
+    if packed.is_packed(here):
+        return packed.minimum(here)
     reader = integer if here.has("U32") else signed
     a, b, c = (reader(one, here) for one in here.sources[:3])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
@@ -183,16 +185,19 @@ def _either(choice: Value, first: Value, second: Value) -> Value:
 
 
 def minimum_of_three(here: Site) -> Handler:
-    """VIMNMX3."""
+    """VIMNMX3; .RELU puts 0 under the result."""
+    if packed.is_packed(here):
+        return packed.minimum(here)
     reader = integer if here.has("U32") else signed
     a, b, c = (reader(one, here) for one in here.sources[:3])
-    choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
+    choose, write, relu = predicate(here.predicates_in[-1], here), write_words(here.output), here.has("RELU")
 
     def handler(x: State) -> None:
         first, second, third = a(x), b(x), c(x)
         least = np.minimum(np.minimum(first, second), third)
         most = np.maximum(np.maximum(first, second), third)
-        write(x, _either(choose(x), least, most).view(np.uint32))
+        value = _either(choose(x), least, most)
+        write(x, (np.maximum(value, 0) if relu else value).view(np.uint32))
 
     return handler
 

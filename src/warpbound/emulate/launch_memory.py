@@ -19,6 +19,7 @@ from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.naming import plain_name
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
+CONSTANTS, USER_BANK = "(constant variables)", 3
 _GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT = ".nv.constant"
 
@@ -37,11 +38,14 @@ class Area:
     sms: int  # the number that %nsmid gives
     local_window: int  # generic base of local memory, 64 bits
     barrier: int  # address of what a cooperative launch gives a grid-wide barrier: upper word, lower word
+    constants: int  # address at which bank 3 stands in global memory, for pointers to `__constant__` variables
 
 
-_BEFORE_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x8C)
-_FROM_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x44)
-_FROM_100 = Area(block=0x360, grid=0x370, stack=0x37C, sms=0x2D0, local_window=0x2F8, barrier=0x254)
+_BEFORE_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x8C, constants=0x50)
+_FROM_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x44, constants=0xD0)
+_FROM_100 = Area(
+    block=0x360, grid=0x370, stack=0x37C, sms=0x2D0, local_window=0x2F8, barrier=0x254, constants=0x120
+)  # fmt: skip
 
 
 def launch_area(arch: int) -> Area:
@@ -98,9 +102,12 @@ def prepare(program: Program, launch: Launch) -> Memory:
     globals_ = [one for one in program.symbols if one.section in _GLOBAL_SECTIONS]
     variables = {one.name: len(plan) + i for i, one in enumerate(globals_)}
     plan += [_variable(program, one) for one in globals_]
-    barrier = len(plan)
+    barrier = constants = len(plan)
     if waits_for_grid(program):
         plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
+        constants += 1
+    if USER_BANK in program.constants and _reads(program, launch_area(program.arch).constants):
+        plan.append(Plan(CONSTANTS, len(program.constants[USER_BANK])))
     image = _image(plan)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
@@ -109,9 +116,13 @@ def prepare(program: Program, launch: Launch) -> Memory:
     _place_symbols(program, launch, image, variables, banks, results)
     area = _parameter_bytes(program, parameters, arguments, places, image)
     banks[0] = _bank_zero(program, launch, area)
-    if barrier < len(plan):
+    if barrier < constants:
         address = image.address(barrier)
         _put(banks[0], launch_area(program.arch).barrier, (address >> 32, address & 0xFFFF_FFFF))
+    if constants < len(plan):
+        address = image.address(constants)
+        _put(banks[0], launch_area(program.arch).constants, (address & 0xFFFF_FFFF, address >> 32))
+        image.contents(constants)[: len(banks[USER_BANK])] = np.frombuffer(banks[USER_BANK], np.uint8)
     return Memory(image, Constants({n: _words(bank) for n, bank in banks.items()}), results)
 
 
@@ -123,7 +134,11 @@ def _variable(program: Program, symbol: Symbol) -> Plan:
 
 def waits_for_grid(program: Program) -> bool:
     """Whether the kernel looks for the memory that a cooperative launch gives it."""
-    place = launch_area(program.arch).barrier
+    return _reads(program, launch_area(program.arch).barrier)
+
+
+def _reads(program: Program, place: int) -> bool:
+    """Whether the code reads the address at this place of bank 0."""
     return any(
         operand.kind == "constant" and operand.bank == 0 and operand.value in (place, place + 4)
         for one in program.instructions

@@ -5,7 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.emulate.operand_access import Read, Site, predicate, raw, raw_pair, unsupported, write_pair, write_words
+from warpbound.emulate.operand_access import (
+    Read,
+    Site,
+    predicate,
+    raw,
+    raw_pair,
+    unsupported,
+    write_pair,
+    write_predicate,
+    write_words,
+)
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
 
@@ -32,21 +42,33 @@ def _split(x: State, value: Value, kind: Any) -> Value:
     return np.ascontiguousarray(np.atleast_1d(value)).view(kind).reshape(np.size(value), -1)
 
 
+def _joined(parts: Value) -> Value:
+    """Parts as words; one word where all lanes have the same."""
+    words = np.ascontiguousarray(parts).view(np.uint32).reshape(-1)
+    return words[0] if len(words) == 1 else words
+
+
 def minimum(here: Site) -> Handler:
-    """VIMNMX of parts; .RELU puts 0 under the result."""
+    """VIMNMX, VIMNMX3 and VIADDMNMX of parts; .RELU puts 0 under the result. Predicates say, the lower half's first,
+    where the result is the first source's."""
     kind = _kind(here)
-    a, b = (raw(one, here) for one in here.sources[:2])
+    reads = [raw(one, here) for one in here.sources[:3]]
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
-    relu = here.has("RELU")
+    outs = [write_predicate(one) for one in here.predicates_out]
+    relu, sums = here.has("RELU"), here.instruction.opcode == "VIADDMNMX"
 
     def handler(x: State) -> None:
-        first, second = (
-            np.broadcast_to(_split(x, read(x), kind), (x.selected_lanes, 4 // kind().itemsize)) for read in (a, b)
-        )
-        least = np.broadcast_to(choose(x), x.selected_lanes)[:, None]
-        value = np.where(least, np.minimum(first, second), np.maximum(first, second))
+        shape = x.selected_lanes, 4 // kind().itemsize
+        first, *others = (np.broadcast_to(_split(x, read(x), kind), shape) for read in reads)
+        if sums:
+            first, others = first + others[0], others[1:]
+        least, value = np.broadcast_to(choose(x), x.selected_lanes)[:, None], first
+        for other in others:
+            value = np.where(least, np.minimum(value, other), np.maximum(value, other))
+        for part, out in enumerate(outs):
+            out(x, (value == first)[:, part])
         value = np.maximum(value, kind(0)) if relu else value
-        write(x, np.ascontiguousarray(value).view(np.uint32).reshape(-1))
+        write(x, _joined(value))
 
     return handler
 
@@ -56,7 +78,7 @@ def add(here: Site) -> Handler:
     kind = _kind(here)
     a, b = (_signed_parts(one, here, kind) for one in here.sources[:2])
     write = write_words(here.output)
-    return lambda x: write(x, (a(x) + b(x)).view(np.uint32).reshape(-1))
+    return lambda x: write(x, _joined(a(x) + b(x)))
 
 
 def _signed_parts(operand: Operand, here: Site, kind: Any) -> Read:
@@ -82,9 +104,9 @@ def absolute_differences(here: Site) -> Handler:
     def handler(x: State) -> None:
         parts = np.abs(_split(x, a(x), kind).astype(np.int64) - _split(x, b(x), kind))
         if sums:
-            write(x, parts.sum(axis=1).astype(np.uint32) + c(x))
+            write(x, _joined(parts.sum(axis=1).astype(np.uint32)) + c(x))
         else:
-            write(x, parts.astype(np.uint8).view(np.uint32).reshape(-1) + c(x))
+            write(x, _joined(parts.astype(np.uint8)) + c(x))
 
     return handler
 

@@ -50,6 +50,7 @@ def special_registers(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray
         "SR_CgaSize": np.uint32(0), "SR_VIRTUALSMID": (per_lane % SMS).astype(np.uint32),
         "SR_VIRTID": (thread // LANES << 8).astype(np.uint32), "SR_SMEMSZ": np.uint32(kernel.shared_size),
         "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
+        "SR_LMEMHIOFF": np.uint32(0),  # where the stack ends, which code without optimisation compares its pointer with
     }  # fmt: skip
     return found
 
