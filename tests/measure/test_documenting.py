@@ -85,13 +85,17 @@ def test_gates_name_what_is_odd(summary: Summary) -> None:
     found = dict(summary.found)
     found["dram_achievable_bandwidth"] = [("stream", Found(1000.0, "GB/s"))]
     figures = {**summary.figures, "shared_patterns: load of 4 B": {"1": 1.0, "2": 1.5}}
-    figures["loaded_latency: dram stream"] = {"peak GB/s": 4000.0, "needed warps 90 %": 10, "latency": 700.0}
+    figures["loaded_latency: dram stream"] = {
+        "peak GB/s by chains": {"1": 2000.0, "4": 4000.0}, "needed loads in flight": {"90 %": 10}, "latency": 700.0,
+    }  # fmt: skip
     said = quality.gates(replace(summary, found=found, figures=figures))
     assert ["pins" in said[0], "conflict" in said[1], "Little" in said[2]] == [True] * 3
     good = {**figures, "shared_patterns: load of 4 B": {"1": 1.0, "2": 2.0}}
     clock = 1e6 * summary.found["latency_clock"][0][1].value
     warps = 1.3 * 700.0 * 4000e9 / (128 * clock * summary.facts.sm_count)
-    good["loaded_latency: dram stream"] = {"peak GB/s": 4000.0, "needed warps 90 %": warps, "latency": 700.0}
+    good["loaded_latency: dram stream"] = {
+        "peak GB/s by chains": {"1": 2000.0, "4": 4000.0}, "needed loads in flight": {"90 %": warps}, "latency": 700.0,
+    }  # fmt: skip
     pins = 2.0 * summary.facts.memory_clock * summary.facts.memory_bus / 8 / 1e9
     found["dram_achievable_bandwidth"] = [("stream", Found(0.9 * pins, "GB/s"))]
     assert quality.gates(replace(summary, found=found, figures=good)) == []

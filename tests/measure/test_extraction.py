@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from warpbound.measure.cache_bandwidth import across, l2_reach
 from warpbound.measure.case import Record
-from warpbound.measure.contention import contention, needed, needed_of, plateau
+from warpbound.measure.contention import contention, needed_of, plateau
 from warpbound.measure.sampling import Stopping, histogram, noise, of_stamps, parted, quantile
 from warpbound.measure.uncertainty import standard_errors
 
@@ -61,10 +61,10 @@ def test_contention_is_found_again(a: float, b: float, c: float) -> None:
 
 def test_needed_warps() -> None:
     warps, rates = np.array([1.0, 8.0, 16.0, 32.0]), np.array([10.0, 80.0, 92.0, 100.0])
-    assert needed(warps, rates, 0.9) == 16
-    assert needed(warps, rates, 0.95) == 32
+    assert needed_of(warps, rates, 100.0, 0.9) == 16
+    assert needed_of(warps, rates, 100.0, 0.95) == 32
     assert needed_of(warps, rates, 120.0, 0.9) is None
-    assert needed(warps[:0], rates[:0], 0.9) is None
+    assert needed_of(warps[:0], rates[:0], 100.0, 0.9) is None
 
 
 def test_two_heaps_are_parted_between_them() -> None:

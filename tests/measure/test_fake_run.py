@@ -105,8 +105,9 @@ def test_instructions(summary: Summary, name: str) -> None:
     assert isinstance(table, dict)
     assert table[name]["latency"] == pytest.approx(TRUTH.latencies[name], rel=0.01)
     assert table[name]["peak"] == pytest.approx(TRUTH.peaks[name], rel=0.01)
-    rates = {w: simulated(Chain((kind(TRUTH, name),), 3000), w) for w in instruction_mix.QUICK_WARPS}
-    assert table[name]["needed warps"]["1"] == least(rates, 0.99 * TRUTH.peaks[name])
+    for chains_, warps in table[name]["needed warps"].items():
+        wanted = TRUTH.latencies[name] * TRUTH.peaks[name] / int(chains_)  # Little's law, whole warps of a scheduler
+        assert warps == min(n for n in instruction_mix.QUICK_WARPS if n % 4 == 0 and n >= wanted)
 
 
 def test_register_banks(summary: Summary) -> None:
@@ -123,13 +124,18 @@ def test_latency_under_load_and_the_warps_it_needs(summary: Summary, level: str,
     per_GBs = 1e-9 * chains.SECTORS[pattern] * chains.SECTOR * TRUTH.clock * FACTS.sm_count
     assert curve["latency"] == pytest.approx(truth.latency, rel=0.01)
     assert max(curve["peak GB/s by chains"].values()) == pytest.approx(truth.rate * per_GBs, rel=0.01)
-    rates = {w: simulated(Chain((truth,), 16 * loaded_latency.rounds(pattern, w)), w)
-             for w in loaded_latency.QUICK_WARPS}  # fmt: skip
-    most = max(rates.values())
-    for share in (0.90, 0.95):
-        easier, harder = (least(rates, (share + off) * most) for off in (-0.01, 0.01))
-        assert easier is not None
-        assert easier <= curve[f"needed warps {100 * share:.0f} %"] <= (harder or 64)
+    flying = dict[str, list[int]]()
+    for ilp, needed in curve["needed warps by chains"].items():
+        rates = {w: simulated(Chain((truth,), 16 * loaded_latency.rounds(pattern, w) // int(ilp), int(ilp)), w)
+                 for w in loaded_latency.QUICK_WARPS}  # fmt: skip
+        for share in loaded_latency.SHARES:
+            easier, harder = (least(rates, (share + off) * truth.rate) for off in (-0.01, 0.01))
+            said = needed[f"{100 * share:.0f} %"]
+            assert easier is not None if said else harder is None
+            assert said is None or (easier or 0) <= said <= (harder or 64)
+            flying.setdefault(f"{100 * share:.0f} %", []).extend([int(ilp) * said] if said else [])
+    assert curve["needed loads in flight"] == {share: min(many, default=None) for share, many in flying.items()}
+    assert curve["needed loads in flight"]["90 %"] >= 0.89 * truth.latency * truth.rate  # Little's law
 
 
 def test_the_contention_curve(summary: Summary) -> None:

@@ -108,13 +108,7 @@ def _finite(error: float) -> float | None:
     return round(error, 4) if np.isfinite(error) else None
 
 
-def needed(warps: Array, rate: Array, share: float) -> int | None:
-    """Fewest warps whose rate is at least `share` of the largest; None where nothing was measured."""
-    reach = warps[rate >= share * rate.max()] if len(rate) else warps
-    return int(reach.min()) if len(reach) else None
-
-
 def needed_of(warps: Array, rate: Array, peak: float, share: float) -> int | None:
-    """The same against a peak from elsewhere; None where it is not reached."""
+    """Fewest warps whose rate is at least `share` of a peak; None where none reaches it."""
     reach = warps[rate >= share * peak]
     return int(reach.min()) if len(reach) else None

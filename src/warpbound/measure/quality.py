@@ -10,7 +10,7 @@ from warpbound.measure.proposal import Summary, facts_as_parameters
 from warpbound.measure.runner import Raw
 
 PINS = (0.80, 0.97)     # of the pins' rate: what streams usually reach
-LITTLE = (1.1, 2.0)     # warps for 90 % over those of Little's law, streams from device memory
+LITTLE = (1.0, 2.0)     # loads in flight for 90 % over those of Little's law, streams from device memory
 CONFLICT = 0.03         # how far a two-way conflict may be from half the rate
 LINE = 128
 STEADY, FEW = 0.01, 0.05  # how far clocks may differ, and in which share of the cases they may differ more
@@ -91,11 +91,11 @@ def _conflict(summary: Summary) -> str:
 def _little(summary: Summary) -> str:
     curve: Any = summary.figures.get("loaded_latency: dram stream") or {}
     clock = summary.found.get("latency_clock")
-    if not curve or not curve["needed warps 90 %"] or clock is None:
+    if not curve or not curve["needed loads in flight"]["90 %"] or clock is None:
         return ""
-    rate = curve["peak GB/s"] * 1e9 / (LINE * 1e6 * clock[0][1].value * summary.facts.sm_count)
-    ratio = curve["needed warps 90 %"] / (curve["latency"] * rate)
+    rate = max(curve["peak GB/s by chains"].values()) * 1e9 / (LINE * 1e6 * clock[0][1].value * summary.facts.sm_count)
+    ratio = curve["needed loads in flight"]["90 %"] / (curve["latency"] * rate)
     low, high = LITTLE
     if low <= ratio <= high:
         return ""
-    return f"Gate: 90 % of the chased rate need {ratio:.2f} times the warps of Little's law; about 1.3 are usual."
+    return f"Gate: 90 % of the chased peak need {ratio:.2f} times the loads of Little's law; about 1.3 are usual."

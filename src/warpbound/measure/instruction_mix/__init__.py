@@ -12,8 +12,8 @@ from warpbound.measure.instruction_mix.banks import BANKS, BANKS_REPEATED, bank_
 from warpbound.measure.instruction_mix.loop import around
 
 ILPS = (1, 2, 4)
-WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64)
-QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
+WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64)
+QUICK_WARPS = (1, 4, 8, 12, 16, 20, 24, 28, 32, 64)
 STRIDES = (1, 2, 4, 8, 16, 32)  # words between lanes: as many lanes in one bank
 ROUNDS = 6
 SHARED_WORDS = 1024

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, stamps_of
-from warpbound.measure.contention import as_figure, contention, needed, plateau
+from warpbound.measure.contention import as_figure, contention, needed_of, plateau
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import parted
 from warpbound.measure.texts import chains, kernel_file
@@ -98,6 +98,6 @@ def _curve(mine: list[Record], facts: Facts) -> dict[str, Any]:
              for w, c, x in zip(warps[one], cycles[one], rates[one], strict=True)]  # fmt: skip
     return {"latency": round(float(cycles.min()), 2), "peak GB/s": round(float(rates.max()), 1),
             "plateau GB/s": None if top is None else round(top, 1),
-            "needed warps 90 %": needed(warps[one], rates[one], 0.9),
-            "needed warps 95 %": needed(warps[one], rates[one], 0.95),
+            "needed warps 90 %": needed_of(warps[one], rates[one], rates.max(), 0.9),
+            "needed warps 95 %": needed_of(warps[one], rates[one], rates.max(), 0.95),
             "fit": as_figure(contention(cycles, rates, top)), "curve [warps, cycles, GB/s]": curve}  # fmt: skip

@@ -1,6 +1,6 @@
 """Latency against throughput: every warp follows its own chains, with more and more warps at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.chains import HOW, LEVELS, PARAMETERS, SECTOR, SECTORS, laid, woven
-from warpbound.measure.contention import as_figure, contention, needed, needed_of, plateau, range_of_b
+from warpbound.measure.contention import as_figure, contention, needed_of, plateau, range_of_b
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
 from warpbound.measure.texts import chains
@@ -17,6 +17,7 @@ WARPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
 ILPS = (1, 2, 4)       # chains of a thread: each load waits for the one so many before it
 LOADS_PER_ROUND = 16
+SHARES = (0.9, 0.95)   # of the peak: what needs so many warps
 LOADS = {"stream": 1 << 19, "stride2": 1 << 18, "random": 1 << 16}  # of an SM that many warps keep busy
 MOST_LOADS = 4096      # of one warp
 SWEPT_LOADS = 32       # of one warp, so that no entry of the larger arrays is read twice
@@ -147,7 +148,7 @@ def _by_warps(mine: list[Record]) -> list[Record]:
 
 
 def _curve(by_ilp: dict[int, list[Record]], facts: Facts) -> dict[str, Any]:
-    """Of one chain, and the peak with more of them; warps are those of one chain against that peak."""
+    """Of one chain, and the peak with more of them, against which needed warps and loads in flight are held."""
     single = by_ilp[1]
     warps = np.array([float(r.axes["warps"]) for r in single])
     cycles, rates = np.array([latency(r) for r in single]), np.array([rate(r, facts) for r in single]) / 1e9
@@ -155,11 +156,11 @@ def _curve(by_ilp: dict[int, list[Record]], facts: Facts) -> dict[str, Any]:
     most = max(peaks.values())
     every, moved = _samples(by_ilp, facts)
     fit = contention(every, moved, plateau(every * moved, moved))
+    chained = {str(ilp): _needed(mine, most, facts) for ilp, mine in by_ilp.items()}
     flying = fit.a * fit.c / moved_by_one(single[0], facts)
     return {"latency": round(float(cycles.min()), 2), "peak GB/s": round(float(rates.max()), 1),
             "peak GB/s by chains": {str(ilp): round(peak, 1) for ilp, peak in peaks.items()},
-            "needed warps 90 %": needed(warps, rates, 0.9), "needed warps 95 %": needed(warps, rates, 0.95),
-            "needed warps by chains": {str(ilp): _needed(mine, most, facts) for ilp, mine in by_ilp.items()},
+            "needed warps by chains": chained, "needed loads in flight": _flying(chained),
             "fit": as_figure(fit) | range_of_b(fit, flying),
             "curve [warps, cycles, GB/s]": _rows(warps, cycles, rates)}  # fmt: skip
 
@@ -175,7 +176,15 @@ def _needed(mine: list[Record], most: float, facts: Facts) -> dict[str, int | No
     warps, rates = (np.array(list(column)) for column in zip(*(
         (float(r.axes["warps"]), rate(r, facts) / 1e9) for r in mine
     ), strict=True))  # fmt: skip
-    return {f"{round(100 * share)} %": needed_of(warps, rates, most, share) for share in (0.9, 0.95)}
+    return {f"{round(100 * share)} %": needed_of(warps, rates, most, share) for share in SHARES}
+
+
+def _flying(chained: Mapping[str, Mapping[str, int | None]]) -> dict[str, int | None]:
+    """Fewest loads of an SM at once that do, warps times chains of each."""
+    return {
+        share: min((int(ilp) * warps for ilp, row in chained.items() if (warps := row[share])), default=None)
+        for share in (f"{round(100 * one)} %" for one in SHARES)
+    }
 
 
 def _rows(*columns: NDArray[np.float64]) -> list[list[float]]:
