@@ -315,6 +315,22 @@ def test_atomics():
     assert found.by_instruction.atomic_steps.tolist() == [8 * 32, 8 * 16]
 
 
+@pytest.mark.parametrize(
+    "opcode, places, wavefronts",
+    [
+        ("ATOMS.ADD", np.zeros(32), 32),
+        ("ATOMS.POPC.INC.32", np.zeros(32), 1),            # counts the lanes of its one address
+        ("ATOMS.POPC.INC.32", LANE % 2, 16),               # of two: as any other
+        ("ATOMS.POPC.INC.32", LANE, 1),
+    ],
+)
+def test_increments_of_one_word_are_counted_at_once(opcode, places, wavefronts):
+    def bins(block, warp):
+        return [("shared", 0, 4 * places.astype(np.int64), None)]
+
+    assert traffic(program(opcode), trace([0], 1, 1, bins), MACHINE).shared_wavefronts_atomic == wavefronts
+
+
 def test_async_copies_count_on_both_sides_and_matrices_by_eight_rows():
     def both(block, warp):
         return [

@@ -32,9 +32,10 @@ SAME_PATH = 0.03      # of an assumed rate of L1: the path is the architecture's
 SCATTER = {"vendor": 0.005, "measured": 0.01, "published": 0.05, "assumed": 0.15}  # how -> relative, of one value
 ONE_SOURCE = 0.08     # of a rate of L2: median over the eight measured boards of which several sources give one
 OF_RULES = {  # no board's value -> relative
-    "atomic_rate": 0.5,   # steps on one line, measured on one board alone (`parameters.ATOMICS`)
+    "atomic_rate": 0.5,   # steps on one line, beyond the architectures where they were measured
     "l1_lookups": 0.03,   # root mean square distance of `memory.banks` from the A100's counters, where lines bind
 }
+OF_UPDATES = (0.05, (75, 86))  # relative, of steps on one line where `parameters.ATOMICS` was measured
 MEASURED_BY = {  # parameter -> the mechanism of `warpbound measure` that finds it
     "block_start": "stream", "store_cost": "stream", "latency_spread": "stream", "dram_wait_read": "stream",
     "dram_wait_mixed": "stream", "dram_read_capacity": "stream", "dram_write_capacity": "stream",
@@ -49,6 +50,8 @@ def spread(name: str, found: Known, board: Gpu) -> float:
     """Relative standard uncertainty of one parameter of VARIED."""
     if name in SPREADS:
         return _of_a_relative(name, board) if name in found.assumed else SPREADS[name][0]
+    if name == "atomic_rate" and board.arch in OF_UPDATES[1]:
+        return OF_UPDATES[0]
     if name in OF_RULES:
         return OF_RULES[name]
     quantity = board.parameters.get(name)

@@ -24,7 +24,7 @@ CALIBRATED = tuple(key for keys in RELATIVES.values() for key in keys)
 NARROWEST_HBM = 1024  # bits of one stack; boards with GDDR have at most half of it
 HOPPER = 90
 WARP_WAIT = 0.1    # waiting behind warps that come one by one: mean error 0.3 %, worst 1.4 % in simulations
-ATOMICS = 0.365    # RTX 3090 at 1695 MHz: 8.4 million additions to one address in 13.6 ms, `reductions-elsewhere`
+ATOMICS = 1.08     # integers added at one address: RTX 3080 1.076, 3060 Ti 1.094, 2060 1.056 (`counts-of-zeros`)
 BLOCK_WAIT = 0.7   # behind blocks whose warps come as one and share a pipe: mean error 0.8 %, worst 3.2 %
 
 

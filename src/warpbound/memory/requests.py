@@ -4,7 +4,9 @@ Source   Rules of `coalescing` and `banks`. Local memory: NVIDIA, CUDA C++ Progr
          consecutive 32-bit words belong to consecutive lanes.
 Models   Stores hold the L1's stages as loads do (assumed: only loads were measured). LDSM and STSM take one
          wavefront per 8 x 8 matrix when rows do not conflict. Shared atomics serve one lane per bank and
-         wavefront (assumed: a read-modify-write cannot be shared between lanes).
+         wavefront (assumed: a read-modify-write cannot be shared between lanes), but increments by one (ATOMS.POPC.INC)
+         of a single address, which counts its lanes first: on an RTX 3060 Ti 32 such warps take 1162 cycles with
+         everything else of their block (corpus `counts-of-zeros`), lanes one by one would leave 138 for that.
 Omits    Texture addresses; constant banks; asynchronous bulk copies.
 """
 
@@ -128,7 +130,8 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
         found = banks.wavefronts(addresses, active, size, arch)
         actual = found.actual
         if KINDS.get(instruction.opcode) == UPDATE:
-            actual = np.maximum(actual, banks.lanes_per_bank(addresses, active))
+            merged = ("POPC" in instruction.modifiers) & (distinct(addresses, active) == 1)
+            actual = np.where(merged, actual, np.maximum(actual, banks.lanes_per_bank(addresses, active)))
         cost.ideal_wavefronts[rows] = found.ideal[pattern]
         cost.wavefronts[rows] = actual[pattern]
     return cost
