@@ -155,6 +155,17 @@ def test_what_dominates_is_what_the_model_says(desk: Desk) -> None:
         assert said in drawn("mwp", desk.exactly(State(source=source, view="mwp")), changed).words[0]
 
 
+def test_a_timeline_is_told_in_a_sentence(desk: Desk) -> None:
+    subject = desk.exactly(State(source="example:saxpy", view="timeline"))
+    assert subject.entry is not None
+    events = subject.entry["figures"]["timeline"]
+    for_memory = sum(end - start for start, end, kind in events if kind == "waits for lsu")
+    issued = sum(kind == "issues" for _, _, kind in events)
+    said = drawn("timeline", subject, {}).words[0]
+    assert said.startswith(f"In its first {events[-1][1]:.0f} cycles one warp issues {issued} instructions and waits ")
+    assert f"{for_memory:.0f} cycles for memory" in said
+
+
 def test_large_rates_have_one_prefix(desk: Desk) -> None:
     said = drawn("roofline", desk.exactly(State(source="bare", view="roofline")), {"roof.intensity": 4.0}).words[0]
     assert re.search(r"\b18.2 Tflop/s can be attained", said)

@@ -17,6 +17,13 @@ from warpbound.report.figures.theme import DARK, LIGHT, Theme
 pytestmark = [pytest.mark.browser, pytest.mark.cuda]
 ROOT = Path(__file__).parents[2]
 PATIENCE_MS = 900_000
+MET = """() => [...document.querySelectorAll('.plot')].flatMap(plot => {
+  const frame = plot.getBoundingClientRect(), box = (one) => one.getBoundingClientRect();
+  const apart = (a, b) => a.right < b.left || b.right < a.left || a.bottom < b.top || b.bottom < a.top;
+  const titles = [...plot.querySelectorAll('text[class$=title]')], words = [...plot.querySelectorAll('.textpoint')];
+  const cut = titles.filter(one => box(one).left < frame.left - 1 || box(one).right > frame.right + 1);
+  const met = [...titles, ...words].filter(one => titles.some(other => other !== one && !apart(box(one), box(other))));
+  return [...cut, ...met].map(one => plot.ariaLabel + ': ' + one.textContent); })"""  # words of axes and of marks
 WIDTH_OF_PAPER = 680  # of A4 within its margins of 14 mm, at 96 pixels an inch: 688
 
 
@@ -106,6 +113,7 @@ def test_a_change_of_mode_redraws_and_print_is_light(browser: Any, report: Path)
         opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         opened.becomes(paper, LIGHT.paper)
         opened.becomes(width, WIDTH_OF_PAPER)
+        assert opened.page.evaluate(MET) == []
         opened.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
         opened.becomes(paper, DARK.paper)
         opened.becomes(f"{plots}.every((plot) => plot._fullLayout.width > wanted)", WIDTH_OF_PAPER)
@@ -124,6 +132,9 @@ def test_nothing_is_cut_off_at_the_side(browser: Any, report: Path, width: int) 
                    .map(text => plot.ariaLabel + ': ' + text.textContent); })"""
         )
         assert cut == []
+        assert opened.page.evaluate(MET) == []
+        lines = "[...document.querySelectorAll('.listing tr')].map(row => row.offsetHeight)"
+        assert max(opened.page.evaluate(lines)) < 40  # one line of code, which is scrolled to where it is long
 
 
 def test_the_words_are_there_without_scripts(browser: Any, report: Path) -> None:

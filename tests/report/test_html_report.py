@@ -206,8 +206,8 @@ def test_tables_keep_heads_alignment_bars_and_styles() -> None:
     table.add_row("a<b", "50 %", Bar(0.5), style="bold")
     made = as_html(Padding(Group(table, Text("a note", "dim")), 1))
     assert isinstance(made, Markup)
-    assert '<th scope="col" class="words">name</th><th scope="col" class="number">share</th><td></td>' in made
-    assert '<tr class="bold"><td class="words">a&lt;b</td><td class="number">50 %</td>' in made
+    assert '<th scope="col" class="words short">name</th><th scope="col" class="number">share</th><td></td>' in made
+    assert '<tr class="bold"><td class="words short">a&lt;b</td><td class="number">50 %</td>' in made
     assert '<span class="bar" style="width:50%"></span>' in made
     assert '<p class="dim">a note</p>' in made
 

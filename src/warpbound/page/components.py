@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.report.charts import Bar, Columns, Fitting
+from warpbound.report.charts import Bar, Columns, Fitting, kinds
 from warpbound.report.figures import listing
 
 _STYLES = ("bold", "dim", "red", "yellow", "green", "cyan", "italic")
@@ -54,14 +54,14 @@ def _class(style: str) -> str:
 
 
 def _table(table: Table) -> Any:
-    kinds = ["number" if column.justify == "right" else "words" for column in table.columns]
+    held = kinds(table)
     heads = [_plain(column.header) for column in table.columns]
     columns = [list(column.cells) for column in table.columns]
     rows = list(zip(*columns, strict=True)) if columns else []
-    head = html.Thead(html.Tr([_head(text, kind) for text, kind in zip(heads, kinds, strict=True)]))
+    head = html.Thead(html.Tr([_head(text, kind) for text, kind in zip(heads, held, strict=True)]))
     body = [
         html.Tr(
-            [html.Td(_cell(cell), className=kind) for cell, kind in zip(cells, kinds, strict=True)],
+            [html.Td(_cell(cell), className=kind) for cell, kind in zip(cells, held, strict=True)],
             className=_class(str(row.style or "")),
         )
         for cells, row in zip(rows, table.rows, strict=True)
@@ -94,8 +94,8 @@ def annotated(entry: dict[str, Any]) -> Any:
         cycle = row.cycle + ("*" if row.critical else "")
         cells = [html.Td(cell) for cell in (row.line, cycle, row.stall, row.write, row.read, row.wait, row.pipe)]
         code = html.Code([html.Span(row.address + " ", className="address"), row.text])
-        kinds = "critical" if row.critical else "" if row.reached else "dim"
-        rows.append(html.Tr([*cells, html.Td(code), html.Td(row.waits_for)], className=kinds))
+        state = "critical" if row.critical else "" if row.reached else "dim"
+        rows.append(html.Tr([*cells, html.Td(code), html.Td(row.waits_for)], className=state))
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in HEAD]))
     legend = (
         "cycle: issue along the path of one warp, * on its critical path; stall: cycles before the next instruction; "

@@ -15,6 +15,7 @@ PLAIN_BLOCK, PLAIN_EIGHTHS = "#", " ..:::||#"  # where the terminal's encoding h
 STYLE = "yellow"
 WIDEST = 1000  # columns that no table needs
 SLACK = 6  # columns: where they are short, Rich takes as many from narrow cells as from wide ones
+SHORT, LONG = 12, 48  # letters: up to the first words do not break, from the second on they are sentences
 LEAST = 4  # columns of a full bar in the narrowest window
 
 
@@ -113,3 +114,13 @@ def plain(cell: object) -> str:
     if isinstance(cell, Bar) or (isinstance(cell, Text) and not cell.plain.strip(BLOCK)):
         return ""
     return cell.plain.strip() if isinstance(cell, Text) else str(cell).strip()
+
+
+def kinds(table: Table) -> list[str]:
+    """What each column holds, for places that have no room: numbers, words that do not break, or long sentences."""
+    return ["number" if column.justify == "right" else _of_words(column) for column in table.columns]
+
+
+def _of_words(column: Column) -> str:
+    longest = max((len(plain(cell)) for cell in column.cells), default=0)
+    return "words short" if longest <= SHORT else "words long" if longest >= LONG else "words"

@@ -1,5 +1,6 @@
 """The views of a kernel: the verdict, occupancy, one warp in time, the machine code."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from warpbound.page.controls import Control
@@ -9,10 +10,11 @@ from warpbound.page.subject import Subject
 from warpbound.page.views.hiding import hiding
 from warpbound.page.views.records import Drawn, Values, inputs
 from warpbound.report import figures
-from warpbound.report.html.illustrations import one_warp_in_time
-from warpbound.report.words import seconds
+from warpbound.report.html.illustrations import WAITED, one_warp_in_time
+from warpbound.report.words import count, listed, seconds
 from warpbound.residency import occupancy
 
+ISSUES = "issues"  # what an event of a timeline is called that is no wait
 AS_COMPILED = "The kernel's numbers set by hand do not act here: each cycle is that of the code as compiled."
 
 
@@ -56,7 +58,23 @@ def timeline(subject: Subject, values: Values) -> Drawn:
     picture = one_warp_in_time(entry) if (entry.get("figures") or {}).get("timeline") else None
     if picture is None:
         return Drawn(words=("A timeline needs a kernel's own code: choose an example or paste CUDA.",))
-    return Drawn(replace(picture, source="control words and unloaded latencies"), _if_moving(subject))
+    told = () if subject.estimated else (_in_time(entry["figures"]["timeline"]),)
+    words = (*_if_moving(subject), *told)
+    return Drawn(replace(picture, source="control words and unloaded latencies"), words)
+
+
+def _in_time(events: Sequence[tuple[float, float, str]]) -> str:
+    """What the figure shows, in a sentence: instructions issued, cycles waited for each cause, the longest first."""
+    waited: dict[str, float] = {}
+    for start, end, kind in events:
+        if kind != ISSUES:
+            cause = WAITED.get(kind, kind).removeprefix("waits ")
+            waited[cause] = waited.get(cause, 0.0) + end - start
+    issued = sum(kind == ISSUES for _, _, kind in events)
+    longest = sorted(waited.items(), key=lambda one: -one[1])
+    waits = [f"{count(round(cycles), 'cycle')} {cause}" for cause, cycles in longest if cycles >= 1]
+    said = f" and waits {listed(waits)}" if waits else ""
+    return f"In its first {events[-1][1]:.0f} cycles one warp issues {count(issued, 'instruction')}{said}."
 
 
 def sass(subject: Subject, values: Values) -> Drawn:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from warpbound.report.words import count
+
 
 class Row(NamedTuple):
     """One instruction; empty texts where nothing is to be said.
@@ -60,11 +62,12 @@ def _row(row: Mapping[str, Any], by_address: Mapping[int, str], source: str) -> 
 def _waits_for(row: Mapping[str, Any], by_address: Mapping[int, str]) -> str:
     if not row["waited"]:
         return ""
+    cycles = count(round(row["waited"]), "cycle")
     if row["waits_for"] is None:
-        return f"{row['waited']:.0f} cycles"
+        return cycles
     opcode = by_address.get(row["waits_for"], "").split(" ")
     name = next((part for part in opcode if part and not part.startswith("@")), "")
-    return f"{row['waited']:.0f} cycles for {name} at {row['waits_for']:04x}"
+    return f"{cycles} for {name} at {row['waits_for']:04x}"
 
 
 def _said(value: int | None) -> str:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
 from warpbound.report.figures.drawing import colour_changes, spec
-from warpbound.report.figures.picture import Drawable, Panels, Picture
+from warpbound.report.figures.picture import Boxes, Drawable, Panels, Picture, numbers
 from warpbound.report.figures.theme import DARK, LIGHT
 from warpbound.report.figures.traces import Spec
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 SIDE_BY_SIDE = 4
 LONG_NAME = 24  # characters
+MANY_BOXES = 10
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff]")  # no HTML text may hold them
 VIEWS = ("sass", "figures", "simulation")  # what the analysis has to add for this report
 
@@ -37,7 +40,7 @@ class Figure:
     caption: str
     source: str
     drawn: Spec
-    kind: str  # "panels" and long names are given room to scroll where the screen is narrow
+    kind: str  # "panels", long names and many boxes are given room to scroll where the screen is narrow
 
     @property
     def json(self) -> str:
@@ -158,16 +161,17 @@ class Figures:
 
     def add(self, picture: Drawable) -> Figure:
         light = spec(picture, LIGHT)
-        kind = "panels" if isinstance(picture, Panels) or _long_names(picture) else "plain"
+        kind = "panels" if isinstance(picture, Panels) or _wide(picture) else "plain"
         figure = Figure(len(self.drawn) + 1, picture.title, picture.caption, picture.source, light, kind)
         self.drawn.append(figure)
         self.dark |= colour_changes(light, spec(picture, DARK))
         return figure
 
 
-def _long_names(picture: Picture) -> bool:
-    """Whether what stands beside the plot would leave it no room on a phone."""
-    return max(map(len, picture.y.names), default=0) > LONG_NAME
+def _wide(picture: Picture) -> bool:
+    """Whether a phone has no room for it: long names beside the plot, or many boxes with words beside each other."""
+    beside = [len(np.unique(numbers(one.left))) for one in picture.layers if isinstance(one, Boxes) and one.texts]
+    return max(map(len, picture.y.names), default=0) > LONG_NAME or max(beside, default=0) > MANY_BOXES
 
 
 def needed(module: str) -> Any:

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.report.charts import Bar, Columns, Fitting
+from warpbound.report.charts import Bar, Columns, Fitting, kinds
 
 _CLASSES = ("bold", "dim", "red", "yellow", "green", "cyan", "italic")
 
@@ -71,7 +71,7 @@ def _class(style: str, further: str | Literal[False] = "") -> Markup:
 def _table(table: Table) -> Markup:
     columns = [list(column.cells) for column in table.columns]
     headers = [Markup("{}").format(_plain(column.header)) for column in table.columns]
-    numeric = ["number" if column.justify == "right" else "words" for column in table.columns]
+    numeric = kinds(table)
     rows = list(zip(*columns, strict=True)) if columns else []
     head = _head(headers, numeric) if table.show_header and any(headers) else Markup("")
     body = Markup("\n").join(_row(cells, numeric, row) for cells, row in zip(rows, table.rows, strict=True))
