@@ -126,7 +126,9 @@ def test_resources_that_are_not_printed_are_said() -> None:
     text = re.sub(r"Resource usage:(?s:.*?)\n\n", "\n", SUMS.read_text())
     (found,) = kernels(text, "a40")
     assert found.shared_bytes == 0
-    assert found.assumed[0] == "shared memory and barriers are not in a listing: taken as none"
+    assert found.assumed[0] == (
+        "shared memory and barriers are not in a listing: taken as none; --smem BYTES gives what blocks need"
+    )
     assert found.assumed[1].startswith("registers counted from the listing: at least ")
 
 

@@ -50,8 +50,10 @@ def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
 def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     """A listing has few resources; registers are counted, and what is missing is said."""
     highest = max((_last_register(one) for one in section.instructions), default=0)
-    missing = ["shared memory"] if section.shared_bytes is None else []
-    assumed = [f"{' and '.join([*missing, 'barriers'])} are not in a listing: taken as none"]
+    if section.shared_bytes is None:
+        assumed = ["shared memory and barriers are not in a listing: taken as none; --smem BYTES gives what blocks need"]
+    else:
+        assumed = ["barriers are not in a listing: taken as none"]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
     if all(one.control is None for one in section.instructions):
