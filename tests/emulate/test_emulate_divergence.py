@@ -30,11 +30,27 @@ BSYNC B0
 STS [R8], R0
 EXIT
 """
+LEFT = """
+S2R R0, SR_TID.X
+SHF.L.U32 R8, R0, 0x2, RZ
+ISETP.GT.U32.AND P0, PT, R0, 0x1, PT
+BSSY B0, `(.L_end)
+@P0 BRA `(.L_end)
+BRA `(.L_left)
+.L_end:
+BSYNC B0
+STS [R8], R0
+.L_left:
+WARPSYNC.ALL
+BAR.SYNC 0x0
+STS [R8], R8
+EXIT
+"""
 IF, ELSE, AFTER = 8, 11, 13  # the three stores
 
 
-def traced(mask: str) -> emulate.Trace:
-    lines = [line if line.endswith(":") else f"B------:R-:W-:-:S01  {line}" for line in LISTING.strip().splitlines()]
+def traced(mask: str, listing: str = LISTING) -> emulate.Trace:
+    lines = [line if line.endswith(":") else f"B------:R-:W-:-:S01  {line}" for line in listing.strip().splitlines()]
     program = kernel("\n".join(lines).format(mask=mask), registers=32)
     return emulate.trace(program, launch(grid=1, block=LANES, smem=64), [0])
 
@@ -60,3 +76,8 @@ def test_lanes_that_agree_never_see_the_other_side() -> None:
     assert masks(trace) == {IF: "1111", AFTER: "1111"}
     (stream,) = trace.streams.values()
     assert stream.tolist() == [*range(IF + 2), AFTER - 1, AFTER, AFTER + 1]
+
+
+def test_lanes_that_leave_without_a_break_are_not_waited_for() -> None:
+    """As compilers write it where the whole warp leaves, or none does, for a reason that they know."""
+    assert masks(traced("", LEFT)) == {7: "0011", 10: "1111"}

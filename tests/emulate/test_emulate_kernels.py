@@ -4,6 +4,7 @@ import algorithm_cases
 import corner_cases
 import example_cases
 import instruction_cases
+import judged_cases
 import modern_cases
 import numeric_cases
 import numpy as np
@@ -20,7 +21,7 @@ CASES = {
     f"{group.__name__.removesuffix('_cases')}-{name}": make
     for group in (
         example_cases, parallel_cases, numeric_cases, instruction_cases, corner_cases, modern_cases, tensor_cases,
-        algorithm_cases, ptx_cases, recursion_cases,
+        algorithm_cases, ptx_cases, recursion_cases, judged_cases,
     )
     for name, make in group.CASES.items()
 }  # fmt: skip
