@@ -38,7 +38,7 @@ def _kind(here: Site) -> Any:
 
 
 def _split(x: State, value: Value, kind: Any) -> Value:
-    """Words of every selected lane (or one word) as parts."""
+    """Words of every selected lane (or warp, or one word) as parts."""
     return np.ascontiguousarray(np.atleast_1d(value)).view(kind).reshape(np.size(value), -1)
 
 
@@ -58,15 +58,14 @@ def minimum(here: Site) -> Handler:
     relu, sums = here.has("RELU"), here.instruction.opcode == "VIADDMNMX"
 
     def handler(x: State) -> None:
-        shape = x.selected_lanes, 4 // kind().itemsize
-        first, *others = (np.broadcast_to(_split(x, read(x), kind), shape) for read in reads)
+        first, *others = (_split(x, read(x), kind) for read in reads)
         if sums:
             first, others = first + others[0], others[1:]
-        least, value = np.broadcast_to(choose(x), x.selected_lanes)[:, None], first
+        least, value = np.asarray(choose(x)).reshape(-1, 1), first
         for other in others:
             value = np.where(least, np.minimum(value, other), np.maximum(value, other))
-        for part, out in enumerate(outs):
-            out(x, (value == first)[:, part])
+        for own, out in zip((value == first).T, outs, strict=False):
+            out(x, own if len(own) > 1 else own[0])
         value = np.maximum(value, kind(0)) if relu else value
         write(x, _joined(value))
 
