@@ -11,7 +11,7 @@ from gallery import CACHED, LAUNCH
 
 from warpbound.models.x_model_2016 import Inputs
 from warpbound.report import figures
-from warpbound.report.figures.labels import Box, Plot, labelled, lifted
+from warpbound.report.figures.labels import Box, Plot, _box, labelled, lifted, words_of
 from warpbound.report.figures.picture import Curve, Points, Rule
 
 LETTER, ABOVE, BELOW = 6.5, 10.0, 3.0  # px of words of 13 px
@@ -67,6 +67,18 @@ def test_no_label_of_an_x_graph_touches_its_curves(machine: str) -> None:
     every = list(labels.values())
     for number, (a, b, c, d) in enumerate(every):
         assert all(b < e or a > f or d < g or c > h for e, f, g, h in every[:number])
+
+
+def test_labels_keep_clear_of_the_words_of_lines() -> None:
+    """A slow memory: the state lies in the corner, beside the words of the line of pi."""
+    graph = figures.x_graph(Inputs(64.0, 0.4, 3.0, 6.0, 400.0, 0.02))
+    empty = Plot.of((0.0, 64.0), graph.y.span or (0.0, 1.0), [], [])
+    taken = [words_of(one, empty) for one in graph.layers if isinstance(one, Rule)]
+    (label,) = [one for one in graph.layers if isinstance(one, Points) and any(one.texts)]
+    (left,), (up,) = empty.place(np.array(label.x), np.array(label.y))
+    box = _box((left, up), label.texts[0], str(label.place))
+    assert len(taken) == 3
+    assert all(box[1] < a or box[0] > b or box[3] < c or box[2] > d for a, b, c, d in taken)
 
 
 def test_words_stay_where_they_are_wanted_if_nothing_is_there() -> None:

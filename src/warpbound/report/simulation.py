@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.report.charts import Fitting
+from warpbound.report.charts import Bar, Fitting
 from warpbound.report.words import amount, seconds
 
 BAR = 20  # columns of a full bar
@@ -46,8 +46,7 @@ def _stalls(stalls: Mapping[str, float]) -> RenderableType:
     table.add_column("", no_wrap=True)
     for name, share in sorted(stalls.items(), key=lambda item: -item[1]):
         if share > 0:
-            bar = Text("█" * max(1, round(BAR * share)), style="yellow")
-            table.add_row(name.replace("_", " "), f"{100 * share:.1f} %", bar)
+            table.add_row(name.replace("_", " "), f"{100 * share:.1f} %", Bar(share, BAR))
     return Fitting(table)
 
 

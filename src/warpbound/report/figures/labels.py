@@ -85,6 +85,18 @@ def lifted(rule: Rule, plot: Plot) -> Rule:
     return rule
 
 
+def words_of(rule: Rule, plot: Plot) -> Box:
+    """Where a line's own words stand: along an upright one at its left, above a level one."""
+    long = LETTER * len(rule.text)
+    if rule.along == "y":
+        across = float(plot.place(numbers(rule.at), numbers(plot.y[0]))[0][0])
+        foot = rule.lift * HEIGHT
+        return across - LINE, across, foot + GAP, foot + long
+    up = float(plot.place(numbers(plot.x[0]), numbers(rule.at))[1][0])
+    middle = rule.share * WIDTH
+    return middle - long / 2, middle + long / 2, up, up + LINE
+
+
 def _found(at: Place, told: tuple[str, str], plot: Plot, taken: Sequence[Box]) -> tuple[Place, str]:
     """Where the words stand and on which side of it; on their own side of the mark where nothing is free."""
     words, own = told

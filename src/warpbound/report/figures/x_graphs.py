@@ -11,7 +11,7 @@ import numpy as np
 
 from warpbound.machine import Gpu, clock
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
-from warpbound.report.figures.labels import Box, Plot, labelled, lifted
+from warpbound.report.figures.labels import Plot, labelled, lifted, words_of
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
 from warpbound.workload.files import levels
 from warpbound.workload.files.lanes import pipe_cycles
@@ -50,9 +50,10 @@ def x_graph(x: Inputs, source: str = SOURCE, each: str = "threads") -> Picture:
     n, intensity = float(x.threads), float(x.intensity)
     top = _top(x)
     both, rules = _curves(x, n), _marks(x, n, top)
-    plot, taken = Plot.of((0.0, n), (0.0, top), both, rules), list[Box]()
-    layers: list[Layer] = [*both, *(one for marks in _intersections(x) for one in labelled(marks, plot, taken))]
-    layers += [lifted(rule, plot) for rule in rules]
+    plot = Plot.of((0.0, n), (0.0, top), both, rules)
+    named = [lifted(rule, plot) for rule in rules]
+    taken = [words_of(rule, plot) for rule in named]
+    layers: list[Layer] = [*both, *(one for marks in _intersections(x) for one in labelled(marks, plot, taken)), *named]
     return Picture(
         title="X-graph",
         x=Axis(in_memory, unit, span=(0.0, n)),

@@ -87,9 +87,8 @@ def _named(x: Inputs, title: str, place: str) -> Picture:
 
 
 def _bare(graph: Picture, name: str) -> Picture:
-    layers = tuple(
-        replace(one, texts=()) if isinstance(one, Points) else one for one in graph.layers if not isinstance(one, Rule)
-    )
+    named = (one for one in graph.layers if not isinstance(one, Rule) and one.name)  # nor lines that lead to words
+    layers = tuple(replace(one, texts=()) if isinstance(one, Points) else one for one in named)
     return replace(graph, title=name, layers=layers, right=None, top=None, x=replace(graph.x, label="k"))
 
 
