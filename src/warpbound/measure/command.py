@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.errors import CommandError, InputError, MissingTool, WarpboundError
 from warpbound.isa.limits import limits
 from warpbound.machine import Gpu, gpu, load
 from warpbound.measure import building, counters, documenting, judging, page_counters, proposal, quality
@@ -58,9 +58,17 @@ def build(folder: Path, names: tuple[str, ...], archs: tuple[int, ...]) -> str:
 def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[str], None]) -> list[Raw]:
     """Run on a device, compiling here or with cubins from a folder; compiling is a part of the time to stop after."""
     begun, arch = time.monotonic(), device.facts().arch
-    code = building.compile_all(order.names, arch) if cubins is None else building.read(cubins, order.names, arch)
+    code = _compiled(order.names, arch) if cubins is None else building.read(cubins, order.names, arch)
     left = max(0.0, order.within - (time.monotonic() - begun))
     return run(device, code, replace(order, within=left), tell)
+
+
+def _compiled(names: tuple[str, ...], arch: int) -> building.Cubins:
+    try:
+        return building.compile_all(names, arch)
+    except (AttributeError, RuntimeError) as failed:  # bindings of another version than the compiler
+        hint = "Give --cubins, a folder that --build made elsewhere."
+        raise MissingTool(f"the compiler and its bindings do not agree ({failed}).", hint) from failed
 
 
 def conclude_what_is_there(names: tuple[str, ...], out: Path, named: str | None) -> list[str]:

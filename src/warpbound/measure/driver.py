@@ -70,10 +70,10 @@ class Driver:
                 image = np.frombuffer(cubin + b"\0", np.uint8)
                 self._modules[place] = self._ask("cuModuleLoadData", image.ctypes.data)
             except InputError as failed:
-                newest = self._facts.driver
+                way_out = f"with a compiler of {self._facts.driver} or older."
                 raise InputError(
                     f"{_NO_IMAGE} of {name}: {failed.reason}",
-                    f"Make the cubins anew from the .cu files beside them, with a compiler of {newest} or older.",
+                    f"Make the cubins anew from the .cu files that --build writes, {way_out}",
                 ) from failed
         return self._modules[place]
 

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -154,8 +155,22 @@ class _Sheet:
         raw = Raw(self.mechanism, self.bench.facts, self.effort, self._date, sensors, tuple(self.done.values()),
                   tuple(self.deadly))  # fmt: skip
         if raw.records or raw.deadly:
-            save(raw, self.path)
+            _save_somewhere(raw, self.path)
         return raw
+
+
+def _save_somewhere(raw: Raw, path: Path) -> None:
+    """Where it belongs; where there is no room any more, the run ends, but what was measured is kept elsewhere."""
+    try:
+        save(raw, path)
+    except InputError as failed:
+        spare = Path(tempfile.gettempdir()) / f"warpbound-{os.getpid()}" / path.name
+        try:
+            save(raw, spare)
+        except InputError:
+            raise failed from None
+        hint = f"Make room and move it to {path.parent}: the same command goes on."
+        raise InputError(f"{failed.reason} What was measured is in {spare}.", hint) from failed
 
 
 def _today() -> str:
