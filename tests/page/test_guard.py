@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from warpbound.page.guard import LARGEST_REQUEST_B, refusal
+from warpbound.page.guard import FAILED, LARGEST_REQUEST_B, refusal
 
 OWN = "127.0.0.1:8050"
 
@@ -47,6 +47,21 @@ def test_every_path_is_guarded(client: Any, path: str) -> None:
     assert client.get(path, headers={"Host": OWN}).status_code == 200
     assert client.get(path, headers={"Host": "evil.example"}).status_code == 403
     assert client.get(path, headers={"Host": OWN, "Origin": "http://evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"output": "x"}'])
+def test_what_is_no_request_of_the_page_is_answered_in_a_sentence(
+    client: Any, body: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Neither the browser nor the terminal shows a traceback."""
+    answer = client.post("/_dash-update-component", data=body, headers={"Host": OWN}, content_type="application/json")
+    assert answer.status_code in (400, 500)
+    assert answer.mimetype == "text/plain"
+    assert len(answer.text.splitlines()) == 1
+    assert "Traceback" not in caplog.text
+    other = client.get("/_dash-component-suites/os/os.py", headers={"Host": OWN})
+    assert (other.status_code, other.text) == (500, FAILED)
+    assert "Content-Security-Policy" in other.headers
 
 
 def test_what_a_page_may_load(client: Any) -> None:

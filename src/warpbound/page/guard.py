@@ -6,6 +6,7 @@ A site elsewhere could send requests to 127.0.0.1, or let its own name point the
 from typing import Any
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+FAILED = "The page could not answer this request."
 LARGEST_REQUEST_B = 4 << 20  # an upload of a megabyte, in base64, with what goes with it
 
 
@@ -22,8 +23,12 @@ def refusal(host: str, origin: str | None, fetched_from: str | None, port: int) 
 
 
 def protect(server: Any, port: int, policy: str) -> None:
-    """Check every request of a Flask application; bound its size; tell the browser what a page of ours may load."""
+    """Check every request of a Flask application; bound its size; tell the browser what a page of ours may load.
+
+    What fails is answered, and logged, in a sentence: a request that no page of ours sends shows nothing of the code.
+    """
     from flask import Response, request
+    from werkzeug.exceptions import HTTPException
 
     server.config["MAX_CONTENT_LENGTH"] = LARGEST_REQUEST_B
 
@@ -32,6 +37,13 @@ def protect(server: Any, port: int, policy: str) -> None:
         headers = request.headers
         said = refusal(headers.get("Host", ""), headers.get("Origin"), headers.get("Sec-Fetch-Site"), port)
         return Response(said, 403, mimetype="text/plain") if said else None
+
+    @server.errorhandler(Exception)  # type: ignore[untyped-decorator]
+    def failed(error: Exception) -> Response:
+        if isinstance(error, HTTPException):
+            return Response(error.description, error.code, mimetype="text/plain")
+        server.logger.error("%s failed: %s.", request.path, type(error).__name__)
+        return Response(FAILED, 500, mimetype="text/plain")
 
     @server.after_request  # type: ignore[untyped-decorator]
     def seal(response: Response) -> Response:
