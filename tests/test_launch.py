@@ -322,7 +322,7 @@ def test_python_values_become_arguments():
         ({"grid": 1, "block": True}, "not a whole number"),
         ({"grid": 0, "block": 1}, "out of range"),
         ({"grid": 1, "block": 1, "smem": -1}, "smem is -1"),
-        ({"grid": 1, "block": 1, "args": {"x": None}}, "'x' is a NoneType"),
+        ({"grid": 1, "block": 1, "args": {"x": None}}, "'x' is of type NoneType"),
         ({"grid": 1, "block": 1, "args": {"x": np.zeros(2, complex)}}, "complex128"),
         ({"grid": 1, "block": 1, "args": {"x": np.zeros(0)}}, "which no kernel takes"),
         ({"grid": 1, "block": 1, "args": {"x": 2**64}}, "does not fit 64 bits"),

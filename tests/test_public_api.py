@@ -132,10 +132,13 @@ def _python(code: str) -> str:
 @pytest.mark.parametrize(
     ("source", "more", "said"),
     [
-        (3, {}, "The source is a int"),
+        (3, {}, "The source is of type int"),
         ("__global__ void k() {}", {"defines": ["A=1"]}, "defines is"),
         ("__global__ void k() {}", {"options": "-G"}, "Give a list: ..-G.."),
         ("__global__ void k() {}", {"include": "headers"}, "Give a list: ..headers.."),
+        ("x", {"kernel": 3}, "kernel is 3"),
+        ("x", {"options": [3]}, r"options is \[3\]"),
+        ("x", {"include": 3}, "include is 3"),
     ],
 )
 def test_compile_refuses_values_of_another_kind(source: Any, more: dict[str, Any], said: str) -> None:
@@ -147,3 +150,41 @@ def test_compile_refuses_values_of_another_kind(source: Any, more: dict[str, Any
 def test_a_macro_that_is_true_is_one() -> None:
     text = "#if YES != 1 || NO != 0\n#error wrong\n#endif\n__global__ void k() {}"
     assert warpbound.compile(text, "h200", defines={"YES": True, "NO": False}).title == "k"
+
+
+@pytest.fixture(scope="module")
+def twice() -> Any:
+    return warpbound.compile(TWICE, "sm_90")
+
+
+TWICE = 'extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }'
+ONE = warpbound.launch(grid=1, block=32, args={"x": np.ones(32, np.float32)})
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("board", ["v100-pcie", "t4", "a100-sxm-80gb", "rtx-5090", "gtx680", "sm_80"])
+@pytest.mark.parametrize("launch", [None, ONE])
+def test_code_of_another_architecture_is_not_moved(twice: Any, board: str, launch: Any) -> None:
+    with pytest.raises(warpbound.InputError, match="is code for sm_90; .* cannot run it"):
+        warpbound.analyze(twice, board, launch)
+
+
+@pytest.mark.cuda
+def test_a_stand_in_stands_only_for_what_no_compiler_makes() -> None:
+    code = warpbound.compile(TWICE, "gtx1080")
+    assert warpbound.analyze(code, "p100")["confidence"]["proxy_isa"] == "sm_75"
+    with pytest.raises(warpbound.InputError, match="cannot run it"):
+        warpbound.analyze(code, "h200")
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("unknown", [None, 3, "twice"])
+def test_values_of_another_kind_are_refused(twice: Any, unknown: Any) -> None:
+    with pytest.raises(warpbound.CommandError, match="The program is of type"):
+        warpbound.analyze(unknown, "h200")
+    with pytest.raises(warpbound.CommandError, match="The program is of type"):
+        warpbound.run(unknown, ONE)
+    with pytest.raises(warpbound.CommandError, match="The launch is of type"):
+        warpbound.run(twice, unknown)
+    with pytest.raises(warpbound.CommandError, match="The launch is of type dict"):
+        warpbound.analyze(twice, "h200", {"grid": 1})  # type: ignore[arg-type]

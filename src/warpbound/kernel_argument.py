@@ -153,7 +153,7 @@ def from_value(name: str | int, value: object) -> Argument:
         return Argument(name, "scalar", value=_scalar(value, None, where))
     if not isinstance(value, np.ndarray | np.generic):
         hint = "Give a NumPy array, a number, a record, bytes or text."
-        raise where.refusal("", f"is a {type(value).__name__}.", hint)
+        raise where.refusal("", f"is of type {type(value).__name__}.", hint)
     array = np.asarray(value)
     if array.dtype.names and array.ndim == 0:
         return Argument(name, "bytes", bytes=array.tobytes())

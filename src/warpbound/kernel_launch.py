@@ -133,7 +133,9 @@ def override(launch: Launch, **changes: Unpack[Changes]) -> Launch:
 
 
 def check(launch: Launch) -> None:
-    """Raise CommandError, with the limit, where no architecture from sm_75 on accepts the launch."""
+    """Raise CommandError for what is no launch, and, with the limit, where no architecture from sm_75 on accepts it."""
+    if not isinstance(launch, Launch):
+        raise CommandError(f"The launch is of type {type(launch).__name__}.", "Give what warpbound.launch returns.")
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     _within(threads, MAX_THREADS, f"block {_text(launch.block)} has {threads} threads")
     for axis, size, limit in zip("xyz", launch.block, MAX_BLOCK, strict=True):

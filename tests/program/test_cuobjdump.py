@@ -127,7 +127,7 @@ def test_resources_that_are_not_printed_are_said() -> None:
     (found,) = kernels(text, "a40")
     assert found.shared_bytes == 0
     assert found.assumed[0] == (
-        "shared memory and barriers are not in a listing: taken as none; --smem BYTES gives what blocks need"
+        "shared memory and barriers are not in a listing: taken as none; --smem gives the bytes of a block"
     )
     assert found.assumed[1].startswith("registers counted from the listing: at least ")
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from warpbound import machine
 from warpbound.adapt.answers import Launched, answers
 from warpbound.analysis import entries, trust
-from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
+from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, asked_case, product
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.observed import execution_entry, traffic_entry
@@ -39,7 +38,7 @@ def analyze(
 
     Raises CommandError where the launch breaks a limit, InputError where no block fits an SM.
     """
-    case = case_of(program, machine.gpu(gpu), launch, settings)
+    case = asked_case(program, gpu, launch, settings)
     return entry_of(case, work_of(case) if case.gpu.board else None)
 
 

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
+from warpbound import machine
 from warpbound.errors import InputError
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
@@ -10,6 +12,8 @@ from warpbound.latency import MemoryLatency, memory_latency
 from warpbound.machine import Gpu, clock
 from warpbound.predict import Place, active_sms
 from warpbound.program import Program
+from warpbound.program.fit import fits
+from warpbound.program.kernel import check_kind
 from warpbound.residency import Residency, occupancy
 from warpbound.workload.counting import facts_of
 
@@ -70,6 +74,16 @@ class Case:
         count = self.gpu.value("sm_count")
         active = count if self.blocks is None else active_sms(self.blocks, count)
         return Place(self.gpu, self.clock_hz, float(self.residency.warps_per_sm), float(active))
+
+
+def asked_case(program: Program, gpu: str | Path | Gpu, launch: Launch | None, settings: Settings) -> Case:
+    """The case of a question from outside: of a program that the GPU can run.
+
+    Raises CommandError for values of another kind, InputError for code of another architecture.
+    """
+    check_kind(program)
+    board = machine.gpu(gpu)
+    return case_of(fits(program, board), board, launch, settings)
 
 
 def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> Case:

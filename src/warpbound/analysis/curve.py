@@ -5,10 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warpbound import machine
 from warpbound.adapt.answers import answers
 from warpbound.analysis import launched, work_of
-from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, case_of, product
+from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, asked_case, product
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction
@@ -32,7 +31,7 @@ def curve(
     In static mode a unit of work is what `scope` says, a warp or an iteration of a loop. models : what those of
     the settings say, name -> time_s and bottleneck at every one of these numbers, and the reason where one is silent.
     """
-    case = case_of(program, machine.gpu(gpu), launch, settings)
+    case = asked_case(program, gpu, launch, settings)
     work = work_of(case)
     size = product(case.launch.block) if case.launch else case.threads_per_block
     per_block = -(-size // WARP)

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from warpbound import machine
 from warpbound.adapt.resources import demand
 from warpbound.analysis import work_of
-from warpbound.analysis.case import DEFAULT, Case, Settings, case_of
+from warpbound.analysis.case import DEFAULT, Case, Settings, asked_case
 from warpbound.analysis.curve import curve
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Work
@@ -43,7 +42,7 @@ def ranges(
     side_by_side, one_by_one : by pipes and latency alone, if all pipes overlap, or none.
     Raises InputError where the launch gives no arguments: without counts there is no time.
     """
-    case = case_of(program, machine.gpu(gpu), launch, settings)
+    case = asked_case(program, gpu, launch, settings)
     work = work_of(case)
     if work.whole.warps is None:
         raise InputError(f"{program.title} has no time without arguments.", "Add --launch FILE.toml.")

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound import machine
-from warpbound.analysis.case import DEFAULT, Case, Settings, case_of
+from warpbound.analysis.case import DEFAULT, Case, Settings, asked_case
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.executed import per_execution, served_by, work_from
 from warpbound.analysis.sampled import followed
@@ -49,7 +48,7 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
 
     Raises InputError without a launch that can be executed, and for machines without control words.
     """
-    case = case_of(program, machine.gpu(gpu), launch, settings)
+    case = asked_case(program, gpu, launch, settings)
     if launch is None or case.blocks is None:
         raise InputError(f"{program.title} cannot be run without a launch.", "Add --launch FILE.toml.")
     if case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:

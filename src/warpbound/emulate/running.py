@@ -10,8 +10,8 @@ from warpbound.emulate.acceptance import check_accepted
 from warpbound.emulate.emulator import STEP_LIMIT, Chunk, Kernel, make_ready
 from warpbound.emulate.standstill import Standstill
 from warpbound.emulate.state import LANES
-from warpbound.kernel_launch import Launch
-from warpbound.program.kernel import Program
+from warpbound.kernel_launch import Launch, check
+from warpbound.program.kernel import Program, check_kind
 
 Progress = Callable[[int, int], None]  # blocks that have ended, of how many
 Stepper = Callable[[Chunk], Callable[[int], int | None]]
@@ -23,9 +23,11 @@ def run(
     """The arrays after the kernel, by parameter name (device globals given in the launch by theirs).
 
     progress : is told how many blocks have ended, of how many, each time that some have.
-    Raises InputError for launches that the architecture does not accept, bad accesses, deadlocks, loops without end
-    and instructions that are not executed.
+    Raises CommandError for values of another kind and sizes beyond all limits, InputError for launches that the
+    architecture does not accept, bad accesses, deadlocks, loops without end and instructions that are not executed.
     """
+    check_kind(program)
+    check(launch)
     check_accepted(program, launch)
     kernel = make_ready(program, launch)
     run_blocks(kernel, kernel.whole_clusters(np.arange(kernel.block_count)), step_limit, progress=progress)

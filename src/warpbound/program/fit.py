@@ -45,7 +45,8 @@ def assembles_for(target: int, features: str, arch: int) -> bool:
 
 def fits(program: Program, machine: Gpu) -> Program:
     """The program, where the machine can run it. Raises InputError where it cannot: no code is silently moved."""
-    if program.proxy_isa or runs_on(program.arch, program.features, machine.arch):
+    stands_in = bool(program.proxy_isa) and OLDEST <= machine.arch < program.arch
+    if stands_in or runs_on(program.arch, program.features, machine.arch):
         return program
     raise InputError(
         f"{program.source_name} is code for sm_{program.arch}{program.features}; {machine.name} is sm_{machine.arch} "

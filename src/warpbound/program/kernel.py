@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from warpbound.errors import CommandError
 from warpbound.program.flow import Flow, flow
 from warpbound.program.instruction import Instruction
 from warpbound.program.register_sets import RegisterSets, register_sets
@@ -94,3 +95,9 @@ class Program:
         """Text of a line of the source (from 1), empty when the source is not at hand."""
         lines = (self.source or "").splitlines()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+
+def check_kind(program: object) -> None:
+    """Raise CommandError for what is no program."""
+    if not isinstance(program, Program):
+        raise CommandError(f"The program is of type {type(program).__name__}.", "Give what warpbound.compile returns.")

@@ -51,7 +51,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     """A listing has few resources; registers are counted, and what is missing is said."""
     highest = max((_last_register(one) for one in section.instructions), default=0)
     if section.shared_bytes is None:
-        assumed = ["shared memory and barriers are not in a listing: taken as none; --smem BYTES gives what blocks need"]
+        assumed = ["shared memory and barriers are not in a listing: taken as none; --smem gives the bytes of a block"]
     else:
         assumed = ["barriers are not in a listing: taken as none"]
     if section.registers is None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -51,12 +51,16 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
     CommandError where a value is of another kind.
     """
     if not isinstance(source, Path | str | bytes):
-        raise CommandError(f"The source is a {type(source).__name__}.", "Give a Path, or the text itself.")
+        raise CommandError(f"The source is of type {type(source).__name__}.", "Give a Path, or the text itself.")
+    if not isinstance(kernel, str | None):
+        raise CommandError(f"kernel is {kernel!r}.", "Give a name as text.")
     if not isinstance(defines or {}, Mapping):
         raise CommandError(f"defines is {defines!r}.", "Give a mapping of names to values.")
     for name, words in (("options", options), ("include", include)):
         if isinstance(words, str | Path):
             raise CommandError(f"{name} is {words!r}.", f"Give a list: [{str(words)!r}].")
+        if not isinstance(words, Iterable) or not all(isinstance(word, str | Path) for word in words):
+            raise CommandError(f"{name} is {words!r}.", "Give a list of text.")
     choice = Options(
         tuple((k, str(int(v) if isinstance(v, bool) else v)) for k, v in (defines or {}).items()),
         tuple(Path(folder) for folder in include),
