@@ -1,0 +1,373 @@
+"""Random programs: phases of plain C++ per thread, with exchanges between threads from phase to phase.
+
+A program is a tree of pieces of text, so that one that fails can be made smaller. Its text for the device and its text
+for the host have the phases in common; the host goes through them thread by thread.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from random_operations import FLOATS, WHOLE, operations
+
+NUMBERS = (
+    "0.0", "-0.0", "1.0", "-1.5", "0.1", "3e38", "1e-40", "65504.0", "1e9", "-2147483648.5", "0.5", "1e-7",
+)  # fmt: skip
+LEAF = 0.18
+DEEPEST = 3
+MATTER = {  # variables of each program by what it is about
+    "words": ("u32", "u32", "s32", "s32", "bool"), "long": ("u64", "s64", "u32", "s32"),
+    "narrow": ("u8", "s8", "u16", "s16", "u32"), "singles": ("f32", "f32", "f32", "s32", "bool"),
+    "doubles": ("f64", "f64", "f32", "s64"), "halves": ("f16", "f16", "h2", "f32", "u32"),
+    "bfloats": ("bf", "bf", "f32", "u32"), "all": (*WHOLE, *FLOATS, "bool"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text with a place {} for each part. kind : the type of its value; "" of a statement, "block" of a list of them."""
+
+    kind: str
+    text: str
+    parts: tuple["Piece", ...] = ()
+
+    def __str__(self) -> str:
+        if self.kind == "block":
+            return "{ " + "\n".join(map(str, self.parts)) + " }"
+        pieces = self.text.split("{}")
+        return "".join(a + str(b) for a, b in zip(pieces, [*self.parts, ""], strict=True))
+
+
+@dataclass(frozen=True)
+class Step:
+    """What comes between phases: statements of each thread up to a barrier, or a question to the warp.
+
+    asked : the function that the lanes call together, "" for statements; only `lanes` (a mask, or a piece that each
+    lane answers for itself) take part; its body says what to assign to, the value, the number that goes with it.
+    """
+
+    body: Piece
+    asked: str = ""
+    lanes: int | Piece = 0xFFFFFFFF
+    width: int = 32
+    apart: bool = False  # a function of its own
+
+
+@dataclass(frozen=True)
+class RandomProgram:
+    """A program, and how it is to be launched."""
+
+    variables: tuple[tuple[str, str], ...]
+    functions: tuple[Piece, ...]
+    steps: tuple[Step, ...]
+    halves: str
+    threads: int
+    blocks: int
+
+    def __str__(self) -> str:
+        """What is its own, without what all programs have."""
+        named = ", ".join(f"{kind} {name}" for name, kind in self.variables)
+        steps = [f"{step.asked or 'each'} {step.lanes} {step.width}: {step.body}" for step in self.steps]
+        return "\n".join([f"{self.blocks} x {self.threads} threads, {named}", *map(str, self.functions), *steps])
+
+
+@dataclass
+class Scope:
+    """What can be read and assigned where a piece stands."""
+
+    readable: list[tuple[str, str]]
+    assignable: list[tuple[str, str]]
+    memory: bool
+    arrays: list[tuple[str, str, int]] = field(default_factory=list)
+    loops: int = 0
+
+
+@cache
+def _operations(halves: str) -> dict[str, list[str]]:
+    return operations(halves)
+
+
+class Author:
+    """Writes one program."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.matter = chance.choice(list(MATTER))
+        self.halves = {"halves": "f16", "bfloats": "bf"}.get(self.matter, "")
+        kinds = list(MATTER[self.matter]) + ([chance.choice((*WHOLE, *FLOATS))] if chance.random() < 0.5 else [])
+        self.variables = tuple((f"v.x{i}", kind) for i, kind in enumerate([*kinds, "u32", "s32"]))
+        self.count = 0
+        self.functions: list[Piece] = []
+        self.callable: list[tuple[str, str]] = []
+
+    def new(self, letter: str) -> str:
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    # --- expressions ---
+
+    def literal(self, kind: str) -> Piece:
+        chance = self.chance
+        if kind == "bool":
+            return Piece(kind, chance.choice(("true", "false")))
+        if kind in FLOATS:
+            return Piece(kind, f"({kind}){chance.choice(NUMBERS)}")
+        if kind in ("f16", "bf", "h2"):
+            return Piece(kind, f"({kind}){chance.randrange(1 << (32 if kind == 'h2' else 16)):#x}u")
+        size = int(kind[1:])
+        value = chance.choice((chance.randrange(1 << size), chance.randrange(40), (1 << size) - 1, 1 << (size - 1)))
+        return Piece(kind, f"({kind}){value:#x}ull")
+
+    def leaf(self, kind: str, scope: Scope) -> Piece:
+        named = [name for name, of in scope.readable if of == kind]
+        if named and self.chance.random() < 0.85:
+            return Piece(kind, self.chance.choice(named))
+        others = [(name, of) for name, of in scope.readable if of in WHOLE]
+        if kind in WHOLE and others and self.chance.random() < 0.7:
+            return Piece(kind, f"({kind}){self.chance.choice(others)[0]}")
+        return self.literal(kind)
+
+    def value(self, kind: str, scope: Scope, depth: int = 0) -> Piece:
+        """An expression of a type."""
+        if depth >= DEEPEST or self.chance.random() < LEAF * (depth > 0):
+            return self.leaf(kind, scope)
+        templates = _operations(self.halves)[kind]
+        called = [text for of, text in self.callable if of == kind] if scope.memory else []
+        arrays = [f"{name}[{{u32}} & {size - 1}]" for name, of, size in scope.arrays if of == kind]
+        while True:
+            template = self.chance.choice(templates)
+            if (called or arrays) and self.chance.random() < 0.2:
+                template = self.chance.choice(called + arrays)
+            if scope.memory or "m." not in template:
+                return self.filled(kind, template, scope, depth)
+
+    def filled(self, kind: str, template: str, scope: Scope, depth: int) -> Piece:
+        """A template with values in its places."""
+        text, parts, rest = "", [], template
+        while "{" in rest:
+            before, _, rest = rest.partition("{")
+            what, _, rest = rest.partition("}")
+            if what.startswith("#"):
+                text += before + str(self.chance.randint(0, int(what[1:])))
+            else:
+                text += before + "{}"
+                parts.append(self.value(what, scope, depth + 1))
+        return Piece(kind, text + rest, tuple(parts))
+
+    # --- statements ---
+
+    def block(self, scope: Scope, size: int, depth: int) -> Piece:
+        inner = replace(scope, readable=list(scope.readable), arrays=list(scope.arrays))
+        return Piece("block", "", tuple(self.statement(inner, depth) for _ in range(size)))
+
+    def statement(self, scope: Scope, depth: int) -> Piece:
+        chance = self.chance
+        kinds = [self.assignment] * 6
+        if depth < 3:
+            kinds += [self.branch, self.branch, self.loop, self.loop, self.cases]
+            kinds += [self.local_array] if depth < 2 else []
+        if scope.memory:
+            kinds += [self.stored, self.atomic, self.vector]
+        if scope.loops:
+            kinds.append(self.leaving)
+        elif depth:
+            kinds += [self.early_end] if chance.random() < 0.3 and scope.memory else []
+        return chance.choice(kinds)(scope, depth)
+
+    def assignment(self, scope: Scope, depth: int) -> Piece:
+        name, kind = self.chance.choice(scope.assignable)
+        if scope.arrays and self.chance.random() < 0.4:
+            name, kind, size = self.chance.choice(scope.arrays)
+            at, value = self.value("u32", scope, 1), self.value(kind, scope, 1)
+            return Piece("", f"{name}[{{}} & {size - 1}] = {{}};", (at, value))
+        if kind in WHOLE and self.chance.random() < 0.4:
+            return Piece("", f"{name} = ({kind})({name} ^ {{}});", (self.value(kind, scope),))
+        return Piece("", f"{name} = {{}};", (self.value(kind, scope),))
+
+    def branch(self, scope: Scope, depth: int) -> Piece:
+        parts = [self.value("bool", scope, 1), self.block(scope, self.chance.randint(1, 3), depth + 1)]
+        if self.chance.random() < 0.5:
+            return Piece("", "if ({}) {}", tuple(parts))
+        return Piece("", "if ({}) {} else {}", (*parts, self.block(scope, self.chance.randint(1, 2), depth + 1)))
+
+    def loop(self, scope: Scope, depth: int) -> Piece:
+        name, most = self.new("i"), (7, 3, 1)[min(scope.loops, 2)]
+        inner = replace(scope, readable=[*scope.readable, (name, "u32")], loops=scope.loops + 1)
+        inner.arrays = list(scope.arrays)
+        body = self.block(inner, self.chance.randint(1, 3), depth + 1)
+        bound = self.value("u32", scope, 1)
+        which = self.chance.randrange(4)
+        if which == 0:
+            return Piece("", f"for (u32 {name} = 0; {name} < ({{}} & {most}); {name}++) {{}}", (bound, body))
+        if which == 1:
+            text = f"{{{{ u32 {name} = {{}} & {most}; while ({name}-- > 0 && {{}}) {{}} }}}}"
+            return Piece("", _plain(text), (bound, self.value("bool", inner, 1), body))
+        if which == 2:
+            text = f"{{{{ u32 {name} = 0; do {{}} while (++{name} < {most + 1} && {{}}); }}}}"
+            return Piece("", _plain(text), (body, self.value("bool", inner, 1)))
+        return Piece("", f"for (u32 {name} = 0; {name} < {self.chance.randint(1, most + 1)}; {name}++) {{}}", (body,))
+
+    def cases(self, scope: Scope, depth: int) -> Piece:
+        count = self.chance.choice((2, 3, 5, 8, 14))
+        inner = replace(scope, loops=0)
+        labels = self.chance.sample(range(count + count // 3), count)
+        text, parts = "switch ({} % " + f"{count + 1 + count // 3}u) ", [self.value("u32", scope, 1)]
+        bodies = []
+        for label in labels:
+            end = " break;" if self.chance.random() < 0.8 else ""
+            bodies.append(f"case {label}: {{}}{end}")
+            parts.append(self.block(inner, 1, depth + 2))
+        if self.chance.random() < 0.5:
+            bodies.append("default: {}")
+            parts.append(self.block(inner, 1, depth + 2))
+        return Piece("", text + "{ " + " ".join(bodies) + " }", tuple(parts))
+
+    def local_array(self, scope: Scope, depth: int) -> Piece:
+        """An array in scope for what comes after it in the block."""
+        name, kind = self.new("a"), self.chance.choice(("u32", "u8", "s16", "u64", "f32", "u16"))
+        size = 2 ** self.chance.randint(2, 4)
+        parts = [self.value(kind, scope, 2) for _ in range(4)]
+        scope.arrays.append((name, kind, size))
+        parts += [self.value("u32", scope, 1), self.value(kind, scope, 1)]
+        text = f"{kind} {name}[{size}] = {{ {{}}, {{}}, {{}}, {{}} }}; {name}[{{}} & {size - 1}] = {{}};"
+        return Piece("", text, tuple(parts))
+
+    def stored(self, scope: Scope, depth: int) -> Piece:
+        size, by_thread = self.chance.choice(((8, True), (16, False), (32, True), (64, False)))
+        place = "m.thread * 16 + ({} & 15)" if by_thread else "m.thread + m.threads * ({} & 15)"
+        value = self.value(f"u{size}", scope, 1)
+        return Piece("", f"m.mine{size}[{place}] = {{}};", (self.value("u32", scope, 1), value))
+
+    def atomic(self, scope: Scope, depth: int) -> Piece:
+        """Atomics whose order does not matter; each array has its own operation."""
+        name = self.chance.choice(("Add", "Min", "Max", "And", "Or", "Xor", "times", "counted"))
+        kind = self.chance.choice(("u32", "u64", "s32"))
+        where, value = self.value("u32", scope, 1), self.value(kind, scope, 1)
+        place = f"m.{name}_{kind} + ({{}} & 7)"
+        if name == "times":
+            return Piece("", f"multiply_at((u{kind[1:]}*){place}, {{}});", (where, value))
+        if name == "counted":
+            text = "{ u32 k = {} & 7, before = atomicAdd(m.counted_u32 + k, 3u); "
+            return Piece("", text + "atomicAdd(m.counted_u64 + k, (u64)before * before); }", (where,))
+        shared = "sh.Add" if name == "Add" and kind == "u32" and self.chance.random() < 0.5 else ""
+        return Piece("", f"atomic{name}({shared + ' + ({} & 7)' if shared else place}, {{}});", (where, value))
+
+    def vector(self, scope: Scope, depth: int) -> Piece:
+        name, kind = self.chance.choice([one for one in scope.assignable if one[1] in (*WHOLE, *FLOATS)])
+        vector, array, last, result = self.chance.choice((
+            ("uint4", "words", 255, "((q.x ^ q.w) + q.y * (q.z & 7))"),
+            ("ushort4", "halves", 63, "(q.x + q.y - (u32)q.z * q.w & 127)"),
+            ("char4", "bytes", 255, "(u32)(q.x * q.y + q.z - q.w & 127)"),
+            ("float2", "floats", 127, "within(q.x + q.y)"), ("double2", "doubles", 127, "within(q.x * q.y)"),
+            ("", "", 3, f"make_uint4((u32)m.thread, 7u, {name} == 3, ~0u)"),
+        ))  # fmt: skip
+        text = f"((uint4*)m.mine32)[4 * m.thread + ({{}} & 3)] = {result};"
+        if vector:
+            text = f"{{ {vector} q = ((const {vector}*)m.{array})[{{}} & {last}]; {name} = ({kind}){result}; }}"
+        return Piece("", text, (self.value("u32", scope, 1),))
+
+    def leaving(self, scope: Scope, depth: int) -> Piece:
+        return Piece("", f"if ({{}}) {self.chance.choice(('break', 'continue'))};", (self.value("bool", scope, 1),))
+
+    def early_end(self, scope: Scope, depth: int) -> Piece:
+        return Piece("", "if ({}) return;", (self.value("bool", scope, 1),))
+
+    # --- functions and steps ---
+
+    def function(self) -> None:
+        """One that is not inlined; it may call itself, or be one of two that are called by address."""
+        chance, name = self.chance, self.new("fn")
+        kinds = ("u32", "u32", chance.choice((*WHOLE, *FLOATS)))
+        result = chance.choice(("u32", "s64", "f32", "u32"))
+        arguments = [("n", "u32"), ("b", kinds[1]), ("c", kinds[2])]
+        scope = Scope(arguments, [("b", "u32"), ("c", kinds[2])], memory=False)
+        body = self.block(scope, chance.randint(1, 3), 1)
+        head = f"APART {result} {name}(" + ", ".join(f"{kind} {one}" for one, kind in arguments) + ") "
+        if chance.random() < 0.4:
+            head += "{ if (n == 0) return {}; {} return {} == ({})"
+            head += f"{name}(n - 1, {{}}, c) ? {{}} : ({result}){name}(n / 2, b, {{}}); }}"
+            simple = [self.value(result, scope, 1), body, self.value(result, scope, 1), Piece("type", result)]
+            simple += [self.value("u32", scope, 1), self.value(result, scope, 1), self.value(kinds[2], scope, 1)]
+            self.functions.append(Piece("", head, tuple(simple)))
+            first = "({u32} & 3)"
+        else:
+            self.functions.append(Piece("", head + "{ {} return {}; }", (body, self.value(result, scope))))
+            first = "{u32}"
+        self.callable.append((result, f"{name}({first}, {{u32}}, {{{kinds[2]}}})"))
+
+    def by_address(self) -> None:
+        names = [self.new("fn") for _ in range(3)]
+        scope = Scope([("n", "u32"), ("b", "s32")], [("b", "s32")], memory=False)
+        for name in names:
+            body = self.block(scope, 1, 2)
+            text = f"APART s32 {name}(u32 n, s32 b) {{ {{}} return {{}}; }}"
+            self.functions.append(Piece("", text, (body, self.value("s32", scope, 1))))
+        choose = self.new("choose")
+        text = f"FN s32 {choose}(u32 k, u32 n, s32 b) {{ s32 (*all[3])(u32, s32) = {{ {', '.join(names)} }}; "
+        text += "return all[k % 3](n, b); }"
+        self.functions.append(Piece("", text))
+        self.callable.append(("s32", f"{choose}({{u32}}, {{u32}}, {{s32}})"))
+
+    def steps(self, threads: int) -> Iterator[Step]:
+        scope = Scope([*self.variables, ("tid", "u32")], list(self.variables), memory=True)
+        for _ in range(self.chance.randint(1, 3)):
+            yield Step(self.block(scope, self.chance.randint(2, 6), 0), apart=self.chance.random() < 0.2)
+            for _ in range(self.chance.randint(0, 3)):
+                yield from self.exchange(scope, threads)
+        yield Step(self.block(scope, self.chance.randint(1, 3), 0))
+
+    def exchange(self, scope: Scope, threads: int) -> Iterator[Step]:
+        name, kind = self.chance.choice(scope.assignable)
+        if kind not in (*WHOLE, *FLOATS):
+            name, kind = self.variables[-2]
+        if threads % 32 or self.chance.random() < 0.4:
+            at = f"(tid + {self.chance.randrange(threads)}) % {threads}u"
+            yield Step(Piece("", f"sh.{kind}s[{at}] = {{}};", (self.value(kind, scope, 1),)))
+            there = self.value("u32", scope, 1)
+            yield Step(Piece("", f"{name} = sh.{kind}s[{{}} % {threads}u];", (there,)))
+            return
+        yield self.question(scope, name, kind)
+
+    def question(self, scope: Scope, name: str, kind: str) -> Step:
+        chance, word = self.chance, self.variables[-2][0]
+        width, number = 32, "({} & 31)"
+        few = (chance.randrange(1, 2**32), 0xFFFF, 1 << 31, self.value("bool", scope, 1))
+        lanes = 0xFFFFFFFF if chance.random() < 0.5 else chance.choice(few)
+        whole = lanes == 0xFFFFFFFF
+        if kind in ("u32", "s32", "u64", "s64", *FLOATS) and chance.random() < 0.5:
+            asked = chance.choice(("sent", "sent_up", "sent_down", "sent_across")) if whole else "sent_within"
+            if whole:
+                width = chance.choice((32, 32, 16, 8, 4))
+                own = asked == "sent" or chance.random() < 0.5
+                number = f"({{}} & {width - 1})" if own else str(chance.randrange(width))
+        elif kind in ("u32", "s32") and chance.random() < 0.6:
+            asked = chance.choice(("summed", "smallest", "largest", "alike", "all_alike"))
+            name, kind = (word, "u32") if "alike" in asked or kind == "u32" else (name, kind)
+        else:
+            asked, kind, name = chance.choice(("ballot", "folded", "any_all", "alike")), "u32", word
+        if asked == "any_all":
+            number = str(chance.randrange(4))
+        parts = [self.value(kind, scope, 1)]
+        if "alike" in asked or asked == "any_all":
+            parts = [Piece(kind, f"({kind})({{}} & 3)", tuple(parts))]
+        parts += [self.value("u32", scope, 1)] if "{}" in number else []
+        return Step(Piece("", f"{name}|?|{{}}|?|{number}|?|{kind}", tuple(parts)), asked, lanes, width)
+
+
+def _plain(text: str) -> str:
+    return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
+
+
+def written(seed: int) -> RandomProgram:
+    """The program of a seed."""
+    chance = random.Random(seed)
+    author = Author(chance)
+    for _ in range(chance.choice((0, 0, 1, 2))):
+        author.function()
+    if chance.random() < 0.15:
+        author.by_address()
+    threads = chance.choice((32, 64, 64, 96, 45))
+    steps = tuple(author.steps(threads))
+    blocks = chance.choice((1, 2, 3))
+    return RandomProgram(author.variables, tuple(author.functions), steps, author.halves, threads, blocks)
