@@ -44,7 +44,7 @@ STREAM_RANGES: Ranges = {
 LAUNCH_RANGES: Ranges = {
     "launch_gap": (2e-6, 0.2e-6, 20e-6),
     "block_interval": (0.7e-9, 0.05e-9, 5e-9),
-    "l2_write_cost": (1.5, 1.0, 5.0),
+    "l2_write_cost": (1.5, 0.5, 5.0),
 }
 
 

@@ -1,10 +1,10 @@
 """What the headline prediction knows of a GPU, fitted or taken from its relatives; how sure it is: `doubts`.
 
 Source   gpus/*.toml. Where a board has no value: the mean of the calibrated boards with the same kind of memory, those
-         from 9.0 on apart where it is stacked; of all where none of these has one. Times are the same times, spreads in
-         proportion to latency, the interval between blocks the same cycles, capacities in proportion to the best rate
-         that the board reaches (but never more than its pins carry). The two factors of on-chip waiting come from event
-         simulations of deterministic servers, not from silicon.
+         from 9.0 on apart where it is stacked; of stacked or of all where none of these has one. Times are the same
+         times, spreads in proportion to latency, the interval between blocks the same cycles, capacities in proportion
+         to the best rate that the board reaches (but never more than its pins carry). The two factors of on-chip
+         waiting come from event simulations of deterministic servers, not from silicon.
 Omits    differences between generations of graphics memory: both calibrated boards of that kind have GDDR6.
 """
 
@@ -125,8 +125,9 @@ def _one(_: Gpu) -> float:
 
 def relatives(name: str, board: Gpu) -> tuple[str, ...]:
     """Boards that a parameter is taken from where this one has none."""
-    near = tuple(key for key in RELATIVES[kind_of_memory(board)] if name in gpu(key).parameters)
-    return near or tuple(key for key in CALIBRATED if name in gpu(key).parameters)
+    having = tuple(key for key in CALIBRATED if name in gpu(key).parameters)
+    near = tuple(key for key in having if key in RELATIVES[kind_of_memory(board)])
+    return near or tuple(key for key in having if stacked(gpu(key)) == stacked(board)) or having
 
 
 def _mean(of: Callable[[Gpu], float], name: str, board: Gpu) -> float:
