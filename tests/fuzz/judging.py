@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from random_operations import SCALARS
 from random_programs import Piece, RandomProgram
 from random_texts import SUMS, device_text, host_text
 
@@ -43,7 +44,16 @@ def arrays_of(program: RandomProgram, seed: int) -> Arrays:
     room = {f"mine{size}": np.zeros(16 * threads, f"u{size // 8}") for size in (8, 16, 32, 64)}
     sums = {"sums": random.integers(0, 2**64, 8 * len(SUMS), np.uint64)}
     out = {"out": np.zeros(threads * len(program.variables), np.uint64)}
+    out |= {name: _scalar(kind, random) for name, kind in SCALARS.items()}
     return given | {"bytes": random.integers(0, 256, 1024, np.uint8)} | room | sums | out
+
+
+def _scalar(kind: str, random: np.random.Generator) -> NDArray[np.generic]:
+    """An argument that is the same for all threads, as an array of one element."""
+    dtype = np.dtype(f"{'f' if kind[0] == 'f' else 'i' if kind[0] == 's' else 'u'}{int(kind[1:]) // 8}")
+    if dtype.kind == "f":
+        return np.array([random.standard_normal() * 10.0 ** random.integers(-5, 12)], dtype)
+    return (random.integers(0, 2**64, 1, np.uint64) >> random.integers(0, 60, 1, np.uint64)).astype(dtype)
 
 
 def on_host(program: RandomProgram, arrays: Arrays, folder: Path) -> Arrays:
@@ -64,13 +74,16 @@ def emulated(program: RandomProgram, arrays: Arrays, arch: int, options: Sequenc
     """The arrays after the program as compiled for an architecture and executed by the emulator."""
     words = ["-w", "-fmad=false", "--device-int128", *options]
     compiled = compile_program(device_text(program), f"sm_{arch}", options=words)
-    asked = launch(grid=program.blocks, block=program.threads, args=dict(arrays))
+    given = {name: array[0] if name in SCALARS else array for name, array in arrays.items()}
+    asked = launch(grid=program.blocks, block=program.threads, args=given)
     return emulate.run(compiled, asked, step_limit=STEPS)
 
 
 def compared(wanted: Arrays, found: Arrays) -> str:
     """The first difference, or nothing."""
     for name, array in wanted.items():
+        if name in SCALARS:
+            continue
         if not np.array_equal(array.view(np.uint8), found[name].view(np.uint8)):
             at = int(np.flatnonzero(array != found[name])[0])
             return f"{name}[{at}] is {found[name][at]:#x}, not {array[at]:#x}"

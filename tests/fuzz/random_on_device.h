@@ -79,6 +79,10 @@ template <class T> FN T sent_down(u32 m, T x, u32 n, u32 w) { return __shfl_down
 template <class T> FN T sent_across(u32 m, T x, u32 n, u32 w) { return __shfl_xor_sync(m, x, n, w); }
 FN u32 nth_bit(u32 mask, u32 n);
 template <class T> FN T sent_within(u32 m, T x, u32 n, u32) { return __shfl_sync(m, x, nth_bit(m, n)); }
+FN u32 together(bool p)
+{
+    return (u32)__syncthreads_count(p) | (u32)(__syncthreads_and(p) != 0) << 16 | (u32)(__syncthreads_or(p) != 0) << 17;
+}
 FN u32 ballot(u32 m, u32 x, u32, u32) { return __ballot_sync(m, x & 1); }
 FN u32 any_all(u32 m, u32 x, u32 n, u32) { return __any_sync(m, x == n) << 1 | __all_sync(m, x <= n); }
 template <class T> FN u32 alike(u32 m, T x, u32, u32) { return __match_any_sync(m, x); }

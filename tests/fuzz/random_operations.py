@@ -71,6 +71,7 @@ BFLOAT_FUNCTIONS = """
 bf b_add(bf, bf)   bf b_mul(bf, bf)   bf b_fma(bf, bf, bf)   bf b_min(bf, bf)   bf b_max(bf, bf)   bool b_lt(bf, bf)
 bf b_rn(f32)       bf b_rz(f32)       f32 b_float(bf)        u32 b_bits(bf)     bf b_of_bits(u32)  bf b_sub(bf, bf)
 """
+SCALARS = {f"same_{kind}": kind for kind in ("u32", "s32", "f32", "f64", "u64", "u16")}  # arguments by value
 BY_LANES = {
     "vadd": 2, "vsub": 2, "vaddss": 2, "vaddus": 2, "vsubss": 2, "vsubus": 2, "vavgu": 2, "vhaddu": 2, "vmaxs": 2,
     "vmaxu": 2, "vmins": 2, "vminu": 2, "vabsdiffs": 2, "vabsdiffu": 2, "vsads": 2, "vsadu": 2, "vabs": 1, "vabsss": 1,
@@ -116,6 +117,7 @@ def _of_whole(kind: str) -> list[tuple[str, str]]:
 def _of_float(kind: str) -> list[tuple[str, str]]:
     a = f"{{{kind}}}"
     made = [f"({a} {sign} {a})" for sign in "+-*/" for _ in range(2)]
+    made += [f"least(least({a}, {a}), {a})", f"most({a}, most({a}, {a}))", f"({kind})({a} < {a})"]
     made += [f"(-{a})", f"({{bool}} ? {a} : {a})", f"({a} * ({kind}){{#64}} + {a})", f"({a} + ({kind}){{#9}} / 4)"]
     letter, fma = ("f", "__fmaf") if kind == "f32" else ("d", "__fma")
     for way in WAYS:

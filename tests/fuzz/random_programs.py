@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from random_operations import FLOATS, WHOLE, operations
+from random_operations import FLOATS, SCALARS, WHOLE, operations
 
 NUMBERS = (
     "0.0", "-0.0", "1.0", "-1.5", "0.1", "3e38", "1e-40", "65504.0", "1e9", "-2147483648.5", "0.5", "1e-7",
 )  # fmt: skip
 LEAF = 0.18
+TOGETHER = "together"  # a question to the whole block
 DEEPEST = 3
 MATTER = {  # variables of each program by what it is about
     "words": ("u32", "u32", "s32", "s32", "bool"), "long": ("u64", "s64", "u32", "s32"),
@@ -26,7 +27,7 @@ MATTER = {  # variables of each program by what it is about
 
 @dataclass(frozen=True)
 class Piece:
-    """Text with a place {} for each part. kind : the type of its value; "" of a statement, "block" of a list of them."""
+    """Text with a place {} for each part. kind : the type of its value; "" of a statement, "block" of several."""
 
     kind: str
     text: str
@@ -310,7 +311,8 @@ class Author:
         self.callable.append(("s32", f"{choose}({{u32}}, {{u32}}, {{s32}})"))
 
     def steps(self, threads: int) -> Iterator[Step]:
-        scope = Scope([*self.variables, ("tid", "u32")], list(self.variables), memory=True)
+        common = [(f"m.{name}", kind) for name, kind in (*SCALARS.items(), ("group", "u32"))]
+        scope = Scope([*self.variables, ("tid", "u32"), *common], list(self.variables), memory=True)
         for _ in range(self.chance.randint(1, 3)):
             yield Step(self.block(scope, self.chance.randint(2, 6), 0), apart=self.chance.random() < 0.2)
             for _ in range(self.chance.randint(0, 3)):
@@ -321,6 +323,9 @@ class Author:
         name, kind = self.chance.choice(scope.assignable)
         if kind not in (*WHOLE, *FLOATS):
             name, kind = self.variables[-2]
+        if self.chance.random() < 0.1:
+            yield Step(Piece("", f"{self.variables[-2][0]}|?|{{}}", (self.value("bool", scope),)), TOGETHER)
+            return
         if threads % 32 or self.chance.random() < 0.4:
             at = f"(tid + {self.chance.randrange(threads)}) % {threads}u"
             yield Step(Piece("", f"sh.{kind}s[{at}] = {{}};", (self.value(kind, scope, 1),)))

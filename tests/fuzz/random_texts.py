@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from random_programs import Piece, RandomProgram, Step
+from random_operations import SCALARS
+from random_programs import TOGETHER, Piece, RandomProgram, Step
 
 HERE = Path(__file__).parent
 ARRAYS = {
@@ -30,11 +31,12 @@ def header(name: str) -> str:
 def device_text(program: RandomProgram) -> str:
     first = {"f16": "#define HALVES\n", "bf": "#define BFLOATS\n", "": ""}[program.halves]
     parameters = ", ".join(f"{kind}* {name}" for name, kind in ARRAYS.items())
+    parameters += "".join(f", {kind} {name}" for name, kind in SCALARS.items())
     lines = [
         first + header("on_device"), _between(program), f'extern "C" __global__ void random_program({parameters})',
         "{ __shared__ Shared sh; const u32 tid = threadIdx.x, group = blockIdx.x, groups = gridDim.x;",
         "const u32 all_threads = blockDim.x * gridDim.x;",
-        _memory({name: name for name in ARRAYS}), "Vars v; start(v, m, sh, tid); BARRIER;",
+        _memory({name: name for name in (*ARRAYS, *SCALARS)}), "Vars v; start(v, m, sh, tid); BARRIER;",
     ]  # fmt: skip
     for order, step in enumerate(program.steps):
         lines.append(_question(step) if step.asked else f"step{order}(v, m, sh, tid); BARRIER;")
@@ -44,6 +46,7 @@ def device_text(program: RandomProgram) -> str:
 def host_text(program: RandomProgram) -> str:
     threads = program.threads
     casts = {name: f"({kind}*)arrays[{i}]" for i, (name, kind) in enumerate(ARRAYS.items())}
+    casts |= {name: f"*({kind}*)arrays[{i}]" for i, (name, kind) in enumerate(SCALARS.items(), len(ARRAYS))}
     each = f"for (u32 tid = 0; tid < {threads}; tid++) {{ Vars& v = all[tid]; {_memory(casts)} "
     lines = [
         header("on_host"), header("halves"), header("warps"), _between(program),
@@ -61,9 +64,10 @@ def _between(program: RandomProgram) -> str:
     """What both texts have in common."""
     sums = " ".join(f"{one.split('_')[1]}* {one};" for one in SUMS)
     arrays = " ".join(f"{kind}* {name};" for name, kind in ARRAYS.items())
+    arrays += " ".join(f"{kind} {name};" for name, kind in SCALARS.items())
     signature = "(Vars& v, const Mem& m, Shared& sh, const u32 tid)"
     lines = [
-        header("meaning"), TABLES, f"struct Mem {{ {arrays} {sums} u64 thread, threads; }};",
+        header("meaning"), TABLES, f"struct Mem {{ {arrays} {sums} u64 thread, threads; u32 group; }};",
         f"struct Shared {{ u32 Add[8]; {' '.join(f'{kind} {kind}s[96];' for kind in SHARED)} }};",
         f"struct Vars {{ {' '.join(f'{kind} {name[2:]};' for name, kind in program.variables)} }};",
         *map(str, program.functions), f"FN void start{signature} {{ if (tid < 8) sh.Add[tid] = 0;",
@@ -83,10 +87,13 @@ def _between(program: RandomProgram) -> str:
 
 def _memory(names: dict[str, str]) -> str:
     values = [*names.values(), *(f"({one.split('_')[1]}*)({names['sums']} + {8 * i})" for i, one in enumerate(SUMS))]
-    return f"const Mem m = {{ {', '.join(values)}, (u64)group * (all_threads / groups) + tid, all_threads }};"
+    return f"const Mem m = {{ {', '.join(values)}, (u64)group * (all_threads / groups) + tid, all_threads, group }};"
 
 
 def _question(step: Step) -> str:
+    if step.asked == TOGETHER:
+        name, value = _words(step)
+        return f"{name} = together({value});"
     name, value, number, kind = _words(step)
     call = f"{name} = {step.asked}({{}}, ({kind})({value}), {number}, {step.width});"
     if isinstance(step.lanes, Piece):
@@ -97,6 +104,10 @@ def _question(step: Step) -> str:
 
 
 def _replayed(step: Step, each: str, threads: int) -> str:
+    if step.asked == TOGETHER:
+        name, value = _words(step)
+        counted = f"u32 count = 0; {each} count += (bool)({value}); }}"
+        return f"{{ {counted} {each} {name} = together(count, {threads}); }} }}"
     name, value, number, kind = _words(step)
     lanes = str(step.lanes) if isinstance(step.lanes, Piece) else f"{step.lanes:#x}u >> (tid & 31) & 1"
     call = f"{step.asked}(Lanes{{who[w], (int)tid & 31}}, x + 32 * w, n + 32 * w, {step.width})"

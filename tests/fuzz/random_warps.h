@@ -9,6 +9,7 @@ template <class T> T atomicXor(T* at, T x) { return changed(at, [x](T y) { retur
 template <class T> T atomicCAS(T* at, T from, T to) { return changed(at, [=](T y) { return y == from ? to : y; }); }
 FN u32 nth_bit(u32 mask, u32 n);
 
+FN u32 together(u32 count, u32 threads) { return count | (u32)(count == threads) << 16 | (u32)(count > 0) << 17; }
 struct Lanes { u32 mask; int own; };  // who takes part, and which of them asks
 template <class T> T sent(Lanes w, const T* x, const u32* n, u32 width)
 {
