@@ -1,10 +1,10 @@
 """Instructions on the GPU that is none: those of the mixes on the simulated SM."""
 
-
+import numpy as np
 from fake_device import ANSWERS, FACTS, FakeGpu, Launched, Truth, answers
 from fake_sm import Chain, Kind, played
 
-from warpbound.measure import costs, hong_kim, mixes, wgmma
+from warpbound.measure import costs, hong_kim, mixes, occupancy, wgmma
 from warpbound.measure.case import Record
 from warpbound.measure.instruction_mix import repeated
 from warpbound.measure.instruction_mix.banks import BANKS, conflicting
@@ -34,6 +34,14 @@ def _banks(gpu_: FakeGpu, x: Launched) -> float:
     conflicts = conflicting(FACTS.arch) * gpu_.truth.bank_conflict * (x.kernel == "banks_same")
     each = 1.0 / gpu_.truth.peaks["ffma"] + conflicts / 4
     return gpu_.stamps(int(x.args[0]), x.geometry, int(x.args[1]) * repeated(x.kernel) * max(1.0, x.warps * each))
+
+
+@answers("stay")
+def _stay(gpu_: FakeGpu, x: Launched) -> float:
+    """Blocks come in as others leave."""
+    of_an_sm = x.blocks // FACTS.sm_count
+    started = (np.arange(of_an_sm) // gpu_.resident(x.geometry) * (occupancy.STAY + 300.0))[:, None]
+    return gpu_.stamps_of(int(x.args[0]), started, started + occupancy.STAY)
 
 
 @answers("wgmma")

@@ -99,6 +99,9 @@ def test_gates_name_what_is_odd(summary: Summary) -> None:
     pins = 2.0 * summary.facts.memory_clock * summary.facts.memory_bus / 8 / 1e9
     found["dram_achievable_bandwidth"] = [("stream", Found(0.9 * pins, "GB/s"))]
     assert quality.gates(replace(summary, found=found, figures=good)) == []
+    good["occupancy: not as asked [asked: held]"] = {"7": 6}
+    (line,) = quality.gates(replace(summary, found=found, figures=good))
+    assert "6 where 7 were asked for" in line
 
 
 def test_the_command_writes_the_page(fake_run: Run, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from warpbound.measure import (
     instruction_mix,
     loaded_latency,
     mixes,
+    occupancy,
     synthetic_family,
 )
 from warpbound.measure.case import SHARES, Found
@@ -108,6 +109,15 @@ def test_instructions(summary: Summary, name: str) -> None:
     for chains_, warps in table[name]["needed warps"].items():
         wanted = TRUTH.latencies[name] * TRUTH.peaks[name] / int(chains_)  # Little's law, whole warps of a scheduler
         assert warps == min(n for n in instruction_mix.QUICK_WARPS if n % 4 == 0 and n >= wanted)
+
+
+def test_shared_memory_holds_the_blocks_asked_for(summary: Summary) -> None:
+    assert summary.figures["occupancy: not as asked [asked: held]"] == {}
+    rows = summary.figures["occupancy: blocks [asked, bytes of each, held, held with 256 B more]"]
+    assert isinstance(rows, list)
+    assert {asked: (held, more) for asked, _, held, more in rows} == {
+        n: (n, None if n == 1 else n - 1) for n in occupancy.BLOCKS
+    }
 
 
 def test_register_banks(summary: Summary) -> None:

@@ -21,7 +21,7 @@ THROTTLED = {0x4: "power limit", 0x8: "hardware slowdown", 0x20: "too hot", 0x40
 def gates(summary: Summary) -> list[str]:
     """One line per gate that was not passed, or that the data do not allow to ask."""
     lines = []
-    for gate in (_clock, _pins, _conflict, _little):
+    for gate in (_clock, _pins, _conflict, _little, _blocks):
         try:
             line = gate(summary)
         except (ArithmeticError, LookupError, TypeError, ValueError) as failed:  # data that nobody foresaw
@@ -99,3 +99,9 @@ def _little(summary: Summary) -> str:
     if low <= ratio <= high:
         return ""
     return f"Gate: 90 % of the chased peak need {ratio:.2f} times the loads of Little's law; about 1.3 are usual."
+
+
+def _blocks(summary: Summary) -> str:
+    wrong: Any = summary.figures.get("occupancy: not as asked [asked: held]") or {}
+    said = ", ".join(f"{held} where {asked} were asked for" for asked, held in wrong.items())
+    return f"Gate: shared memory holds other numbers of blocks on an SM ({said})." if wrong else ""

@@ -18,6 +18,7 @@ from warpbound.measure import (
     launch,
     loaded_latency,
     mixes,
+    occupancy,
     one_block,
     pointer_chase,
     shared_patterns,
@@ -33,6 +34,7 @@ from warpbound.measure.texts import prelude
 
 MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most comes first
     "pointer_chase": pointer_chase,
+    "occupancy": occupancy,
     "stream": stream,
     "launch": launch,
     "instruction_mix": instruction_mix,
