@@ -99,6 +99,15 @@ def test_wide_subtraction_through_two_words(a, b):
     assert word(low, 4) | word(high, 5) << 32 == (a - b) & M64
 
 
+@sampled(st.integers(0, M64), st.integers(0, M64), st.integers(0, M64))
+def test_sums_of_three_pairs_carry_twice(a, b, c):
+    start = {2 * i + part: value >> 32 * part & M32 for i, value in enumerate((a, b, c)) for part in range(2)}
+    x = execute("IADD3.64 R8, P0, P1, R0, R2, R4", start, arch=120)
+    assert (pair(x, 8), flag(x, 0) + flag(x, 1)) == ((a + b + c) & M64, a + b + c >> 64)
+    x = execute("IADD3.64 R8, P0, PT, R0, R2, RZ", start, arch=120)
+    assert (pair(x, 8), flag(x, 0)) == ((a + b) & M64, a + b > M64)
+
+
 @sampled(WORDS, WORDS, st.integers(0, M64), FLAGS)
 def test_imad_wide(a, b, c, carry):
     start = {0: a, 1: b, 2: c & M32, 3: c >> 32}

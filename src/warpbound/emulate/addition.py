@@ -9,7 +9,6 @@ import numpy as np
 
 from warpbound.emulate import packed
 from warpbound.emulate.operand_access import (
-    FALSE,
     Read,
     Site,
     constant,
@@ -17,7 +16,6 @@ from warpbound.emulate.operand_access import (
     predicate,
     raw,
     raw_pair,
-    unsupported,
     wide,
     write_pair,
     write_predicate,
@@ -155,24 +153,23 @@ def add_wide(here: Site) -> Handler:
 
 
 def _add_wide_carrying(here: Site) -> Handler:
-    """The same with a carry in or out; -x as ~x + 1 in 65 bits."""
-    if len(here.predicates_out) > 1:
-        raise unsupported(here.instruction, " with two carries")
+    """The same with carries in or out; -x as ~x + 1 in 65 bits."""
     turned = [one.kind != "immediate" and (one.negate or one.invert) for one in here.sources]
     reads = [raw_pair(one, here) for one in here.sources]
     more = [constant(_U64(1)) for one in here.sources if one.negate and one.kind != "immediate"]
     more += [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
     write = write_pair(here.output)
-    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+    outs = [write_predicate(one) for one in here.predicates_out]
 
     def handler(x: State) -> None:
         terms = [np.invert(read(x)) if inverted else read(x) for read, inverted in zip(reads, turned, strict=True)]
-        total, carry = terms[0], FALSE
+        total, carries = terms[0], np.uint8(0)
         for term in (*terms[1:], *(read(x) for read in more)):
             total = total + term
-            carry = carry | (total < term)
+            carries = carries + (total < term)
         write(x, total)
-        out(x, carry)
+        for least, out in enumerate(outs, start=1):
+            out(x, carries >= least)
 
     return handler
 
