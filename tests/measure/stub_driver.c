@@ -16,7 +16,8 @@
 #define KEPT (1 << 20)  // bytes of a copy that are really made
 
 // The environment makes it another GPU: STUB_COUNT of them (CUDA_VISIBLE_DEVICES leaves some of them), STUB_NAME,
-// STUB_SMS, STUB_MIB of memory, STUB_CAPABILITY (86 for 8.6); and makes things go wrong: STUB_FAILS="CALL STATUS",
+// STUB_SMS, STUB_MIB of memory, STUB_CAPABILITY (86 for 8.6), STUB_LAYOUT=7 (the newest file of machine code that it
+// reads is CUDA 12's); and makes things go wrong: STUB_FAILS="CALL STATUS",
 // STUB_HANGS=KERNEL, STUB_TRAPS=KERNEL (an illegal address, after which nothing works), STUB_SLOWS=N (after so many looks
 // at the clock it is a quarter lower).
 static long set_to(const char *name, long otherwise) { return getenv(name) ? atol(getenv(name)) : otherwise; }
@@ -121,6 +122,7 @@ static const Elf64_Shdr *section(const char *image, const char *name) {
 CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image) {
     IN_CONTEXT;
     if (memcmp(image, ELFMAG, SELFMAG)) return bad(CUDA_ERROR_INVALID_IMAGE, "no ELF file");
+    if (((const unsigned char *)image)[EI_ABIVERSION] > set_to("STUB_LAYOUT", 255)) return CUDA_ERROR_INVALID_IMAGE;
     const Elf64_Ehdr *head = image;
     const Elf64_Shdr *every = (const void *)((const char *)image + head->e_shoff);
     size_t size = head->e_shoff + (size_t)head->e_shnum * head->e_shentsize;
