@@ -7,21 +7,23 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis import certainty
+from warpbound.analysis import certainty, work_of
 from warpbound.analysis.accuracy import ANY, Form, form
-from warpbound.analysis.case import Settings
+from warpbound.analysis.case import Settings, case_of
 from warpbound.analysis.certainty import (
     CLASSES,
     CLOCK,
     EDGE,
     EDGE_OF_L2,
     FORM,
+    IN_STEP,
     SAG,
     binds,
     sagged,
     with_clock,
     with_form,
 )
+from warpbound.analysis.timing import by_parameters
 from warpbound.headline import predict_launch
 from warpbound.headline.stations import QUEUES
 from warpbound.headline.streams import workload
@@ -103,6 +105,49 @@ def test_arithmetic_feels_the_clock_and_says_so():
     assert assumed["time_interval_s"][0] == pytest.approx(given["time_interval_s"][0])
     assert CLOCK in {doubt["parameter"] for doubt in assumed["doubts"]}
     assert CLOCK not in {doubt["parameter"] for doubt in given["doubts"]}
+
+
+# ---------------------------------------------------------------- warps that wait together
+
+ROUNDS = """extern "C" __global__ void rounds(float* to, const float* x, int n) {
+    float sum = 0.0f;
+    #pragma unroll 1
+    for (int i = 0; i < n; ++i) {
+        float a = x[(blockIdx.x * n + i) * blockDim.x + threadIdx.x], v = a, w = a + 1.0f;
+        for (int k = 0; k < 128; ++k) { v = v * a - 1.0f; w = w * a - 2.0f; }
+        sum += v + w;
+        BETWEEN
+    }
+    to[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}"""
+
+
+def looping(between: str = "", rounds: int = 40, blocks: int = 864, clock: float = 1410.0):
+    program = warpbound.compile(ROUNDS.replace("BETWEEN", between), A100)
+    arrays = {"to": np.zeros(256 * blocks, np.float32), "x": np.zeros(256 * blocks * rounds, np.float32), "n": rounds}
+    launch = warpbound.launch(grid=blocks, block=256, args=arrays)
+    case = case_of(program, A100, launch, Settings(clock=clock))
+    work = work_of(case)
+    return case, work, by_parameters(case, work)
+
+
+@pytest.mark.parametrize("blocks, rounds_of_blocks", [(864, 1), (2592, 3)])
+def test_the_interval_reaches_the_time_of_warps_that_wait_together(blocks, rounds_of_blocks):
+    """The pipe's time, and one wait of a warp for each round of its loop."""
+    case, work, found = looping(blocks=blocks)
+    assert found.bottleneck == "fma"
+    waits = sum(work.whole.parts[level] for level in ("l1", "l2", "dram")) / case.clock_hz
+    together = found.costs["fma"] * blocks / 108 + rounds_of_blocks * waits
+    assert waits * rounds_of_blocks > 0.03 * found.time_s
+    assert together <= found.interval[1] < 1.02 * together
+    assert found.doubts[IN_STEP] == pytest.approx(np.log(together / found.time_s) / 1.28 * found.time_s)
+    assert found.interval[0] > 0.95 * found.time_s  # only slower
+
+
+def test_warps_that_wait_once_or_at_barriers_are_not_in_doubt():
+    assert IN_STEP not in looping("__syncthreads();")[2].doubts
+    assert IN_STEP not in looping(rounds=1)[2].doubts
+    assert IN_STEP not in stream().doubts
 
 
 # ---------------------------------------------------------------- the form

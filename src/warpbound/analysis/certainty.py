@@ -21,6 +21,7 @@ from warpbound.workload import Memory
 
 CLOCK = "the clock under load"
 FORM = "the form of the model"
+IN_STEP = "whether warps wait for their loads together"
 SAMPLED = "the traffic of blocks that were not sampled"
 SAG = 0.15       # assumed: by how much the clock falls below boost in one of ten launches whose clock is not given
 LEAST = 0.015    # no edge is nearer to the time, before measured launches widen or narrow it: scatter of timing itself
@@ -52,10 +53,15 @@ def sagged(clock: str | float | None, clock_hz: float) -> float | None:
 
 def with_clock(found: LaunchPrediction, slower_s: float) -> LaunchPrediction:
     """The interval's upper edge, and the doubts, with those of a clock at which the launch takes `slower_s`."""
+    return with_slower(found, slower_s, CLOCK)
+
+
+def with_slower(found: LaunchPrediction, slower_s: float, why: str) -> LaunchPrediction:
+    """The interval's upper edge, and the doubts, with what makes the launch take `slower_s`."""
     low, high = found.interval
     shift = math.log(max(1.0, slower_s / found.time_s))
     edge = found.time_s * math.exp(math.hypot(math.log(high / found.time_s), shift))
-    doubts = found.doubts | {CLOCK: shift / INTERVAL * found.time_s}
+    doubts = found.doubts | {why: shift / INTERVAL * found.time_s}
     return replace(found, interval=(low, edge), doubts=doubts)
 
 

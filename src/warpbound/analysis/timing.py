@@ -10,11 +10,13 @@ from warpbound.headline import LaunchPrediction, predict_launch
 from warpbound.headline.many import Asked, launch_seconds
 from warpbound.headline.parameters import relatives
 from warpbound.headline.stations import FAR, HOT
+from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction
 from warpbound.workload import Workload
 
 NOTE = "time by flow balance with parameters fitted on streams"
+MORE_THAN_ONCE = 2  # waits for loads
 LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
 _PARTS = {"block start": "launch", HOT: "l2", FAR: "l2"}  # the chip's blocks, updates of one address, and crossings
 
@@ -53,7 +55,7 @@ def by_parameters(case: Case, work: Work, resident_blocks: float | None = None) 
     held = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
     found = _renamed(_predicted(case, work.whole, held, case.blocks))
     found = _sampled(_doubted(found, case, work, held), case, work, held)
-    found = _at_least(found, case, work)
+    found = _in_step(_at_least(found, case, work), case, work, held)
     slow_hz = certainty.sagged(case.settings.clock, case.clock_hz)
     return found if slow_hz is None else certainty.with_clock(found, _at_clock(case, work, held, slow_hz))
 
@@ -70,6 +72,21 @@ def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> La
     if cold is not None:
         found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1))
     return found
+
+
+def _in_step(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
+    """The interval reaches what the time would be if all warps of an SM did their arithmetic, then waited, together.
+
+    Source   corpus `intensities`: a round of a loop takes the pipe's time and about one latency of DRAM on four boards.
+    Omits    barriers, which make warps wait in any case; the last round, after which nothing is waited for.
+    """
+    whole = work.whole
+    if certainty.CLASSES[found.bottleneck] != "sm" or round(whole.barriers) or len(whole.phases) < MORE_THAN_ONCE:
+        return found
+    each = (case.blocks or 1) / case.place.active_sms
+    waits = sum(whole.parts.get(level, 0.0) for level in LEVELS) / case.clock_hz
+    together = each * found.costs[found.bottleneck] + max(1.0, each / held) * waits
+    return certainty.with_slower(found, together, certainty.IN_STEP)
 
 
 def _sampled(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
