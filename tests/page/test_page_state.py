@@ -73,3 +73,17 @@ def test_text_that_grows_without_end() -> None:
     with pytest.raises(InputError, match="more than"):
         unpacked(bomb)
     assert LONGEST_IN_ADDRESS < 4096  # a longer address is not told to the server
+
+
+@pytest.mark.parametrize("source", ["example:none", "paper:x/9", "<b>", "bare", "text:eJw", "example:saxpy"])
+def test_what_an_address_asks_for_in_vain_stands_in_the_lists(source: str) -> None:
+    """Else Dash puts nothing in its place, and no answer could name it."""
+    pytest.importorskip("dash")
+    from warpbound.page.layout import PASTED, asking
+
+    fields, *_ = asking(State(source=source, gpu="none"), {}).children
+    lists = {field.children[1].id: field.children[1] for field in fields.children}
+    assert lists["source"].value == (PASTED if source.startswith("text:") else source)
+    assert lists["gpu"].value == "none"
+    for one in lists.values():
+        assert [option["value"] for option in one.options].count(one.value) == 1

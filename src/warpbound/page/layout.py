@@ -17,13 +17,15 @@ FIELDS = {  # of a launch: name -> label, example
     "smem": ("Dynamic shared memory, B", "0"),
 }
 PASTED = "pasted"
+TEXTS = ("text", "here")  # kinds of sources that are no choice of the list
+LONGEST_NAME = 60  # of what an address asks for in vain
 ACCEPTED = ".cu,.cuh,.ptx,.sass,.txt"
 GRAPHS = (1, 2)
 
 
 def page(state: State, brought: dict[str, str]) -> Any:
     """The whole page as a state has it; `brought` is the launch that the source itself brings."""
-    pasted = state.source if state.source.partition(":")[0] in ("text", "here") else ""
+    pasted = state.source if state.source.partition(":")[0] in TEXTS else ""
     return html.Div(
         [
             *(dcc.Store(id=name) for name in ("question", "settled", "seen", "drawn", "theme", "pasted", "uploaded")),
@@ -37,7 +39,7 @@ def page(state: State, brought: dict[str, str]) -> Any:
 
 def asking(state: State, brought: dict[str, str]) -> Any:
     """The question's fields; `brought` shows through where they are empty."""
-    source = state.source if state.source.partition(":")[0] in ("example", "paper", "bare") else PASTED
+    source = PASTED if state.source.partition(":")[0] in TEXTS else state.source
     chosen = [
         _labelled("source", "Kernel or workload", _choice("source", _kernels(), source)),
         _labelled("gpu", "GPU", _choice("gpu", _boards(), state.gpu)),
@@ -164,7 +166,10 @@ def _text(name: str, value: str, placeholder: str) -> Any:
 
 
 def _choice(name: str, options: list[dict[str, str]], value: str) -> Any:
-    return dcc.Dropdown(id=name, options=options, value=value, clearable=False)
+    """A list to choose from; what an address asks for in vain stands there too, so that the answer can name it."""
+    known = any(one["value"] == value for one in options)
+    asked = [] if known else [{"label": value[:LONGEST_NAME] or "-", "value": value}]
+    return dcc.Dropdown(id=name, options=[*asked, *options], value=value, clearable=False)
 
 
 def _kernels() -> list[dict[str, str]]:
