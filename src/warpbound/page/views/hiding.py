@@ -18,6 +18,7 @@ from warpbound.page.views.records import Drawn, Values, inputs
 from warpbound.predict import Place, throughput
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
+from warpbound.report.figures.throughput import VOLKOV
 from warpbound.report.words import RESOURCE_WORDS, amount
 
 BARE_MIX = mixes.Mix(24.0, 4.0, 368.0, 6.0, 0.0814, 4.0, 4.0)
@@ -79,10 +80,12 @@ def _hidden(subject: Subject) -> Drawn:
     found = throughput(work, Place(subject.gpu, x.clock_hz, x.warps_per_sm, busy_sms(x)), warps)
     limits = {name: limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
     scaled: dict[str, Real] = {name: THOUSAND * limit for name, limit in limits.items()}
+    source = f"{VOLKOV}, sections 3.6, 3.7 and 4.1"
     curves: dict[str, tuple[Any, Any]] = {"volkov_2016": (warps, THOUSAND * np.asarray(found.rate))}
     if can_time(subject):
         scaled = _as_listed(quick_bounds(subject), warps / x.warps_per_sm)
         curves = {"warpbound": quick_curve(subject)} | curves
+        source += "; the bounds as warpbound's own prediction charges them"
     bounds = Bounds(UNIT, {name: np.broadcast_to(limit, warps.shape) for name, limit in scaled.items()})
     at, rate = next(iter(curves.values()))
     here = figures.Here(float(x.warps_per_sm), float(np.interp(x.warps_per_sm, at, rate)))
@@ -91,7 +94,7 @@ def _hidden(subject: Subject) -> Drawn:
         f"{x.warps_per_sm:.0f} of {most:.0f} warps per SM reach {amount(here.y)} warps per 1000 cycles and SM; "
         f"of the bounds {RESOURCE_WORDS.get(binds, binds)} is the tightest.",
     )
-    return Drawn(figures.throughput_against_occupancy(warps, bounds, curves, here), words)
+    return Drawn(figures.throughput_against_occupancy(warps, bounds, curves, here, source), words)
 
 
 def _as_listed(cycles: Mapping[str, float], share: Real) -> dict[str, Real]:
