@@ -1,6 +1,7 @@
 """The runner and the command: what stops goes on, what is refused is told, clocks and noise are watched."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -81,12 +82,32 @@ def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:
     assert [r for r in raw.records if r.axes["kernel"] == "small_scale"]
 
 
+def test_kernels_without_machine_code_cost_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the corpus that an older compiler cannot make, at the beginning."""
+    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(corpus, "array", lambda fill: np.zeros(1, np.uint8))
+    first = list(dict.fromkeys(case.run.kernel for case in suite.plan(("corpus",), FACTS, "quick")[0].cases))[:2]
+    whole, told = cubins(), list[str]()
+    gone = {kernel.partition(":")[0] for kernel in first}
+    code = replace(whole, code={name: one for name, one in whole.code.items() if name not in gone})
+    (raw,) = run(FakeGpu(), code, Order(("corpus",), "quick", tmp_path), told.append)
+    refused = [line for line in told if "there is no machine code" in line]
+    assert len(refused) == 2 * HOPELESS
+    assert len(raw.records) > 400
+
+
 def test_many_refused_cases_end_a_mechanism(tmp_path: Path) -> None:
     device, told = Refusing(), list[str]()
     device.refused = ("small_scale",)
     (raw,) = run(device, cubins(), Order(("launch",), "full", tmp_path), told.append)
     assert [r for r in raw.records if r.axes["kernel"] == "empty"]
-    assert sum("small_scale" in line for line in told) == HOPELESS
+    assert sum("kernel=small_scale" in line for line in told) == HOPELESS
+    assert "launch: 8 cases in a row of small_scale did not run; it is left out." in told
+    device.refused = ("small_scale", "empty", "store_one", "when")
+    told.clear()
+    with pytest.raises(InputError, match="nothing could be measured"):
+        run(device, cubins(), Order(("launch",), "full", tmp_path / "none"), told.append)
+    assert sum("cuLaunchKernel" in line for line in told) < 3 * HOPELESS + 3
 
 
 def test_memory_is_given_back(fake_run: Run) -> None:

@@ -5,6 +5,7 @@ import math
 import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -23,7 +24,8 @@ from warpbound.measure.suite import Planned, plan
 FORMAT = 2
 SAVE_EVERY_S = 10.0
 TELL_EVERY_S = 2.0
-HOPELESS = 8  # cases of a mechanism refused in a row: it is left
+HOPELESS = 8  # cases of a kernel refused in a row: it is left
+KERNELS = 4   # times as many of a mechanism, none between them that ran: it is left
 Tell = Callable[[str], None]
 
 
@@ -94,21 +96,40 @@ def _mechanism(bench: Bench, part: Planned, order: Order, progress: "_Progress")
         name, sms = _board(before.device)
         raise InputError(f"{path} was measured on another GPU ({name}, {sms} SMs).", "Choose another -o.")
     sheet = _Sheet(part.mechanism, bench, order.effort, path, before)
-    failures = 0
+    patience = _Patience(part.mechanism, progress.tell)
     try:
         for case, seconds in zip(part.cases, part.each, strict=True):
-            if not sheet.has(case) and failures < HOPELESS and not progress.over:
-                failed = _try(bench, part.mechanism, case, sheet)
-                failures = failures + 1 if failed else 0
-                if failed:
-                    progress.tell(f"{part.mechanism}, {case.key}: {failed}")
-                if failures == HOPELESS:
-                    progress.tell(f"{part.mechanism}: {HOPELESS} cases in a row did not run; its others are left out.")
+            if not sheet.has(case) and patience.allows(case) and not progress.over:
+                patience.note(case, _try(bench, part.mechanism, case, sheet))
                 sheet.save_now_and_then()
             progress.step(part.mechanism, seconds, measured=sheet.has(case))
     finally:
         raw = sheet.save()
     return raw
+
+
+class _Patience:
+    """What did not run, and when to stop trying: a kernel after HOPELESS cases in a row, a mechanism after several such
+    kernels with nothing in between that ran."""
+
+    def __init__(self, mechanism: str, tell: Tell) -> None:
+        self._mechanism, self._tell, self._in_a_row = mechanism, tell, 0
+        self._of_kernel: Counter[str] = Counter()
+
+    def allows(self, case: Case) -> bool:
+        return self._of_kernel[case.run.kernel] < HOPELESS and self._in_a_row < KERNELS * HOPELESS
+
+    def note(self, case: Case, failed: str | None) -> None:
+        kernel = case.run.kernel
+        self._in_a_row = self._in_a_row + 1 if failed else 0
+        self._of_kernel[kernel] = self._of_kernel[kernel] + 1 if failed else 0
+        if not failed:
+            return
+        self._tell(f"{self._mechanism}, {case.key}: {failed}")
+        if self._in_a_row == KERNELS * HOPELESS:
+            self._tell(f"{self._mechanism}: {self._in_a_row} cases in a row did not run; its others are left out.")
+        elif self._of_kernel[kernel] == HOPELESS:
+            self._tell(f"{self._mechanism}: {HOPELESS} cases in a row of {kernel} did not run; it is left out.")
 
 
 def _board(facts: Facts) -> tuple[str, int]:
