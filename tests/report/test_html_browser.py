@@ -133,6 +133,7 @@ def test_nothing_is_cut_off_at_the_side(browser: Any, report: Path, width: int) 
         )
         assert cut == []
         assert opened.page.evaluate(MET) == []
+        assert opened.page.get_by_role("region", name="Machine code").count() == 1
         lines = "[...document.querySelectorAll('.listing tr')].map(row => row.offsetHeight)"
         assert max(opened.page.evaluate(lines)) < 40  # one line of code, which is scrolled to where it is long
 

@@ -101,5 +101,6 @@ def annotated(entry: dict[str, Any]) -> Any:
         "cycle: issue along the path of one warp, * on its critical path; stall: cycles before the next instruction; "
         "w, r: scoreboard raised until the result is written, until the operands are read; wait: scoreboards awaited."
     )
-    table = html.Div(html.Table([head, html.Tbody(rows)]), className="scroll listing", tabIndex="0")
+    spoken: Any = {"role": "region", "aria-label": "Machine code"}
+    table = html.Div(html.Table([head, html.Tbody(rows)]), className="scroll listing", tabIndex="0", **spoken)
     return html.Div([html.P(legend, className="dim"), table])
