@@ -8,7 +8,8 @@ from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, s
 from warpbound.measure.device import Facts
 
 LENGTHS = tuple(1 << k for k in range(7, 15))  # FFMA in the loop; 16 B each
-INSTRUCTIONS = 1 << 17  # executed by every warp
+INSTRUCTIONS = 1 << 17  # executed by every warp at least
+TURNS = 40              # of the loop at least: the first one may fetch all of it from far away
 WARPS = (1, 4, 16)
 CHAINS = 4
 
@@ -36,19 +37,25 @@ def _kernel(length: int) -> str:
 """
 
 
+def turns(length: int) -> int:
+    """Of the loop."""
+    return max(TURNS, INSTRUCTIONS // length)
+
+
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
     """Length x warps per SM."""
     for length in LENGTHS:
         for warps in WARPS:
-            args = ("stamps", np.int32(INSTRUCTIONS // length), np.float32(0.0), np.float32(1.0))
+            args = ("stamps", np.int32(turns(length)), np.float32(0.0), np.float32(1.0))
             step = Step(f"straight_{length}", (facts.sm_count,), 32 * warps, args)
             axes: dict[str, Axis] = {"length": length, "warps": warps}
-            yield Case(axes, step, "stamps", (stamps_of(step.warps),), seconds=3e-4)
+            yield Case(axes, step, "stamps", (stamps_of(step.warps),), seconds=5e-4)
 
 
 def per_instruction(record: Record) -> float:
     """Cycles of one SM for one instruction of one warp."""
-    return float(record.value["duration"]) / (INSTRUCTIONS * float(record.axes["warps"]))
+    length = int(record.axes["length"])
+    return float(record.value["duration"]) / (turns(length) * length * float(record.axes["warps"]))
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
