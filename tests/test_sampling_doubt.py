@@ -1,6 +1,7 @@
 """The error of a sample's traffic widens the interval of the time."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from warpbound.headline import LaunchPrediction
 from warpbound.headline.launch import INTERVAL
 from warpbound.memory.records import Errors
 from warpbound.workload import Memory, Workload
+from warpbound.workload.dynamic import Sample, sampling_error
 
 GATHER = """
 extern "C" __global__ void gather(const int* start, const int* at, const float* x, float* y) {
@@ -65,3 +67,40 @@ def test_the_interval_of_uneven_gathers_is_wider(monkeypatch):
     monkeypatch.setattr(certainty, "with_sampling", lambda timed, less, more: timed)
     low, high = warpbound.analyze(program, "a100-sxm-80gb", launch)["time_interval_s"]
     assert found["time_interval_s"][0] < low < high < found["time_interval_s"][1]
+
+
+GROWING = """
+extern "C" __global__ void triangle(const float* a, float* sums, int n) {
+    int row = blockIdx.x;
+    float sum = 0.0f;
+    #pragma unroll 1
+    for (int column = threadIdx.x; column <= row; column += 32) sum += a[(long long)row * n + column];
+    sums[row * 32 + threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("board", ["t4", "h200"])
+@pytest.mark.parametrize("rows", [2000, 6000])
+def test_work_that_grows_along_the_grid_is_as_well_known_as_is_said(board, rows):
+    """The blocks of one SM lie to one side of a grid of 2000: on a T4 they are 30 % heavier than the mean."""
+    arrays = {"a": f"f32[{rows * rows}]:zeros", "sums": f"f32[{32 * rows}]:zeros", "n": rows}
+    program = warpbound.compile(GROWING, board)
+    result = warpbound.analyze(program, board, warpbound.launch(grid=rows, block=32, args=arrays))
+    adds = sum(row + 1 for row in range(rows))
+    error = result["sample"]["sampling_error"]
+    assert 0 < error < 0.06
+    assert result["flop"]["fp32"] == pytest.approx(adds, rel=2 * error)
+
+
+@pytest.mark.parametrize("slope, offset", [(0.0, 0), (1.0, 0), (1.0, 3000), (-1.0, 3000)])
+def test_a_drift_counts_by_how_far_the_sample_lies_off(slope, offset):
+    blocks = 5000 + offset + 100 * np.arange(-8, 9)
+    issued = np.round(9000 + slope * (blocks - 5000) + np.tile([-30, 30], 9)[:17]).astype(np.int64)
+    trace = SimpleNamespace(
+        blocks=blocks, of_blocks=10001, executed=issued[:, None], warps=np.stack([blocks, 0 * blocks], axis=1)
+    )
+    found = sampling_error(trace, Sample(blocks, np.full(17, 10001 / 17)))
+    chance = issued.std(ddof=1) / np.sqrt(17) * np.sqrt(1 - 17 / 10001)
+    assert found == pytest.approx(np.hypot(chance, slope * offset) / issued.mean(), rel=0.02)

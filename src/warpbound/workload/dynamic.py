@@ -15,6 +15,7 @@ from warpbound.workload.paths import line_span
 from warpbound.workload.records import Memory, Workload
 
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
+_BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def usual(trace: Trace, chosen: Sample) -> NDArray[np.int64]:
 def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     """Standard error of the mean instructions of a block, as a fraction of it; 0 where every block was executed.
 
-    None with fewer than two blocks that stand for others.
+    Where work grows along the grid, what blocks that lie to one side tell wrong of it is part of that. None with fewer
+    than two blocks that stand for others.
     """
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0
@@ -73,7 +75,20 @@ def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     if len(each) < 2 or not each.any():
         return None
     unseen = 1 - len(trace.blocks) / trace.of_blocks
-    return float(each.std(ddof=1) / each.mean() * np.sqrt(unseen / len(each)))
+    chance = float(each.std(ddof=1) * np.sqrt(unseen / len(each)))
+    if chance == 0:
+        return 0.0
+    return float(np.hypot(chance, _drift(inner, each) * (inner.mean() - (trace.of_blocks - 1) / 2)) / each.mean())
+
+
+def _drift(blocks: NDArray[np.int64], each: NDArray[np.float64]) -> float:
+    """Instructions by which each block has more than the one before it; 0 where chance would show as much."""
+    at = blocks - blocks.mean()
+    spread = float(at @ at)
+    slope = float(at @ each) / spread
+    rest = each - each.mean() - slope * at
+    by_chance = np.sqrt(float(rest @ rest) / (max(1, len(each) - 2) * spread))
+    return slope if len(each) > 2 and abs(slope) > _BEYOND_CHANCE * by_chance else 0.0
 
 
 def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
