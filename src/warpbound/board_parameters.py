@@ -57,7 +57,7 @@ PARAMETERS: dict[str, Parameter] = {
     "dram_latency": Parameter("unloaded load latency, in cycles at latency_clock", ("cycle",), 10),
     "latency_clock": Parameter("SM clock at which the latencies hold", _CLOCK, 10),
     "l2_size": Parameter("L2 cache", _SIZE, 20),
-    "l2_reach": Parameter("share of L2 that holds different data when all SMs read; 1 where not given", ("1",)),
+    "l2_reach": Parameter("share of an L2 of one side that holds different data; 1 where not given", ("1",)),
     "l2_bandwidth": Parameter("L2 read rate of the chip, at boost unless noted", _RATE, 20),
     "l2_shared_read_bandwidth": Parameter("of lines that all SMs ask for at once; l2_bandwidth if absent", _RATE),
     "l2_far_bandwidth": Parameter("of lines that the reader's side of L2 lacks; l2_bandwidth if absent", _RATE),

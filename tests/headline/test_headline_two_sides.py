@@ -12,7 +12,7 @@ from warpbound.adapt.resources import demand, eased, far_bandwidth
 from warpbound.headline import predict_launch
 from warpbound.headline.doubts import ONE_SOURCE, of_quantity, spread
 from warpbound.headline.parameters import known
-from warpbound.headline.stations import FAR, Launched, block, flow, loads
+from warpbound.headline.stations import FAR, Launched, block, flow, in_the_way, loads
 from warpbound.headline.streams import from_l2, workload
 from warpbound.latency import memory_latency
 from warpbound.machine import gpu, override
@@ -122,3 +122,18 @@ def test_the_share_is_of_what_l2_answers():
     assert Memory(l2_sectors_read=10, dram_bytes_read=160, l2_sectors_far=2).far_share == 0.4
     assert Memory().far_share == Memory(l2_sectors_read=10, dram_bytes_read=320, l2_sectors_far=2).far_share == 0
     assert np.isclose(Memory(l2_sectors_read=10, l2_sectors_far=2).scaled(3).far_share, 0.2)
+
+
+def test_what_dram_sends_costs_l2_as_much_as_dram_is_busy():
+    """The square of its share of the time, as in an A100: 0.1, 0.25 and all at 0.4, 0.6 and 1.1 of L2's time."""
+    reads = launched().work.memory
+    part = [float(in_the_way(replace(reads, dram_bytes_read=1e6, dram_bytes_written=0.0), b, 1.0)) for b in
+            (0.0, 0.37, 0.63, 1.0, 1.14)]  # fmt: skip
+    assert part == pytest.approx([0.0, 0.137, 0.397, 1.0, 1.0], abs=1e-3)
+
+
+def test_what_drives_out_changed_sectors_costs_in_full():
+    memory = replace(launched().work.memory, dram_bytes_read=1e6)
+    part = [float(in_the_way(replace(memory, dram_bytes_written=w), 0.5, 1.0)) for w in (0.0, 0.5e6, 1e6, 2e6)]
+    assert part == pytest.approx([0.25, 0.625, 1.0, 1.0])
+    assert float(in_the_way(memory, 0.0, 0.0)) >= 0.0  # no L2, no DRAM

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from warpbound.isa.limits import limits
 from warpbound.machine import gpu
 from warpbound.memory import sectored_lru
-from warpbound.memory.caches import INDEX, READ, UPDATE, WRITE, Cache, Stream, estimate, exact, l1, l2, sided_l2
+from warpbound.memory.banks import tag_bank
+from warpbound.memory.caches import READ, UPDATE, WRITE, Cache, Stream, estimate, exact, l1, l2
 from warpbound.memory.hierarchy import facts
-from warpbound.memory.reuse import distances_at_end, locality, pages, previous, stack_distances, survival
+from warpbound.memory.reuse import distances_at_end, locality, pages, previous, stack_distances
 
 
 def stream(sectors, kinds=None, places=None):
@@ -28,7 +29,7 @@ def by_dictionary(accesses, cache):
     rows = zip(accesses.sector.tolist(), accesses.kind.tolist(), accesses.place.tolist(), strict=True)
     for sector, kind, place in rows:
         line = sector // 4
-        home = sets.setdefault((place, int(INDEX[cache.index](np.array([line]), cache.sets)[0])), OrderedDict())
+        home = sets.setdefault((place, int(tag_bank(np.array([line], np.uint64))[0]) % cache.sets), OrderedDict())
         if line in home:
             home.move_to_end(line)
         else:
@@ -63,7 +64,7 @@ def test_previous():
 
 
 @settings(deadline=None)
-@given(ACCESSES, st.sampled_from([(1, 8, "tag bank"), (4, 3, "tag bank"), (5, 2, "random"), (3, 1, "random")]))
+@given(ACCESSES, st.sampled_from([(1, 8), (4, 3), (5, 2), (3, 1)]))
 def test_exact_against_dictionaries(accesses, shape):
     cache = Cache(*shape)
     one = stream([s for s, _ in accesses], [k for _, k in accesses], sorted(s % 2 for s, _ in accesses))
@@ -75,7 +76,7 @@ def test_exact_against_dictionaries(accesses, shape):
 @given(ACCESSES, st.integers(1, 12))
 def test_estimate_of_one_set_is_exact(accesses, ways):
     one = stream([s for s, _ in accesses], [k for _, k in accesses], sorted(s % 3 for s, _ in accesses))
-    cache = Cache(1, ways, "tag bank")
+    cache = Cache(1, ways)
     found, simulated = estimate(one, cache, one), exact(one, cache, one)
     assert found.hit.tolist() == simulated.hit.tolist()
     assert found.written_back == simulated.written_back
@@ -87,8 +88,8 @@ def test_estimate_of_one_set_is_exact(accesses, ways):
 def test_more_ways_never_miss_more(accesses, ways):
     one = stream([s for s, _ in accesses], [k for _, k in accesses])
     for simulate in (estimate, exact):
-        smaller = simulate(one, Cache(4, ways, "tag bank")).hit.sum()
-        assert simulate(one, Cache(4, ways + 1, "tag bank")).hit.sum() >= smaller
+        smaller = simulate(one, Cache(4, ways)).hit.sum()
+        assert simulate(one, Cache(4, ways + 1)).hit.sum() >= smaller
 
 
 def test_the_loop_is_the_same_over_arrays_and_lists(monkeypatch):
@@ -118,7 +119,7 @@ def patterns(lines, rng):
     }
 
 
-ROOMY = (l1(128 << 10), l1(40 << 10), l2(1 << 20), sided_l2(1 << 20), sided_l2(3 << 18))
+ROOMY = (l1(128 << 10), l1(40 << 10), l2(1 << 20), l2(3 << 18))
 
 
 @pytest.mark.parametrize("cache", ROOMY, ids=str)
@@ -134,8 +135,8 @@ def test_estimate_within_three_points_of_exact(cache):
 def test_sectors_come_one_by_one():
     # 4 sectors of a line, twice: 4 misses, then 4 hits; with room for 2 lines, a third line evicts the first
     first, again = [0, 1, 2, 3], [0, 1, 2, 3]
-    assert exact(stream(first + again), Cache(1, 2, "random")).hit.tolist() == [False] * 4 + [True] * 4
-    found = exact(stream([0, 4, 8, 0]), Cache(1, 2, "random"))
+    assert exact(stream(first + again), Cache(1, 2)).hit.tolist() == [False] * 4 + [True] * 4
+    found = exact(stream([0, 4, 8, 0]), Cache(1, 2))
     assert not found.hit.any()
 
 
@@ -143,35 +144,12 @@ def test_written_sectors_leave_once():
     # 64 lines written in 4 lines of cache: 60 lines of 4 sectors leave, 4 stay
     one = stream(np.arange(256), np.full(256, WRITE))
     for simulate in (estimate, exact):
-        cold = simulate(one, Cache(1, 4, "tag bank"))
+        cold = simulate(one, Cache(1, 4))
         assert (cold.written_back, cold.left_dirty) == (240, 16)
-        warm = simulate(one, Cache(1, 4, "tag bank"), one)
+        warm = simulate(one, Cache(1, 4), one)
         assert (warm.written_back, warm.left_dirty) == (256, 16)  # a loop of launches writes all of it each time
-    roomy = estimate(one, Cache(1, 64, "tag bank"), one)
+    roomy = estimate(one, Cache(1, 64), one)
     assert (roomy.written_back, roomy.left_dirty) == (0, 256)
-
-
-def test_survival_is_the_poisson_sum():
-    # 16 ways, on average 16 others in the set: P(Poisson(16) <= 15) = 0.4667 (tables)
-    assert survival(np.array([16_000.0]), 1000, 16)[0] == pytest.approx(0.4667, abs=2e-3)
-    assert survival(np.array([0.0]), 1000, 16)[0] == 1
-    assert survival(np.array([1e9]), 1000, 16)[0] == 0
-    assert survival(np.array([15.0, 16.0]), 1, 16).tolist() == [1, 0]
-
-
-# Read rate against data set, A100 80 GB: te42kyfo/gpu-benches @1c36d50, gpu-l2-cache/a100_80.txt [kB: GB/s].
-L2_RATE = {25600: 5376.2, 30720: 3999.5, 33792: 3621.8, 36864: 3004.0, 40448: 2462.0, 44032: 2188.0, 63488: 1894.6}
-
-
-def test_edge_of_an_a100_l2():
-    hit_rate, dram_rate = 5400.0, 1880.0  # the plateaus on both sides
-    half = 2 / (1 / hit_rate + 1 / dram_rate)  # half of the time goes to each
-    sizes = np.array(list(L2_RATE))
-    measured = np.interp(-half, -np.array(list(L2_RATE.values())), sizes)
-    lines = np.arange(10_000, 80_000) * 8.0  # kB -> lines
-    cache = sided_l2(40 << 20)
-    expected = np.interp(-0.5, -survival(lines, cache.sets, cache.ways), lines / 8)
-    assert expected == pytest.approx(measured, rel=0.1)
 
 
 # Read rate against data set of one SM: gpu-cache/v100.txt of the same source [kB: GB/s], at the edge of L1.
@@ -224,7 +202,6 @@ def test_edge_of_an_l40_l2():
     rates = {91648: 5242.8, 100352: 4293.9, 110080: 1075.4, 120832: 879.8}
     half_misses = np.interp(0.5, [845 / rate for rate in rates.values()], list(rates))
     assert l2(96 << 20).bytes / 1024 == pytest.approx(half_misses, rel=0.1)
-    assert sided_l2(96 << 20).filled_at_random == (49152, 16)
 
 
 # The same of an A100, gpu-cache/a100_80.txt, of an L40 and an A40, @71a3611 gpu-cache/l40.txt and a40.txt, and of an

@@ -29,7 +29,7 @@ def test_facts_of_boards():
     a100 = facts(gpu("a100-sxm-80gb"), 4, 20 << 10)
     assert (a100.arch, a100.sm_count, a100.blocks_per_sm) == (80, 108, 4)
     assert a100.l1_bytes == (192 - 32) << 10  # the carve-out that holds 20 KiB
-    assert a100.l2_bytes == round(0.83 * (40 << 20))  # held twice where both sides read it
+    assert a100.l2_bytes == 40 << 20
 
 
 @pytest.mark.parametrize("spread_B", [1 << 16, 1 << 20, 1 << 23])

@@ -19,7 +19,7 @@ from warpbound.emulate import Trace
 from warpbound.errors import InputError
 from warpbound.headline import LaunchPrediction, dram
 from warpbound.headline.parameters import known
-from warpbound.headline.stations import crossing
+from warpbound.headline.stations import crossing, in_the_way
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.memory.records import Traffic
@@ -149,6 +149,9 @@ def timing(case: Case, work: Work) -> Timing:
     writes = memory.dram_bytes_written / carried if carried else 0.0
     l2_read = SECTOR_B * sms * hz / case.gpu.value("l2_bandwidth")
     fill, drain = (_number(cost) for cost in crossing(values, case.gpu.value("l2_bandwidth")))
+    l2_sectors = memory.l2_sectors_read + _number(values.l2_write_cost) * memory.l2_sectors_written
+    l2_s = l2_sectors * SECTOR_B / case.gpu.value("l2_bandwidth")
+    fill *= _number(in_the_way(memory, carried / _number(dram.capacity(values.dram, writes)), l2_s))
     stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0
     return Timing(
         spread=_number(values.latency_spread),

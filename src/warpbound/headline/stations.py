@@ -30,6 +30,7 @@ from warpbound.workload.files import levels
 SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
 SM = ("lsu", "shared", "l1")
 HOT = "one address"  # that atomics of the whole chip update, step by step, at L2
+TINY = 1e-30    # s, that nothing be divided by 0
 FAR = "l2 far"       # what passes from one side of L2 to the other
 QUEUES = (*SUB_CORE, *SM, "l2", FAR, HOT, "dram", "block start")
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
@@ -265,11 +266,13 @@ def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Q
     l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf)
     sectors = memory.l2_sectors_read + more_together(memory, x.gpu) + values.l2_write_cost * memory.l2_sectors_written
     fill, drain = crossing(values, l2_rate)
+    carried_s = carried * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
+    fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate)
     sectors = sectors + (fill * memory.dram_bytes_read + drain * memory.dram_bytes_written) / SECTOR_B
     l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate  # nothing on a machine without L2
     far_rate = np.multiply(values.l2_far_bandwidth, far_bandwidth(x.gpu))
     far_s = memory.l2_sectors_far * SECTOR_B * np.asarray(x.active_sms) / far_rate
-    dram_s = carried * np.multiply(x.warps_per_block, x.active_sms) / dram.capacity(values.dram, writes)
+    dram_s = np.multiply(x.warps_per_block, carried_s)
     to_dram = loads(x, values).to_dram
     customers = np.multiply(x.warps_per_block, x.active_sms)
     chip = population * customers
@@ -290,6 +293,18 @@ def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
     fill = np.clip(l2_rate / values.dram_read_capacity - 1.0, 0.0, 1.0)
     drain = np.clip(l2_rate / values.dram_write_capacity - values.l2_write_cost, 0.0, 1.0)
     return fill, drain
+
+
+def in_the_way(memory: Memory, dram_s: Real, l2_s: Real) -> NDArray[np.float64]:
+    """Part of what DRAM sends that takes L2's time from reads, from the time of DRAM and of L2's reads and writes.
+
+    A sector that drives out a changed one waits for it to be read. The others find room between reads as long as DRAM
+    leaves it: by an A100's counters they take time as the square of DRAM's time over L2's
+    (docs/decisions/042-home-and-copy.md).
+    """
+    changed = min(1.0, memory.dram_bytes_written / max(1.0, memory.dram_bytes_read))
+    busy = np.divide(dram_s, np.maximum(np.maximum(dram_s, l2_s), TINY))
+    return np.asarray(changed + (1.0 - changed) * busy**2)
 
 
 def _others(customers: Real) -> NDArray[np.float64]:

@@ -206,7 +206,8 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
     if len(parts[1].weight):
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
-    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.row or trace.of_blocks)
+    loads_of_a_warp = sum(float(one.accesses.repeated(one.cost.kind == READ).sum()) for one in parts) / len(trace.warps)
+    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.row or trace.of_blocks, loads_of_a_warp)
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
     rows = Rows(
         kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block], when.astype(np.int64),

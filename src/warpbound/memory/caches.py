@@ -4,9 +4,7 @@ Source   Sectors of 32 bytes in lines of 128 with one tag each: NVIDIA, CUDA C++
          Nsight Compute's tables. Replacement: pointer chases through shuffled links, te42kyfo/gpu-benches @1c36d50,
          gpu-latency, hit at the edges of L1 (V100, A100, H100) and of L2 (V100) as often as least-recently-used lines
          in evenly filled sets do; random replacement, or sets filled at random, hit far more or far less. Four sets of
-         the L1: Accel-Sim's configurations of V100 and later, and the tag banks found in `banks`. 16 ways and sets
-         taken at random for an L2 of two sides are assumed: NVIDIA documents neither; they reproduce the soft edge of
-         gpu-l2-cache of an A100, same source.
+         the L1: Accel-Sim's configurations of V100 and later, and the tag banks found in `banks`.
 Models   Least-recently-used lines; a miss brings one sector; a written sector is allocated without being
          read and goes to memory when its line is evicted.
 Omits    Prefetch of neighbouring sectors, partly written sectors. The two sides of large L2s are `sides`.
@@ -20,13 +18,11 @@ from numpy.typing import NDArray
 
 from warpbound.memory.banks import tag_bank
 from warpbound.memory.ordering import distinct, first_of_each, order_by
-from warpbound.memory.reuse import distances_at_end, stack_distances, survival
+from warpbound.memory.reuse import distances_at_end, stack_distances
 from warpbound.memory.sectored_lru import run
 
 READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed
 L1_SETS = 4
-L2_WAYS = 16
-_MIX, _OTHER_MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 
 
 @dataclass(frozen=True)
@@ -44,20 +40,18 @@ class Stream:
 
 @dataclass(frozen=True)
 class Cache:
-    """sets x ways lines of 128 bytes; index : how a line finds its set, a key of INDEX."""
+    """sets x ways lines of 128 bytes; a line finds its set by its tag bank."""
 
     sets: int
     ways: int
-    index: str
+
+    @property
+    def lines(self) -> int:
+        return self.sets * self.ways
 
     @property
     def bytes(self) -> int:
-        return 128 * self.sets * self.ways
-
-    @property
-    def filled_at_random(self) -> tuple[int, int]:
-        """Sets that fill by chance, and lines that each holds: sets that fill evenly are as one."""
-        return (1, self.sets * self.ways) if self.index == "tag bank" else (self.sets, self.ways)
+        return 128 * self.lines
 
 
 @dataclass(frozen=True)
@@ -75,32 +69,24 @@ class Outcome:
 
 def l1(size_bytes: float) -> Cache:
     """An L1 of that many bytes."""
-    return Cache(L1_SETS, max(1, round(size_bytes / (128 * L1_SETS))), "tag bank")
+    return Cache(L1_SETS, max(1, round(size_bytes / (128 * L1_SETS))))
 
 
 def l2(size_bytes: float) -> Cache:
-    """An L2 of that many bytes, of one side: data that are no more than it holds stay, whatever their addresses."""
+    """An L2 of that many bytes: data that are no more than it holds stay, whatever their addresses."""
     return l1(size_bytes)
-
-
-def sided_l2(size_bytes: float) -> Cache:
-    """An L2 of two sides that holds that many bytes of different data."""
-    return Cache(max(1, round(size_bytes / (128 * L2_WAYS))), L2_WAYS, "random")
 
 
 def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome:
     """Outcome from stack distances, after the cache has seen `before`.
 
-    Sets that fill evenly (tag banks) count as one large set; sets taken at random lose a line at a
-    distance d with the probability that `ways` of d others fell on its set. A line is lucky or unlucky
-    for good, as its set is.
+    Sets fill evenly, and count as one large set.
     """
     whole, measured = _joined(before, stream)
     line = _line_keys(whole)
     run_of, runs = _runs(line)
     distance = stack_distances(runs)
-    luck, sets, ways = _luck(runs, cache)
-    found = (distance >= 0) & (luck < survival(distance.astype(np.float64), sets, ways))
+    found = (distance >= 0) & (distance < cache.lines)
     stay = _stays(runs, found)[run_of]
     first, dirty_stays = _sectors_of_stays(whole, stay)
     hit = np.ones(len(line), bool)
@@ -122,7 +108,7 @@ def exact(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome
     unique, line = np.unique(keys, return_inverse=True)
     place = whole.place[np.unique(line, return_index=True)[1]] if len(keys) else whole.place
     places, place_number = np.unique(place, return_inverse=True)
-    set_of = place_number * cache.sets + INDEX[cache.index](unique & _LINE_MASK, cache.sets)
+    set_of = place_number * cache.sets + _by_tag_bank(unique & _LINE_MASK, cache.sets)
     hit, written, dirty = run(
         line.astype(np.int64),
         whole.sector & 3,
@@ -140,24 +126,7 @@ def _by_tag_bank(line: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
     return (tag_bank(line.astype(np.uint64)) % np.uint64(sets)).astype(np.int64)
 
 
-def _at_random(line: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
-    return ((_mixed(line, _MIX) >> np.uint64(20)) % np.uint64(sets)).astype(np.int64)
-
-
-INDEX: dict[str, Callable[[NDArray[np.int64], int], NDArray[np.int64]]] = {
-    "tag bank": _by_tag_bank,
-    "random": _at_random,
-}
-
 _LINE_MASK = (1 << 44) - 1  # lines of a 49-bit address space; the place stands above
-
-
-def _mixed(line: NDArray[np.int64], multiplier: np.uint64) -> NDArray[np.uint64]:
-    """A fixed hash of line numbers, evenly spread over 64 bits."""
-    value = (line.astype(np.uint64) + np.uint64(1)) * multiplier
-    value ^= value >> np.uint64(32)
-    value *= multiplier
-    return np.asarray(value ^ value >> np.uint64(29))
 
 
 def _joined(before: Stream | None, stream: Stream) -> tuple[Stream, NDArray[np.bool_]]:
@@ -185,14 +154,6 @@ def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return np.cumsum(starts) - 1, line[starts]
 
 
-def _luck(runs: NDArray[np.int64], cache: Cache) -> tuple[NDArray[np.float64], int, int]:
-    """A number in [0, 1) per line, and the sets and ways to set it against."""
-    sets, ways = cache.filled_at_random
-    if sets == 1:
-        return np.zeros(len(runs)), sets, ways
-    return _mixed(runs, _OTHER_MIX).astype(np.float64) / 2.0**64, sets, ways
-
-
 def _stays(runs: NDArray[np.int64], found: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Number of the stay in the cache that each run belongs to: a line's stay begins where it is not found."""
     order = order_by(runs)
@@ -218,8 +179,7 @@ def _evicted_stays(
     evicted = np.ones(int(stay.max(initial=-1)) + 1, bool)
     lines, after = distances_at_end(runs)
     after -= len(lines) - np.searchsorted(lines, ((lines >> 44) + 1) << 44)  # lines of later places
-    luck, sets, ways = _luck(lines, cache)
-    kept = luck < survival(after.astype(np.float64), sets, ways)
+    kept = after < cache.lines
     stay_of_run = np.empty(len(runs), np.int64)
     stay_of_run[run_of] = stay
     last_run = len(runs) - 1 - first_of_each(runs[::-1])

@@ -6,8 +6,8 @@ Models   A complete sample was simulated as it is. Otherwise, per array: each se
          came round evenly, whichever is sooner. Blocks of one turn that share data although they are further apart
          than all data reach drift apart too, so that as much lies between as a turn touches. With warm caches the
          first read, too, hits if L2 kept it since it came round in the launch before. An L2 with two sides holds lines
-         that are found twice, on their own side and the reader's. Later misses within a turn of the sample are scaled
-         like every other count.
+         that are found twice, on their own side and the reader's; within a launch, where blocks drift, `copies` says
+         what it keeps. Later misses within a turn of the sample are scaled like every other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.memory import copies
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
 from warpbound.memory.ordering import distinct, first_of_each
-from warpbound.memory.reuse import survival
 
 LINE_B = 4 * SECTOR_B
 FAR = 0.5  # of the SMs are on the side of L2 that does not hold a line
@@ -78,9 +78,11 @@ class Prints:
         self._sms = min(machine.sm_count, sampled.of_blocks)
         self.all = self.of(np.ones(len(seen.sector), bool))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
-        self._lines_per_sector = self._spread()
+        self._lines_per_sector = self._per_sector()
+        under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
+        self._spread_lines = copies.spread_of(under_way, sampled.loads)
 
-    def _spread(self) -> Reals:
+    def _per_sector(self) -> Reals:
         """Lines per sector of what the sample touched, by array."""
         kinds = len(self._room)
         first = first_of_each(self.seen.sector)
@@ -160,8 +162,9 @@ class Prints:
 
     def survival(self, lines: Reals | float) -> Reals:
         """Probability that a sector is still in L2 after that many other lines, within a launch."""
-        found = survival(np.asarray(lines) / self.part, *self.cache.filled_at_random)
-        return np.maximum(found, self._in_order(lines)) if self._sides_B else found
+        if self._sides_B:
+            return 1.0 - copies.missed(lines, self._sides_B * self.part / LINE_B, self._spread_lines)
+        return np.asarray(np.asarray(lines) / self.part < self.cache.lines, np.float64)
 
     def kept(self, lines: Reals) -> Reals:
         """Share of the lines that are still in L2 when the next launch comes round to them, after that many others."""

@@ -40,12 +40,16 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Sampled:
-    """Which blocks were sampled, of how many, how many run at once and how many make a row of the grid."""
+    """Which blocks were sampled, of how many, how many run at once and how many make a row of the grid.
+
+    loads : of a warp, in the mean.
+    """
 
     blocks: Ints  # linear numbers, (b,)
     of_blocks: int
     at_once: int
     row: int
+    loads: float = 1.0
 
 
 def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:

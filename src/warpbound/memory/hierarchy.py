@@ -133,8 +133,7 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
 
 def l2_of(machine: Facts, part: float) -> caches.Cache:
     """That part of the L2."""
-    kind = caches.sided_l2 if machine.l2_sides_bytes else caches.l2
-    return kind(machine.l2_bytes * part)
+    return caches.l2(machine.l2_bytes * part)
 
 
 def schedule(trace: Trace, machine: Facts) -> Schedule:

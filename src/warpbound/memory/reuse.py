@@ -1,9 +1,8 @@
 """Reuse: how many other lines are touched before a line is touched again, and what follows from it.
 
 Source   R. Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970
-         (stack distance). A. Smith and M. Hill, "Evaluating associativity in CPU caches", IEEE Trans.
-         Computers 38, 1989 (from stack distance to a set-associative cache). The locality curve of the
-         X-model is B. Jacob's et al., as restated there: h = 1 - (1 + S/(beta k))^(1 - alpha).
+         (stack distance). The locality curve of the X-model is B. Jacob's et al., as restated there:
+         h = 1 - (1 + S/(beta k))^(1 - alpha).
 Models   Least-recently-used replacement.
 """
 
@@ -66,19 +65,6 @@ def distances_at_end(items: Items) -> tuple[Items, Items]:
     after = np.empty(len(from_end), np.int64)
     after[np.argsort(from_end)] = np.arange(len(from_end))
     return backwards[from_end], after
-
-
-def survival(distance: NDArray[np.float64], sets: int, ways: int) -> NDArray[np.float64]:
-    """Probability that a line is still there after `distance` others, when lines fall on sets at random."""
-    if sets == 1:
-        return np.asarray((distance < ways).astype(np.float64))
-    top = 4.0 * ways + 40
-    mean = np.linspace(0.0, top, 2048)[1:, None]
-    count = np.arange(ways)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1.0, ways)))])
-    poisson = np.exp(count * np.log(mean) - mean - log_factorial).sum(axis=1)
-    table = np.concatenate([[1.0], np.minimum(poisson, 1.0)])
-    return np.asarray(np.interp(distance / sets, np.linspace(0.0, top, 2048), table, right=0.0))
 
 
 def locality(distances: Items, line_bytes: int) -> Locality:

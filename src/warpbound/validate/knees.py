@@ -26,9 +26,6 @@ Curve = Sequence[tuple[float, float]]  # (kB, GB/s), sizes ascending
 EXCUSED = {  # corpus, board, what -> why it is more than 10 % off
     ("caches", "a40", "knee: L1"): "An L40 has the same L1, and falls at 180 kB, 20 % before the A40; of both 188 kB "
     "are said. Launches of the A40 at 224 kB differ by 24 %: whether older warps get ahead is chance.",
-    ("l2-reads", "h100-pcie", "knee: L2"): "The same board falls at 39.3 MB, 16 % earlier, where its blocks read 128 "
-    "KiB each instead of 512 (gpu-benches @70c3826, gpu-l2-cache/h100_pcie.txt): how far blocks drift apart moves the "
-    "knee, and the prediction knows no drift.",
 }
 AWAY = 1.5
 FALLEN = 0.8

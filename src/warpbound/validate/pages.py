@@ -173,8 +173,8 @@ Rates against the amount of data, from all rows of the corpora that sweep it. A 
 fall from one level to the next is done, in logarithms of size and rate; plateaus are the median rates of the rows that
 are {AWAY} times smaller or larger. Measured and predicted numbers come from the same sizes in the same way. Rates of
 plateaus rest on other rows of the same benchmarks, which gave the boards' parameters. The knees of L1 are no test of
-their own: how far older warps run ahead was read off the same fall. Those of L2 follow from its size; on the A100 one
-row of the fall to DRAM gave `l2_reach`.
+their own: how far older warps run ahead was read off the same fall. Those of L2 follow from its size and one
+number for all boards, how far blocks drift apart, read off DRAM's counters in another run on an A100.
 
 | corpus | GPU | | measured | predicted | error, % |
 |---|---|---|---|---|---|"""
