@@ -25,7 +25,7 @@ def test_bind_goes_by_name_or_by_order():
         ({"lenght": 1}, ["length"], "no parameter 'lenght'. Did you mean 'length'?"),
         ({"a": 1, 1: 1}, ["a"], "argument 1 ('1') is one too many. The kernel has 1 parameters"),
         ({"a": 1, 0: 1}, ["a", "b"], "parameter 0 is given twice"),
-        ({"a": 1}, ["a", "b", "c"], "no value for parameter b, c. Add it by --arg b=VALUE"),
+        ({"a": 1}, ["a", "b", "c"], "no value for parameters b, c. Add it by --arg b=VALUE"),
         ({"a": 1}, ["", ""], "no value for parameter 1. Add it by --arg 1=VALUE"),
     ],
 )

@@ -193,7 +193,7 @@ def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argu
         slots[position] = argument
     missing = [parameters[i] or str(i) for i, argument in enumerate(slots) if argument is None]
     if missing:
-        reason = f"the launch gives no value for parameter {', '.join(missing)}."
+        reason = f"the launch gives no value for parameter{'s' * (len(missing) > 1)} {', '.join(missing)}."
         raise InputError(reason, f"Add it by --arg {missing[0]}=VALUE or [[args]].")
     return tuple(argument for argument in slots if argument is not None)
 
