@@ -46,6 +46,21 @@ BAR.SYNC 0x0
 STS [R8], R8
 EXIT
 """
+ALONE = """
+S2R R0, SR_TID.X
+SHF.L.U32 R8, R0, 0x2, RZ
+ISETP.NE.U32.AND P0, PT, R0, 0x3, PT
+@!P0 BRA `(.L_alone)
+.L_all:
+WARPSYNC.ALL
+STS [R8], R8
+EXIT
+.L_alone:
+IADD3 R5, RZ, 0x8, RZ
+WARPSYNC R5
+STS [R8], R5
+BRA `(.L_all)
+"""
 IF, ELSE, AFTER = 8, 11, 13  # the three stores
 
 
@@ -81,3 +96,7 @@ def test_lanes_that_agree_never_see_the_other_side() -> None:
 def test_lanes_that_leave_without_a_break_are_not_waited_for() -> None:
     """As compilers write it where the whole warp leaves, or none does, for a reason that they know."""
     assert masks(traced("", LEFT)) == {7: "0011", 10: "1111"}
+
+
+def test_who_waits_for_itself_is_not_there_for_those_that_wait_for_all() -> None:
+    assert masks(traced("", ALONE)) == {9: "0001", 5: "1111"}

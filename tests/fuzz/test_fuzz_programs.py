@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is the judge, and is not here"),
     pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the judge counts on x86's __float128"),
 ]
-FEW = (0, 2, 4, 7, 14)  # five architectures, bfloats and halves among them
+FEW = (0, 2, 7, 14)  # four architectures, bfloats and halves among them
 
 
 @pytest.mark.parametrize("seed", FEW)

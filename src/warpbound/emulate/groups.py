@@ -167,8 +167,11 @@ class Groups:
             self._resume(wait, free)
 
     def _complete(self, wait: Wait) -> Mask:
-        """Lanes all whose needs wait, whatever these need."""
-        arrived = np.repeat(ballots(wait.lanes), LANES)
+        """Lanes all whose needs wait for them, too, whomever else these need."""
+        own = np.uint32(1) << (np.arange(len(wait.lanes)) % LANES).astype(np.uint32)
+        arrived = np.zeros_like(wait.need)
+        for need, alike in alike_by_warp(wait.lanes, wait.need):
+            arrived |= np.where(need & own, np.repeat(ballots(alike), LANES), np.uint32(0))
         missing = wait.need & np.repeat(ballots(self.alive), LANES) & ~arrived
         return np.asarray(wait.lanes & (missing == 0))
 
