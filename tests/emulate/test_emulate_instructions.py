@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 from instruction_cases import rounded
-from one_instruction import M32, M64, execute, flag, pair, word
+from one_instruction import M32, M64, execute, flag, instruction, pair, word
 from sampled import sampled
+
+from warpbound.emulate.operand_access import Constants, site
+from warpbound.emulate.state import State
+from warpbound.emulate.table import PLAIN
 
 CORNERS = st.sampled_from([0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, M32])
 WORDS = CORNERS | st.integers(0, M32)
@@ -263,3 +267,12 @@ def test_special_functions_within_an_ulp(name, function, ulps):
     found = execute(f"MUFU.{name} R1, R0", {0: v.view(np.uint32)}).float_rows[1]
     wanted = function(v.astype(float))
     assert (np.abs(found - wanted) <= ulps * np.spacing(np.abs(wanted).astype(np.float32))).all()
+
+
+@sampled(st.lists(FLAGS, min_size=3, max_size=3))
+def test_uniform_predicates_in_a_uniform_register(flags):
+    x = State(1, 64)
+    for index, value in enumerate(flags):
+        x.put_uniform_predicate(index, np.bool_(value))
+    PLAIN["UP2UR"](site(instruction("UP2UR UR43, UPR, URZ, 0x5"), Constants({}), 120))(x)
+    assert int(x.uniform[43]) == flags[0] | flags[2] << 2

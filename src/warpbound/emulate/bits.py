@@ -312,11 +312,12 @@ def bit_mask(here: Site) -> Handler:
 
 
 def pack_predicates(here: Site) -> Handler:
-    """P2R: predicates 0 to 6 as bits, those of the mask only, over the rest of the second source."""
+    """P2R, UP2UR: predicates 0 to 6 as bits, those of the mask only, over the rest of the second source."""
     base, keep = raw(here.sources[-2], here), int(here.sources[-1].value)
     shift = _byte_shift(here.output)
     write = write_words(here.output)
-    reads = [(i, _predicate_row(i)) for i in range(7) if keep >> i & 1]
+    row = _uniform_predicate_row if here.uniform else _predicate_row
+    reads = [(i, row(i)) for i in range(7) if keep >> i & 1]
     cleared = np.uint32(~(keep << shift) & 0xFFFFFFFF)
 
     def handler(x: State) -> None:
@@ -336,6 +337,10 @@ def _byte_shift(operand: Operand | None) -> int:
 
 def _predicate_row(index: int) -> Read:
     return lambda x: x.get_predicate(index)
+
+
+def _uniform_predicate_row(index: int) -> Read:
+    return lambda x: x.get_uniform_predicate(index)
 
 
 def unpack_predicates(here: Site) -> Handler:

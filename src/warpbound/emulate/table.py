@@ -81,7 +81,7 @@ PLAIN: Mapping[str, Callable[[Site], Handler]] = {
     **{name: bits.leading_one for name in ("FLO", "UFLO")},
     **{name: bits.extend_sign for name in ("SGXT", "USGXT")},
     **{name: bits.bit_mask for name in ("BMSK", "UBMSK")},
-    "P2R": bits.pack_predicates, "R2P": bits.unpack_predicates,
+    "P2R": bits.pack_predicates, "UP2UR": bits.pack_predicates, "R2P": bits.unpack_predicates,
     **{name: float32.add for name in ("FADD", "UFADD")},
     **{name: float32.multiply for name in ("FMUL", "UFMUL")},
     **{name: float32.multiply_add for name in ("FFMA", "UFFMA")},
