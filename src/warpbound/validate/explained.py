@@ -45,8 +45,10 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     "keep what they hold. The V100 loses 7 % of data of just L1's size, by its counters; how long a lead lasts is "
     "chance: an A40 and an L40, whose caches are alike, differ by two thirds at 192 kB. Counters of L1 in single runs "
     "would show it.",
-    ("l2-reads", "pieces"): "Data just beyond L2 are in part found there, as blocks drift apart; the prediction finds "
-    "none on an L2 of one side. DRAM counters at the edge would show how many.",
+    ("l2-reads", "pieces"): "Around L2's size, how much of the data is still found depends on how far blocks drift "
+    "apart. On the L40, whose L2 has one side, the prediction finds none beyond it; the H100 PCIe keeps what an L2 7 % "
+    "larger would, but only where its blocks read 512 KiB each. DRAM counters at the edge, for several sizes of pieces, "
+    "would tell.",
     ("l2-shared", "reread"): "Data just more than one side of L2 holds: the prediction finds none of them, but SMs do "
     "not keep step, and what some ask for late others find in the next round. DRAM's counters see a quarter of the "
     "lines on the H100 and nine tenths on the A100. How far SMs are apart would show it.",
@@ -67,6 +69,11 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     ("streams", "stencil5"): "The lines that a stencil's neighbouring loads wait for are spread evenly over its loads; "
     "its own lines are fewer but arrive in one burst. A sweep of loads per line would settle it.",
     ("streams", "stencil3"): "As for five points.",
+    ("intensities", "mixed"): "Which of the two banks a register is in is the compiler's choice: with 32 to 56 "
+    "multiply-adds the GH200 took two cycles for each, from 64 on one and a half, as the code that is read here does "
+    "throughout. On the A100 DRAM and multiply-adds need about as long, and warps that are in step wait for loads "
+    "together. The machine code that was measured would settle the first, timestamps of each round the second.",
+    ("counts-of-zeros", "in_shared"): SHARED_ATOMICS,
     ("products", "by_column"): "Every lane's word is in a line of its own, so a load takes L1 32 cycles. The published "
     "rate is a little higher than the nominal boost clock allows. The clock during the run would tell.",
     ("products", "by_row"): "Two loads and some address arithmetic for one multiply-add: an instruction more in the "
