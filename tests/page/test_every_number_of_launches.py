@@ -128,9 +128,8 @@ def test_instructions_set_by_hand_are_issued(desk: Desk) -> None:
     assert own.launched is not None
     count = own.launched.work.warp_instructions
     found = entry(desk.exactly(state(MATMUL, work__warp_instructions=5 * count)))
-    before = {one["resource"]: one["cycles_per_warp"] for one in entry(own)["bounds"]}
     after = {one["resource"]: one["cycles_per_warp"] for one in found["bounds"]}
-    assert after["issue"] == pytest.approx(5 * before["issue"])
+    assert after["issue"] == pytest.approx(5 * count / 4)  # sub-cores; banks of registers take less
     issued = found["instructions"]["warp_instructions"]
     assert issued == pytest.approx(5 * entry(own)["instructions"]["warp_instructions"])
     assert found["bottleneck"] == "issue"

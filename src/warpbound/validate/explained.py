@@ -47,8 +47,8 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     "would show it.",
     ("l2-reads", "pieces"): "Around L2's size, how much of the data is still found depends on how far blocks drift "
     "apart. On the L40, whose L2 has one side, the prediction finds none beyond it; the H100 PCIe keeps what an L2 7 % "
-    "larger would, but only where its blocks read 512 KiB each. DRAM counters at the edge, for several sizes of pieces, "
-    "would tell.",
+    "larger would, but only where its blocks read 512 KiB each. DRAM counters at the edge, for several sizes of "
+    "pieces, would tell.",
     ("l2-shared", "reread"): "Data just more than one side of L2 holds: the prediction finds none of them, but SMs do "
     "not keep step, and what some ask for late others find in the next round. DRAM's counters see a quarter of the "
     "lines on the H100 and nine tenths on the A100. How far SMs are apart would show it.",
