@@ -123,7 +123,7 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     if key in catalogue():
         return _shipped(key)
     names = _names()
-    known = names.get(key) or _bare_names().get(_bare(key))
+    known = names.get(key) or {_bare(name): of for name, of in names.items()}.get(_bare(key))
     if known:
         return _shipped(known)
     near = difflib.get_close_matches(key, names, n=4, cutoff=0.4)
@@ -390,11 +390,6 @@ def _names() -> dict[str, str]:
         for name in (board.name, *board.aliases):
             names.setdefault(_plain(name), key)
     return names
-
-
-@cache
-def _bare_names() -> dict[str, str]:
-    return {_bare(name): key for name, key in _names().items()}
 
 
 def _bare(plain: str) -> str:

@@ -1,6 +1,7 @@
 """The page as a Dash application: callbacks only parse a state, ask, and show."""
 
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,13 +25,13 @@ def application(port: int, analysts: Analysts) -> Any:
 
     app = Dash(
         "warpbound", title="warpbound", update_title="", assets_folder=str(Path(__file__).parent / "assets"),
-        serve_locally=True, suppress_callback_exceptions=True, compress=False,
+        serve_locally=True, suppress_callback_exceptions=True, compress=False, external_scripts=["/narrow.js"],
     )  # fmt: skip
     app.index_string = app.index_string.replace("<html>", '<html lang="en">')
     app.layout = _page
     desk = Desk(analysts, Texts())
     live.serve(app.server, desk)
-    _plotly(app.server)
+    _scripts(app.server)
     _asking(app, desk)
     _answering(app, desk)
     taking.exporting(app, desk)
@@ -43,17 +44,18 @@ def application(port: int, analysts: Analysts) -> Any:
     return app
 
 
-def _plotly(server: Any) -> None:
-    """Plotly's script, as it is installed here."""
+def _scripts(server: Any) -> None:
+    """Plotly's script, as it is installed here, and what reports and the page share."""
     from importlib.resources import files
 
     from flask import Response
 
-    script = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
+    from warpbound.report.html import narrow_script
 
-    @server.get("/plotly.min.js")  # type: ignore[untyped-decorator]
-    def plotly() -> Response:
-        return Response(script, mimetype="text/javascript", headers={"Cache-Control": "max-age=3600"})
+    plotly = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
+    for name, script in (("plotly.min.js", plotly), ("narrow.js", narrow_script().encode())):
+        answer = partial(Response, script, mimetype="text/javascript", headers={"Cache-Control": "max-age=3600"})
+        server.add_url_rule(f"/{name}", name, answer)
 
 
 def _page() -> Any:

@@ -23,23 +23,10 @@
     return made;
   }
 
-  // On a narrow screen words that would leave the plot at the right of their mark stand below, at its left.
-  function turned(data, layout, width) {
-    const room = width - layout.margin.l - layout.margin.r;
-    for (const trace of data) {
-      const axis = layout["xaxis" + (trace.xaxis || "x").slice(1)];
-      if (!trace.textposition || !trace.text || !axis || !axis.range || axis.range[0] > axis.range[1]) continue;
-      const [first, last] = axis.range, at = axis.type === "log" ? Math.log10 : Number;
-      const ends = (x, i) => (room * (at(x) - first)) / (last - first) + LETTER_PX * (trace.text[i] || "").length > room;
-      const side = (i) => Array.isArray(trace.textposition) ? trace.textposition[i] : trace.textposition;
-      trace.textposition = trace.x.map((x, i) => /right/.test(side(i)) && ends(x, i) ? "bottom left" : side(i));
-    }
-  }
-
   function fitted(drawn, width) { // on a narrow screen titles of axes break before their unit, a legend has more lines
     const layout = drawn.layout;
     if (width >= NARROW_PX) return layout;
-    turned(drawn.data, layout, width);
+    page.turned(drawn.data, layout, width);
     for (const [name, axis] of Object.entries(layout)) {
       if (name.startsWith("xaxis") && axis.title.text.length * LETTER_PX > width - MARGINS_PX) {
         axis.title.text = axis.title.text.replace(/, ([^,]*)$/, ",<br>$1");

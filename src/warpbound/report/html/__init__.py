@@ -146,7 +146,7 @@ def filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:
         figures=figures.drawn,
         plotly=plotly_script(),
         style=_part("style.css"),
-        script=_part("page.js"),
+        script=narrow_script() + _part("page.js"),
         dark=json.dumps(figures.dark),
     )
     return _CONTROL.sub("\ufffd", whole)
@@ -190,6 +190,11 @@ def plotly_script() -> str:
     needed("plotly")
     text = (resources.files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def narrow_script() -> str:
+    """What figures do on a narrow screen, for the report and for the page."""
+    return _part("narrow.js")
 
 
 def _part(name: str) -> str:

@@ -1,7 +1,7 @@
 "use strict";
 // Draws every figure of the page in the colours of the reader's mode; paper is always light and of its own width.
 (function () {
-  const NARROW = 520, LINE = 19, PAPER = 680, LETTER_PX = 7;  // pixels; PAPER: of A4 within its margins
+  const NARROW = 520, LINE = 19, PAPER = 680;  // pixels; PAPER: of A4 within its margins
   const dark = JSON.parse(document.getElementById("dark").textContent);
   const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
   const config = { responsive: true, displaylogo: false, showSendToCloud: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] };
@@ -11,26 +11,13 @@
     return JSON.parse(mode === "dark" ? text.replace(/#[0-9a-f]{6}/g, (colour) => dark[colour] || colour) : text);
   }
 
-  // On a narrow screen words that would leave the plot at the right of their mark stand below, at its left.
-  function turned(data, layout, width) {
-    const room = width - layout.margin.l - layout.margin.r;
-    for (const trace of data) {
-      const axis = layout["xaxis" + (trace.xaxis || "x").slice(1)];
-      if (!trace.textposition || !trace.text || !axis || !axis.range || axis.range[0] > axis.range[1]) continue;
-      const [first, last] = axis.range, at = axis.type === "log" ? Math.log10 : Number;
-      const ends = (x, i) => (room * (at(x) - first)) / (last - first) + LETTER_PX * (trace.text[i] || "").length > room;
-      const side = (i) => Array.isArray(trace.textposition) ? trace.textposition[i] : trace.textposition;
-      trace.textposition = trace.x.map((x, i) => /right/.test(side(i)) && ends(x, i) ? "bottom left" : side(i));
-    }
-  }
-
   function draw(mode, width) {
     const drawing = [...document.querySelectorAll(".plot")].map((place) => {
       const figure = drawn(place, mode);
       Object.assign(figure.layout, width ? { width } : { autosize: true });
       if ((width || place.clientWidth) < NARROW) {  // the legend has a line for each entry there
         const entries = figure.data.filter((trace) => trace.name && trace.showlegend !== false).length;
-        turned(figure.data, figure.layout, width || place.clientWidth);
+        window.warpbound.turned(figure.data, figure.layout, width || place.clientWidth);
         figure.layout.height += LINE * Math.max(0, entries - 2);
       }
       return Plotly.react(place, figure.data, figure.layout, config);
