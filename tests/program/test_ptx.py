@@ -171,10 +171,13 @@ def test_without_the_linker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @linked
-def test_ptx_that_keeps_the_linker_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nvjitlink, "TIMEOUT_S", 1.5)
-    with pytest.raises(InputError, match=r"<input> does not assemble: nvJitLink was stopped after 1.5 s without an"):
-        kernels(PLAIN.replace(".reg .b32 %r<2>", ".reg .b32 %r<200000000>"))
+def test_ptx_that_keeps_the_linker_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "never_answers.py").write_text("import threading\nthreading.Event().wait()\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(nvjitlink, "CHILD", "never_answers")
+    monkeypatch.setattr(nvjitlink, "TIMEOUT_S", 0.5)
+    with pytest.raises(InputError, match=r"<input> does not assemble: nvJitLink was stopped after 0.5 s without an"):
+        kernels(PLAIN.replace("128, 1, 1", "96, 1, 1"))
 
 
 @linked
