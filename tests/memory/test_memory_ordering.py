@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from warpbound.memory.ordering import distinct, first_of_each, order_by
+from warpbound.memory.ordering import distinct, first_of_each, groups, order_by
 from warpbound.memory.reuse import stack_distances
 
 KEYS = {
@@ -26,6 +26,8 @@ def test_orders_and_distinct_values(name, count):
     assert np.array_equal(order_by(key, other), np.lexsort((other, key)))
     assert np.array_equal(distinct(key), np.unique(key))
     assert np.array_equal(first_of_each(key), np.unique(key, return_index=True)[1])
+    pairs = np.unique(np.stack([other, key], axis=1), axis=0, return_inverse=True)[1]
+    assert np.array_equal(groups(other, key), pairs.ravel())
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 33, 400])

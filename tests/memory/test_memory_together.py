@@ -3,7 +3,9 @@
 import numpy as np
 from test_memory_traffic import COPY, IN, LANE, MACHINE, copy, program, trace
 
-from warpbound.memory.hierarchy import asked_together
+from warpbound.memory.caches import READ
+from warpbound.memory.hierarchy import Facts, Near, Rows, asked_together, levels
+from warpbound.memory.requests import SectorList
 from warpbound.memory.traffic import How, traffic
 
 LOAD = program("LDG.E")
@@ -29,6 +31,25 @@ def test_by_hand():
     assert asked_together(sector, moment, sm).tolist() == [True] * 3 + [False] * 5
     assert not asked_together(sector, moment, np.zeros(8, np.int64)).any()  # one SM shares with nobody
     assert not len(asked_together(*(np.zeros(0, np.int64),) * 3))
+
+
+LATE = 1 << 20  # a moment that no 64-bit number holds together with a sector
+
+
+def test_late_moments_are_not_taken_for_early_ones():
+    sector = np.full(4, 7)
+    assert asked_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 1, 0, 1])).all()
+    assert not asked_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 0, 1, 1])).any()
+
+
+def test_what_is_read_together_late_is_another_time():
+    moment, sm = np.repeat([5, 5 + LATE, 5 + 2 * LATE], 2), np.tile([0, 1], 3)
+    some, none, zeros = np.ones(6, bool), np.zeros(6, bool), np.zeros(6, np.int64)
+    rows = Rows(np.full(6, READ, np.int8), some, np.arange(6), None, sm, zeros, moment, np.ones(6))
+    touched, missed = SectorList(np.arange(6), np.full(6, 1 << 40)), Near(none, none, none)
+    machine = Facts(arch=80, sm_count=2, blocks_per_sm=1, l1_bytes=0, l2_bytes=1 << 20)
+    found = levels(touched, rows, missed, (machine, 1.0, np.ones(6)), ("estimate", "cold"))
+    assert found.together.tolist() == [0, 0, 1, 1, 2, 2]
 
 
 def test_every_block_reads_the_same_line_after_line():

@@ -20,7 +20,7 @@ from warpbound.emulate.trace import Accesses, Trace
 from warpbound.machine import Gpu
 from warpbound.memory import caches, lead, sides
 from warpbound.memory.caches import READ, Outcome, Stream
-from warpbound.memory.ordering import HIGH, distinct, first_of_each, order_by
+from warpbound.memory.ordering import HIGH, begins_of_groups, distinct, first_of_each, groups, order_by
 from warpbound.memory.requests import SectorList
 from warpbound.memory.sides import SIDES, side_of
 
@@ -255,7 +255,7 @@ def levels(
     reads = np.flatnonzero((level != L1) & (kind == READ))
     row = touched.row[reads]
     some = reads[asked_together(touched.sector[reads], rows.moment[row], rows.sm[row])]
-    _, together[some] = np.unique(rows.moment[touched.row[some]] << 44 | touched.sector[some], return_inverse=True)
+    together[some] = groups(rows.moment[touched.row[some]], touched.sector[some])
     far[some] = any_of(SIDES * together[some] + side_of(rows.sm[touched.row[some]]), far[some])
     once[some] = any_of(together[some], (level == DRAM)[some] & ~first[some])
     return Levels(level, first, said.repeated, said.led, together, far, once, outcome.written_back, outcome.left_dirty)
@@ -318,12 +318,10 @@ def asked_together(
     """Which reads are of a sector that all sampled SMs, two or more of them, read at the same moment, (m,)."""
     if not len(sm) or sm.min() == sm.max():
         return np.zeros(len(sector), bool)
-    key = moment << HIGH | sector
-    order = order_by(key, sm)
-    key, sm = key[order], sm[order]
-    begins = np.diff(key, prepend=-1) != 0
+    order = order_by(moment, sector, sm)
+    sm, begins = sm[order], begins_of_groups(order, moment, sector)
     readers = np.add.reduceat(begins | (np.diff(sm, prepend=-1) != 0), np.flatnonzero(begins), dtype=np.int64)
-    found = np.empty(len(key), bool)
+    found = np.empty(len(sm), bool)
     found[order] = (readers == len(distinct(sm)))[np.cumsum(begins) - 1]
     return found
 

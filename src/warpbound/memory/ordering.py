@@ -34,6 +34,19 @@ def first_of_each(items: Ints) -> Ints:
     return order[_first(items[order])]
 
 
+def groups(*keys: Ints) -> Ints:
+    """Number of each entry's group of equal keys, from 0 in the order of the keys, (n,); of any size."""
+    order = order_by(*keys)
+    found = np.empty(len(order), np.int64)
+    found[order] = np.cumsum(begins_of_groups(order, *keys)) - 1
+    return found
+
+
+def begins_of_groups(order: Ints, *keys: Ints) -> NDArray[np.bool_]:
+    """Which entries, taken in an order of the keys, are the first of those with equal ones, (n,)."""
+    return np.asarray(np.logical_or.reduce([_first(key[order]) for key in keys]))
+
+
 def _first(ordered: Ints) -> NDArray[np.bool_]:
     """Which of equal values in a row are the first, (n,)."""
     found = np.ones(len(ordered), bool)
