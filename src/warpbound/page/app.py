@@ -172,10 +172,11 @@ def _exact(desk: Desk, state: State, paper: live.Paper) -> tuple[Any, ...]:
     try:
         subject = desk.exactly(state)
     except REFUSED as error:
-        seen = {"words": [], "figures": [None, None], "numbers": _numbers(desk, state)}
+        seen = {"words": [], "figures": [None, None], "numbers": _numbers(desk, state), "lacking": taking.NOTHING}
         return "No answer", "", sentence(error), None, None, seen
     values = dict(state.values)
     seen = live.seen(state, subject, paper) | {"numbers": _numbers(desk, state)}
+    seen["lacking"] = taking.lacking(subject, state)
     seen["figures"].append(live.drawing(second(state.view, subject, values), paper))
     about = VIEWS[state.view].about
     said = (about, taking.by_hand(subject, state.view)) if about else _titled(subject, state.view)

@@ -21,6 +21,8 @@ TEXTS = ("text", "here")  # kinds of sources that are no choice of the list
 LONGEST_NAME = 60  # of what an address asks for in vain
 ACCEPTED = ".cu,.cuh,.ptx,.sass,.txt"
 GRAPHS = (1, 2)
+EXPORTS = {"as-png": "PNG", "as-svg": "SVG", "as-json": "JSON", "as-html": "Report"}  # buttons; drawing.js names them
+NOT_YET = "Nothing is analysed yet."
 
 
 def page(state: State, brought: dict[str, str]) -> Any:
@@ -96,6 +98,7 @@ def _own(source: str) -> Any:
 _TAKEN: Any = {"data-accept": ACCEPTED, "data-largest": str(LARGEST)}
 _SPOKEN: Any = {"aria-live": "polite"}
 _NAMED: Any = {"aria-label": "Numbers to set"}
+_REASONED: Any = {"aria-describedby": "lacking"}
 _ARGUMENTS = "n=1048576\nx=f32[1048576]:randn"
 _CODE = "__global__ void scale(float *x, float a, int n) { ... }"
 
@@ -144,13 +147,12 @@ def _exports() -> Any:
             html.H3("Take it along"),
             html.Div(
                 [
-                    html.Button("PNG", id="as-png"),
-                    html.Button("SVG", id="as-svg"),
-                    html.Button("JSON", id="as-json"),
-                    html.Button("Report", id="as-html"),
+                    html.Button(words, id=name, disabled=True, title=NOT_YET, **_REASONED)
+                    for name, words in EXPORTS.items()
                 ],
                 className="row",
             ),
+            html.P(NOT_YET, id="lacking", className="dim"),
             html.P("To share what you see, send the address.", className="dim"),
             html.P(id="sharing", className="dim"),
         ]

@@ -20,6 +20,7 @@ from warpbound.report.html.tables import as_html
 from warpbound.report.models import details
 from warpbound.report.text import subline
 
+NOTHING = dict.fromkeys(("as-json", "as-html"), "There is no answer to take along.")  # button -> why it gives nothing
 LONGEST_SOURCE = 80  # characters of a packed text that the file names
 HOW_TO_READ = (
     "Every view of the page that has something to say of these numbers. Times are of one launch, cycles are of the "
@@ -49,6 +50,17 @@ def exporting(app: Any, desk: Desk) -> None:
             return {"content": file(desk.exactly(state), state), "filename": name}, ""
         except REFUSED as error:
             return no_update, sentence(error)
+
+
+def lacking(subject: Subject, state: State) -> dict[str, str]:
+    """Button -> why it has nothing to give of this answer; those that have are left out."""
+    if state.view != CAMPING:
+        return {}
+    try:
+        answered(subject, dict(state.values))
+    except REFUSED as error:
+        return {"as-json": sentence(error)}
+    return {}
 
 
 def as_file(subject: Subject, state: State) -> str:

@@ -8,6 +8,7 @@
   const TITLE_PX = 60; // above a picture that is taken along, for its title and source
   const SMALL_LETTER_PX = 5.6, SMALL_LINE_PX = 15; // of the lines below the title
   const at = (id) => document.getElementById(id);
+  let lacking = {}; // button -> why the server has nothing to give for it, as of the last whole answer
 
   const plotly = new Promise((loaded) => {
     const script = document.createElement("script");
@@ -53,8 +54,21 @@
   async function draw(seen) {
     at("words").replaceChildren(...seen.words.map((one) => span("p", one)));
     for (let number = 1; number <= seen.figures.length; number++) await figure(number, seen.figures[number - 1]);
-    ["as-png", "as-svg"].forEach((id) => { at(id).disabled = at("figure-1").hidden; });
+    if (seen.lacking) lacking = seen.lacking;
+    offer();
   };
+
+  function offer() { // what there is can be taken along; of what there is not, the reason stands below
+    const none = at("figure-1").hidden ? lacking["as-html"] || "This view draws no figure." : "";
+    const why = { "as-png": none, "as-svg": none, "as-json": lacking["as-json"] || "", "as-html": lacking["as-html"] || "" };
+    const names = new Map();
+    for (const [id, reason] of Object.entries(why)) {
+      window.dash_clientside.set_props(id, { disabled: reason !== "", title: reason });
+      if (reason) names.set(reason, [...(names.get(reason) || []), at(id).textContent]);
+    }
+    const said = [...names].map(([reason, buttons]) => buttons.join(", ") + ": " + reason);
+    window.dash_clientside.set_props("lacking", { children: said.join(" ") });
+  }
 
   // Sentences, and as many figures as are told; null hides a figure. One after the other: Plotly draws no two at once.
   let drawing = Promise.resolve();

@@ -55,7 +55,8 @@
       const answer = await fetch("live", asked);
       if (answer.ok) return await answer.json();
     } catch { /* said below */ }
-    return { words: ["The server of this page does not answer. Does `warpbound page` still run?"], figures: [] };
+    const silent = "The server of this page does not answer.";
+    return { words: [silent + " Does `warpbound page` still run?"], figures: [], lacking: { "as-json": silent, "as-html": silent } };
   }
 
   // ------------------------------------------------------------ at rest

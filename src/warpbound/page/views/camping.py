@@ -6,6 +6,7 @@ from typing import Any
 from warpbound import machine
 from warpbound.adapt import campprof_2011 as adapter
 from warpbound.camping.prediction import COUNTERS, Measured, benchmarks_of, predicted
+from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.page.controls import REACH, Control, between
 from warpbound.page.questions import Camped
@@ -81,9 +82,11 @@ def answered(subject: Subject, values: Values) -> dict[str, Any]:
 
 
 def measured(subject: Subject, values: Values) -> Measured:
-    """The configuration with the numbers as set."""
+    """The configuration with the numbers as set. Raises InputError where nothing is counted."""
     set_by_hand = {one.key: values.get(one.key, one.value) for one in camping_controls(subject)}
     counters = {name: set_by_hand[f"camp.{name}"] for name in COUNTERS}
+    if not any(counters.values()):
+        raise InputError("No transaction is counted.", "Set at least one of the counters.")
     grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
     return Measured(counters, grid, block, warps, set_by_hand["camp.time_ms"] / THOUSAND or None)
 
