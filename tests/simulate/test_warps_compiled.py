@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from warpbound.simulate.compiled import COMPILED
+from warpbound.simulate.compiled import COMPILED, compiled
 from warpbound.simulate.family import Setting, experiment
 from warpbound.simulate.running import run, run_logged, run_short
 
@@ -42,6 +42,19 @@ def test_short_runs_are_those_of_the_compiled_loop() -> None:
     assert len(short.log) > 200
     assert short.log.tolist() == whole.log.tolist()
     assert (short.cycles, short.stalls) == (whole.cycles, whole.stalls)
+
+
+def twice(number: int) -> int:
+    return 2 * number
+
+
+@numba_only
+def test_machine_code_that_no_folder_can_keep_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user without a home, and a package that another user has installed."""
+    from numba.core import caching
+
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    assert compiled.__wrapped__(twice)(21) == 42
 
 
 REPORT = """

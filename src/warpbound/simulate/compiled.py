@@ -51,7 +51,10 @@ def compiled(function: Function) -> Function:
             names[name] = compiled(called)
     own = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     own.__module__, own.__qualname__ = function.__module__, function.__qualname__
-    return cast(Function, numba.njit(cache=True)(own))
+    try:
+        return cast(Function, numba.njit(cache=True)(own))
+    except RuntimeError:  # there is no folder in which it could be kept
+        return cast(Function, numba.njit(own))
 
 
 def column(values: NDArray[np.int64]) -> Any:
