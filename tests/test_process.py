@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ def run(*words: str, **settings: Any) -> "subprocess.CompletedProcess[bytes]":
 
 
 def in_shell(words: str) -> "subprocess.CompletedProcess[bytes]":
-    return subprocess.run(f"{' '.join(WARPBOUND)} {words}", shell=True, capture_output=True, check=False)
+    return subprocess.run(f"{shlex.join(WARPBOUND)} {words}", shell=True, capture_output=True, check=False)
 
 
 def one_sentence(said: "subprocess.CompletedProcess[bytes]", fragment: str) -> bool:
@@ -87,11 +88,12 @@ def test_a_full_disk(form: str) -> None:
 @pytest.mark.cuda
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere the folder cannot be removed")
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
-    saxpy = Path(__file__).resolve().parent.parent / "examples" / "saxpy.cu"
-    said = in_shell(f"analyze {saxpy} --gpu h200").stdout
+    asked = ("analyze", str(SAXPY), "--gpu", "h200")
+    said = run(*asked).stdout
     gone = tmp_path / "gone"
     gone.mkdir()
-    command = f"cd {gone} && rmdir {gone} && {' '.join(WARPBOUND)} analyze {saxpy} --gpu h200"
+    place = shlex.quote(str(gone))
+    command = f"cd {place} && rmdir {place} && {shlex.join([*WARPBOUND, *asked])}"
     done = subprocess.run(command, shell=True, capture_output=True, check=False)
     assert done.stdout == said or one_sentence(done, "the current folder is gone.")
 

@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -157,9 +158,19 @@ def test_a_cache_whose_place_is_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     assert stored(source(tmp_path, "#include <cuda_fp16.h>\n__global__ void k(int* x) { x[0] = 0x11; }\n")) == "0x11"
 
 
-def test_a_relative_cache_folder_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_cache_folder_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "here")
-    assert cache.folder() == Path.home() / ".cache" / "warpbound"
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert cache.folder() == tmp_path / ".cache" / "warpbound"
+
+
+def test_without_a_home_results_are_kept_with_what_is_temporary(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", none)
+    assert cache.folder().parent == Path(tempfile.gettempdir())
 
 
 def test_processes_that_start_at_once_on_an_empty_cache(tmp_path: Path, empty_cache: Path) -> None:
