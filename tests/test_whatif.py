@@ -141,6 +141,19 @@ def test_two_that_bind_together_are_eased_together() -> None:
     assert not any("; and " in change for change in found(apart))
 
 
+def test_reasons_give_the_cycles_that_the_answer_gives() -> None:
+    """With queues where it counts them: in each sentence, and in which two bind together."""
+    made = work(latency=800.0, units={"xu": 400.0, "fp64": 300.0})  # 100, 75 and 25 SM cycles per warp by the bounds
+    queued = {"xu": 104.0, "fp64": 110.0, "latency": 30.0}
+    told = {what.change: what for what in whatifs(made, PLACE, FULL, cycles=queued)}
+    (both,) = [what for change, what in told.items() if "; and " in change]
+    assert both.why == "fp64 and xu bind together, 110 and 104 SM cycles per warp"
+    xu = one(made, "half the special functions")
+    assert xu.why == "it takes 100 SM cycles per warp"
+    assert told[xu.change].why == "it takes 104 SM cycles per warp"
+    assert told[xu.change].speedup == xu.speedup
+
+
 def test_no_barriers_takes_their_waiting_away() -> None:
     made = work(latency=4000.0, parts={"issue": 1000.0, "barrier": 3000.0}, barriers=10.0)
     what = one(made, "no barriers")

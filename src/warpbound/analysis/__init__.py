@@ -157,7 +157,10 @@ def _verdict(case: Case, work: Work, prediction: Prediction) -> Entry:
         "bounds": entries.bounds_entry(prediction),
         "warps_needed": prediction.warps_needed,
         "whatifs": entries.whatif_entry(
-            whatifs(work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work))
+            whatifs(
+                work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work),
+                prediction.cycles,
+            )  # fmt: skip
         ),
         "clock_MHz": case.clock_hz / 1e6,
         "sample": work.sample,

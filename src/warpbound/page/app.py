@@ -172,7 +172,8 @@ def _exact(desk: Desk, state: State, paper: live.Paper) -> tuple[Any, ...]:
     try:
         subject = desk.exactly(state)
     except REFUSED as error:
-        seen = {"words": [], "figures": [None, None], "numbers": _numbers(desk, state), "lacking": taking.NOTHING}
+        seen: dict[str, Any] = {"words": [], "figures": [None, None], "lacking": taking.NOTHING}
+        seen["numbers"] = _numbers(desk, state)
         return "No answer", "", sentence(error), None, None, seen
     values = dict(state.values)
     seen = live.seen(state, subject, paper) | {"numbers": _numbers(desk, state)}

@@ -1,6 +1,6 @@
 """What would help: changes of the work or of where it runs, each answered by the same prediction, ranked by gain."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from warpbound.predict import Place, Prediction, predict
@@ -38,23 +38,27 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     seconds: Seconds | None = None,
     choices: Callable[[], Iterable[Alternative]] = tuple,
     chain: Callable[[], float] | None = None,
+    cycles: Mapping[str, float] | None = None,
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
     seconds : what answers for the time of a launch; by default the bounds' own time, or their rates where the
     number of warps is not known. choices : other ways to use the caches; they take as long as following all
     addresses once more each, so they are asked for only where data kept on the SM would help. chain : loads of a warp
-    that must come one after the other; asked for only where fewer waits for memory would help.
+    that must come one after the other; asked for only where fewer waits for memory would help. cycles : SM cycles per
+    unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
+    default the bounds' own, which know no queues.
     """
     now = predict(work, place)
+    taken = now.cycles | dict(cycles or {})
     gains = _gains(work, place, now, seconds)
     ahead = unrolled(work, place) if chain is not None else None
     single = (
-        *_single(work, place, residency, now),
+        *_single(work, place, residency, taken),
         *_timed(work, place, residency, seconds),
         *([ahead] if ahead else []),
     )
-    both = pair(work, place, now.cycles, TOGETHER)
+    both = pair(work, place, taken, TOGETHER)
     found = _whatifs((*single, *([both] if both else [])), gains)
     together = found.pop() if both else None
     found = list(_possible(found, work, chain))
@@ -73,13 +77,15 @@ def _possible(found: Iterable[WhatIf], work: Workload, chain: Callable[[], float
     return (w for w in found if w.change not in ((DOUBLED,) if cut else (AHEAD, HALVED)))
 
 
-def _single(work: Workload, place: Place, residency: Residency | None, now: Prediction) -> Iterator[Alternative]:
+def _single(
+    work: Workload, place: Place, residency: Residency | None, cycles: Mapping[str, float]
+) -> Iterator[Alternative]:
     """One change at a time."""
     if residency is not None and residency.blocks_per_sm > 0:
         yield from places.occupancy(work, place, residency)
         yield from places.more_blocks(work, place, residency)
     yield from of_the_work(work, place)
-    yield from easings(work, place, now.cycles)
+    yield from easings(work, place, cycles)
 
 
 def _timed(work: Workload, place: Place, residency: Residency | None, seconds: Seconds | None) -> Iterator[Alternative]:

@@ -1,6 +1,6 @@
 """Other work: what the kernel's author could change, one thing at a time, with the physical reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -54,7 +54,7 @@ def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
             yield found
 
 
-def easings(work: Workload, place: Place, cycles: dict[str, float]) -> Iterator[Alternative]:
+def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
     """Less demand on each resource that is used, whatever else may bind then."""
     for resource, (left, change) in EASINGS.items():
         if resource in cycles:
@@ -62,7 +62,7 @@ def easings(work: Workload, place: Place, cycles: dict[str, float]) -> Iterator[
             yield Alternative(change, why, eased(work, resource, left), place)
 
 
-def pair(work: Workload, place: Place, cycles: dict[str, float], near: float) -> Alternative | None:
+def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float) -> Alternative | None:
     """Both changes where the second tightest resource, or latency, is within `near` of the tightest."""
     order = sorted((name for name in cycles if name in EASINGS or name == "latency"), key=lambda name: -cycles[name])
     if len(order) < 2 or cycles[order[1]] < near * cycles[order[0]]:
