@@ -1,6 +1,8 @@
 """Options and fixtures of the whole suite."""
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,10 @@ WEEKS_S = 1e6
 OF_THE_TERMINAL = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "DISPLAY", "WAYLAND_DISPLAY")
 BROWSER_WORDS = ("--no-sandbox", "--disable-dev-shm-usage")  # a container's shared memory is too small for a large page
 BROWSER_PATIENCE_MS = 900_000
+BROWSER_STARTS = 3  # attempts before it counts as missing
 SYSTEM_BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
+WORKER_B = 1_500_000_000  # what a process of the suite takes at most
+LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container, in bytes
 
 # The same examples in every run, so that a commit is judged by what it changed; `make full` draws new ones. No clock
 # fails a test. Hypothesis also draws numbers that stand in our own code, of the modules loaded so far: which those are
@@ -29,6 +34,25 @@ if hasattr(providers, "_get_local_constants") and hasattr(providers, "_local_con
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite-docs", action="store_true", help="put today's output into the documentation")
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """No more processes than there is memory for, unless their number is given."""
+    processors = yield
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return processors
+    return max(1, min([processors, *(room // WORKER_B for room in _memory())]))
+
+
+def _memory() -> Iterator[int]:
+    """Bytes that the tests may take, by each part of a Linux system that bounds them."""
+    for limit in map(Path, LIMITS):
+        if limit.is_file() and (text := limit.read_text("ascii").strip()).isdigit():
+            yield int(text)
+    told = Path("/proc/meminfo")
+    if told.is_file() and (found := re.search(r"MemAvailable: +(\d+) kB", told.read_text("ascii"))):
+        yield 1024 * int(found[1])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -58,9 +82,12 @@ def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip("playwright.sync_api")
     own = next((path for path in SYSTEM_BROWSERS if Path(path).exists()), None)
     with sync_api.sync_playwright() as started:
-        try:
-            launched = started.chromium.launch(executable_path=own, args=BROWSER_WORDS, timeout=BROWSER_PATIENCE_MS)
-        except sync_api.Error as missing:
-            pytest.skip(f"no browser here: {str(missing).splitlines()[0]}")
+        for attempt in range(1, BROWSER_STARTS + 1):
+            try:
+                launched = started.chromium.launch(executable_path=own, args=BROWSER_WORDS, timeout=BROWSER_PATIENCE_MS)
+                break
+            except sync_api.Error as missing:
+                if attempt == BROWSER_STARTS:
+                    pytest.skip(f"no browser here: {str(missing).splitlines()[0]}")
         yield launched
         launched.close()

@@ -31,8 +31,8 @@ def test_the_script_goes_on_behind_a_deadly_case_and_takes_older_code(tmp_path: 
     fake.write_text(
         "#!/bin/bash\n"
         '[ "$1" = -c ] && exit 0\n'
-        f'echo "$@" >> {tmp_path}/asked\n'
-        f"case $(wc -l < {tmp_path}/asked) in\n"
+        f'echo "$@" >> "{tmp_path}/asked"\n'
+        f'case $(wc -l < "{tmp_path}/asked") in\n'
         '1) echo "the driver refuses the machine code of x" >&2; exit 1 ;;\n'
         '2) echo "Nothing runs on the GPU any more in this process." >&2; exit 1 ;;\n'
         "esac\n",
@@ -53,7 +53,7 @@ def test_all_steps_of_the_script_share_one_limit(tmp_path: Path) -> None:
     carry, out = tmp_path / "carry", tmp_path / "out"
     (carry / "venv" / "bin").mkdir(parents=True)
     fake = carry / "venv" / "bin" / "python"
-    fake.write_text(f'#!/bin/bash\n[ "$1" = -c ] || echo "$@" >> {tmp_path}/asked\n', "utf-8")
+    fake.write_text(f'#!/bin/bash\n[ "$1" = -c ] || echo "$@" >> "{tmp_path}/asked"\n', "utf-8")
     fake.chmod(0o755)
     script = ["bash", str(ROOT / "tools" / "on_the_gpu.sh"), str(carry), str(out)]
     done = subprocess.run(script, capture_output=True, text=True, cwd=ROOT, check=False)

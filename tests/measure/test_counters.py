@@ -146,12 +146,14 @@ def plain(kernel: str) -> str:
     return _plain(kernel)
 
 
-NCU = """#!{python}
+NCU = """#!/bin/sh
+exec "{python}" - "$@" <<'END'
 import sys
 words = sys.argv[1:]
 assert "--csv" in words and words[words.index("--clock-control") + 1] == "none", words
 assert words[words.index("-m") :][:2] == ["-m", "warpbound.measure.once"], words
 sys.stdout.write({text!r})
+END
 """
 
 
