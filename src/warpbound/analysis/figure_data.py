@@ -33,7 +33,7 @@ def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
             "shared_bytes": case.program.shared_bytes + (case.launch.smem if case.launch else 0),
         },
         "limits": dict(case.gpu.changed_limits),
-        "curve": _curve(case, work),
+        "curve": curve(case, work),
         "roofline": _roofline(case, work),
         "timeline": _timeline(case, work),
         "graph": _graph(case, work),
@@ -43,7 +43,7 @@ def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
     }
 
 
-def _curve(case: Case, work: Work) -> Entry | None:
+def curve(case: Case, work: Work) -> Entry | None:
     """Bounds over the warps of an SM, and predictions; ours at every number of resident blocks that fits."""
     per_block = warps_per_block(case)
     blocks = range(1, case.residency.fitting_blocks_per_sm + 1)

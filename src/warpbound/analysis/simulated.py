@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.analysis import entries
 from warpbound.analysis.case import DEFAULT, Case, Settings, asked_case
 from warpbound.analysis.entries import Entry
 from warpbound.analysis.executed import per_execution, served_by, work_from
+from warpbound.analysis.figure_data import curve
 from warpbound.analysis.sampled import followed
 from warpbound.analysis.static import Work
-from warpbound.analysis.timing import launch_prediction, warps_per_block
+from warpbound.analysis.timing import at_predicted_rate, launch_prediction, warps_per_block
 from warpbound.bounds import Real
 from warpbound.emulate import Trace
 from warpbound.errors import InputError
@@ -23,8 +25,10 @@ from warpbound.headline.stations import crossing, in_the_way
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.memory.records import Traffic
+from warpbound.predict import predict
 from warpbound.program import Program
 from warpbound.simulate.compiled import COMPILED
+from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment, shortened
 from warpbound.simulate.running import Outcome, run, run_short
 from warpbound.simulate.views import spans, summary
@@ -35,6 +39,9 @@ Followed = tuple[Trace, Sample, Traffic]
 BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
 WAVES = 12  # blocks to each place that are enough for a steady rate
 LOGGED = 4_000  # events of a timeline, which is shorter where there are more
+PICTURED = 20_000  # events logged of a run that is pictured
+SHOWN = 1500.0  # cycles of its timeline
+THOUSAND = 1000.0
 LARGEST = 10  # budgets that a first wave may take
 FIRST_WITH_CONTROL_WORDS = 70
 NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are those of the headline prediction"
@@ -55,11 +62,12 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
         raise InputError(f"{case.gpu.name} cannot be simulated from code.", "Choose a board from Volta on.")
     kernel, work = executed(case, launch)
     place = _place(case, kernel, BUDGET)
-    x = experiment(kernel, place, policy, seed)
+    pictured = "figures" in settings.views
+    x = replace(experiment(kernel, place, policy, seed), log_rows=PICTURED if pictured else 0)
     done = run(x)
     timed = launch_prediction(case, work)
     time_s = seconds(case, done, place, unevenness(kernel, work))
-    return {
+    entry = {
         "kernel": program.title,
         "gpu": case.gpu.key,
         "title": f"{program.title} on {case.gpu.name}",
@@ -70,8 +78,39 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
         "headline_time_s": timed.time_s if timed else None,
         "simulated_over_headline": time_s / timed.time_s if timed else None,
         "headline_stalls": _shares(timed),
-        "outcome": summary(x, done),
+        "outcome": summary(x, replace(done, log=done.log[:0])),  # what the beginning alone says is no summary
     }
+    if not pictured:
+        return entry
+    prediction = predict(work.focus, case.place)
+    charged = prediction if timed is None else at_predicted_rate(case, prediction, timed)
+    return entry | {
+        "bounds": entries.bounds_entry(charged),
+        "occupancy": entries.occupancy_entry(case.residency),
+        "figures": {"curve": curve(case, work)} | _pictured(x, done, place, unevenness(kernel, work)),
+    }
+
+
+def _pictured(x: Experiment, done: Outcome, place: Place, uneven: float) -> Entry:
+    """What the figures show of a run whose beginning is logged.
+
+    warps : spans as `simulate.views` has them; resident : cycles and warps from there on; latencies : cycles of each
+    transaction; at : resident warps and warps per 1000 cycles once the first wave is over.
+    """
+    at, resident = done.occupancy_over_time()
+    steady = THOUSAND * rate(done, place) * place.warps_per_block / uneven
+    return {
+        "warps": list(spans(x, done, min(SHOWN, _told(done, PICTURED)))),
+        "resident": (at.tolist(), resident.tolist()),
+        "latencies": done.request_latencies.tolist(),
+        "at": (place.resident * place.warps_per_block, steady),
+    }
+
+
+def _told(done: Outcome, rows: int) -> float:
+    """The cycle up to which a log of so many rows tells all."""
+    issues = done.log["cycle"][done.log["kind"] == "issue"]
+    return min(done.cycles, float(issues.max())) if len(done.log) == rows else done.cycles
 
 
 def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
@@ -110,9 +149,7 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
     kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
     x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
     done = run_short(x)
-    issues = done.log["cycle"][done.log["kind"] == "issue"]
-    told = float(issues.max()) if len(done.log) == LOGGED else done.cycles
-    return list(spans(x, done, min(cycles, told)))
+    return list(spans(x, done, min(cycles, _told(done, LOGGED))))
 
 
 def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:

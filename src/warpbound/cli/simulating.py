@@ -1,5 +1,6 @@
 """`simulate`: warps on one SM, event by event."""
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -155,9 +156,17 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     asking = question(
         files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="", **words
     )
+    drawing = form == "html"
+    if drawing:
+        asking = replace(asking, settings=replace(asking.settings, views=("figures",)))
     ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
     results = answered(asking, ask, announced)
-    _write(form, out, results, [kernel_pages([entry]) for entry in results], [])
+    drawn = []
+    if drawing:
+        from warpbound.report.html.illustrations import simulated_kernel
+
+        drawn = [simulated_kernel(entry) for entry in results]
+    _write(form, out, results, [kernel_pages([entry]) for entry in results], drawn)
 
 
 def _write(form: str, out: str | None, results: list[Any], parts: list[Any], drawn: list[Any]) -> None:
@@ -171,10 +180,10 @@ def _write(form: str, out: str | None, results: list[Any], parts: list[Any], dra
         from warpbound.report.html.plain import Part
 
         figures = drawn or [[] for _ in parts]
-        titled = [
-            Part(own[0].title if own else result.get("title", result["gpu"]), body, own)
-            for result, body, own in zip(results, parts, figures, strict=False)
-        ]
+        titled = []
+        for result, body, own in zip(results, parts, figures, strict=False):
+            title = result.get("title") or (own[0].title if own else result["gpu"])
+            titled.append(Part(title, (line for line in body if str(line) != title), own))
         write(html.plain_page("Simulation of one SM", HOW_TO_READ, titled, command_line()), out)
     else:
         show(chain.from_iterable(parts), out)

@@ -64,14 +64,13 @@ def latencies(spent: Mapping[str, Reals], title: str, source: str = SIMULATION) 
         min(float(own.min()) for own in spent.values()), max(float(np.percentile(own, 99.5)) for own in spent.values()),
         BINS + 1,
     )  # fmt: skip
-    lines = []
-    for name, own in spent.items():
-        share = np.histogram(own, edges)[0] / len(own)
-        lines.append(Curve(name, np.repeat(edges, 2)[1:-1], np.repeat(100 * share, 2)))
+    shares = {name: 100 * np.histogram(own, edges)[0] / len(own) for name, own in spent.items()}
+    highest = max(float(share.max()) for share in shares.values())
+    lines = [Curve(name, np.repeat(edges, 2)[1:-1], np.repeat(share, 2)) for name, share in shares.items()]
     return Picture(
         title=title,
         x=Axis("latency of one transaction", "cycles", span=(float(edges[0]), float(edges[-1]))),
-        y=Axis(f"share within {edges[1] - edges[0]:.3g} cycles", "%"),
+        y=Axis(f"share within {edges[1] - edges[0]:.3g} cycles", "%", span=(0.0, 1.1 * highest)),
         layers=tuple(lines),
         source=source,
         caption="The more transactions are under way, the longer they take and the wider they scatter.",

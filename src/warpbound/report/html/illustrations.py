@@ -21,7 +21,7 @@ from warpbound.report.figures import (
     throughput,
     x_graphs,
 )
-from warpbound.report.figures.picture import Drawable
+from warpbound.report.figures.picture import Drawable, Look, Picture, Points
 
 Draw = Callable[[Entry], Drawable | None]
 OURS = "the analysis of this report"
@@ -71,7 +71,7 @@ def _file(entry: Entry) -> str:
     return str(entry["program"]["source"]).rpartition("/")[2]
 
 
-def _throughput(entry: Entry) -> Drawable | None:
+def _throughput(entry: Entry) -> Picture | None:
     curve = entry["figures"]["curve"]
     if curve is None:
         return None
@@ -188,6 +188,47 @@ def _requests(space: str) -> Draw:
         return accesses.bank_map(addresses, f"{title}: banks of its first request")
 
     return draw
+
+
+def simulated_kernel(entry: Entry) -> list[Drawable]:
+    """Of a kernel run event by event: its warps in time, how many there are, what memory takes, its throughput."""
+    if "error" in entry:
+        return []
+    own, policy = entry["figures"], entry["policy"].replace("_", " ")
+    source = f"{simulated.SIMULATION}, {policy}"
+    drawn: list[Drawable | None] = [_simulated_throughput(entry)]
+    if own["warps"]:
+        last = max(end for _, _, end, _ in own["warps"])
+        title = f"Warps of an SM in time: the first {last:.0f} cycles"
+        drawn.append(simulated.warps_in_time(own["warps"], title, source))
+    at, warps = (np.array(part) for part in own["resident"])
+    drawn.append(simulated.occupancy_in_time({"resident warps": (at, warps)}, "Warps on the SM in time", source))
+    spent = np.array(own["latencies"])
+    if len(spent) >= FEWEST and np.ptp(spent) > 0:
+        title = f"What memory takes: the first {len(spent)} transactions"
+        drawn.append(simulated.latencies({"transactions": spent}, title, source))
+    return [picture for picture in drawn if picture is not None]
+
+
+def _simulated_throughput(entry: Entry) -> Drawable | None:
+    """The bounds and the headline prediction over the warps of an SM, and the point that was simulated."""
+    picture = _throughput(entry)
+    if picture is None:
+        return None
+    warps, rate = entry["figures"]["at"]
+    top = max(picture.y.span[1] if picture.y.span else 0.0, 1.1 * rate)
+    mark = Points("simulated", [warps], [rate], (), SIMULATED)
+    return replace(
+        picture,
+        y=replace(picture.y, span=(0.0, top)),
+        layers=(*picture.layers, mark),
+        source=f"the headline prediction and {simulated.SIMULATION}; after {throughput.VOLKOV}, sections 3.6, 3.7, 4.1",
+        caption=f"{picture.caption} The diamond is what the simulated SM does once its first blocks are over.",
+    )
+
+
+FEWEST = 20  # transactions of which a distribution is drawn
+SIMULATED = Look("green", symbol="diamond")
 
 
 def _warps(entry: Entry) -> Drawable | None:
