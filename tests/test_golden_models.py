@@ -75,6 +75,8 @@ def locate(module: str, dotted: str) -> tuple[ModuleType, str]:
 
 def array_type(hint: Any) -> Any:
     """Type of the elements where the hint allows an array, else None."""
+    if (alias := getattr(typing.get_origin(hint), "__value__", None)) is not None:  # NDArray from NumPy 2.5 on
+        return array_type(alias[typing.get_args(hint)])
     if typing.get_origin(hint) is np.ndarray:
         return typing.get_args(typing.get_args(hint)[1])[0]
     members = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else ()
