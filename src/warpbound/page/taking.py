@@ -5,6 +5,7 @@ from typing import Any
 
 from rich.text import Text
 
+from warpbound import machine
 from warpbound.analysis.entries import Entry
 from warpbound.page.desk import CAMPING, Desk, mark
 from warpbound.page.live import state_of
@@ -14,6 +15,7 @@ from warpbound.page.views import REFUSED, VIEWS, drawn, second, sentence
 from warpbound.page.views.camping import answered
 from warpbound.report import figures as drawings
 from warpbound.report import html
+from warpbound.report.camping import band_text
 from warpbound.report.document import SCHEMA_VERSION, as_json, document
 from warpbound.report.html.contents import Column, Section, contents
 from warpbound.report.html.tables import as_html
@@ -59,8 +61,13 @@ def lacking(subject: Subject, state: State) -> dict[str, str]:
     try:
         answered(subject, dict(state.values))
     except REFUSED as error:
-        return {"as-json": sentence(error)}
+        return dict.fromkeys(("as-json", "as-html") if _newer(subject, state) else ("as-json",), sentence(error))
     return {}
+
+
+def _newer(subject: Subject, state: State) -> bool:
+    """Whether the code is that of a newer board, for none is made for the one that was asked for."""
+    return subject.compiled and subject.gpu.key != machine.gpu(state.gpu).key
 
 
 def as_file(subject: Subject, state: State) -> str:
@@ -100,8 +107,10 @@ def _curves(subject: Subject, state: State) -> Entry:
 
 
 def as_report(subject: Subject, state: State) -> str:
-    """The report of a kernel; of a paper's workload and of sliders alone a file with every view's figures."""
+    """The report of a kernel, of one on an old board its camping band; of other sources every view's figures."""
     figures = html.Figures()
+    if _newer(subject, state):
+        return html.filled(_camped(subject, state, figures), figures, _asked(state))
     if subject.compiled:
         assert subject.entry is not None
         filling = contents([subject.entry], figures.add)
@@ -123,6 +132,22 @@ def as_report(subject: Subject, state: State) -> str:
         figures,
         _asked(state),
     )
+
+
+def _camped(subject: Subject, state: State, figures: html.Figures) -> dict[str, Any]:
+    """The camping band alone: nothing else is known of a kernel on a board that no code is made for."""
+    assert subject.entry is not None
+    assert subject.old is not None
+    values, code = dict(state.values), {"clock_MHz": None, "mode": "run on simulated memory partitions"}
+    on = f"{subject.name} on the memory partitions of {subject.old.name}"
+    said = described(replace(subject, entry=subject.entry | code), CAMPING)
+    picture = drawn(CAMPING, subject, values).picture
+    band = tuple(figures.add(one) for one in (picture,) if one is not None)
+    section = Section(CAMPING, "Best and worst time", "", as_html(band_text(answered(subject, values))), band)
+    return {
+        "title": on, "how_to_read": html.CAMPING, "comparison": None, "together": (),
+        "columns": [Column("answer-1", on, said, (), (section,))],
+    }  # fmt: skip
 
 
 def _section(name: str, subject: Subject, values: dict[str, float], figures: html.Figures) -> Any:

@@ -69,14 +69,20 @@ def camping_controls(subject: Subject) -> list[Control]:
 
 
 def camping(subject: Subject, values: Values) -> Drawn:
-    one, board = measured(subject, values), _board(subject)
-    return _band(one, board, subject)
+    found = answered(subject, values)
+    picture = figures.camping_band(
+        found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
+    )
+    advice, (_, how) = found["advice"], counted(subject)
+    degree = "" if found["degree"] is None else f" Degree of camping {found['degree']:.2f}, 0 none, 1 every access."
+    return Drawn(picture, (f"On {_board(subject).name}: {advice[0].lower()}{advice[1:]}{degree}", *how))
 
 
 def answered(subject: Subject, values: Values) -> dict[str, Any]:
-    """What `campprof predict` answers of the same. Raises CommandError."""
+    """What `campprof predict` answers of the same, in the page's words. Raises WarpboundError."""
     board = _board(subject)
     found = predicted(measured(subject, values), board, subject.runs or benchmarks_of(board))
+    found["advice"] = found["advice"].replace("--time tells", "a measured time tells")
     found["notes"] += counted(subject)[1]
     return found
 
@@ -89,14 +95,3 @@ def measured(subject: Subject, values: Values) -> Measured:
         raise InputError("No transaction is counted.", "Set at least one of the counters.")
     grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
     return Measured(counters, grid, block, warps, set_by_hand["camp.time_ms"] / THOUSAND or None)
-
-
-def _band(one: Measured, board: Gpu, subject: Subject) -> Drawn:
-    found = predicted(one, board, subject.runs or benchmarks_of(board))
-    picture = figures.camping_band(
-        found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
-    )
-    advice = found["advice"].replace("--time tells", "a measured time tells")
-    degree = "" if found["degree"] is None else f" Degree of camping {found['degree']:.2f}, 0 none, 1 every access."
-    _, how = counted(subject)
-    return Drawn(picture, (f"On {board.name}: {advice[0].lower()}{advice[1:]}{degree}", *how))

@@ -71,11 +71,16 @@ def _class(style: str, further: str | Literal[False] = "") -> Markup:
 def _table(table: Table) -> Markup:
     columns = [list(column.cells) for column in table.columns]
     headers = [Markup("{}").format(_plain(column.header)) for column in table.columns]
-    numeric = kinds(table)
+    numeric = [f"{kind}{_drawn(column)}" for kind, column in zip(kinds(table), columns, strict=True)]
     rows = list(zip(*columns, strict=True)) if columns else []
     head = _head(headers, numeric) if table.show_header and any(headers) else Markup("")
     body = Markup("\n").join(_row(cells, numeric, row) for cells, row in zip(rows, table.rows, strict=True))
     return Markup('<div class="scroll" tabindex="0"><table>{}<tbody>\n{}\n</tbody></table></div>').format(head, body)
+
+
+def _drawn(cells: list[RenderableType]) -> str:
+    """Of columns in which blanks before the words say where these stand."""
+    return " drawn" if any(not isinstance(cell, Bar) and _plain(cell).startswith(" ") for cell in cells) else ""
 
 
 def _head(headers: list[Markup], kinds: list[str]) -> Markup:

@@ -1,0 +1,72 @@
+"""The report of a kernel on an old board: its camping band, and nothing of the newer board whose code was run."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("dash")
+from warpbound.camping.prediction import COUNTERS
+from warpbound.page.analysts import Analysts
+from warpbound.page.desk import Desk
+from warpbound.page.state import State, Texts
+from warpbound.page.taking import as_report, lacking
+from warpbound.report import html
+from warpbound.report.camping import band_text
+from warpbound.report.html.tables import as_html
+
+pytestmark = pytest.mark.cuda
+OLD = State(source="example:transpose_naive", gpu="gtx280", view="camping")
+
+
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Desk]:
+    analysts = Analysts(seconds=100_000)
+    yield Desk(analysts, Texts())
+    analysts.close()
+
+
+def report(desk: Desk, state: State) -> str:
+    return as_report(desk.exactly(state), state).replace(html.plotly_script(), "")
+
+
+def test_an_old_board_has_its_band_alone(desk: Desk) -> None:
+    text = report(desk, OLD)
+    assert "<h1>transpose_naive on the memory partitions of NVIDIA GeForce GTX 280</h1>" in text
+    assert "Tesla T4" not in text
+    assert "1590 MHz" not in text  # the T4's clock
+    assert "code for sm_75, grid 128 x 128, block 32 x 8, run on simulated memory partitions" in text
+    assert "Degree of camping 0." in text
+    assert "the first 240 of 16384 blocks were executed" in text
+    assert text.count("<figure id=") == 1
+    assert "What to do first" not in text  # an analysis is nobody's there
+
+
+def test_numbers_set_by_hand_are_named(desk: Desk) -> None:
+    set_by_hand = replace(OLD, values=(("camp.time_ms", 50.0), ("camp.warps", 8.0)))
+    text = report(desk, set_by_hand)
+    assert "Active warps 8 per SM (32)" in text
+    assert '<td class="number">8*</td>' in text
+    nothing = replace(OLD, values=tuple((f"camp.{name}", 0.0) for name in COUNTERS))
+    why = lacking(desk.exactly(nothing), nothing)
+    assert set(why) == {"as-json", "as-html"}
+    assert why["as-json"].startswith("No transaction is counted.")
+
+
+def test_a_newer_board_keeps_its_analysis(desk: Desk) -> None:
+    text = report(desk, replace(OLD, gpu="h200"))
+    assert "<h1>transpose_naive on NVIDIA H200</h1>" in text
+    assert "Camping in the memory partitions of an old board" in text
+    assert "What to do first" in text
+
+
+def test_bands_of_a_table_begin_where_they_begin() -> None:
+    """Drawn with letters: blanks before them count, in a fixed width."""
+    entry = {
+        "advice": "Leave it.", "degree": None, "warps_per_sm": [1, 2], "best_s": [0.5, 0.0], "worst_s": [1.0, 1.0],
+        "application_s": None, "configuration": {"warps_per_sm": 2}, "notes": [],
+    }  # fmt: skip
+    text = as_html(band_text(entry))
+    assert f'<td class="words drawn">{16 * " "}{17 * "-"}</td>' in text
+    assert f'<td class="words drawn">{33 * "-"}</td>' in text
+    assert text.count("drawn") == 3  # the column's heading, too
