@@ -88,24 +88,32 @@ def float_to_integer(here: Site) -> Handler:
     """F2I: rounds, then saturates; NaN becomes 0 with .NTZ, else the least (or for U64 half the) value."""
     kinds = _named(here, _INTEGERS)
     target = np.dtype(_INTEGERS[kinds[0]] if kinds else np.int32)
+    read = _whole_source(here.sources[0], here, target)
+    if target.itemsize == 8:
+        write = write_pair(here.output)
+        return lambda x: write(x, read(x))
+    put = write_words(here.output)
+    return lambda x: put(x, _word(read(x)))
+
+
+def _whole_source(operand: Operand, here: Site, target: np.dtype[Any]) -> Read:
+    """A float rounded to a whole number, the nearest that the type has."""
     source = next(iter(_named(here, _FLOATS)), "F32")
-    read = float_source(here.sources[0], here, source)
+    read = float_source(operand, here, source)
     whole = next((_WHOLE[m] for m in here.instruction.modifiers if m in _WHOLE), np.rint)
     nan_to_zero = here.has("NTZ") or (source != "F64" and target.itemsize < 8)
-    write = write_pair(here.output) if target.itemsize == 8 else write_words(here.output)
     limits = np.iinfo(target)
     nan = 0 if nan_to_zero else (limits.min if limits.min else 1 << (target.itemsize * 8 - 1))
 
-    def handler(x: State) -> None:
+    def rounded(x: State) -> Value:
         value = np.asarray(whole(read(x)))
         inside = np.where((value >= limits.min) & (value < float(limits.max) + (target.itemsize < 8)), value, 0)
         result = inside.astype(target)
         result = np.where(value >= float(limits.max) + (target.itemsize < 8), target.type(limits.max), result)
         result = np.where(value < limits.min, target.type(limits.min), result)
-        result = np.where(np.isnan(value), np.array(nan).astype(target), result).astype(target)
-        write(x, result if target.itemsize == 8 else _word(result))
+        return np.where(np.isnan(value), np.array(nan).astype(target), result).astype(target)
 
-    return handler
+    return rounded
 
 
 def _word(value: Value) -> Value:
@@ -124,15 +132,19 @@ def integer_to_float(here: Site) -> Handler:
     if target == "F64":
         write = write_pair(here.output)
         return lambda x: write(x, np.asarray(sum64_directed(*_parts(read(x)), way)))
-    if target == "F16":
-        put = write_words(here.output)
-        return lambda x: put(x, _half_bits(odd_sum(*two_sum(*_parts(read(x)))), way))
+    if target != "F32":
+        put, bits = write_words(here.output), _half_bits if target == "F16" else _bfloat_bits
+        return lambda x: put(x, bits(odd_sum(*two_sum(*_parts(read(x)))), way))
     put_single = write_single(here.output)
     return lambda x: put_single(x, directed(odd_sum(*two_sum(*_parts(read(x)))), way))
 
 
 def _half_bits(value: Value, way: str = "RN") -> Value:
     return half_bits(value, way).astype(np.uint32)
+
+
+def _bfloat_bits(value: Value, way: str = "RN") -> Value:
+    return round_to_bfloat(value, way).astype(np.uint32)
 
 
 def _parts(value: Value) -> tuple[Value, Value]:
@@ -198,12 +210,8 @@ def _store_float(here: Site, target: str, read: Read) -> Handler:
             put(x, flush(value) if ftz else value)
 
         return handler
-    words = write_words(here.output)
-    if target == "F16":
-        return lambda x: words(x, _half_bits(np.asarray(read(x)), way))
-    if way not in ("RN", "RZ"):
-        raise unsupported(here.instruction)
-    return lambda x: words(x, round_to_bfloat(read(x), way).astype(np.uint32))
+    words, bits = write_words(here.output), _half_bits if target == "F16" else _bfloat_bits
+    return lambda x: words(x, bits(np.asarray(read(x)), way))
 
 
 def pack_floats(here: Site) -> Handler:
@@ -226,4 +234,38 @@ def pack_floats(here: Site) -> Handler:
     return lambda x: write(x, bits(high(x)) << np.uint32(16) | bits(low(x)))
 
 
+def integer_to_integer(here: Site) -> Handler:
+    """I2I.SAT: the nearest number of the first width."""
+    kinds = _named(here, _INTEGERS)
+    if len(kinds) < 2 or not here.has("SAT"):
+        raise unsupported(here.instruction)
+    target, limits = _INTEGERS[kinds[0]], np.iinfo(_INTEGERS[kinds[0]])
+    read, write = _integer_source(here.sources[0], here, np.dtype(_INTEGERS[kinds[1]])), write_words(here.output)
+    return lambda x: write(x, _word(np.clip(read(x).astype(np.int64), limits.min, limits.max).astype(target)))
 
+
+def pack_integers(here: Site) -> Handler:
+    """I2IP: two words as the nearest numbers of few bits, the first above the second; above both the third word."""
+    kind = here.instruction.modifiers[0]
+    limit = 1 << int(kind[1:]) - (kind[0] == "S")
+    least = -limit if kind[0] == "S" else 0
+    words = [_integer_source(one, here, np.dtype(np.int32)) for one in here.sources[:2]]
+    return _packed(here, *(_after(word, lambda value: np.clip(value, least, limit - 1)) for word in words))
+
+
+def pack_whole(here: Site) -> Handler:
+    """F2IP: the same of floats."""
+    target = np.dtype(_INTEGERS[here.instruction.modifiers[0]])
+    return _packed(here, *(_whole_source(one, here, target) for one in here.sources[:2]))
+
+
+def _packed(here: Site, first: Read, second: Read) -> Handler:
+    size = int(here.instruction.modifiers[0][1:])
+    above, write, mask = raw(here.sources[2], here), write_words(here.output), np.uint32((1 << size) - 1)
+
+    def handler(x: State) -> None:
+        high, low = (_word(np.asarray(read(x))) & mask for read in (first, second))
+        both = high << np.uint32(size) | low
+        write(x, both if size == 16 else both | above(x) << np.uint32(2 * size))
+
+    return handler

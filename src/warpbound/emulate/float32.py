@@ -1,6 +1,7 @@
 """FP32: add, multiply, fused multiply-add, comparisons, minima, and the range check of division."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,11 +18,11 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
-from warpbound.emulate.room import Room
 from warpbound.emulate.state import NORMAL, State, Value
 from warpbound.program.instruction import PT, RZ, Operand
 
 Handler = Callable[[State], None]
+Write = Callable[[State, Value], None]
 
 _ONE, _LARGEST_SUBNORMAL = np.uint32(1), np.uint32(2 * 0x007FFFFF)  # doubled, as it is compared
 _EXPONENT, _SIGN = np.uint32(0x7F800000), np.uint32(0x80000000)
@@ -58,7 +59,7 @@ def source(operand: Operand, here: Site) -> Read:
     return flushed
 
 
-def finish(here: Site) -> Callable[[State, Value], None]:
+def finish(here: Site) -> Write:
     """The writer of a float32 result: flush, saturate, store."""
     write, steps = write_single(here.output), _steps(here)
     if not steps:
@@ -221,7 +222,7 @@ def select(here: Site) -> Handler:
 def minimum(here: Site) -> Handler:
     """FMNMX: a number wins over NaN, unless .NAN; -0 is less than +0."""
     a, b = (source(one, here) for one in here.sources[:2])
-    choose, write = predicate(here.predicates_in[0], here), finish(here)
+    choose, write = predicate(here.predicates_in[0], here), _with_both_signs(here, finish(here))
     keep_nan = here.has("NAN")
 
     def handler(x: State) -> None:
@@ -229,6 +230,20 @@ def minimum(here: Site) -> Handler:
         write(x, np.where(least, least_of(first, second, keep_nan), most_of(first, second, keep_nan)))
 
     return handler
+
+
+def _with_both_signs(here: Site, write: Write) -> Write:
+    """Under .XORSIGN a number is negative where one source is, before its ||, and the other is not."""
+    if not here.has("XORSIGN"):
+        return write
+    a, b = (single(replace(one, absolute=False), here) for one in here.sources[:2])
+
+    def signed(x: State, value: Value) -> None:
+        negative = np.signbit(a(x)) ^ np.signbit(b(x))
+        sign = np.where(negative, np.float32(-1), np.float32(1))
+        write(x, np.where(np.isnan(value), value, np.copysign(value, sign)))
+
+    return signed
 
 
 def minimum_of_three(here: Site) -> Handler:
@@ -281,54 +296,3 @@ def check_division(here: Site) -> Handler:
 
 def _exponents(v: Value) -> Value:
     return (v.view(np.uint32) >> np.uint32(23) & np.uint32(255)).astype(np.int32)
-
-
-def packed(operation: str) -> Callable[[Site], Handler]:
-    """FADD2, FMUL2, FFMA2: the same on both halves of register pairs."""
-
-    def build(here: Site) -> Handler:
-        halves = []
-        for part in (0, 1):
-            reads = [_half_of_pair(one, part, here) for one in here.sources]
-            halves.append(reads)
-        output = here.output
-        assert output is not None
-        writes = [write_single(Operand("register", output.text, index=output.index + part)) for part in (0, 1)]
-        finishers = [flush] if here.has("FTZ") else []
-
-        def handler(x: State) -> None:
-            results = []
-            for reads in halves:
-                values = [read(x) for read in reads]
-                result = _operate(operation, values, x.room)
-                for step in finishers:
-                    result = step(result)
-                results.append(result)
-            for write, result in zip(writes, results, strict=True):
-                write(x, result)
-
-        return handler
-
-    return build
-
-
-def _operate(operation: str, values: list[Value], room: Room) -> Value:
-    if operation == "add":
-        return values[0] + values[1]
-    if operation == "multiply":
-        return values[0] * values[1]
-    a, b, c = values
-    return fused(a, b, c, room).copy()
-
-
-def _half_of_pair(operand: Operand, part: int, here: Site) -> Read:
-    """One float of a pair: the two registers, or with .F32 one value for both."""
-    if operand.kind in ("float", "immediate") or operand.index == 255:
-        return source(operand, here)
-    step = 4 * part if operand.kind == "constant" else 0
-    moved = Operand(
-        operand.kind, operand.text, index=operand.index + (0 if operand.kind == "constant" else part),
-        value=operand.value + step, negate=operand.negate, absolute=operand.absolute, bank=operand.bank,
-        terms=operand.terms, suffixes=operand.suffixes,
-    )  # fmt: skip
-    return source(moved, here)

@@ -66,7 +66,9 @@ def _encode_bfloat(a: Value, b: Value) -> Value:
 
 
 def round_to_bfloat(value: Value, way: str = "RN") -> Value:
-    """Float64 values (exact, or rounded to odd) as the bits of bfloat16, to nearest even or cut (RZ); NaN is 0x7FFF."""
+    """Float64 values (exact, or rounded to odd) as the bits of bfloat16 in one of four ways; NaN is 0x7FFF."""
+    if way in ("RM", "RP"):
+        return _bfloat_towards(value, way)
     cut = np.asarray(directed(value, "RZ"))
     bits = cut.view(np.uint32).copy()
     if way == "RZ":
@@ -77,6 +79,13 @@ def round_to_bfloat(value: Value, way: str = "RN") -> Value:
     rounded = (bits + bias >> np.uint64(16)).astype(np.uint16)
     rounded = np.where(overflowed, np.where(np.asarray(value) < 0, 0xFF80, 0x7F80), rounded)
     return np.where(np.isnan(value), 0x7FFF, rounded).astype(np.uint16)
+
+
+def _bfloat_towards(value: Value, way: str) -> Value:
+    """Down (RM) or up (RP): FP32 in that direction is on the same side of every bfloat16."""
+    bits = np.asarray(directed(value, way)).view(np.uint32)
+    away = (bits >> np.uint32(31) == (way == "RM")) & (bits & np.uint32(0xFFFF) != 0)
+    return np.where(np.isnan(value), 0x7FFF, (bits >> np.uint32(16)) + away).astype(np.uint16)
 
 
 HALF = Format("f16", _decode_half, _encode_half)

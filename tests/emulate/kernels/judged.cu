@@ -66,3 +66,70 @@ static __device__ __noinline__ int summed(const int* in, int n)
 }
 
 extern "C" __global__ void on_a_stack(const int* in, int* out) { out[threadIdx.x] = summed(in, threadIdx.x); }
+
+#define PTX(code, constraint, type, ...) ([&] { type r; asm(code : constraint(r) : __VA_ARGS__); return r; }())
+#define NARROW(kind, from, letter, value) \
+    PTX("{ .reg ." kind " t; cvt." from " t, %1; cvt.s32." kind " %0, t; }", "=r", int, letter(value))
+
+extern "C" __global__ void nearest_integers(const int* in, const float* floats, int* out, int same)
+{
+    int t = threadIdx.x, a = in[t], b = in[t + 32], *o = out + 16 * t;
+    float x = floats[t];
+    o[0] = NARROW("u8", "sat.u8.s32", "r", a); o[1] = NARROW("s8", "sat.s8.s32", "r", a);
+    o[2] = PTX("cvt.sat.u16.s32 %0, %1;", "=h", unsigned short, "r"(a));
+    o[3] = PTX("cvt.sat.s16.s32 %0, %1;", "=h", short, "r"(a));
+    o[4] = NARROW("u8", "sat.u8.s32", "r", same);
+    o[5] = PTX("cvt.pack.sat.u16.s32 %0, %1, %2;", "=r", int, "r"(a), "r"(b));
+    o[6] = PTX("cvt.pack.sat.s16.s32 %0, %1, %2;", "=r", int, "r"(a), "r"(b));
+    o[7] = PTX("cvt.pack.sat.s8.s32.b32 %0, %1, %2, %3;", "=r", int, "r"(a), "r"(b), "r"(t));
+    o[8] = PTX("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;", "=r", int, "r"(a), "r"(same), "r"(b));
+    o[9] = PTX("cvt.pack.sat.u4.s32.b32 %0, %1, %2, %3;", "=r", int, "r"(a), "r"(b), "r"(same));
+    o[10] = PTX("cvt.pack.sat.s4.s32.b32 %0, %1, %2, %3;", "=r", int, "r"(a), "r"(b), "r"(b));
+    o[11] = NARROW("u8", "rni.sat.u8.f32", "f", x); o[12] = NARROW("s8", "rmi.sat.s8.f32", "f", x);
+    o[13] = PTX("cvt.rpi.sat.u16.f32 %0, %1;", "=h", unsigned short, "f"(x));
+    o[14] = NARROW("s8", "rzi.sat.s8.f32", "f", x);
+    o[15] = same;
+}
+
+extern "C" __global__ void signs_of_both(const float* in, float* out)
+{
+#if __CUDA_ARCH__ >= 860
+    int t = threadIdx.x;
+    float a = in[t], b = in[t + 32], *o = out + 4 * t;
+    o[0] = PTX("min.xorsign.abs.f32 %0, %1, %2;", "=f", float, "f"(a), "f"(b));
+    o[1] = PTX("max.xorsign.abs.f32 %0, %1, %2;", "=f", float, "f"(a), "f"(b));
+    o[2] = PTX("max.NaN.xorsign.abs.f32 %0, %1, %2;", "=f", float, "f"(a), "f"(-0.5f));
+    o[3] = PTX("min.ftz.xorsign.abs.f32 %0, %1, %2;", "=f", float, "f"(a), "f"(1e-39f));
+#endif
+}
+
+extern "C" __global__ void bfloat_ways(const int* in, const float* floats, unsigned short* out)
+{
+    int t = threadIdx.x, a = in[t];
+    float x = floats[t];
+    unsigned short* o = out + 10 * t;
+    o[0] = __bfloat16_as_ushort(__int2bfloat16_rn(a)); o[1] = __bfloat16_as_ushort(__int2bfloat16_rz(a));
+    o[2] = __bfloat16_as_ushort(__int2bfloat16_rd(a)); o[3] = __bfloat16_as_ushort(__int2bfloat16_ru(a));
+    o[4] = __bfloat16_as_ushort(__short2bfloat16_rn(a)); o[5] = __bfloat16_as_ushort(__ull2bfloat16_ru(a));
+    o[6] = __bfloat16_as_ushort(__float2bfloat16_rd(x)); o[7] = __bfloat16_as_ushort(__float2bfloat16_ru(x));
+    o[8] = __bfloat162short_rz(__float2bfloat16_rn(x)); o[9] = __bfloat162ushort_ru(__float2bfloat16_rn(x));
+}
+
+#define PAIR(low, high) PTX("mov.b64 %0, {%1, %2};", "=l", unsigned long long, "f"(low), "f"(high))
+#define OF_TWO(code, p, q) PTX(code " %0, %1, %2;", "=l", unsigned long long, "l"(p), "l"(q))
+#define OF_THREE(code, p, q, r) PTX(code " %0, %1, %2, %3;", "=l", unsigned long long, "l"(p), "l"(q), "l"(r))
+
+extern "C" __global__ void pairs_of_floats(const unsigned long long* in, const float* floats, unsigned long long* out, float s)
+{
+#if __CUDA_ARCH__ >= 1000
+    int t = threadIdx.x;
+    unsigned long long n = in[t], *o = out + 9 * t;
+    float a = floats[t], b = floats[t + 32];
+    o[0] = OF_TWO("add.rn.f32x2", n, PAIR(-b, a)); o[1] = OF_THREE("fma.rn.f32x2", PAIR(a, b), n, PAIR(-b, a));
+    o[2] = OF_THREE("fma.rn.f32x2", PAIR(a, a), PAIR(-b, -a), n); o[3] = OF_TWO("mul.rp.ftz.f32x2", PAIR(a, a), n);
+    o[4] = OF_TWO("add.rm.f32x2", PAIR(a, a), PAIR(-b, -b)); o[5] = OF_THREE("fma.rz.f32x2", PAIR(a, a), PAIR(-b, -a), n);
+    o[6] = OF_THREE("fma.rn.f32x2", PAIR(s, s), n, PAIR(-s, s + 1));
+    o[7] = OF_THREE("fma.rn.f32x2", PAIR(-fabsf(a), fabsf(b)), n, PAIR(s, 2.5f));
+    o[8] = OF_THREE("fma.rn.f32x2", n, PAIR(-1.0f, 1.0f), PAIR(2.5f, 2.5f));
+#endif
+}
