@@ -332,6 +332,21 @@ def test_traffic_of_one_coalesced_access(text: str, expected: dict[str, float]) 
         ("HFMA2.BF16_V2 R0, R1, R2, R3", "bf16", 4),
         ("HADD2 R0, R1, R2", "fp16", 2),
         ("HFMA2.MMA R7, -RZ, RZ, 0, 0", "fp16", 0),  # a constant is loaded this way
+        ("HADD2.F32 R0, -RZ, R1.H0_H0", "fp16", 0),  # a half becomes a float
+        ("HADD2.F32 R13, R2.H0_H0, -RZ.H0_H0", "fp16", 0),
+        ("HADD2 R15, -R0, -RZ.H0_H0", "fp16", 0),  # -x, of pairs, of floats, of doubles
+        ("FADD R17, -R0, -RZ", "fp32", 0),
+        ("DADD R10, -RZ, -R10", "fp64", 0),
+        ("FMUL R0, R1, RZ", "fp32", 1),
+        ("FFMA R0, R1, R2, RZ", "fp32", 2),
+        ("HFMA2 R0, R0.H0_H0, R1.H1_H1, R15.reuse.H0_H0", "fp16", 2),  # of single halves
+        ("HFMA2.BF16_V2 R0, R0.H0_H0, 2, 2, R7.H0_H0", "bf16", 2),
+        ("HFMA2.MMA R0, R0.H0_H0, 2, 1, R7.H0_H0", "fp16", 4),
+        ("HFMA2 R0, R0.H0_H0, R1, R7.H0_H0", "fp16", 4),
+        ("HADD2 R4, R4.H0_H0, c[0x0][0x170].H0_H0", "fp16", 1),
+        ("HADD2 R4, R4, c[0x0][0x170].H0_H0", "fp16", 2),
+        ("HMUL2 R5, R5.H0_H0, 1.5, 1.5", "fp16", 1),
+        ("HMUL2 R5, R5, 1.5, 1.5", "fp16", 2),
         ("IADD3 R0, R1, R2, RZ", "fp32", 0),
         ("MUFU.RCP R0, R1", "fp32", 0),
     ],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
-from warpbound.program.instruction import RZ, Instruction
+from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.register_banks import BANKS, bank_reads
 
 WARP = 32
@@ -17,6 +17,9 @@ _FLOP = {  # opcode -> (type, operations per lane); packed half instructions do 
     "HADD2": ("fp16", 2), "HMUL2": ("fp16", 2), "HFMA2": ("fp16", 4), "HADD2_32I": ("fp16", 2),
     "HMUL2_32I": ("fp16", 2), "HFMA2_32I": ("fp16", 4),
 }  # fmt: skip
+_HALVES = frozenset(opcode for opcode, (kind, _) in _FLOP.items() if kind == "fp16")
+_ADDITIONS = frozenset({"FADD", "UFADD", "DADD", "HADD2"})
+_ONE_HALF = frozenset({"H0_H0", "H1_H1"})  # how a source is marked of which one half serves as both
 
 
 @dataclass
@@ -77,12 +80,26 @@ def count(
 
 
 def flop_of(one: Instruction) -> tuple[str, int]:
-    """(type, operations per lane) of one instruction; half instructions that only load a constant do none."""
+    """(type, operations per lane) of one instruction.
+
+    An addition of the zero register converts, negates or moves, and a half product of zeros loads a constant: none.
+    Half instructions work on pairs; where both halves of every source are the same one, they do the work of one.
+    """
     kind, operations = _FLOP.get(one.opcode, ("fp32", 0))
-    if one.opcode == "HFMA2":
-        factors = [x for x in one.operands[1:3] if x.kind == "register"]
-        if len(factors) == 2 and all(x.index == RZ for x in factors):
-            return "fp16", 0
-    if kind == "fp16" and any("BF16" in modifier for modifier in one.modifiers):
-        kind = "bf16"
+    sources = one.operands[1:]
+    zeros = sum(x.kind in ("register", "uniform") and x.index == RZ for x in sources[:2])
+    if zeros >= (1 if one.opcode in _ADDITIONS else 2):
+        operations = 0
+    elif one.opcode in _HALVES and _same_halves(sources):
+        operations //= 2
+    if one.opcode in _HALVES:
+        kind = "bf16" if any("BF16" in modifier for modifier in one.modifiers) else "fp16"
     return kind, operations
+
+
+def _same_halves(sources: Sequence[Operand]) -> bool:
+    """Whether both halves of every source hold the same number; immediates come as two, one for each half."""
+    numbers = [x.value for x in sources if x.kind in ("float", "immediate")]
+    read = [x for x in sources if x.kind in ("register", "uniform", "constant") and x.index != RZ]
+    one_each = all(_ONE_HALF.intersection(x.suffixes) for x in read)
+    return bool(read) and one_each and numbers[::2] == numbers[1::2]
