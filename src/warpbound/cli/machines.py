@@ -94,7 +94,8 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
         if len(boards) == 1 and not all(kept.values()):
             kept = axes  # the one board says best what it cannot have
         if all(kept.values()):
-            block, registers, smem = np.ix_(*(np.asarray(values) for values in kept.values()))
+            open_mesh = np.ix_(*(np.asarray(values) for values in kept.values()))
+            block, registers, smem = (np.asarray(axis, np.int64) for axis in open_mesh)
             try:
                 rows += sweep_entries(board, kept, resident(board, block, registers, smem, carveout))
             except WarpboundError as error:

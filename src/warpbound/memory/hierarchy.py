@@ -194,7 +194,7 @@ def generations(trace: Trace, plan: Schedule, leaders: float) -> NDArray[np.int6
 def moments_of_rows(trace: Trace, spaces: tuple[Accesses, ...]) -> NDArray[np.float64]:
     """When each row of the spaces happens, one space after the other, (n,), as `moments` has it."""
     warps = len(trace.warps)
-    span = np.max([np.bincount(one.warp, minlength=warps) for one in spaces], axis=0)
+    span = np.stack([np.bincount(one.warp, minlength=warps) for one in spaces]).max(axis=0)
     return np.concatenate([moments(one.warp.astype(np.int64), span) for one in spaces])
 
 

@@ -64,7 +64,7 @@ def looked_up(
     copies = held.sum() / max(1, lines)
     size_bytes *= asked.share
     outcome = simulate(stream, l2(size_bytes / max(1.0, copies)), asked.before)
-    parts = np.full(SIDES, 1 / SIDES) if asked.share >= 1 else held / max(1, held.sum())
+    parts = np.full(SIDES, 1 / SIDES) if asked.share >= 1 else held / max(1, int(held.sum()))
     near, lost = [l2(size_bytes * part) for part in parts], np.zeros(len(side), bool)
     if all(lines * LINE_B <= one.bytes for lines, one in zip(held, near, strict=True)):
         return outcome, lost

@@ -68,7 +68,7 @@ def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruct
     """Everything by instruction, for the whole launch."""
     cached, shared = (found.global_, found.words), found.shared
     each = (found.global_, found.local, found.shared, found.texture)
-    issued = np.max([space.by_instruction(space.takes_part, size) for space in each], axis=0)
+    issued = np.stack([space.by_instruction(space.takes_part, size) for space in each]).max(axis=0)
     loading = np.sum([space.by_instruction(space.cost.kind == READ, size) for space in cached], axis=0) > 0
     return PerInstruction(
         requests=issued,
