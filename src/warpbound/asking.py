@@ -11,7 +11,7 @@ from warpbound.analysis.entries import Entry
 from warpbound.analysis.settings import overridden, parsed
 from warpbound.analysis.tunings import parts
 from warpbound.errors import CommandError, InputError, WarpboundError
-from warpbound.kernel_argument import parse_argument
+from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
 from warpbound.machine import Gpu, listed
 from warpbound.program import Program, programs
@@ -87,7 +87,7 @@ def tuning_question(**words: Any) -> dict[str, Any]:
     missing = [f"--{name}" for name in ("grid", "block") if not words[name]]
     if missing and not words["launch_file"]:
         raise CommandError(f"A launch needs {' and '.join(missing)}.", "Add them as expressions, or --launch FILE.")
-    args = [parse_argument(word) for word in words["args"]] or None
+    args = _arguments(words["args"])
     file = words["launch_file"]
     base = launch(file, args=args) if file else launch(grid=1, block=1, args=args)
     boards = _gpus(words["gpu"], base, words["settings"])
@@ -169,7 +169,7 @@ def _launch(words: Words) -> Launch | None:
         for key, word in (("grid", words["grid"]), ("block", words["block"]), ("cluster", words["cluster"]))
     }
     changes |= {"smem": words["smem"], "carveout": words["carveout"], "kernel": words["kernel"]}
-    changes["args"] = [parse_argument(word) for word in words["args"]] or None
+    changes["args"] = _arguments(words["args"])
     if words["launch_file"]:
         return launch(words["launch_file"], **changes)
     if changes["grid"] or changes["block"]:
@@ -178,6 +178,15 @@ def _launch(words: Words) -> Launch | None:
     if said:
         raise CommandError(f"{said[0].removesuffix('s')} needs a launch.", "Add --grid and --block, or --launch FILE.")
     return None
+
+
+def _arguments(words: Sequence[str]) -> list[Argument] | None:
+    found = [parse_argument(word) for word in words]
+    names = [argument.name for argument in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise CommandError(f"--arg {name} was given twice.", "Give each argument once.")
+    return found or None
 
 
 def _gpus(names: str | None, asked: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:

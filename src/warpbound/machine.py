@@ -197,7 +197,7 @@ def clock(board: Gpu, which: str | float) -> float:
         megahertz = float(which)
     except ValueError:
         megahertz = math.nan
-    if not math.isfinite(megahertz) or megahertz <= 0:
+    if not SMALLEST <= megahertz <= LARGEST:
         said = f"Clock {which!r} is not known." if math.isnan(megahertz) else f"A clock of {megahertz:g} MHz cannot be."
         raise CommandError(said, "Give base, boost or a number of MHz.")
     return megahertz * 1e6
