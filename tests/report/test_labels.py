@@ -11,9 +11,12 @@ from gallery import CACHED, LAUNCH
 
 from warpbound.models.x_model_2016 import Inputs
 from warpbound.report import figures
-from warpbound.report.figures.labels import Box, Plot, _box, labelled, lifted, words_of
-from warpbound.report.figures.picture import Curve, Points, Rule
+from warpbound.report.figures.labels import AT_END, BESIDE, Box, Plot, _box, all_lifted, labelled, lifted, words_of
+from warpbound.report.figures.picture import Curve, Points, Rule, narrowed, numbers
+from warpbound.report.figures.theme import LIGHT
+from warpbound.report.figures.traces import rule_text
 
+LINE_PX = 16.0  # that words may reach beyond a plot a little narrower than they were measured on
 LETTER, ABOVE, BELOW = 6.5, 10.0, 3.0  # px of words of 13 px
 
 MACHINES = {
@@ -69,6 +72,46 @@ def test_no_label_of_an_x_graph_touches_its_curves(machine: str) -> None:
         assert all(b < e or a > f or d < g or c > h for e, f, g, h in every[:number])
 
 
+@pytest.mark.parametrize("size", [(208.0, 242.0), (222.0, 242.0)], ids=["report", "page"])
+@pytest.mark.parametrize("machine", MACHINES)
+def test_on_a_phone_no_words_touch_a_curve(machine: str, size: tuple[float, float]) -> None:
+    """Words of marks off both curves and off each other, on the plots that 390 pixels leave."""
+    graph = figures.x_graph(MACHINES[machine])
+    assert graph.y.span is not None
+    assert graph.x.span is not None
+    curves = [one for one in graph.layers if isinstance(one, Curve) and one.name]
+    plot = Plot.of(graph.x.span, graph.y.span, curves, [], size)
+    shown = [one for one in narrowed(graph).layers if isinstance(one, Points)]
+    found = {}
+    for one in shown:
+        places = [one.place] * len(one.texts) if isinstance(one.place, str) else one.place
+        for words, place, x, y in zip(one.texts, places, np.ravel(one.x), np.ravel(one.y), strict=True):
+            (across,), (up,) = plot.place(np.array([x]), np.array([y]))
+            if words:
+                found[words] = _box((across, up), words, place, BESIDE if one.name else AT_END)
+    assert all(words.startswith("k = ") for words in found)
+    assert sum(words.endswith("reached") for words in found) == 1
+    for number, (words, (left, right, low, high)) in enumerate(found.items()):
+        assert left >= -LINE_PX
+        assert right <= size[0] + LINE_PX
+        for x, y in plot.curves:
+            assert not touched((left, right, low, high), list(zip(x.tolist(), y.tolist(), strict=True))), words
+        for a, b, c, d in list(found.values())[:number]:
+            assert right < a or left > b or high < c or low > d, words
+
+
+def test_a_wide_screen_and_a_phone_show_the_same_marks() -> None:
+    graph = figures.x_graph(CACHED)
+    wide, narrow = ({one.name: one for one in layers if isinstance(one, Points) and one.name}
+                    for layers in (graph.layers, graph.narrow))  # fmt: skip
+    assert wide.keys() == narrow.keys()
+    for name, one in wide.items():
+        assert np.array_equal(numbers(one.x), numbers(narrow[name].x))
+        assert np.array_equal(numbers(one.y), numbers(narrow[name].y))
+    plain = figures.mwp_and_cwp(LAUNCH, np.arange(1.0, 65.0))
+    assert narrowed(plain) is plain
+
+
 def test_labels_keep_clear_of_the_words_of_lines() -> None:
     """A slow memory: the state lies in the corner, beside the words of the line of pi."""
     graph = figures.x_graph(Inputs(64.0, 0.4, 3.0, 6.0, 400.0, 0.02))
@@ -76,7 +119,7 @@ def test_labels_keep_clear_of_the_words_of_lines() -> None:
     taken = [words_of(one, empty) for one in graph.layers if isinstance(one, Rule)]
     (label,) = [one for one in graph.layers if isinstance(one, Points) and any(one.texts)]
     (left,), (up,) = empty.place(np.array(label.x), np.array(label.y))
-    box = _box((left, up), label.texts[0], str(label.place))
+    box = _box((left, up), label.texts[0], str(label.place), BESIDE if label.name else AT_END)
     assert len(taken) == 3
     assert all(box[1] < a or box[0] > b or box[3] < c or box[2] > d for a, b, c, d in taken)
 
@@ -98,7 +141,9 @@ def test_words_go_to_another_side_and_then_farther_off() -> None:
     assert isinstance(words, Points)
     assert isinstance(left, Points)
     assert (words.texts, left.texts, words.name, line.name) == (("here",), ("",), "", "")  # type: ignore[union-attr]
-    assert not 0.38 < float(np.ravel(words.y)[0]) < 0.62
+    (left_px,), (up,) = Plot((0.0, 100.0), (0.0, 1.0)).place(np.ravel(words.x), np.ravel(words.y))
+    _, _, low, high = _box((float(left_px), float(up)), "here", str(words.place), AT_END)
+    assert high < 0.38 * 280 or low > 0.62 * 280
 
 
 def test_words_keep_off_other_words_and_off_rules_where_they_can() -> None:
@@ -122,6 +167,22 @@ def test_words_of_an_upright_rule_begin_above_what_crosses_them() -> None:
     assert lifted(Rule(50.0, "longer than what is free"), everywhere).lift == 0.0
     level = Rule(0.5, "level", along="x")
     assert lifted(level, plot) == level
+
+
+def test_words_of_rules_keep_off_each_other() -> None:
+    """At the right of its line where the left is taken; of a level one aside of a curve."""
+    plot = Plot.of((0.0, 100.0), (0.0, 1.0), [], [])
+    named, taken = all_lifted([Rule(50.0, "x" * 39), Rule(51.0, "x" * 39), Rule(51.5, "no room")], plot)
+    assert [(one.side, one.lift) for one in named] == [("left", 0.0), ("right", 0.0), ("left", 0.0)]
+    assert taken == [words_of(one, plot) for one in named]
+    low, high = all_lifted([Rule(50.0, "psi"), Rule(51.0, "pi")], plot)[0]
+    assert (low.lift, high.side) == (0.0, "left")
+    assert high.lift > 0.07
+    falling = Curve("c", [0.0, 100.0], [0.9, 0.3])
+    level = lifted(Rule(0.5, "plateau", along="x"), Plot.of((0.0, 100.0), (0.0, 1.0), [falling], []))
+    assert level.share != Rule(0.5, "").share
+    text = rule_text(named[1], figures.x_graph(CACHED), ("x", "y"), LIGHT)
+    assert (text["xanchor"], text["yanchor"]) == ("left", "bottom")
 
 
 def test_the_launch_of_mwp_and_cwp_is_named_off_the_curves() -> None:

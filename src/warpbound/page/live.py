@@ -13,10 +13,11 @@ from warpbound.page.state import State
 from warpbound.page.subject import Subject
 from warpbound.page.views import REFUSED, VIEWS, Drawn, drawn, sentence
 from warpbound.report.figures import DARK, LIGHT, spec
-from warpbound.report.figures.picture import Drawable, Panels
+from warpbound.report.figures.picture import Drawable, Panels, narrowed
 
 THEMES = {"light": LIGHT, "dark": DARK}
 _WORDS = ("source", "gpu", "kernel", "grid", "block", "smem", "args")
+NARROW_PX = 530.0  # from there on figures are drawn for wide screens; page.js asks anew where a screen crosses it
 PANEL_PX = 260.0  # that one of several plots beside each other takes at least
 
 
@@ -66,6 +67,8 @@ def drawing(picture: Drawable | None, paper: Paper) -> dict[str, Any] | None:
     """A figure with its caption, in the reader's colours."""
     if picture is None:
         return None
+    if paper.width < NARROW_PX:
+        picture = narrowed(picture)
     words = {"title": picture.title, "caption": picture.caption, "source": picture.source}
     if isinstance(picture, Panels):
         picture = replace(picture, columns=int(max(1, min(picture.columns, paper.width // PANEL_PX))))

@@ -1,6 +1,7 @@
 """Where words beside marks stand so that they touch no curve: at a side of the mark, or farther off with a thin line.
 
-Measured on a plot of usual size; on a narrower one words may come closer, and keep paper around their letters.
+Measured on a plot of usual size, or on that of a phone; in between words may come closer, and keep paper around their
+letters.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,15 +12,18 @@ from numpy.typing import NDArray
 
 from warpbound.report.figures.picture import Curve, Layer, Look, Points, Rule, Span, numbers
 
-WIDTH, HEIGHT = 600.0, 280.0  # of a plot, px
+USUAL, NARROW = (600.0, 280.0), (212.0, 242.0)  # width and height of a plot between its axes, px; NARROW: on a phone
 LETTER, LINE = 7.0, 16.0      # of its words, px
-BESIDE = 8.0                  # from the middle of a mark, px
-GAP = 3.0                     # that stays free around words, px
+BESIDE, AT_END = 8.0, 1.0     # from the middle of a mark, and from the end of a thin line, px
+GAP, APART = 3.0, 5.0         # that stays free around words, and between two lines of them, px
 SIDES = (
     "top right", "top left", "bottom right", "bottom left", "top center", "bottom center", "middle right", "middle left"
 )  # fmt: skip
-AWAY = (26.0, 44.0, 62.0, 80.0, 98.0)  # px up or down
-ASIDE = (14.0, -14.0, 40.0, -40.0, 70.0, -70.0)
+SHARES = np.arange(0.1, 0.95, 0.02)  # of the plot's width, where words of a level rule may stand
+AWAY = range(-208, 209, 16)   # px up or down, farther off
+ASIDE = range(-150, 151, 20)  # px to the side
+NEAREST, AT_ONCE = 28.0, 16   # px, farther off; places that are looked at together
+_AROUND = [(float(x), float(y)) for y in AWAY for x in ASIDE if np.hypot(x, y) >= NEAREST]
 _LEADER = Look("muted", "solid", "none", width=1.0)
 
 Line = tuple[NDArray[np.float64], NDArray[np.float64]]  # x and y of its points, px
@@ -29,32 +33,36 @@ Box = tuple[float, float, float, float]  # left, right, bottom, top, px
 
 @dataclass(frozen=True)
 class Plot:
-    """x, y : first and last value shown. curves, rules : lines, each shape (n,) twice, in px."""
+    """x, y : first and last value shown. curves, rules : lines, each shape (n,) twice, in px. size : width, height."""
 
     x: Span
     y: Span
     curves: tuple[Line, ...] = ()
     rules: tuple[Line, ...] = ()
+    size: tuple[float, float] = USUAL
 
     @classmethod
-    def of(cls, x: Span, y: Span, curves: Sequence[Curve], rules: Sequence[Rule]) -> "Plot":
+    def of(
+        cls, x: Span, y: Span, curves: Sequence[Curve], rules: Sequence[Rule], size: tuple[float, float] = USUAL
+    ) -> "Plot":
         """A plot of these spans with these lines."""
-        empty = cls(x, y)
+        empty = cls(x, y, size=size)
         ends = [([one.at, one.at], list(y)) if one.along == "y" else (list(x), [one.at, one.at]) for one in rules]
         return cls(
             x, y, tuple(empty.place(numbers(one.x), numbers(one.y)) for one in curves),
-            tuple(empty.place(numbers(across), numbers(up)) for across, up in ends),
+            tuple(empty.place(numbers(across), numbers(up)) for across, up in ends), size,
         )  # fmt: skip
 
     def place(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> Line:
         """In px from the lower left corner."""
-        return WIDTH * (x - self.x[0]) / (self.x[1] - self.x[0]), HEIGHT * (y - self.y[0]) / (self.y[1] - self.y[0])
+        width, height = self.size
+        return width * (x - self.x[0]) / (self.x[1] - self.x[0]), height * (y - self.y[0]) / (self.y[1] - self.y[0])
 
     def value(self, left: float, up: float) -> tuple[float, float]:
         """Of a place in px."""
         return (
-            self.x[0] + left / WIDTH * (self.x[1] - self.x[0]),
-            self.y[0] + up / HEIGHT * (self.y[1] - self.y[0]),
+            self.x[0] + left / self.size[0] * (self.x[1] - self.x[0]),
+            self.y[0] + up / self.size[1] * (self.y[1] - self.y[0]),
         )
 
 
@@ -65,7 +73,7 @@ def labelled(points: Points, plot: Plot, taken: list[Box]) -> list[Layer]:
     for number, at in enumerate(zip(*plot.place(numbers(points.x), numbers(points.y)), strict=True)):
         words = points.texts[number]
         place, side = _found(at, (words, own[number]), plot, taken)
-        taken.append(_box(place, words, side))
+        taken.append(_box(place, words, side, _apart(place, at)))
         sides[number] = side
         if place != at:
             beside[number] = ""
@@ -73,27 +81,41 @@ def labelled(points: Points, plot: Plot, taken: list[Box]) -> list[Layer]:
     return [*layers, Points(points.name, points.x, points.y, tuple(beside), points.look, tuple(sides), points.hover)]
 
 
-def lifted(rule: Rule, plot: Plot) -> Rule:
-    """An upright rule whose words begin as low as they meet no curve; at the foot where they do everywhere."""
-    if rule.along != "y":
-        return rule
-    across = float(plot.place(numbers(rule.at), numbers(plot.y[0]))[0][0])
-    long = LETTER * len(rule.text)
-    for foot in np.arange(0.0, HEIGHT - long, GAP):
-        if not any(_crosses(line, (across - LINE, across, foot + GAP, foot + long)) for line in plot.curves):
-            return replace(rule, lift=float(foot) / HEIGHT)
-    return rule
+def lifted(rule: Rule, plot: Plot, taken: Sequence[Box] = ()) -> Rule:
+    """A rule whose words meet no curve and no word: of an upright one they begin as low as that goes, at its left if it
+    goes, of a level one they stand as near to their own place as that goes. Where nothing is free, as the rule is."""
+    if rule.along == "y":
+        lifts = np.arange(0.0, 1.0, 2 * GAP / plot.size[1]).tolist()
+        tried = [replace(rule, side=side, lift=lift) for side in ("left", "right") for lift in lifts]
+    else:
+        shares = sorted((float(share) for share in SHARES), key=lambda share: abs(share - rule.share))
+        tried = [rule, *(replace(rule, share=share) for share in shares)]
+    boxes = np.array([words_of(one, plot) for one in tried])
+    low_enough = np.flatnonzero(boxes[:, 3] <= plot.size[1])
+    clear = low_enough[_clear(boxes[low_enough], plot.curves, ())]
+    free = clear[_clear(boxes[clear], (), taken)]
+    best = (*free, *clear)
+    return tried[best[0]] if best else rule
+
+
+def all_lifted(rules: Sequence[Rule], plot: Plot) -> tuple[list[Rule], list[Box]]:
+    """All rules with their words where neither a curve nor the others' are; and where these stand."""
+    named: list[Rule] = []
+    for rule in rules:
+        named.append(lifted(rule, plot, [words_of(one, plot) for one in named]))
+    return named, [words_of(one, plot) for one in named]
 
 
 def words_of(rule: Rule, plot: Plot) -> Box:
-    """Where a line's own words stand: along an upright one at its left, above a level one."""
+    """Where a line's own words stand: along an upright one at its side, above a level one."""
     long = LETTER * len(rule.text)
     if rule.along == "y":
         across = float(plot.place(numbers(rule.at), numbers(plot.y[0]))[0][0])
-        foot = rule.lift * HEIGHT
-        return across - LINE, across, foot + GAP, foot + long
+        foot = rule.lift * plot.size[1]
+        left = across - (LINE if rule.side == "left" else 0.0)
+        return left, left + LINE, foot + GAP, foot + long
     up = float(plot.place(numbers(plot.x[0]), numbers(rule.at))[1][0])
-    middle = rule.share * WIDTH
+    middle = rule.share * plot.size[0]
     return middle - long / 2, middle + long / 2, up, up + LINE
 
 
@@ -101,12 +123,18 @@ def _found(at: Place, told: tuple[str, str], plot: Plot, taken: Sequence[Box]) -
     """Where the words stand and on which side of it; on their own side of the mark where nothing is free."""
     words, own = told
     for lines in ((*plot.curves, *plot.rules), plot.curves):
-        beside = ((at, side) for side in (own, *SIDES))
-        farther = ((place, _side(place, at)) for place in _farther(at))
-        for place, side in (*beside, *farther):
-            if _free(_box(place, words, side), lines, taken):
-                return place, side
+        beside = [(at, side) for side in (own, *SIDES)]
+        for some in (beside, *_farther(at)):
+            boxes = np.array([_box(place, words, side, _apart(place, at)) for place, side in some])
+            inside = np.flatnonzero(_inside(boxes, plot.size))
+            free = inside[_clear(boxes[inside], lines, taken)]
+            if len(free):
+                return some[int(free[0])]
     return at, own
+
+
+def _apart(place: Place, at: Place) -> float:
+    return BESIDE if place == at else AT_END
 
 
 def _led(at: Place, led: Place, told: tuple[str, str], plot: Plot) -> list[Layer]:
@@ -115,38 +143,54 @@ def _led(at: Place, led: Place, told: tuple[str, str], plot: Plot) -> list[Layer
     return [Curve("", [x0, x1], [y0, y1], _LEADER), Points("", [x1], [y1], (words,), _LEADER, side)]
 
 
-def _farther(at: Place) -> Iterator[Place]:
-    places = [(aside, sign * away) for away in AWAY for sign in (1, -1) for aside in ASIDE]
-    for aside, away in sorted(places, key=lambda one: np.hypot(*one)):
-        yield float(at[0]) + aside, float(at[1]) + away
+def _farther(at: Place) -> Iterator[list[tuple[Place, str]]]:
+    """Places and sides, the nearest first, some at a time."""
+    places = sorted(_AROUND, key=lambda one: np.hypot(*one))
+    for first in range(0, len(places), AT_ONCE):
+        some = [(at[0] + aside, at[1] + away) for aside, away in places[first : first + AT_ONCE]]
+        yield [(place, side) for place in some for side in _sides(place, at)]
 
 
-def _side(led: Place, at: Place) -> str:
-    return f"{'top' if led[1] > at[1] else 'bottom'} {'right' if led[0] > at[0] else 'left'}"
+def _sides(led: Place, at: Place) -> tuple[str, ...]:
+    """On which sides of the end of a thin line words may stand: away from the mark, or level with that end."""
+    up, across = "top" if led[1] > at[1] else "bottom", "right" if led[0] > at[0] else "left"
+    return f"{up} {across}", f"middle {across}", f"{up} center"
 
 
-def _box(at: Place, words: str, side: str) -> Box:
-    """Of the words at a side of a place."""
+def _box(at: Place, words: str, side: str, apart: float = BESIDE) -> Box:
+    """Of the words at a side of a place, so far from it."""
     long, (up, across) = LETTER * len(words), side.split()
-    left = at[0] + {"left": -BESIDE - long, "center": -long / 2, "right": BESIDE}[across]
-    low = at[1] + {"top": BESIDE, "middle": -LINE / 2, "bottom": -BESIDE - LINE}[up]
+    left = at[0] + {"left": -apart - long, "center": -long / 2, "right": apart}[across]
+    low = at[1] + {"top": apart, "middle": -LINE / 2, "bottom": -apart - LINE}[up]
     return left, left + long, low, low + LINE
 
 
-def _free(box: Box, lines: Sequence[Line], taken: Sequence[Box]) -> bool:
-    left, right, low, high = box
-    inside = left >= 0 and right <= WIDTH and low >= 0 and high <= HEIGHT
-    apart = all(right < a or left > b or high < c or low > d for a, b, c, d in taken)
-    return inside and apart and not any(_crosses(line, box) for line in lines)
+Boxes = NDArray[np.float64]  # of a Box in each row
 
 
-def _crosses(line: Line, box: Box) -> bool:
-    """Whether any piece of the line, however steep, comes within GAP of the box."""
-    left, right, low, high = box[0] - GAP, box[1] + GAP, box[2] - GAP, box[3] + GAP
-    x, y = line
-    near = np.flatnonzero((x[:-1] <= right) & (x[1:] >= left) & np.isfinite(y[:-1]) & np.isfinite(y[1:]))
-    x0, x1, y0, y1 = x[near], x[near + 1], y[near], y[near + 1]
+def _inside(boxes: Boxes, size: tuple[float, float]) -> NDArray[np.bool_]:
+    left, right, low, high = boxes.T
+    return np.asarray((left >= 0) & (right <= size[0]) & (low >= 0) & (high <= size[1]))
+
+
+def _clear(boxes: Boxes, lines: Sequence[Line], taken: Sequence[Box]) -> NDArray[np.bool_]:
+    """Which boxes neither come near to what is taken nor have a line within GAP."""
+    left, right, low, high = boxes.T
+    clear = np.ones(len(boxes), np.bool_)
+    for a, b, c, d in taken:
+        clear &= (right < a) | (left > b) | (high + APART < c) | (low - APART > d)
+    for line in lines:
+        clear[clear] = ~_crossed(line, boxes[clear])
+    return clear
+
+
+def _crossed(line: Line, boxes: Boxes) -> NDArray[np.bool_]:
+    """Whether any piece of the line, however steep, comes within GAP of each box."""
+    left, right, low, high = (boxes + [-GAP, GAP, -GAP, GAP]).T[:, :, None]
+    x0, x1, y0, y1 = line[0][:-1], line[0][1:], line[1][:-1], line[1][1:]
     slope = np.divide(y1 - y0, x1 - x0, out=np.zeros_like(x0), where=x1 > x0)
+    near = (x0 <= right) & (x1 >= left) & np.isfinite(y0) & np.isfinite(y1)
     first = y0 + slope * (np.maximum(x0, left) - x0)
     last = np.where(x1 > x0, y0 + slope * (np.minimum(x1, right) - x0), y1)  # where it is upright, y1
-    return bool(((np.maximum(first, last) > low) & (np.minimum(first, last) < high)).any())
+    hit: NDArray[np.bool_] = (near & (np.maximum(first, last) > low) & (np.minimum(first, last) < high)).any(axis=1)
+    return hit

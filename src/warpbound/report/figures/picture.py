@@ -4,7 +4,7 @@ A `Picture` is made by a pure function from plain data; `drawing` turns it into 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -133,7 +133,7 @@ class Rule:
     """A straight line across the plot where x (along="y") or y (along="x") has the value `at`.
 
     share : how far along a level line its text stands, of the plot's width; lift : how far up an upright one it begins,
-    of the plot's height.
+    of the plot's height; side : of an upright one, "left" or "right".
     """
 
     at: float
@@ -141,6 +141,7 @@ class Rule:
     along: str = "y"
     share: float = 0.66
     lift: float = 0.0
+    side: str = "left"
     look: Look = field(default_factory=lambda: Look("muted", "dot", width=1.2))
 
 
@@ -152,6 +153,7 @@ class Picture:
     """One plot. right, top: second axes with a span of their own, for the same layers in other units.
 
     source : where the method or the numbers come from. caption : how to read it, in a sentence or two.
+    narrow : the layers as a narrow screen shows them, where other places are free for their words; () : the same.
     """
 
     title: str
@@ -163,6 +165,7 @@ class Picture:
     right: Axis | None = None
     top: Axis | None = None
     height: int = 440
+    narrow: tuple[Layer, ...] = ()
 
     def named(self, name: str) -> Layer:
         """The layer of that name; StopIteration is a KeyError here."""
@@ -184,6 +187,11 @@ class Panels:
 
 
 Drawable = Picture | Panels
+
+
+def narrowed(picture: Drawable) -> Drawable:
+    """As a narrow screen shows it."""
+    return replace(picture, layers=picture.narrow) if isinstance(picture, Picture) and picture.narrow else picture
 
 
 def numbers(values: Numbers) -> NDArray[np.float64]:

@@ -167,7 +167,7 @@ def rule_text(layer: Rule, picture: Picture, axes: tuple[str, str], theme: Theme
         at = float(np.log10(layer.at)) if picture.x.scale == "log" else layer.at
         return text | {
             "x": at, "y": 0.01 + layer.lift, "xref": axes[0], "yref": f"{axes[1]} domain", "textangle": -90,
-            "xanchor": "right", "yanchor": "bottom",
+            "xanchor": "right" if layer.side == "left" else "left", "yanchor": "bottom",
         }  # fmt: skip
     at = float(np.log10(layer.at)) if picture.y.scale == "log" else layer.at
     return text | {

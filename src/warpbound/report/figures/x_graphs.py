@@ -11,7 +11,7 @@ import numpy as np
 
 from warpbound.machine import Gpu, clock
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
-from warpbound.report.figures.labels import Plot, labelled, lifted, words_of
+from warpbound.report.figures.labels import NARROW, USUAL, Plot, all_lifted, labelled
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
 from warpbound.workload.files import levels
 from warpbound.workload.files.lanes import pipe_cycles
@@ -50,21 +50,30 @@ def x_graph(x: Inputs, source: str = SOURCE, each: str = "threads") -> Picture:
     n, intensity = float(x.threads), float(x.intensity)
     top = _top(x)
     both, rules = _curves(x, n), _marks(x, n, top)
-    plot = Plot.of((0.0, n), (0.0, top), both, rules)
-    named = [lifted(rule, plot) for rule in rules]
-    taken = [words_of(rule, plot) for rule in named]
-    layers: list[Layer] = [*both, *(one for marks in _intersections(x) for one in labelled(marks, plot, taken)), *named]
+    marks = _intersections(x)
+    plots = (Plot.of((0.0, n), (0.0, top), both, rules, size) for size in (USUAL, NARROW))
+    usual, narrow = (_told(marks, (both, rules), plot) for plot in plots)
     return Picture(
         title="X-graph",
         x=Axis(in_memory, unit, span=(0.0, n)),
         y=Axis("MS throughput", "requests/cycle", span=(0.0, top)),
-        layers=tuple(layers),
+        layers=usual,
+        narrow=narrow,
         source=source,
         caption=f"Where supply f(k) and demand g(x)/Z cross, as many {each} enter memory as leave it. A full mark is "
         "stable, an open one is not; a launch starts at the left and reaches the first stable one.",
         right=Axis("CS throughput", "instructions/cycle", span=(0.0, top * intensity)),
         top=Axis(computing, unit, span=(n, 0.0)),
     )
+
+
+def _told(
+    marks: Sequence[Points], lines: tuple[Sequence[Curve], Sequence[Rule]], plot: Plot
+) -> tuple[Layer, ...]:
+    """Curves, marks and rules with their words where nothing is on a plot of that size."""
+    named, taken = all_lifted(lines[1], plot)
+    told = [layer for one in marks for layer in labelled(one, plot, taken)]
+    return (*lines[0], *told, *named)
 
 
 def _plain(x: Inputs) -> Inputs:

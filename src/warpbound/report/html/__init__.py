@@ -16,8 +16,8 @@ import numpy as np
 from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
 from warpbound.report.figures.drawing import colour_changes, spec
-from warpbound.report.figures.picture import Boxes, Drawable, Panels, Picture, numbers
-from warpbound.report.figures.theme import DARK, LIGHT
+from warpbound.report.figures.picture import Boxes, Drawable, Panels, Picture, narrowed, numbers
+from warpbound.report.figures.theme import DARK, LIGHT, Theme
 from warpbound.report.figures.traces import Spec
 
 if TYPE_CHECKING:
@@ -160,12 +160,18 @@ class Figures:
         self.dark: dict[str, str] = {}  # colour on light paper -> its counterpart on dark paper
 
     def add(self, picture: Drawable) -> Figure:
-        light = spec(picture, LIGHT)
+        light, dark = (_drawn(picture, theme) for theme in (LIGHT, DARK))
         kind = "panels" if isinstance(picture, Panels) or _wide(picture) else "plain"
         figure = Figure(len(self.drawn) + 1, picture.title, picture.caption, picture.source, light, kind)
         self.drawn.append(figure)
-        self.dark |= colour_changes(light, spec(picture, DARK))
+        self.dark |= colour_changes(light, dark)
         return figure
+
+
+def _drawn(picture: Drawable, theme: Theme) -> Spec:
+    """Its drawing; as `narrow` that for narrow screens where it is another."""
+    narrow = narrowed(picture)
+    return spec(picture, theme) | ({"narrow": spec(narrow, theme)} if narrow is not picture else {})
 
 
 def _wide(picture: Picture) -> bool:

@@ -13,9 +13,10 @@
 
   function draw(mode, width) {
     const drawing = [...document.querySelectorAll(".plot")].map((place) => {
-      const figure = drawn(place, mode);
+      const whole = drawn(place, mode), narrow = (width || place.clientWidth) < NARROW;
+      const figure = (narrow && whole.narrow) || whole;
       Object.assign(figure.layout, width ? { width } : { autosize: true });
-      if ((width || place.clientWidth) < NARROW) {  // the legend has a line for each entry there
+      if (narrow) {  // the legend has a line for each entry there
         const entries = figure.data.filter((trace) => trace.name && trace.showlegend !== false).length;
         window.warpbound.turned(figure.data, figure.layout, width || place.clientWidth);
         figure.layout.height += LINE * Math.max(0, entries - 2);
