@@ -193,8 +193,23 @@ def pairs_of_floats(random):
     return Case(SOURCE, "pairs_of_floats", 1, 32, args, {"out": Expected(wanted)}, least_arch=100)
 
 
+def walks(random):
+    """Loops of plain loads in part of a warp: on sm_75 these are .SYS, and nobody polls."""
+    x, boxes = random.integers(0, 2**32, 32, np.uint32), random.integers(0, 2**32, (32, 8), np.uint32)
+    after, wanted, n = boxes.astype(object), x.astype(object), 40
+    for t in np.flatnonzero(x & 7):
+        for i in range(n):
+            k = (wanted[t] ^ i) & 7
+            wanted[t] = (wanted[t] * 69069 + after[t, k]) % 2**32
+            after[t, (k + n) & 7] ^= wanted[t]
+    wanted = [(int(x[one & 31]) + one) % 2**32 for one in wanted]
+    args = {"in": x, "boxes": boxes, "out": np.zeros_like(x), "n": n}
+    expected = {"out": Expected(np.array(wanted, np.uint32)), "boxes": Expected(after.astype(np.uint32))}
+    return Case(SOURCE, "walks", 1, 32, args, expected)
+
+
 CASES: dict[str, Make] = {
     make.__name__: make
     for make in (constant_pointers, zeros_downward, printed_numbers, three_parts, small_bfloats, on_a_stack,
-                 nearest_integers, signs_of_both, bfloat_ways, pairs_of_floats)
+                 nearest_integers, signs_of_both, bfloat_ways, pairs_of_floats, walks)
 }  # fmt: skip

@@ -39,3 +39,9 @@ def test_results_are_those_of_numpy(name, arch):
     arrays = emulate.run(program_of(case, arch), case.launch, step_limit=200_000)
     for key, wanted in case.expected.items():
         assert not difference(wanted, arrays[key]), key
+
+
+@pytest.mark.cuda
+def test_a_loop_of_plain_loads_lets_nobody_past_its_end():
+    """On sm_75, whose plain loads are .SYS: a uniform register counts the rounds, and who comes past takes it."""
+    test_results_are_those_of_numpy("judged-walks", 75)

@@ -31,7 +31,7 @@ class Polling(Protocol):
 
 def polls(one: Instruction) -> bool:
     """Whether a loop with that instruction in it may wait for other threads."""
-    return one.opcode in POLLING or (one.opcode in ("LDG", "LD") and bool({"STRONG", "SYS"} & set(one.modifiers)))
+    return one.opcode in POLLING or (one.opcode in ("LDG", "LD") and "STRONG" in one.modifiers)
 
 
 def writes(one: Instruction) -> bool:

@@ -133,3 +133,17 @@ extern "C" __global__ void pairs_of_floats(const unsigned long long* in, const f
     o[8] = OF_THREE("fma.rn.f32x2", n, PAIR(-1.0f, 1.0f), PAIR(2.5f, 2.5f));
 #endif
 }
+
+static __device__ __noinline__ unsigned walked(unsigned* box, unsigned n, unsigned x)
+{
+    for (unsigned i = 0; i < n; i++) { unsigned k = (x ^ i) & 7; x = x * 69069 + box[k]; box[(k + n) & 7] ^= x; }
+    return x;
+}
+
+extern "C" __global__ void walks(const unsigned* in, unsigned* boxes, unsigned* out, unsigned n)
+{
+    int t = threadIdx.x;
+    unsigned x = in[t];
+    if (x & 7) x = walked(boxes + 8 * t, n, x);
+    out[t] = in[x & 31] + x;
+}
