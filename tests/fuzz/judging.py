@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from random_operations import SCALARS
-from random_programs import Piece, RandomProgram
+from random_pieces import Piece, RandomProgram
 from random_texts import SUMS, device_text, host_text
 
 from warpbound import emulate
@@ -103,6 +103,8 @@ def verdict(program: RandomProgram, arch: int, folder: Path, options: Sequence[s
         found = emulated(program, arrays, arch, options)
         return compared(on_host(program, arrays, folder), found)
     except WarpboundError as refused:
+        if "does not compile" in refused.reason:
+            raise ValueError(refused.reason) from refused
         return f"refused: {refused}"
 
 

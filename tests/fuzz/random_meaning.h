@@ -85,7 +85,12 @@ FN h2 h2_swapped(h2 x) { return x << 16 | x >> 16; }
 FN u32 h2_bits(h2 x) { return h_bits((f16)x) | h_bits((f16)(x >> 16)) << 16; }
 FN f32 b_float(bf x) { return __uint_as_float((u32)x << 16); }
 FN bf b_of_bits(u32 x) { return (bf)x; }
+FN b2 b2_pair(bf a, bf b) { return (u32)a | (u32)b << 16; }
+FN bf b2_low(b2 x) { return (bf)x; }
+FN bf b2_high(b2 x) { return (bf)(x >> 16); }
 FN u32 b_bits(bf x) { return (x & 0x7fff) > 0x7f80 ? 0x7fff : x; }
+
+FN u32 b2_bits(b2 x) { return b_bits((bf)x) | b_bits((bf)(x >> 16)) << 16; }
 
 FN u64 shown(u8 x) { return x; }
 FN u64 shown(s8 x) { return (u64)x; }

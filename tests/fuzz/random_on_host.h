@@ -4,7 +4,7 @@
 #include <cstring>
 typedef unsigned char u8; typedef signed char s8; typedef unsigned short u16; typedef short s16;
 typedef unsigned int u32; typedef int s32; typedef unsigned long long u64; typedef long long s64;
-typedef float f32; typedef double f64; typedef u16 f16; typedef u32 h2; typedef u16 bf;
+typedef float f32; typedef double f64; typedef u16 f16; typedef u32 h2; typedef u16 bf; typedef u32 b2;
 typedef __float128 exact; typedef unsigned __int128 u128; typedef __int128 s128;
 #define FN static inline
 #define APART static __attribute__((noinline))

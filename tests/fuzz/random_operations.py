@@ -13,7 +13,7 @@ UNSIGNED = ("u8", "u16", "u32", "u64")
 WHOLE = (*UNSIGNED, *SIGNED)
 BITS = {kind: int(kind[1:]) for kind in WHOLE}
 FLOATS = ("f32", "f64")
-KINDS = (*WHOLE, *FLOATS, "f16", "h2", "bf", "bool")  # the last three but one are bits: a half, two halves, a bfloat
+KINDS = (*WHOLE, *FLOATS, "f16", "h2", "bf", "b2", "bool")  # all but the last of these are bits: one or two of 16
 WAYS = ("rn", "rz", "ru", "rd")
 
 WHOLE_FUNCTIONS = """
@@ -65,12 +65,62 @@ f16 h_rn(f32)         f16 h_rz(f32)         f16 h_ru(f32)         f16 h_rd(f32) 
 f16 h_of_int(s32)     f16 h_of_unsigned(u32) f16 h_of_short(s16)  f16 h_of_long(s64)
 h2 h2_add(h2, h2)     h2 h2_mul(h2, h2)     h2 h2_fma(h2, h2, h2) h2 h2_pair(f16, f16)       h2 h2_of_floats(f32, f32)
 f16 h2_low(h2)        f16 h2_high(h2)       h2 h2_swapped(h2)     h2 h2_neg(h2)              h2 h2_gt(h2, h2)
+f16 h_ceil(f16)       f16 h_trunc(f16)      f16 h_min_nan(f16, f16)   f16 h_max_nan(f16, f16)   bool h_gtu(f16, f16)
+s32 h_int_rn(f16)     u32 h_unsigned_rd(f16)  s16 h_short_rz(f16)     u16 h_ushort_ru(f16)      s64 h_long_rz(f16)
+f16 h_of_int_rz(s32)  f16 h_of_ushort_ru(u16) h2 h2_abs(h2)           h2 h2_floor(h2)           h2 h2_leu(h2, h2)
+h2 h2_gt_mask(h2, h2) h2 h2_neu_mask(h2, h2) bool h2_any_ge(h2, h2)   h2 h2_max_nan(h2, h2)     h2 h2_mul_sat(h2, h2)
+h2 h2_lows(h2, h2)    h2 h2_highs(h2, h2)   h2 h2_relu(h2, h2, h2)    f16 h_relu(f16, f16, f16) f16 h_rn(f32)
 bool h2_all_lt(h2, h2) h2 h2_sat(h2, h2, h2) h2 h2_sub(h2, h2)    h2 h2_min(h2, h2)          h2 h2_max(h2, h2)
 """
 BFLOAT_FUNCTIONS = """
 bf b_add(bf, bf)   bf b_mul(bf, bf)   bf b_fma(bf, bf, bf)   bf b_min(bf, bf)   bf b_max(bf, bf)   bool b_lt(bf, bf)
 bf b_rn(f32)       bf b_rz(f32)       f32 b_float(bf)        u32 b_bits(bf)     bf b_of_bits(u32)  bf b_sub(bf, bf)
+bf b_ru(f32)       bf b_neg(bf)      bf b_abs(bf)           bf b_sat(bf, bf)         bf b_relu(bf, bf, bf)
+bool b_geu(bf, bf) bool b_ne(bf, bf) s32 b_int_rz(bf)       u16 b_ushort_rn(bf)      bf b_max_nan(bf, bf)
+bf b_of_int(s32)   bf b_of_short(s16) bf b_of_double(f64)   bf b_of_unsigned_rd(u32) b2 b2_of_floats(f32, f32)
+b2 b2_pair(bf, bf) bf b2_low(b2)     bf b2_high(b2)         b2 b2_fma(b2, b2, b2)    b2 b2_relu(b2, b2, b2)
+b2 b2_add(b2, b2)  b2 b2_sub(b2, b2) b2 b2_mul(b2, b2)      b2 b2_gt_mask(b2, b2)    bool b2_all_lt(b2, b2)
+b2 b2_min(b2, b2)  b2 b2_max(b2, b2) b2 b2_gt(b2, b2)       b2 b2_neg(b2)            b2 b2_abs(b2)
 """
+ONE_INSTRUCTION = """
+u32 cut_out(u32, u8, u8)    s32 cut_out(s32, u8, u8)    u64 cut_out(u64, u8, u8)    s64 cut_out(s64, u8, u8)
+u32 put_in(u32, u32, u8, u8)      u64 put_in(u64, u64, u8, u8)      u32 bytes_of(u32, u32, u32)
+u32 bytes_f4e(u32, u32, u32)  u32 bytes_b4e(u32, u32, u32)  u32 bytes_rc8(u32, u32, u32)  u32 bytes_ecl(u32, u32, u32)
+u32 bytes_ecr(u32, u32, u32)  u32 bytes_rc16(u32, u32, u32) u32 highest(u32)              u32 highest(s32)
+u32 highest(u64)              u32 highest(s64)              u32 to_highest(u32)           u32 to_highest(s64)
+s32 sum_kept(s32, s32)        s32 difference_kept(s32, s32) u32 high_sum(u32, u32, u32)   s32 high_sum(s32, s32, s32)
+u64 high_sum(u64, u64, u64)   s64 high_sum(s64, s64, s64)   u32 high_24(u32, u32, u32)    s32 high_24(s32, s32, s32)
+u32 moved_left(u32, u32)      u64 moved_left(u64, u32)      u32 moved_right(u32, u32)     s32 moved_right(s32, u32)
+u64 moved_right(u64, u32)     s64 moved_right(s64, u32)     u32 ones(u32, u32)            u32 ones_wrap(u32, u32)
+u32 chosen(u32, u32, s32)     u64 chosen(u64, u64, f32)     u32 mask_less(s32, s32)       f32 one_if_more(f32, f32)
+u32 mask_more(u64, u64)       s32 dot_su(s32, u32, s32)     s32 dot_us(u32, s32, s32)
+s32 dot2_su(s32, u32, s32)    s32 dot2_us(u32, s32, s32)    u32 sum_96(u32, u32, u32, u32)
+u32 difference_96(u32, u32, u32, u32)     u64 product_96(u32, u32, u32, u32)     u64 product_64_128(u64, u64, u64, u64)
+u32 kept_u8(s32)              s32 kept_s8(s32)              s32 kept_s8(u32)              u16 kept_u16(s32)
+s16 kept_s16(s32)             u16 kept_u16(s64)             u32 kept_u32(s64)             s32 kept_s32(u64)
+u64 kept_u64(s32)             u16 whole_u16(f32)            s16 whole_s16(f64)            u32 whole_u8(f32)
+s32 whole_s8(f32)             f32 sum_in_1(f32, f32)        f32 product_in_1(f32, f32)    f32 fused_in_1(f32, f32, f32)
+f32 add_flushed(f32, f32)     f32 mul_flushed(f32, f32)     f32 fma_flushed(f32, f32, f32) f32 min_flushed(f32, f32)
+f32 max_flushed(f32, f32)     f32 abs_flushed(f32)          f32 div_flushed(f32, f32)     f32 sqrt_flushed(f32)
+f32 whole_flushed(f32)        u32 less_flushed(f32, f32)    f64 wide_flushed(f32)         f32 narrow_flushed(f64)
+f32 least_or_nan(f32, f32)    f32 most_or_nan(f32, f32)     f32 logbf(f32)
+f32 root_reciprocal(f32)      u32 nth_from(u32, u32, s32)   u32 logic_0x1b(u32, u32, u32)
+u32 logic_0x96(u32, u32, u32) u32 logic_0xe8(u32, u32, u32) u32 logic_0xca(u32, u32, u32)
+u32 logic_0x6d(u32, u32, u32) u32 logic_0x07(u32, u32, u32)
+u64 pair_fma(u64, u64, u64)   u64 pair_add(u64, u64)        u64 pair_mul(u64, u64)
+u64 retyped(u64, u32, u32, u16)
+u64 float_bits_moved(f64, u32)
+"""
+PLAIN = [
+    ("s32", "extended({s32}, {#31})"), ("u32", "extended({u32}, {#31})"),  # by a parameter ptxas misencodes it
+    ("f32", "least_xor(number({f32}), number({f32}))"), ("f32", "most_xor(number({f32}), number({f32}))"),
+    ("f32", "(f32)(({u32} >> 8) & 255)"), ("f32", "(f32)(s8)({u32} >> 16)"), ("f32", "(f32)(u16)({u32} >> 16)"),
+    ("f64", "(f64)(({u32} >> 24) & 255)"), ("u64", "turned(three({u64}, within({f32}), {u8}), {u32}).a"),
+    ("f32", "turned(three({u64}, within({f32}), {u8}), {u32}).b"), ("f32", "remainderf({f32}, {f32})"),
+    ("f32", "ldexpf({f32}, {s32} % 99)"), ("f64", "remainder({f64}, {f64})"), ("f32", "(f32)__popc({u32})"),
+    ("u32", "((u32){u8} << 24 | (u32){u8} << 16 | (u32){u8} << 8 | {u8})"), ("u64", "(u64){u32} << 32 | {u32}"),
+    ("s32", "({s32} < {s32} ? -1 : {s32} > {s32} ? 1 : 0)"), ("bool", "({f32} < {f32}) != ({f64} < {f64})"),
+]  # fmt: skip
 SCALARS = {f"same_{kind}": kind for kind in ("u32", "s32", "f32", "f64", "u64", "u16")}  # arguments by value
 BY_LANES = {
     "vadd": 2, "vsub": 2, "vaddss": 2, "vaddus": 2, "vsubss": 2, "vsubus": 2, "vavgu": 2, "vhaddu": 2, "vmaxs": 2,
@@ -78,8 +128,13 @@ BY_LANES = {
     "vneg": 1, "vnegss": 1, "vcmpeq": 2, "vcmpne": 2, "vcmpgts": 2, "vcmpgtu": 2, "vcmpges": 2, "vcmpleu": 2,
     "vcmplts": 2, "vseteq": 2, "vsetgtu": 2, "vsetles": 2,
 }  # fmt: skip
+MISENCODED = ("vabsdiffs", "vabsdiffu", "vsads", "vsadu")  # ptxas may name R4 in VABSDIFF4 where it means UR4
 MEMORY = {  # loads; `m` and `sh` are there in phases only
-    "u32": ("m.words[{u32} & 1023]", "*(const u32*)((const u8*)m.words + (((s64){s32} << 2) & 4092))",
+    "u32": ("LOADED(__ldg, m.words + ({u32} & 1023))", "LOADED(__ldcg, m.words + ({u32} & 1023))",
+            "*(volatile u32*)(m.mine32 + 16 * m.thread + ({u32} & 15))", "sh.fixed[{u32} & 31]",
+            "*({bool} ? sh.fixed + ({u32} & 31) : m.words + ({u32} & 1023))",
+            "*({bool} ? m.words + ({u32} & 1023) : table + ({u32} & 63))",
+            "m.words[{u32} & 1023]", "*(const u32*)((const u8*)m.words + (((s64){s32} << 2) & 4092))",
             "table[{u32} & 63]", "m.mine32[16 * m.thread + ({u32} & 15)]"),
     "u64": ("((const u64*)m.doubles)[{u64} & 255]", "m.mine64[m.thread + m.threads * ({u32} & 15)]"),
     "u8": ("m.bytes[{u32} & 1023]", "letters[{u32} & 31]", "m.mine8[m.thread * 16 + ({u32} & 15)]"),
@@ -151,11 +206,13 @@ def _comparisons() -> list[tuple[str, str]]:
 def operations(halves: str) -> dict[str, list[str]]:
     """Templates by the type of their result; `halves`: "f16", "bf" or nothing more."""
     pairs = [one for kind in WHOLE for one in _of_whole(kind)] + [one for kind in FLOATS for one in _of_float(kind)]
-    pairs += prototypes(WHOLE_FUNCTIONS) + prototypes(FLOAT_FUNCTIONS) * 2 + _conversions() + _comparisons()
+    pairs += prototypes(WHOLE_FUNCTIONS) + prototypes(ONE_INSTRUCTION) + PLAIN + prototypes(FLOAT_FUNCTIONS) * 2
+    pairs += _conversions() + _comparisons()
     pairs += [
         ("u32", f"__{name}{count}({', '.join(['{u32}'] * arguments)})")
         for name, arguments in BY_LANES.items()
         for count in (2, 4)
+        if count == 2 or name not in MISENCODED
     ]
     pairs += prototypes({"f16": HALF_FUNCTIONS, "bf": BFLOAT_FUNCTIONS, "": ""}[halves])
     loads = {kind: several for kind, several in MEMORY.items() if kind != "f16" or halves == "f16"}

@@ -6,82 +6,11 @@ for the host have the phases in common; the host goes through them thread by thr
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 
 from random_operations import FLOATS, SCALARS, WHOLE, operations
-
-NUMBERS = (
-    "0.0", "-0.0", "1.0", "-1.5", "0.1", "3e38", "1e-40", "65504.0", "1e9", "-2147483648.5", "0.5", "1e-7",
-)  # fmt: skip
-LEAF = 0.18
-TOGETHER = "together"  # a question to the whole block
-DEEPEST = 3
-MATTER = {  # variables of each program by what it is about
-    "words": ("u32", "u32", "s32", "s32", "bool"), "long": ("u64", "s64", "u32", "s32"),
-    "narrow": ("u8", "s8", "u16", "s16", "u32"), "singles": ("f32", "f32", "f32", "s32", "bool"),
-    "doubles": ("f64", "f64", "f32", "s64"), "halves": ("f16", "f16", "h2", "f32", "u32"),
-    "bfloats": ("bf", "bf", "f32", "u32"), "all": (*WHOLE, *FLOATS, "bool"),
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Piece:
-    """Text with a place {} for each part. kind : the type of its value; "" of a statement, "block" of several."""
-
-    kind: str
-    text: str
-    parts: tuple["Piece", ...] = ()
-
-    def __str__(self) -> str:
-        if self.kind == "block":
-            return "{ " + "\n".join(map(str, self.parts)) + " }"
-        pieces = self.text.split("{}")
-        return "".join(a + str(b) for a, b in zip(pieces, [*self.parts, ""], strict=True))
-
-
-@dataclass(frozen=True)
-class Step:
-    """What comes between phases: statements of each thread up to a barrier, or a question to the warp.
-
-    asked : the function that the lanes call together, "" for statements; only `lanes` (a mask, or a piece that each
-    lane answers for itself) take part; its body says what to assign to, the value, the number that goes with it.
-    """
-
-    body: Piece
-    asked: str = ""
-    lanes: int | Piece = 0xFFFFFFFF
-    width: int = 32
-    apart: bool = False  # a function of its own
-
-
-@dataclass(frozen=True)
-class RandomProgram:
-    """A program, and how it is to be launched."""
-
-    variables: tuple[tuple[str, str], ...]
-    functions: tuple[Piece, ...]
-    steps: tuple[Step, ...]
-    halves: str
-    threads: int
-    blocks: int
-
-    def __str__(self) -> str:
-        """What is its own, without what all programs have."""
-        named = ", ".join(f"{kind} {name}" for name, kind in self.variables)
-        steps = [f"{step.asked or 'each'} {step.lanes} {step.width}: {step.body}" for step in self.steps]
-        return "\n".join([f"{self.blocks} x {self.threads} threads, {named}", *map(str, self.functions), *steps])
-
-
-@dataclass
-class Scope:
-    """What can be read and assigned where a piece stands."""
-
-    readable: list[tuple[str, str]]
-    assignable: list[tuple[str, str]]
-    memory: bool
-    arrays: list[tuple[str, str, int]] = field(default_factory=list)
-    loops: int = 0
+from random_pieces import DEEPEST, LEAF, MATTER, NUMBERS, OWN, TEAMS, TOGETHER, Piece, RandomProgram, Scope, Step
 
 
 @cache
@@ -114,8 +43,8 @@ class Author:
             return Piece(kind, chance.choice(("true", "false")))
         if kind in FLOATS:
             return Piece(kind, f"({kind}){chance.choice(NUMBERS)}")
-        if kind in ("f16", "bf", "h2"):
-            return Piece(kind, f"({kind}){chance.randrange(1 << (32 if kind == 'h2' else 16)):#x}u")
+        if kind in ("f16", "bf", "h2", "b2"):
+            return Piece(kind, f"({kind}){chance.randrange(1 << (32 if kind[1] == '2' else 16)):#x}u")
         size = int(kind[1:])
         value = chance.choice((chance.randrange(1 << size), chance.randrange(40), (1 << size) - 1, 1 << (size - 1)))
         return Piece(kind, f"({kind}){value:#x}ull")
@@ -140,7 +69,7 @@ class Author:
             template = self.chance.choice(templates)
             if (called or arrays) and self.chance.random() < 0.2:
                 template = self.chance.choice(called + arrays)
-            if scope.memory or "m." not in template:
+            if scope.memory or not ("m." in template or "sh." in template):
                 return self.filled(kind, template, scope, depth)
 
     def filled(self, kind: str, template: str, scope: Scope, depth: int) -> Piece:
@@ -169,7 +98,7 @@ class Author:
             kinds += [self.branch, self.branch, self.loop, self.loop, self.cases]
             kinds += [self.local_array] if depth < 2 else []
         if scope.memory:
-            kinds += [self.stored, self.atomic, self.vector]
+            kinds += [self.stored, self.atomic, self.own_atomic, self.vector, self.walk]
         if scope.loops:
             kinds.append(self.leaving)
         elif depth:
@@ -253,6 +182,30 @@ class Author:
             return Piece("", text + "atomicAdd(m.counted_u64 + k, (u64)before * before); }", (where,))
         shared = "sh.Add" if name == "Add" and kind == "u32" and self.chance.random() < 0.5 else ""
         return Piece("", f"atomic{name}({shared + ' + ({} & 7)' if shared else place}, {{}});", (where, value))
+
+    def own_atomic(self, scope: Scope, depth: int) -> Piece:
+        """One on a place of the thread's own, whose answer is used."""
+        name, kind = self.chance.choice([one for one in scope.assignable if one[1] in (*WHOLE, *FLOATS)])
+        of, shared, here = self.chance.choice(OWN)
+        asked = self.chance.choice(("Add", "Exch", "Min", "Max", "And", "Or", "Xor", "Inc", "Dec", "Sub", "CAS"))
+        if asked in ("Inc", "Dec", "Sub") and of != "u32":
+            asked = "CAS"
+        of = "s32" if of == "u32" and asked in ("Min", "Max") and self.chance.random() < 0.5 else of
+        place = f"({{}} ? {shared} : {here})" if self.chance.random() < 0.2 else self.chance.choice((shared, here))
+        parts = [self.value("bool", scope, 1)] if "?" in place else []
+        parts += [self.value("u32", scope, 1)] if "({} & 15)" in place else []
+        parts += [self.value(of, scope, 1) for _ in range(1 + (asked == "CAS"))]
+        text = f"{name} = ({kind})atomic{asked}(({of}*){place}{', {}' * (1 + (asked == 'CAS'))});"
+        return Piece("", text, tuple(parts))
+
+    def walk(self, scope: Scope, depth: int) -> Piece:
+        """A function that is given a pointer: to a local array, to shared memory, or to global memory."""
+        name, kind = self.variables[-2]
+        parts = [self.value("u32", scope, 1) for _ in range(3)] + [self.value("bool", scope, 1)]
+        parts += [self.value("u32", scope, 1) for _ in range(3)]
+        there = self.chance.choice(("m.mine32 + 16 * m.thread", "sh.own + 8 * tid"))
+        text = "{ u32 box[8] = { {}, {}, 7, {} }; " + f"{name} = walked({{}} ? box : {there}, {{}}, {{}}); "
+        return Piece("", text + f"{name} += box[{{}} & 7]; }}", tuple(parts))
 
     def vector(self, scope: Scope, depth: int) -> Piece:
         name, kind = self.chance.choice([one for one in scope.assignable if one[1] in (*WHOLE, *FLOATS)])
@@ -340,6 +293,11 @@ class Author:
         few = (chance.randrange(1, 2**32), 0xFFFF, 1 << 31, self.value("bool", scope, 1))
         lanes = 0xFFFFFFFF if chance.random() < 0.5 else chance.choice(few)
         whole = lanes == 0xFFFFFFFF
+        if whole and kind in ("u32", "s32", "u64", "s64", *FLOATS) and chance.random() < 0.3:
+            asked = chance.choice(TEAMS[kind[0] == "f" or kind != "u32"])
+            parts = [self.value(kind, scope, 1), self.value("u32", scope, 1)]
+            value = "within({})" if kind[0] == "f" else "{}"
+            return Step(Piece("", f"{name}|?|{value}|?|{number}|?|{kind}", tuple(parts)), asked)
         if kind in ("u32", "s32", "u64", "s64", *FLOATS) and chance.random() < 0.5:
             asked = chance.choice(("sent", "sent_up", "sent_down", "sent_across")) if whole else "sent_within"
             if whole:
@@ -360,6 +318,8 @@ class Author:
         return Step(Piece("", f"{name}|?|{{}}|?|{number}|?|{kind}", tuple(parts)), asked, lanes, width)
 
 
+
+
 def _plain(text: str) -> str:
     return text.replace("{{", "{").replace("}}", "}") if "{{" in text else text
 
@@ -375,4 +335,5 @@ def written(seed: int) -> RandomProgram:
     threads = chance.choice((32, 64, 64, 96, 45))
     steps = tuple(author.steps(threads))
     blocks = chance.choice((1, 2, 3))
-    return RandomProgram(author.variables, tuple(author.functions), steps, author.halves, threads, blocks)
+    alike = chance.random() < 0.3
+    return RandomProgram(author.variables, tuple(author.functions), steps, author.halves, threads, blocks, alike)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from random_operations import SCALARS
-from random_programs import TOGETHER, Piece, RandomProgram, Step
+from random_pieces import TOGETHER, Piece, RandomProgram, Step
 
 HERE = Path(__file__).parent
 ARRAYS = {
@@ -14,7 +14,7 @@ _SUMMED = ("Add", "Min", "Max", "And", "Or", "Xor", "times", "counted")
 SUMS = [f"{name}_{kind}" for name in _SUMMED for kind in ("u32", "s32", "u64")]
 SHARED = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64")
 FIRST = {"f32": "m.floats[{} & 255]", "f64": "m.doubles[{} & 255]"} | dict.fromkeys(("f16", "bf"), "m.halves[{} & 255]")
-SHOWN = {"f16": "h_bits", "h2": "h2_bits", "bf": "b_bits"}
+SHOWN = {"f16": "h_bits", "h2": "h2_bits", "bf": "b_bits", "b2": "b2_bits"}
 TABLES = f"""
 CONSTANT u32 table[64] = {{ {", ".join(f"{pow(2654435761, i + 1, 2**32)}u" for i in range(64))} }};
 CONSTANT u8 letters[32] = {{ 3, 1, 4, 1, 5, 9, 2, 6, 5, 35, 8, 97, 93, 238, 46, 26, 43, 38, 32, 79, 50, 28, 84, 197 }};
@@ -67,13 +67,17 @@ def _between(program: RandomProgram) -> str:
     arrays += " ".join(f"{kind} {name};" for name, kind in SCALARS.items())
     signature = "(Vars& v, const Mem& m, Shared& sh, const u32 tid)"
     lines = [
-        header("meaning"), TABLES, f"struct Mem {{ {arrays} {sums} u64 thread, threads; u32 group; }};",
-        f"struct Shared {{ u32 Add[8]; {' '.join(f'{kind} {kind}s[96];' for kind in SHARED)} }};",
+        header("meaning"), header("ptx"), TABLES, f"struct Mem {{ {arrays} {sums} u64 thread, threads; u32 group; }};",
+        "struct Shared { u32 Add[8], fixed[32], own[8 * 96]; u64 owned[96];",
+        f"{' '.join(f'{kind} {kind}s[96];' for kind in SHARED)} }};",
         f"struct Vars {{ {' '.join(f'{kind} {name[2:]};' for name, kind in program.variables)} }};",
         *map(str, program.functions), f"FN void start{signature} {{ if (tid < 8) sh.Add[tid] = 0;",
+        "if (tid < 32) sh.fixed[tid] = m.words[tid + 77];",
+        "for (u32 i = 0; i < 8; i++) sh.own[8 * tid + i] = i; sh.owned[tid] = m.thread;",
     ]  # fmt: skip
+    first = "m.group * 9" if program.alike else "m.thread * 5"
     for i, (name, kind) in enumerate(program.variables):
-        lines.append(f"{name} = ({kind}){FIRST.get(kind, 'm.words[{} & 1023]').format(f'(m.thread * 5 + {37 * i})')};")
+        lines.append(f"{name} = ({kind}){FIRST.get(kind, 'm.words[{} & 1023]').format(f'({first} + {37 * i})')};")
     lines.append("}")
     for order, step in enumerate(program.steps):
         if not step.asked:
