@@ -384,6 +384,30 @@ def test_predict_refusals(tmp_path):
         assert "fault of ours" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "gpu_line, launch_line, option, fragment",
+    [
+        ('gpu = "h20"', "registers = 24", ("--gpu", "h20"), "GPU 'h20' is not in the catalogue. Did you mean h200"),
+        ('gpu = "h200"\nclock = 1e30', "registers = 24", ("--clock", "1e30"), "A clock of 1e+30 MHz cannot be"),
+        ('gpu = "h200"', "registers = 999", (), "999 registers per thread cannot be for compute capability 9.0"),
+    ],
+)
+def test_who_is_to_blame_for_a_workload(tmp_path, gpu_line, launch_line, option, fragment):
+    """What the file says wrongly is no fault of the command line; what an option says on top of it is."""
+    wrong = tmp_path / "wrong.toml"
+    sizes = "[launch]\nblocks = 16\nthreads_per_block = 128\n"
+    wrong.write_text(f'title = "guess"\n{gpu_line}\n{sizes}{launch_line}\n')
+    said = CliRunner().invoke(main, ["predict", str(wrong)])
+    assert (said.exit_code, said.stdout) == (1, "")
+    assert said.stderr.startswith(f"warpbound: workload file '{wrong}': {fragment}")
+    if option:
+        right = tmp_path / "right.toml"
+        right.write_text(f'title = "guess"\ngpu = "h200"\n{sizes}')
+        said = CliRunner().invoke(main, ["predict", str(right), *option])
+        assert (said.exit_code, said.stdout) == (2, "")
+        assert said.stderr.startswith(f"warpbound: {fragment}")
+
+
 def test_cases_are_chosen_by_name_and_failures_stand_beside_answers():
     (entry,) = predictions("hong-kim-micro", cases=("Mb3_UC",))
     assert entry["kernel"] == "micro-benchmark: Mb3_UC"

@@ -154,12 +154,12 @@ def check(launch: Launch) -> None:
 
 
 @contextmanager
-def blamed(path: str | Path | None) -> Iterator[None]:
-    """What is refused in here is the fault of that launch file, not of the command line: InputError that names it."""
+def blamed(path: str | Path | None, kind: str = "launch file") -> Iterator[None]:
+    """What is refused in here is the fault of that file, not of the command line: InputError that names it."""
     try:
         yield
     except CommandError as error:
-        raise InputError(f"launch file '{path}': {error.reason}", error.hint) from error
+        raise InputError(f"{kind} '{path}': {error.reason}", error.hint) from error
 
 
 def _fault(launch: Launch) -> str:

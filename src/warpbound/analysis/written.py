@@ -17,6 +17,7 @@ from warpbound.analysis.settings import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.headline import LaunchPrediction, predict_launch
 from warpbound.headline.many import Asked, launch_seconds
+from warpbound.kernel_launch import blamed
 from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
@@ -69,9 +70,9 @@ def predictions(
     results: list[Entry] = []
     failures: list[WarpboundError] = []
     for case in _chosen(read(word), cases):
-        for board in overridden(_boards(case, gpus), how.settings):
+        for board in overridden(_boards(word, case, gpus), how.settings):
             try:
-                results.append(predicted(case, board, how.clock, how.models))
+                results.append(_of_file(word, case, board, how))
             except WarpboundError as error:
                 failures.append(error)
                 refused = {"reason": error.reason, "hint": error.hint}
@@ -236,8 +237,19 @@ def _chosen(written: tuple[Written, ...], cases: Sequence[str]) -> tuple[Written
     return tuple(case for case in written if not cases or case.case in cases)
 
 
-def _boards(case: Written, gpus: str | None) -> tuple[Gpu, ...]:
-    word = gpus or case.gpu
-    if not word:
+def _boards(word: str, case: Written, gpus: str | None) -> tuple[Gpu, ...]:
+    """Those named on the command line, else the file's own."""
+    if gpus:
+        return listed(gpus)
+    if not case.gpu:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    return listed(word)
+    with blamed(word, "workload file"):
+        return listed(case.gpu)
+
+
+def _of_file(word: str, case: Written, board: Gpu, how: How) -> Entry:
+    """One case on one board; what is wrong with the launch is the file's fault, with the clock asked for it is not."""
+    if how.clock is not None and board.board:
+        clock(board, how.clock)
+    with blamed(word, "workload file"):
+        return predicted(case, board, how.clock, how.models)
