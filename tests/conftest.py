@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,14 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Debian's Chromium, or Playwright's own: one for all tests of a process."""
     sync_api = pytest.importorskip("playwright.sync_api")
     own = next((path for path in SYSTEM_BROWSERS if Path(path).exists()), None)
-    with sync_api.sync_playwright() as started:
+    with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:
+        if "HOME" not in os.environ:  # Playwright does not start without
+            patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        started = stack.enter_context(sync_api.sync_playwright())
         for attempt in range(1, BROWSER_STARTS + 1):
             try:
                 launched = started.chromium.launch(executable_path=own, args=BROWSER_WORDS, timeout=BROWSER_PATIENCE_MS)
