@@ -123,7 +123,8 @@ def nearest_integers(random):
         _kept(a, "u1"), _kept(a, "i1"), _kept(a, "u2"), _kept(a, "i2"), _kept(same, "u1"),
         _few_bits(16, 0, 65535, a, b), _few_bits(16, -32768, 32767, a, b), _few_bits(8, -128, 127, a, b, t),
         _few_bits(8, 0, 255, a, same, b), _few_bits(4, 0, 15, a, b, same), _few_bits(4, -8, 7, a, b, b),
-        _kept(np.rint(x), "u1"), _kept(np.floor(x), "i1"), _kept(np.ceil(x), "u2"), _kept(np.trunc(x), "i1"), same,
+        _kept(np.rint(x), "u1"), _kept(np.floor(x), "i1"), _kept(np.ceil(x), "u2"), _kept(np.trunc(x), "i1"),
+        _kept(same + 2147483000, "i4"),
     ], axis=1)  # fmt: skip
     args = {"in": words, "floats": floats, "out": np.zeros((32, 16), np.int32), "same": 777}
     return Case(SOURCE, "nearest_integers", 1, 32, args, {"out": Expected(wanted.astype(np.uint32).view(np.int32))})

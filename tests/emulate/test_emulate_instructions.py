@@ -276,3 +276,22 @@ def test_uniform_predicates_in_a_uniform_register(flags):
         x.put_uniform_predicate(index, np.bool_(value))
     PLAIN["UP2UR"](site(instruction("UP2UR UR43, UPR, URZ, 0x5"), Constants({}), 120))(x)
     assert int(x.uniform[43]) == flags[0] | flags[2] << 2
+
+
+@pytest.mark.parametrize(("a", "wanted"), [(5, 12), (0x7FFFFFFC, 0x7FFFFFFF), (0x80000000, 0x80000007)])
+def test_uniform_sums_keep_within_the_range_where_it_is_said(a, wanted):
+    x = State(1, 64)
+    x.uniform[4] = np.uint32(a)
+    with x.arithmetic():
+        PLAIN["UVIADD"](site(instruction("UVIADD.S32.ISAT UR5, UR4, 0x7"), Constants({}), 120))(x)
+    assert int(x.uniform[5]) == wanted
+
+
+def test_the_register_of_return_addresses_keeps_words():
+    x = State(1, 64)
+    for index, value in ((4, 7), (5, 9)):
+        x.put(index, np.full(32, value, np.uint32) + np.arange(32, dtype=np.uint32))
+    for text in ("RPCMOV.32 Rpc.LO, R4", "RPCMOV.32 Rpc.HI, R5", "RPCMOV.32 R6, Rpc.LO", "RPCMOV.32 R7, Rpc.HI"):
+        PLAIN["RPCMOV"](site(instruction(text), Constants({}), 100))(x)
+    assert np.array_equal(x.rows[6], 7 + np.arange(32))
+    assert np.array_equal(x.rows[7], 9 + np.arange(32))

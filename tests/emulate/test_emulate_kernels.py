@@ -1,6 +1,7 @@
 """Every kernel gives NumPy's results: the emulator's proof."""
 
 import algorithm_cases
+import applied_cases
 import corner_cases
 import example_cases
 import instruction_cases
@@ -21,7 +22,7 @@ CASES = {
     f"{group.__name__.removesuffix('_cases')}-{name}": make
     for group in (
         example_cases, parallel_cases, numeric_cases, instruction_cases, corner_cases, modern_cases, tensor_cases,
-        algorithm_cases, ptx_cases, recursion_cases, judged_cases,
+        algorithm_cases, ptx_cases, recursion_cases, judged_cases, applied_cases,
     )
     for name, make in group.CASES.items()
 }  # fmt: skip

@@ -48,7 +48,7 @@ _WORDS: Mapping[str, str] = {
     "ATOM": _ATOMIC, "ATOMG": _ATOMIC, "RED": _ATOMIC, "REDG": _ATOMIC, "REDS": f"POPC CAST SPIN {_ATOMIC}",
     "ATOMS": f"POPC CAST SPIN ARRIVE {_ATOMIC} 32", "SHFL": "IDX UP DOWN BFLY", "VOTE": "ANY ALL EQ",
     "MATCH": "ANY ALL U64",
-    "REDUX": "SUM MIN MAX AND OR XOR S32 U32", "S2R": "32", "S2UR": "32", "CS2R": "32", "R2UR": "",
+    "REDUX": "SUM MIN MAX AND OR XOR S32 U32", "S2R": "32", "S2UR": "32", "CS2R": "32", "R2UR": "", "RPCMOV": "32",
 }  # fmt: skip
 _PLAIN_NAMES = {"VOTEU": "VOTE", "ULDC": "LDC", "LDCU": "LDCU", "CREDUX": "REDUX", "CS2UR": "CS2R", "UVIMNMX": "VIMNMX"}
 KNOWN: Mapping[str, frozenset[str]] = {opcode: frozenset(words.split()) for opcode, words in _WORDS.items()}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpbound.emulate.operand_access import Site, raw, unsupported
+from warpbound.emulate.operand_access import Site, raw, unsupported, write_words
 from warpbound.emulate.state import BadAccess, State
 
 Move = Callable[[State], int | None]
@@ -43,3 +43,15 @@ def load_address(here: Site) -> Callable[[State], None]:
     label = next((int(one.value) for one in here.instruction.operands if one.kind == "label"), None)
     value = np.uint64(here.instruction.address if label is None else label)
     return lambda x: x.put_pair(output.index, np.full(x.selected_lanes, value))
+
+
+def move_return_address(here: Site) -> Callable[[State], None]:
+    """RPCMOV: a word of the register for return addresses, where the compiler also keeps other words for a while."""
+    target, source = here.instruction.operands
+    if target.text.startswith("Rpc."):
+        read = raw(source, here)
+        return lambda x: x.assign(x.return_words(target.text), read(x))
+    if not source.text.startswith("Rpc."):
+        raise unsupported(here.instruction)
+    write = write_words(target)
+    return lambda x: write(x, x.of_selected(x.return_words(source.text)).copy())

@@ -88,6 +88,7 @@ class State:
         self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
         self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
         self.convergence = list(np.zeros((BARRIER_REGISTERS, self.lane_count), np.uint32))
+        self._return_words: dict[str, Words] = {}
         self._every = np.ones(self.lane_count, np.bool_)
         self._every.flags.writeable = False
         self.index: NDArray[np.int64] | None = None
@@ -133,6 +134,10 @@ class State:
     def of_selected(self, row: NDArray[Any]) -> NDArray[Any]:
         """What a row over the whole chunk holds for the selected lanes."""
         return row if self.index is None else row.take(self.index)
+
+    def return_words(self, part: str) -> Words:
+        """A word of the register for return addresses, over the whole chunk."""
+        return self._return_words.setdefault(part, np.zeros(self.lane_count, np.uint32))
 
     def selected_warps(self) -> NDArray[np.int64]:
         return np.arange(self.warp_count) if self.warps is None else self.warps

@@ -88,7 +88,7 @@ extern "C" __global__ void nearest_integers(const int* in, const float* floats, 
     o[11] = NARROW("u8", "rni.sat.u8.f32", "f", x); o[12] = NARROW("s8", "rmi.sat.s8.f32", "f", x);
     o[13] = PTX("cvt.rpi.sat.u16.f32 %0, %1;", "=h", unsigned short, "f"(x));
     o[14] = NARROW("s8", "rzi.sat.s8.f32", "f", x);
-    o[15] = same;
+    o[15] = PTX("add.sat.s32 %0, %1, %2;", "=r", int, "r"(same), "r"(2147483000));
 }
 
 extern "C" __global__ void signs_of_both(const float* in, float* out)
