@@ -50,7 +50,6 @@ class Step:
     asked: str = ""
     lanes: int | Piece = 0xFFFFFFFF
     width: int = 32
-    apart: bool = False  # a function of its own
 
 
 @dataclass(frozen=True)

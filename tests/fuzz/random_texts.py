@@ -81,7 +81,7 @@ def _between(program: RandomProgram) -> str:
     lines.append("}")
     for order, step in enumerate(program.steps):
         if not step.asked:
-            lines.append(f"{'APART' if step.apart else 'FN'} void step{order}{signature}\n{{ {step.body} }}")
+            lines.append(f"FN void step{order}{signature}\n{{ {step.body} }}")
     lines.append(f"FN void finish{signature} {{ {program.variables[-2][0]} ^= sh.Add[tid & 7];")
     for i, (name, kind) in enumerate(program.variables):
         place = f"m.out[m.thread * {len(program.variables)} + {i}]"
