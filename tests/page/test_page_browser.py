@@ -128,6 +128,9 @@ def test_pasted_code(opened: Open) -> None:
     mine.page.fill("#code", '#include "/etc/passwd"\n' + SCALED)
     mine.page.click("#paste")
     mine.becomes("#problem", "no header /etc/passwd")
+    mine.page.fill("#code", " \n\t")  # blanks are no source either
+    mine.page.click("#paste")
+    mine.becomes("#problem", "There is no source yet")
     mine.page.fill("#code", SCALED + "\n// <b>" + "</script>")
     mine.page.click("#paste")
     mine.becomes("#title", "scaled on NVIDIA H200")

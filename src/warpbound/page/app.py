@@ -99,8 +99,8 @@ def _asking(app: Any, desk: Desk) -> None:
         prevent_initial_call=True,
     )
     def own_source(_: int | None, uploaded: str | None, code: str | None) -> Any:
-        own = uploaded if ctx.triggered_id == "uploaded" else code
-        if not own:
+        own = (uploaded if ctx.triggered_id == "uploaded" else code) or ""
+        if not own.strip():
             return no_update, no_update, "There is no source yet: paste CUDA C++ into the field."
         return desk.texts.source(own), layout.PASTED, ""
 
