@@ -217,7 +217,7 @@ FN s32 kept_s32(u64 x) { return (s32)(x > 2147483647 ? 2147483647 : x); }
 FN u64 kept_u64(s32 x) { return x < 0 ? 0 : x; }
 FN s64 whole_in(f64 x, s64 low, s64 high) { return x != x ? 0 : x <= (f64)low ? low : x >= (f64)high ? high : (s64)x; }
 FN u16 whole_u16(f32 x) { return (u16)whole_in(rint((f64)x), 0, 65535); }
-FN s16 whole_s16(f64 x) { return (s16)whole_in(trunc(x), -32768, 32767); }
+FN s16 whole_s16(f64 x) { return x != x ? (s16)-32768 : (s16)whole_in(trunc(x), -32768, 32767); }
 FN u32 whole_u8(f32 x) { return (u32)whole_in(rint((f64)x), 0, 255); }
 FN s32 whole_s8(f32 x) { return (s32)whole_in(floor((f64)x), -128, 127); }
 FN f32 flushed(f32 x) { return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0f, x) : x; }
