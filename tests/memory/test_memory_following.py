@@ -41,10 +41,10 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
         return [*found, ("global", 1, OUT + (block * 8 + warp) * 128 + 4 * LANE, None)]
 
     sample = trace(range(32), 64, 8, gather)
-    whole = traffic(COPY, sample, MACHINE, How("cold", row=8))
+    whole = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
     monkeypatch.setattr(answers, "SECTORS_FOLLOWED", 20_000)
     monkeypatch.setattr(answers, "LINES_FOLLOWED", 256)
-    part = traffic(COPY, sample, MACHINE, How("cold", row=8))
+    part = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
     assert part.l1_sectors_load == whole.l1_sectors_load
     assert part.l2_sectors_written == whole.l2_sectors_written
     assert part.l1_hit_rate == pytest.approx(whole.l1_hit_rate, abs=0.03)

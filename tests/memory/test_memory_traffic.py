@@ -182,7 +182,7 @@ def test_sample_against_every_block(l2_KiB):
         quick = traffic(code, every, machine, How(cache))
         assert quick.l2_hit_rate == pytest.approx(truth.l2_hit_rate, abs=0.03)
         assert quick.l1_hit_rate == pytest.approx(truth.l1_hit_rate, abs=0.03)
-        found = traffic(code, some, machine, How(cache, arrays=arrays, weights=weights, row=8))
+        found = traffic(code, some, machine, How(cache, arrays=arrays, weights=weights, grid=(8, 8)))
         assert found.l1_sectors_load == pytest.approx(truth.l1_sectors_load)
         assert found.sampling_error == 0
         assert found.dram_bytes_read + found.dram_bytes_written == pytest.approx(

@@ -33,7 +33,7 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
     shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
     shared_out &= draws_work(case.program)
     for step, more in enumerate(MORE_BLOCKS):
-        chosen = sample(blocks, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+        chosen = sample(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
         chosen = every_block(blocks) if shared_out else chosen
         seen = execute(case.program, launch, chosen.blocks.tolist())
         if seen.waited and len(chosen.blocks) < blocks <= MOST_BLOCKS:
@@ -69,8 +69,8 @@ def data_decide(seen: Trace) -> bool:
 
 def how_of(case: Case, chosen: Sample) -> How:
     """How the caches are looked at."""
-    row = case.launch.grid[0] if case.launch else None
-    return How(cache=case.settings.cache, weights=chosen.weights, row=row)
+    grid = case.launch.grid if case.launch else None
+    return How(cache=case.settings.cache, weights=chosen.weights, grid=grid)
 
 
 def facts(case: Case) -> Facts:

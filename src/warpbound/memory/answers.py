@@ -32,6 +32,7 @@ from warpbound.memory.hierarchy import (
     near,
     order_of_rows,
 )
+from warpbound.memory.neighbours import Grid
 from warpbound.memory.ordering import distinct
 from warpbound.memory.requests import SectorList
 from warpbound.memory.spaces import Reals, Space, Spaces, added, local_array
@@ -51,14 +52,14 @@ class How:
     arrays : (address, bytes) of the launch's arrays in global memory; they bound what other blocks touch;
     None: those that the trace names.
     weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
-    row : blocks in a row of the grid (its x extent), after which data is often wanted again; None: not known.
+    grid : blocks along x, y and z, which tells neighbours; None: not known, all in one row.
     """
 
     cache: str = "warm"
     method: str = "estimate"
     arrays: dram.Arrays | None = None
     weights: Reals | None = None
-    row: int | None = None
+    grid: Grid | None = None
 
 
 @dataclass(frozen=True)
@@ -207,7 +208,7 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
     loads_of_a_warp = sum(float(one.accesses.repeated(one.cost.kind == READ).sum()) for one in parts) / len(trace.warps)
-    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.row or trace.of_blocks, loads_of_a_warp)
+    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.grid or (trace.of_blocks,), loads_of_a_warp)
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
     rows = Rows(
         kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block], when.astype(np.int64),

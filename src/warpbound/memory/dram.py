@@ -21,9 +21,10 @@ from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
-from warpbound.memory.ordering import distinct, first_of_each
+from warpbound.memory.ordering import HIGH, distinct, first_of_each
 
-LINE_B = 4 * SECTOR_B
+PER_LINE = 4
+LINE_B = PER_LINE * SECTOR_B
 FAR = 0.5  # of the SMs are on the side of L2 that does not hold a line
 Reals = NDArray[np.float64]
 Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
@@ -78,22 +79,18 @@ class Prints:
         self._sms = min(machine.sm_count, sampled.of_blocks)
         self.all = self.of(np.ones(len(seen.sector), bool))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
-        self._lines_per_sector = self._per_sector()
+        lines = footprint(seen.sector // PER_LINE, seen.block, self.array, sampled, self._room)
+        at_once = _parts(lines.turn + lines.wrapped, self.all.turn + self.all.wrapped)
+        lone, self._at_once, sample = (
+            np.maximum(1 / PER_LINE, ratio)
+            for ratio in (_parts(lines.lone, self.all.lone), at_once, _parts(lines.sample, self.all.sample))
+        )
+        self._lone, self._lines_per_sector = lone, np.minimum(sample, self._at_once)
         under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
         self._spread_lines = copies.spread_of(under_way, sampled.loads)
 
-    def _per_sector(self) -> Reals:
-        """Lines per sector of what the sample touched, by array."""
-        kinds = len(self._room)
-        first = first_of_each(self.seen.sector)
-        sector = self.seen.sector[first]
-        array = self.array[first]
-        new_line = np.concatenate([[True], np.diff(sector >> 2) != 0]) if len(sector) else np.zeros(0, bool)
-        lines, sectors = np.bincount(array[new_line], minlength=kinds), np.bincount(array, minlength=kinds)
-        return np.divide(lines, sectors, out=np.ones(kinds), where=sectors > 0)
-
     def lines(self, sectors: Reals) -> float:
-        """Lines that so many sectors of each array lie in: as in the sample, but no more than the array has."""
+        """Lines that so many sectors of each array lie in: as in a turn, but no more than the array has."""
         return float(np.minimum(sectors * self._lines_per_sector, self._room).sum())
 
     @property
@@ -106,10 +103,12 @@ class Prints:
         if self.complete:
             return np.ones(len(self.seen.turn))
         names, turn = np.unique(self.seen.turn, return_inverse=True)
-        own = np.bincount(self.once_a_turn(np.ones(len(turn), bool))[0], minlength=len(names))
+        first = first_of_each(turn << HIGH | self.seen.sector)
+        own = np.bincount(turn[first], self._lone[self.array[first]], len(names))
         begins = names // self._machine.blocks_per_sm * self.sampled.at_once
         full = np.minimum(1.0, (self.sampled.of_blocks - begins) / min(self.sampled.at_once, self.sampled.of_blocks))
-        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, full * self.all.turn.sum()))[turn])
+        in_turn = full * float((self.all.turn * self._at_once).sum())
+        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn])
 
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen ones of the seen sectors."""

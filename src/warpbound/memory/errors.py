@@ -25,13 +25,14 @@ from warpbound.memory.caches import READ
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.dram import Moved
 from warpbound.memory.hierarchy import L1, Levels
+from warpbound.memory.neighbours import extents
 from warpbound.memory.records import Errors
 from warpbound.memory.requests import SectorList
 
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 ROUNDING = 1e-9  # of a count: less is no error
-NEIGHBOURS = 2  # blocks that show what adjacent ones share
+BY_AXES = 2  # blocks along each axis that show what adjacent ones share
 
 
 def errors(answered: Answered, of_blocks: int) -> Errors | None:
@@ -68,14 +69,15 @@ def halves(way: Way) -> tuple[Flags, Flags]:
     """Two halves of the sampled blocks, (b,) each: every other one of those alone.
 
     Both have the blocks that stand for themselves, and neighbours, which tell what adjacent blocks share. Where none is
-    alone, one half has the first blocks and the other the last; where these would be less than two, both have all.
+    alone, one half has the first blocks and the other the last; where these would not show neighbours along each axis,
+    both have all.
     """
     numbers, weights = way.sampled.blocks, _weights(way)
-    order = np.argsort(numbers, kind="stable")
+    order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(way.sampled.grid))
     inner = order[weights[order] > 1]
     steps = np.diff(numbers[inner]) == 1
     alone = ~(np.append(steps, False) | np.append(False, steps))
-    parted = inner[alone] if alone.any() else inner[: len(inner) * (len(inner) >= 2 * NEIGHBOURS)]
+    parted = inner[alone] if alone.any() else inner[: len(inner) * (len(inner) >= 2 * patch)]
     place = np.arange(len(parted))
     later = place % 2 == 1 if alone.any() else place >= len(parted) / 2
     found = np.ones((2, len(numbers)), bool)

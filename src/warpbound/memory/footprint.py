@@ -2,8 +2,10 @@
 
 Models   Per array of the launch. Sampled blocks form groups of consecutive ones; the most that a later group
          touches anew, per block, is what any further block is taken to add (the most, as a group may by chance
-         share a row or a column with another), and what a block adds within its group is what its neighbours
-         add (without neighbours in the sample: the mean over the launch). No array gives more than it has.
+         share a row or a column with another). What a block adds to its neighbours is told by sampled ones that have
+         the same neighbours before them: along x, along y, along both and so on; as many blocks of a turn add
+         that as have such neighbours in it (without any in the sample: the mean over the launch). No array
+         gives more than it has.
 Omits    Sharing between blocks that no sampled pair shows. With a single group every further block is taken
          to add as much as a sampled one, so that arrays that all blocks share count once only up to their
          size; without the arrays' sizes such data is overestimated.
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.coalescing import SECTOR_B
+from warpbound.memory.neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.ordering import order_by
 
 Ints = NDArray[np.int64]
@@ -26,8 +29,9 @@ class Footprint:
     """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all of them.
 
     sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those of them
-    that the blocks just before did not touch. row : of one row of the grid. launch : of all blocks. wrapped : what
-    those of a turn touch beyond all there is: data that blocks far apart share.
+    that the turn just before did not touch. row : of one row of the grid; where its turns are longer and neighbours
+    along z were sampled, of one plane. launch : of all blocks. wrapped : what those of a turn touch beyond all there
+    is: data that blocks far apart share. lone : of a sampled block without neighbours before it.
     """
 
     sample: Reals
@@ -36,11 +40,12 @@ class Footprint:
     fresh: Reals
     launch: Reals
     wrapped: Reals
+    lone: Reals
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """Which blocks were sampled, of how many, how many run at once and how many make a row of the grid.
+    """Which blocks were sampled, of how many, how many run at once and how many lie along each axis of the grid.
 
     loads : of a warp, in the mean.
     """
@@ -48,8 +53,13 @@ class Sampled:
     blocks: Ints  # linear numbers, (b,)
     of_blocks: int
     at_once: int
-    row: int
+    grid: Grid
     loads: float = 1.0
+
+    @property
+    def row(self) -> int:
+        """Blocks in a row of the grid."""
+        return self.grid[0]
 
 
 def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:
@@ -74,24 +84,32 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     order = np.argsort(sampled.blocks, kind="stable")
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))  # position in launch order
-    group = np.cumsum(np.concatenate([[0], np.diff(sampled.blocks[order]) != 1]))
+    numbers = sampled.blocks[order]
+    found = neighbours(numbers, sampled.grid)
     owner = number[block]
-    new = _first_touches(sector, owner, array, (len(order), kinds))
-    apart = group[owner] * (1 << 44) + sector  # each group of neighbours by itself
-    new_in_group = _first_touches(apart, owner, array, (len(order), kinds))
+    shape = len(order), len(room)
+    new = _first_touches(sector, owner, array, shape)
+    apart = found.patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
+    new_in_patch = _first_touches(apart, owner, array, shape)
     sample = new.sum(axis=0)
     at_once = min(sampled.at_once, sampled.of_blocks)
-    beyond, beside, own = _growth(new, new_in_group, group)
-    launch = np.minimum(np.maximum(room, sample), sample + (sampled.of_blocks - len(order)) * beyond)
-    beside = launch / sampled.of_blocks if beside is None else beside
+    group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
+    launch = sample + (sampled.of_blocks - len(order)) * _beyond(new, group)
+    launch = np.minimum(np.maximum(room, sample), launch)
+    added = _added(new_in_patch, found.along, found.axes, launch / sampled.of_blocks)
+    own = new_in_patch[group == 0]
+    sizes = extents(sampled.grid)[: found.axes] if found.axes > 1 else (sampled.of_blocks,)
 
     def consecutive(count: int) -> Reals:
-        return np.asarray(own[:count].sum(axis=0) + max(0, count - len(own)) * beside)
+        later = having(count, sizes) - having(min(count, len(own)), sizes)
+        return np.asarray(own[:count].sum(axis=0) + later @ added)
 
     touched = consecutive(at_once)
     turn = np.minimum(launch, touched)
-    row = np.minimum(launch, consecutive(min(sampled.row, sampled.of_blocks)))
-    return Footprint(sample, row, turn, np.minimum(turn, at_once * beside), launch, touched - turn)
+    longer = (stride for stride in strides(sampled.grid)[: found.axes] if stride > at_once)
+    row = np.minimum(launch, consecutive(min(next(longer, sampled.row), sampled.of_blocks)))
+    fresh = np.minimum(turn, consecutive(2 * at_once) - touched)
+    return Footprint(sample, row, turn, fresh, launch, touched - turn, added[0])
 
 
 def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> Reals:
@@ -104,15 +122,21 @@ def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int
     return counts.reshape(shape).astype(np.float64)
 
 
-def _growth(new: Reals, new_in_group: Reals, group: Ints) -> tuple[Reals, Reals | None, Reals]:
-    """Sectors that a far block adds, that a block adds to its neighbours (None: no neighbours were sampled),
-    and those of each block of the first group.
+def _beyond(new: Reals, group: Ints) -> Reals:
+    """Sectors that a far block adds, (arrays + 1,).
 
-    new : sectors first touched by each block, in launch order, (b, arrays + 1); new_in_group : the same among the
-    blocks of its group alone; group : of each block, (b,).
+    new : sectors first touched by each block, in launch order, (b, arrays + 1); group : of each block, (b,).
     """
-    leads = np.concatenate([[True], np.diff(group) != 0])
-    own = new_in_group[group == 0]
     later = [new[group == one].mean(axis=0) for one in range(1, int(group[-1]) + 1)]
-    beyond = np.max(later, axis=0) if later else own.mean(axis=0)
-    return beyond, new_in_group[~leads].mean(axis=0) if not leads.all() else None, own
+    return np.asarray(np.max(later, axis=0) if later else new.mean(axis=0))
+
+
+def _added(new_in_patch: Reals, along: Ints, axes: int, otherwise: Reals) -> Reals:
+    """Sectors that a block adds to its neighbours, by the axes along which it has some, (2 ** axes, arrays + 1).
+
+    new_in_patch : first touched by each block among its neighbours, (b, arrays + 1); along : of each block, (b,).
+    otherwise : without neighbours in the sample.
+    """
+    if not axes:
+        return np.stack([otherwise, otherwise])
+    return np.stack([new_in_patch[along == which].mean(axis=0) for which in range(1 << axes)])

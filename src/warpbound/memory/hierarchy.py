@@ -139,7 +139,7 @@ def l2_of(machine: Facts, part: float) -> caches.Cache:
 def schedule(trace: Trace, machine: Facts) -> Schedule:
     """SM and turn of every sampled block."""
     sm = trace.blocks % machine.sm_count
-    turn = _turns(trace.blocks, sm, machine)
+    turn = _turns(trace.blocks // machine.sm_count, machine.blocks_per_sm)
     _, seat = _counts_and_ranks(turn * machine.sm_count + sm)
     return Schedule(sm, turn, seat, _l1_shares(sm, np.where(seat == 0, turn, -1), trace.of_blocks, machine))
 
@@ -154,19 +154,16 @@ def _l1_shares(
     return np.asarray(np.minimum(1.0, np.bincount(sm) / np.maximum(1, together)))[sm]
 
 
-def _turns(blocks: NDArray[np.int64], sm: NDArray[np.int64], machine: Facts) -> NDArray[np.int64]:
-    """Turn of each block, (b,), named after the place in its SM's queue where the turn begins.
+def _turns(queue: NDArray[np.int64], held: int) -> NDArray[np.int64]:
+    """Turn of each block, (b,), named after the place in the queue where it begins.
 
-    Sampled blocks of one SM are together when they are less than a turn apart in its queue.
+    queue : of each block, its place in the queue of its SM. Sampled blocks are together when they are less than the
+    `held` blocks of an SM apart.
     """
-    queue = blocks // machine.sm_count
-    turn, begins = queue.copy(), dict[int, int]()
-    for k in np.argsort(queue, kind="stable").tolist():
-        begin = begins.get(int(sm[k]), -machine.blocks_per_sm)
-        if queue[k] - begin >= machine.blocks_per_sm:
-            begins[int(sm[k])] = begin = int(queue[k])
-        turn[k] = begin
-    return turn
+    begins, places = list[int](), np.unique(queue)
+    for place in places.tolist():
+        begins.append(begins[-1] if begins and place - begins[-1] < held else place)
+    return np.asarray(begins)[np.searchsorted(places, queue)]
 
 
 def block_of_warp(trace: Trace) -> NDArray[np.int64]:

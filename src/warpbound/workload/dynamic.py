@@ -1,5 +1,6 @@
 """Workload from what sampled blocks did: true counts, the lanes that were on, the path that warps took."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
+from warpbound.memory.neighbours import Grid, corner, patch
 from warpbound.program import Program
 from warpbound.schedule import Schedule, Wait, duration, schedule
 from warpbound.workload.counting import count, facts_of
@@ -26,15 +28,16 @@ class Sample:
     weights: NDArray[np.float64]
 
 
-def sample(blocks: int, resident: int, sm_count: int, more: int = 0) -> Sample:
-    """The first and the last block; standing for the rest those that one SM of the middle wave holds, and a neighbour.
+def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
+    """The first and the last block; standing for the rest one in the middle of the grid, its neighbours along each axis
+    that lie behind it, and those between these, which show what adjacent blocks share; and all that its SM holds.
 
-    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart; the neighbour of one of them shows what
-    adjacent blocks share. `more` blocks are added at even distances, for work that differs from block to block.
+    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added at even distances, for
+    work that differs from block to block.
     """
+    blocks = math.prod(grid)
     ends = {0, blocks - 1}
-    middle = blocks // 2
-    wanted = {middle, middle + 1, *(middle + i * sm_count for i in range(resident))}
+    wanted = {*patch(grid), *(corner(grid) + i * sm_count for i in range(resident))}
     wanted |= {int(b) for b in np.linspace(1, blocks - 2, more)} if more and blocks > 2 else set()
     inner = sorted(b for b in wanted if 0 < b < blocks - 1)
     chosen = sorted(ends | set(inner))
