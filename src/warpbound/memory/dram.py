@@ -11,6 +11,7 @@ Models   A complete sample was simulated as it is. Otherwise, per array: each se
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from warpbound.memory.ordering import HIGH, distinct, first_of_each
 
 PER_LINE = 4
 LINE_B = PER_LINE * SECTOR_B
+ROUNDING = 1e-9  # of lines per sector
 FAR = 0.5  # of the SMs are on the side of L2 that does not hold a line
 Reals = NDArray[np.float64]
 Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
@@ -52,7 +54,8 @@ class Moved:
     share : part of each sector's equivalents in the launch that DRAM delivers, (m,); far : that comes through the other
     side of L2, because the reader's has it no longer. touched : footprint.
     left : changed data still in L2 at the end; with cold caches part of `written`. unordered : how much less would be
-    read if blocks of one turn that share data came to them at different times.
+    read if blocks of one turn that share data came to them at different times. unpacked : how much less if all that is in
+    lines that neighbours share were touched, and turns so of fewer lines.
     """
 
     share: Reals
@@ -62,6 +65,7 @@ class Moved:
     left: float
     touched: float
     unordered: float = 0.0
+    unpacked: float = 0.0
 
 
 class Prints:
@@ -88,6 +92,13 @@ class Prints:
         self._lone, self._lines_per_sector = lone, np.minimum(sample, self._at_once)
         under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
         self._spread_lines = copies.spread_of(under_way, sampled.loads)
+
+    def packed(self) -> "Prints":
+        """The same if lines that neighbours share are full of what blocks further off touch."""
+        other = copy(self)
+        shared = self._at_once < self._lone - ROUNDING
+        other._lines_per_sector = np.where(shared, 1 / PER_LINE, self._lines_per_sector)
+        return other
 
     def lines(self, sectors: Reals) -> float:
         """Lines that so many sectors of each array lie in: as in a turn, but no more than the array has."""
@@ -231,7 +242,13 @@ def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
         sector_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
         footprint_B,
         sector_B * prints.unordered(fetched),
+        sector_B * (_lost(visits) - _lost(prints.packed().visits(fetched, cache, _parts(at_once, scaled)))),
     )
+
+
+def _lost(visits: list[tuple[Reals, Reals | float, Reals | float]]) -> float:
+    """Sectors that DRAM sends for these visits."""
+    return float(sum(np.sum(count * (1 - kept)) for count, _, kept in visits))
 
 
 def _first_touches(

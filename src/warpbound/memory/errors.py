@@ -9,7 +9,7 @@ Models   Four parts, as independent. Scatter: how much blocks that stand for oth
          and the last block stand for themselves; where they differ from the others, more blocks may be like them: of a
          last block that does a part of what the others do, only those at the far sides of the grid, where data end.
          Order: what DRAM would not send again if blocks that run at once came to shared data at different times, as in
-         a gather, and not all after the others, as taken. What several blocks need of DRAM is shared between them.
+         a gather, and not all after the others, as taken; or if lines that neighbours share were full, whichever is more. What several blocks need of DRAM is shared between them.
 Omits    What no sampled block shows, above all data that only blocks far apart share. Halves keep the answers of L1, so
          that its error has scatter of blocks and ends alone.
 """
@@ -46,7 +46,8 @@ def errors(answered: Answered, of_blocks: int) -> Errors | None:
     each = _by_block(way, answered.weight, answered.levels, answered.moved, weights)
     totals = {name: float(weights @ values) for name, values in each.items()}
     like = _like_ends(way, answered.weight, weights)
-    order = {"fetched": answered.moved.unordered, "missed": answered.moved.unordered / SECTOR_B}
+    less = max(answered.moved.unordered, answered.moved.unpacked)
+    order = {"fetched": less, "missed": less / SECTOR_B}
     apart = [_totals(one, *beyond(one)) for one in (half(way, chosen) for chosen in halves(way))]
 
     def of(name: str, by: str = "") -> float:

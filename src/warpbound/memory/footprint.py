@@ -2,10 +2,10 @@
 
 Models   Per array of the launch. Sampled blocks form groups of consecutive ones; the most that a later group
          touches anew, per block, is what any further block is taken to add (the most, as a group may by chance
-         share a row or a column with another). What a block adds to its neighbours is told by sampled ones that have
-         the same neighbours before them: along x, along y, along both and so on; as many blocks of a turn add
-         that as have such neighbours in it (without any in the sample: the mean over the launch). No array
-         gives more than it has.
+         share a row or a column with another). What a block adds to its neighbours is told by patches of sampled ones
+         (`neighbours`): by those that have neighbours before them along x, along y, along both and so on; as
+         many blocks of a turn add that as have such neighbours in it. Without neighbours in the sample each adds the
+         mean over the launch. No array gives more than it has.
 Omits    Sharing between blocks that no sampled pair shows. With a single group every further block is taken
          to add as much as a sampled one, so that arrays that all blocks share count once only up to their
          size; without the arrays' sizes such data is overestimated.
@@ -97,7 +97,7 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     launch = sample + (sampled.of_blocks - len(order)) * _beyond(new, group)
     launch = np.minimum(np.maximum(room, sample), launch)
     added = _added(new_in_patch, found.along, found.axes, launch / sampled.of_blocks)
-    own = new_in_patch[group == 0]
+    own = new[group == 0]
     sizes = extents(sampled.grid)[: found.axes] if found.axes > 1 else (sampled.of_blocks,)
 
     def consecutive(count: int) -> Reals:
@@ -134,7 +134,7 @@ def _beyond(new: Reals, group: Ints) -> Reals:
 def _added(new_in_patch: Reals, along: Ints, axes: int, otherwise: Reals) -> Reals:
     """Sectors that a block adds to its neighbours, by the axes along which it has some, (2 ** axes, arrays + 1).
 
-    new_in_patch : first touched by each block among its neighbours, (b, arrays + 1); along : of each block, (b,).
+    new_in_patch : first touched by each block in its patch, (b, arrays + 1); along : of each block, (b,).
     otherwise : without neighbours in the sample.
     """
     if not axes:

@@ -15,11 +15,11 @@ Grid = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Which sampled blocks have neighbours that start before them, and which belong together, shape (b,) each.
+    """Which sampled blocks show what neighbours share, shape (b,) each.
 
-    axes : number of the grid's axes, longer than one block, along which the sample tells what blocks share: one for
-    each power of two. along : sum of the powers of two of the axes along which the block before was sampled, too.
-    patch : number of the group that is joined by neighbours.
+    axes : of the grid's axes longer than one block, the first ones, along which they show it. along : sum of the powers
+    of two of the axes along which a block has a neighbour before it in its patch, -1 in none. patch : number of the
+    blocks to be looked at together.
     """
 
     axes: int
@@ -45,10 +45,7 @@ def corner(grid: Grid) -> int:
 
 def patch(grid: Grid) -> list[int]:
     """The corner and the blocks that lie between it and its neighbour along all axes: 2, 4 or 8 blocks."""
-    found = [corner(grid)]
-    for stride in strides(grid):
-        found += [block + stride for block in found]
-    return found
+    return [corner(grid) + step for step in _steps(strides(grid))]
 
 
 def having(count: int, sizes: Grid) -> Ints:
@@ -69,36 +66,32 @@ def having(count: int, sizes: Grid) -> Ints:
 def neighbours(blocks: Ints, grid: Grid) -> Neighbours:
     """Neighbours among blocks with these numbers, ascending, (b,).
 
-    An axis counts with the axes before it, if the sample has blocks with a neighbour along it and along each choice of
-    those. Where it has no neighbours but along x, numbers one apart are taken for such, at the end of a row, too.
+    Patches of 8 or 4 blocks, as `patch` has them, that do not overlap; with the first two axes alone, where no patch
+    has all three. Without one, runs of numbers one apart, at the end of a row, too.
     """
-    before = [_before(blocks, grid, axis) for axis in range(len(extents(grid)))]
-    along = sum((found[0] << axis for axis, found in enumerate(before)), np.zeros(len(blocks), np.int64))
-    axes = len(before)
-    while axes > 1 and len(np.unique(along & (1 << axes) - 1)) < 1 << axes:
-        axes -= 1
-    if axes <= 1:
-        one_apart = np.diff(blocks, prepend=-2) == 1
-        return Neighbours(int(one_apart.any()), one_apart.astype(np.int64), np.cumsum(~one_apart) - 1)
-    return Neighbours(axes, along & (1 << axes) - 1, _joined(before[:axes]))
+    for axes in range(len(extents(grid)), 1, -1):
+        along, number = _patches(blocks, extents(grid)[:axes], strides(grid)[:axes])
+        if along.max() > 0:
+            return Neighbours(axes, along, number)
+    one_apart = np.diff(blocks, prepend=-2) == 1
+    return Neighbours(int(one_apart.any()), one_apart.astype(np.int64), np.cumsum(~one_apart) - 1)
 
 
-def _before(blocks: Ints, grid: Grid, axis: int) -> tuple[NDArray[np.bool_], Ints]:
-    """Whether the neighbour before each block along an axis is among them, (b,), and its place there, (b,)."""
-    stride, extent = strides(grid)[axis], extents(grid)[axis]
-    at = np.searchsorted(blocks, blocks - stride)
-    return (blocks // stride % extent > 0) & (blocks[at] == blocks - stride), at
+def _steps(apart: list[int]) -> list[int]:
+    """From the corner of a patch to each of its blocks, by sums of powers of two of the axes."""
+    found = [0]
+    for stride in apart:
+        found += [step + stride for step in found]
+    return found
 
 
-def _joined(before: list[tuple[NDArray[np.bool_], Ints]]) -> Ints:
-    """A number for each block, (b,), that it has in common with its neighbours."""
-    name = np.arange(len(before[0][0]))
-    pairs = np.concatenate([np.stack([np.flatnonzero(has), at[has]]) for has, at in before], axis=1)
-    while True:
-        joined = name.copy()
-        for ends in (pairs, pairs[::-1]):
-            np.minimum.at(joined, ends[0], joined[ends[1]])
-        joined = joined[joined]
-        if np.array_equal(joined, name):
-            return name
-        name = joined
+def _patches(blocks: Ints, sizes: Grid, apart: list[int]) -> tuple[Ints, Ints]:
+    """`along` and `patch` of Neighbours for these axes."""
+    steps, free = _steps(apart), {block: place for place, block in enumerate(blocks.tolist())}
+    along, number = np.full(len(blocks), -1), np.arange(len(blocks))
+    for block in blocks.tolist():
+        behind = all(block // stride % size < size - 1 for stride, size in zip(apart, sizes, strict=True))
+        if behind and all(block + step in free for step in steps):
+            places = [free.pop(block + step) for step in steps]
+            along[places], number[places] = np.arange(len(steps)), places[0]
+    return along, number
