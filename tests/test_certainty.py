@@ -11,6 +11,7 @@ from warpbound.analysis import certainty, work_of
 from warpbound.analysis.accuracy import ANY, Form, form
 from warpbound.analysis.case import Settings, case_of
 from warpbound.analysis.certainty import (
+    ACROSS,
     CLASSES,
     CLOCK,
     EDGE,
@@ -65,6 +66,12 @@ def test_every_resource_has_a_class():
 def test_a_lead_in_l1_is_a_class_of_its_own():
     assert binds("l1", Memory(l2_sectors_led=1.0)) == EDGE
     assert binds("l1", Memory(l2_sectors_read=1.0)) == "l1"
+
+
+def test_what_crosses_l2_is_a_class_where_it_is_most_of_what_l2_answers():
+    crossing = [Memory(l2_sectors_read=4.0, l2_sectors_far=far) for far in (0.0, 2.0, 2.1, 4.0)]
+    assert [binds("l2", memory) for memory in crossing] == ["l2", "l2", ACROSS, ACROSS]
+    assert [binds(name, crossing[-1], 1.0) for name in ("l2 far", "l1", "dram")] == [ACROSS, "l1", EDGE_OF_L2]
 
 
 def test_what_dram_must_deliver_is_a_class_where_data_are_about_as_large_as_l2():

@@ -8,7 +8,15 @@ import pytest
 from warpbound.errors import InputError
 from warpbound.headline import calibrate, predict_launch
 from warpbound.headline.doubts import SAME_PATH, VARIED, of_quantity, spread
-from warpbound.headline.parameters import CALIBRATED, FITTED, RELATIVES, from_relatives, kind_of_memory, known
+from warpbound.headline.parameters import (
+    CALIBRATED,
+    FITTED,
+    RELATIVES,
+    from_relatives,
+    kind_of_memory,
+    known,
+    two_sides,
+)
 from warpbound.headline.stalls import REASONS
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import Claim, catalogue, gpu, override
@@ -112,9 +120,22 @@ def test_relatives_have_the_same_kind_of_memory():
     for key, kind in zip(keys, kinds, strict=True):
         mean = np.mean([gpu(one).value("store_cost") for one in RELATIVES[kind]])
         assert from_relatives("store_cost", gpu(key)) == pytest.approx(mean)
-        writes = ("a40", "l40") if kind == "GDDR" else ("a100-sxm-80gb",)  # of stacked memory that one alone
-        expected = np.mean([gpu(one).value("l2_write_cost") for one in writes])
-        assert from_relatives("l2_write_cost", gpu(key)) == pytest.approx(expected)
+        interval = ("a40", "l40") if kind == "GDDR" else ("a100-sxm-80gb",)  # of stacked memory that one alone
+        clock = gpu(key).value("boost_clock")
+        cycles = np.mean([gpu(one).value("block_interval") * gpu(one).value("boost_clock") for one in interval])
+        assert from_relatives("block_interval", gpu(key)) * clock == pytest.approx(cycles)
+
+
+def test_what_writes_cost_l2_goes_by_its_sides():
+    """Not by the memory behind it: stacked memory had an L2 of one side before the A100."""
+    two = [key for key in catalogue() if two_sides(gpu(key))]
+    assert {"a100-pcie-40gb", "h100-sxm", "gh200", "b200"} <= set(two)
+    assert not {"p100", "v100-pcie", "v100-sxm2", "l40", "t4", "rtx-5090"} & set(two)
+    costs = {key: gpu(key).value("l2_write_cost") for key in ("a40", "l40", "a100-sxm-80gb")}
+    for key in ("p100", "v100-sxm2", "rtx-2080-ti"):
+        assert from_relatives("l2_write_cost", gpu(key)) == pytest.approx((costs["a40"] + costs["l40"]) / 2)
+    for key in ("a100-pcie-40gb", "h100-sxm", "b200"):
+        assert from_relatives("l2_write_cost", gpu(key)) == costs["a100-sxm-80gb"]
 
 
 @pytest.mark.parametrize("name", ["init", "read", "triad", "stencil5"])

@@ -49,3 +49,13 @@ def test_transposes(row, random):
     args = {"from": before.ravel(), "to": np.zeros(n * n, np.float32), "n": n}
     after = warpbound.run(program, launch(grid=(n // tile, n // tile), block=block, args=args))
     np.testing.assert_array_equal(after["to"].reshape(n, n), before.T)
+
+
+@pytest.mark.parametrize("wide, high", [(4, 256), (32, 32), (1024, 1)])
+def test_squares_in_blocks_of_two_dimensions(wide, high, random):
+    side = 45
+    x = random.standard_normal(side * side)
+    args = {"to": np.zeros(side * side), "x": x, "factor": 2.0, "side": side}
+    grid = (side // wide + 1, side // high + 1)
+    after = warpbound.run(kernel("scale", "launches-2d"), launch(grid=grid, block=(wide, high), args=args))
+    np.testing.assert_array_equal(after["to"], 2.0 * x)

@@ -27,6 +27,7 @@ SAG = 0.15       # assumed: by how much the clock falls below boost in one of te
 LEAST = 0.015    # no edge is nearer to the time, before measured launches widen or narrow it: scatter of timing itself
 EDGE = "edge of L1"
 EDGE_OF_L2 = "edge of L2"
+ACROSS = "across L2"
 AROUND_L2 = (0.5, 4.0)  # footprints, as shares of L2, of which a part may still be there when it is asked for again
 CLASSES: Mapping[str, str] = {  # bottleneck -> what binds, as far as the model's own error is concerned
     "launch": "launch", "block start": "launch", "dram": "dram", "l2": "l2", "l2 far": "l2", "one address": "l2",
@@ -38,11 +39,14 @@ CLASSES: Mapping[str, str] = {  # bottleneck -> what binds, as far as the model'
 def binds(bottleneck: str, memory: Memory, filling: float = 0.0) -> str:
     """The class of a launch: what binds it, or EDGE where a part of its reads misses an L1 that is just too small.
 
+    Where L2 binds and most reads come from its far side, it is ACROSS: what crosses has half of the rate, about.
     filling : its footprint, as a share of L2; 0 where that is not known. Near 1, what DRAM must deliver is not sure.
     """
     if memory.l2_sectors_led > 0:
         return EDGE
     found, (low, high) = CLASSES[bottleneck], AROUND_L2
+    if found == "l2" and 2.0 * memory.l2_sectors_far > memory.l2_sectors_read:
+        return ACROSS
     return EDGE_OF_L2 if found == "dram" and low < filling < high else found
 
 

@@ -1,10 +1,11 @@
 """What the headline prediction knows of a GPU, fitted or taken from its relatives; how sure it is: `doubts`.
 
 Source   gpus/*.toml. Where a board has no value: the mean of the calibrated boards with the same kind of memory, those
-         from 9.0 on apart where it is stacked; of stacked or of all where none of these has one. Times are the same
-         times, spreads in proportion to latency, the interval between blocks the same cycles, capacities in proportion
-         to the best rate that the board reaches (but never more than its pins carry). The two factors of on-chip
-         waiting come from event simulations of deterministic servers, not from silicon.
+         from 9.0 on apart where it is stacked; of stacked or of all where none of these has one. What writes cost L2 is
+         the mean of those whose L2 has as many sides. Times are the same times, spreads in proportion to latency, the
+         interval between blocks the same cycles, capacities in proportion to the best rate that the board reaches (but
+         never more than its pins carry). The two factors of on-chip waiting come from event simulations of
+         deterministic servers, not from silicon.
 Omits    differences between generations of graphics memory: both calibrated boards of that kind have GDDR6.
 """
 
@@ -22,7 +23,7 @@ RELATIVES = {  # boards whose streams were fitted, by their memory
 }
 CALIBRATED = tuple(key for keys in RELATIVES.values() for key in keys)
 NARROWEST_HBM = 1024  # bits of one stack; boards with GDDR have at most half of it
-HOPPER = 90
+AMPERE, HOPPER = 80, 90
 WARP_WAIT = 0.1    # waiting behind warps that come one by one: mean error 0.3 %, worst 1.4 % in simulations
 ATOMICS = 1.08     # integers added at one address: RTX 3080 1.076, 3060 Ti 1.094, 2060 1.056 (`counts-of-zeros`)
 BLOCK_WAIT = 0.7   # behind blocks whose warps come as one and share a pipe: mean error 0.8 %, worst 3.2 %
@@ -78,6 +79,7 @@ FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram
           "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
 SCALED = ("l1_latency", "l2_latency", "l2_far_latency", "dram_latency", "shared_latency", "l1_bandwidth",
           "l2_bandwidth", "l2_far_bandwidth", "l1_lookups", "atomic_rate")  # fmt: skip
+OF_L2 = ("l2_write_cost",)  # which goes by the sides of L2, not by the memory behind it
 CAPACITIES = ("dram_read_capacity", "dram_write_capacity")
 _PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
     "dram_read_capacity": lambda board: board.value("dram_achievable_bandwidth"),
@@ -119,6 +121,11 @@ def stacked(board: Gpu) -> bool:
     return bus is not None and bus >= NARROWEST_HBM
 
 
+def two_sides(board: Gpu) -> bool:
+    """Whether L2 has a near and a far side: where that was measured, and with stacked memory from 8.0 on."""
+    return board.get("l2_far_latency") is not None or (stacked(board) and board.arch >= AMPERE)
+
+
 def _one(_: Gpu) -> float:
     return 1.0
 
@@ -126,6 +133,8 @@ def _one(_: Gpu) -> float:
 def relatives(name: str, board: Gpu) -> tuple[str, ...]:
     """Boards that a parameter is taken from where this one has none."""
     having = tuple(key for key in CALIBRATED if name in gpu(key).parameters)
+    if name in OF_L2:
+        return tuple(key for key in having if two_sides(gpu(key)) == two_sides(board)) or having
     near = tuple(key for key in having if key in RELATIVES[kind_of_memory(board)])
     return near or tuple(key for key in having if stacked(gpu(key)) == stacked(board)) or having
 

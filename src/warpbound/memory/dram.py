@@ -7,17 +7,19 @@ Models   A complete sample was simulated as it is. Otherwise, per array: each se
          than all data reach drift apart too, so that as much lies between as a turn touches. With warm caches the
          first read, too, hits if L2 kept it since it came round in the launch before. An L2 with two sides holds lines
          that are found twice, on their own side and the reader's; within a launch, where blocks drift, `copies` says
-         what it keeps. Later misses within a turn of the sample are scaled like every other count.
+         what it keeps. Of one side, `rounds` says what is left from launch to launch. Later misses within a turn of
+         the sample are scaled like every other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory import copies
+from warpbound.memory import copies, rounds
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
@@ -178,7 +180,16 @@ class Prints:
 
     def kept(self, lines: Reals) -> Reals:
         """Share of the lines that are still in L2 when the next launch comes round to them, after that many others."""
-        return self._in_order(lines) if self._sides_B else self.survival(lines)
+        if self._sides_B:
+            return self._in_order(lines)
+        return rounds.found(np.asarray(lines) / self.part / self.cache.lines, *self._changed)
+
+    @cached_property
+    def _changed(self) -> tuple[Reals, float]:
+        """Parts of the data touched that the launch changes, by array and of all."""
+        changes = self.of(self.seen.kind != READ).launch * self._lines_per_sector
+        touched = self.all.launch * self._lines_per_sector
+        return np.minimum(1.0, _parts(changes, touched)), min(1.0, float(changes.sum() / max(1.0, touched.sum())))
 
     def _in_order(self, lines: Reals | float) -> Reals:
         """Share k of lines that L2 with two sides keeps until they come round in the same order.
