@@ -56,8 +56,8 @@ class Moved:
     share : part of each sector's equivalents in the launch that DRAM delivers, (m,); far : that comes through the other
     side of L2, because the reader's has it no longer. touched : footprint.
     left : changed data still in L2 at the end; with cold caches part of `written`. unordered : how much less would be
-    read if blocks of one turn that share data came to them at different times. unpacked : how much less if all that is in
-    lines that neighbours share were touched, and turns so of fewer lines.
+    read if blocks of one turn that share data came to them at different times. unpacked : how much less if lines that
+    neighbours share were full.
     """
 
     share: Reals

@@ -9,7 +9,8 @@ Models   Four parts, as independent. Scatter: how much blocks that stand for oth
          and the last block stand for themselves; where they differ from the others, more blocks may be like them: of a
          last block that does a part of what the others do, only those at the far sides of the grid, where data end.
          Order: what DRAM would not send again if blocks that run at once came to shared data at different times, as in
-         a gather, and not all after the others, as taken; or if lines that neighbours share were full, whichever is more. What several blocks need of DRAM is shared between them.
+         a gather, and not all after the others, as taken; or if lines that neighbours share were full, whichever is
+         more. What several blocks need of DRAM is shared between them.
 Omits    What no sampled block shows, above all data that only blocks far apart share. Halves keep the answers of L1, so
          that its error has scatter of blocks and ends alone.
 """

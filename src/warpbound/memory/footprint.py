@@ -80,7 +80,6 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
 
     room : most sectors that each array has, and infinity for what is in none, (arrays + 1,).
     """
-    kinds = len(room)
     order = np.argsort(sampled.blocks, kind="stable")
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))  # position in launch order

@@ -32,8 +32,8 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     """The first and the last block; standing for the rest one in the middle of the grid, its neighbours along each axis
     that lie behind it, and those between these, which show what adjacent blocks share; and all that its SM holds.
 
-    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added at even distances, for
-    work that differs from block to block.
+    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added at even distances,
+    for work that differs from block to block.
     """
     blocks = math.prod(grid)
     ends = {0, blocks - 1}
