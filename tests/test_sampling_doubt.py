@@ -55,7 +55,8 @@ def test_shifted_traffic():
 @pytest.mark.cuda
 def test_the_interval_of_uneven_gathers_is_wider(monkeypatch):
     rng, rows = np.random.default_rng(1), 1024 * 256
-    start = np.concatenate([[0], np.cumsum(rng.geometric(0.1, rows))]).astype(np.int32)
+    of_block = np.repeat(rng.geometric(0.05, 1024), 256)
+    start = np.concatenate([[0], np.cumsum(of_block)]).astype(np.int32)
     at = rng.integers(0, 1 << 24, start[-1]).astype(np.int32)
     args = {"start": start, "at": at, "x": np.zeros(1 << 24, np.float32), "y": np.zeros(rows, np.float32)}
     launch = warpbound.launch(grid=1024, block=256, args=args)
@@ -104,3 +105,35 @@ def test_a_drift_counts_by_how_far_the_sample_lies_off(slope, offset):
     found = sampling_error(trace, Sample(blocks, np.full(17, 10001 / 17)))
     chance = issued.std(ddof=1) / np.sqrt(17) * np.sqrt(1 - 17 / 10001)
     assert found == pytest.approx(np.hypot(chance, slope * offset) / issued.mean(), rel=0.02)
+
+
+UNEVEN = """
+extern "C" __global__ void uneven(float* y, int period, int from, int to) {
+    int b = blockIdx.x, n = (period && b % period == 0) || (b >= from && b < to) ? 210 : 10;
+    float s = 1.0f;
+    #pragma unroll 1
+    for (int k = 0; k < n; ++k) s = fmaf(s, s, 1.0f);
+    y[b * 64 + threadIdx.x] = s;
+}
+"""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize(("blocks", "period", "begin", "end"), [
+    (12, 0, 0, 6), (100, 0, 0, 50), (1000, 0, 500, 1000), (8192, 0, 0, 4096),  # a half of the grid
+    (8192, 0, 6553, 8192),  # its last fifth
+    (8192, 2, 0, 0), (8192, 3, 0, 0), (1000, 4, 0, 0), (8192, 5, 0, 0),  # periods, also such as those of one SM have
+    (1000, 0, 0, 1), (1000, 0, 999, 1000),  # an end alone
+])  # fmt: skip
+@pytest.mark.parametrize("board", ["t4", "h200"])
+def test_blocks_that_do_more_are_seen_wherever_they_lie(board, blocks, period, begin, end):
+    launched = warpbound.launch(
+        grid=blocks, block=64, args={"y": np.zeros(blocks * 64, np.float32), "period": period, "from": begin, "to": end}
+    )
+    answer = warpbound.analyze(warpbound.compile(UNEVEN, board), board, launched)
+    number = np.arange(blocks)
+    heavy = int(np.sum((number % period == 0) if period else (number >= begin) & (number < end)))
+    true = 2 * 64 * (10 * blocks + 200 * heavy)
+    stated = answer["sample"]["sampling_error"]
+    assert answer["flop"]["fp32"] == pytest.approx(true, rel=max(0.01, 3 * stated))
+    assert stated < 0.15

@@ -14,10 +14,11 @@ from warpbound.memory.hierarchy import Facts
 from warpbound.memory.records import Traffic
 from warpbound.memory.traffic import How, traffic_error, traffic_with_errors
 from warpbound.program import Program
-from warpbound.workload.dynamic import Sample, every_block, sample, sampling_error, usual
+from warpbound.workload.dynamic import Sample, apart, every_block, sample, sampling_error, usual, work_of_ends
 
 Execute = Callable[[Program, Launch, list[int]], Trace]
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
+PROBES = 4  # more blocks all over the grid, to see whether they do as the first sample's; left out again if so
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 2048  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
@@ -33,22 +34,37 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
     shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
     shared_out &= draws_work(case.program)
     for step, more in enumerate(MORE_BLOCKS):
-        chosen = sample(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
-        chosen = every_block(blocks) if shared_out else chosen
-        seen = execute(case.program, launch, chosen.blocks.tolist())
+        chosen, wide = (_sample(case, launch, size) for size in (more, max(more, PROBES)))
+        if shared_out or blocks <= 2 * len(wide.blocks):
+            chosen = wide = every_block(blocks)
+        seen = execute(case.program, launch, wide.blocks.tolist())
         if seen.waited and len(chosen.blocks) < blocks <= MOST_BLOCKS:
-            chosen = every_block(blocks)
+            chosen = wide = every_block(blocks)
             seen = execute(case.program, launch, chosen.blocks.tolist())
             seen = replace(seen, notes=(*seen.notes, WAITED))
         if seen.stopped:
             return seen, chosen, None
+        probed = max(sampling_error(seen, wide) or 0.0, apart(seen, chosen, wide))
+        if probed > ACCEPTED_ERROR:
+            chosen = wide
+        elif len(wide.blocks) > len(chosen.blocks):
+            seen = seen.only(chosen.blocks)
         error = _error(case, seen, chosen)
+        error = max(error or 0.0, probed) if probed else error
         steady = error is None or error <= ACCEPTED_ERROR
-        steady &= step > 0 or not (data_decide(seen) or kept_from_loops(case.program, usual(seen, chosen)))
+        steady &= step > 0 or not (
+            data_decide(seen)
+            or kept_from_loops(case.program, usual(seen, chosen))
+            or work_of_ends(seen, chosen) > 1 + ACCEPTED_ERROR
+        )
         if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
     moved = traffic_with_errors(case.program, seen, facts(case), how_of(case, chosen))
     return seen, chosen, replace(moved, sampling_error=error)
+
+
+def _sample(case: Case, launch: Launch, more: int) -> Sample:
+    return sample(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
 
 
 def _error(case: Case, seen: Trace, chosen: Sample) -> float | None:

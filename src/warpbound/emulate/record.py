@@ -30,7 +30,7 @@ from warpbound.program.instruction import PT
 from warpbound.program.kernel import Program
 
 SPACES = ("global", "shared", "local", "constant", "texture")
-STREAMS = 4  # warps whose dynamic instructions are kept, spread over the sample
+STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 PATIENCE_S = 20.0  # of this thread's processor time, after which a sample is given up
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each

@@ -16,6 +16,8 @@ from warpbound.workload.counting import count, facts_of
 from warpbound.workload.paths import line_span
 from warpbound.workload.records import Memory, Workload
 
+GOLDEN = (math.sqrt(5) - 1) / 2
+STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
 _BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
 
@@ -32,18 +34,21 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     """The first and the last block; standing for the rest one in the middle of the grid, its neighbours along each axis
     that lie behind it, and those between these, which show what adjacent blocks share; and all that its SM holds.
 
-    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added at even distances,
-    for work that differs from block to block.
+    Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added all over the grid,
+    in steps of the golden section, which no period of the grid meets: for work that differs from block to block. They
+    then stand for almost all others, as those of the middle and of one SM may be alike by where they are.
     """
     blocks = math.prod(grid)
     ends = {0, blocks - 1}
-    wanted = {*patch(grid), *(corner(grid) + i * sm_count for i in range(resident))}
-    wanted |= {int(b) for b in np.linspace(1, blocks - 2, more)} if more and blocks > 2 else set()
-    inner = sorted(b for b in wanted if 0 < b < blocks - 1)
-    chosen = sorted(ends | set(inner))
-    share = (blocks - len(ends)) / len(inner) if inner else 0.0
-    weights = [1.0 if b in ends else share for b in chosen]
-    return Sample(np.array(chosen, dtype=np.int64), np.array(weights))
+    held = (corner(grid) + i * sm_count for i in range(resident))
+    middle = {block for block in (*patch(grid), *held) if 0 < block < blocks - 1}
+    spread = {int(blocks * (k * GOLDEN % 1.0)) for k in range(1, more + 1)} - ends - middle
+    share = (blocks - len(ends)) / max(1, len(middle) + len(spread))
+    few = min(share, STANDS_FOR) if spread else share
+    weights = dict.fromkeys(ends, 1.0) | dict.fromkeys(middle, few)
+    weights |= dict.fromkeys(spread, (blocks - len(ends) - few * len(middle)) / max(1, len(spread)))
+    chosen = sorted(weights)
+    return Sample(np.array(chosen, dtype=np.int64), np.array([weights[b] for b in chosen]))
 
 
 def every_block(blocks: int) -> Sample:
@@ -73,15 +78,37 @@ def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0
     issued = trace.executed.sum(axis=1)
-    inner = chosen.blocks[chosen.weights > 1]
+    inner, weights = chosen.blocks[chosen.weights > 1], chosen.weights[chosen.weights > 1]
     each = np.array([issued[trace.warps[:, 0] == block].sum() for block in inner.tolist()], np.float64)
     if len(each) < 2 or not each.any():
         return None
-    unseen = 1 - len(trace.blocks) / trace.of_blocks
-    chance = float(each.std(ddof=1) * np.sqrt(unseen / len(each)))
-    if chance == 0:
+    parts, unseen = weights / weights.sum(), 1 - len(trace.blocks) / trace.of_blocks
+    mean = float(parts @ each)
+    chance = float(np.linalg.norm(parts * (each - mean)) * np.sqrt(unseen * len(each) / (len(each) - 1)))
+    if np.ptp(each) == 0:
         return 0.0
-    return float(np.hypot(chance, _drift(inner, each) * (inner.mean() - (trace.of_blocks - 1) / 2)) / each.mean())
+    return float(np.hypot(chance, _drift(inner, each) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
+
+
+def apart(trace: Trace, few: Sample, many: Sample) -> float:
+    """By how much the mean instructions of a sample's blocks that stand for others differ from those of the blocks that
+    a larger sample has besides, as a fraction of the larger mean; 0 without such."""
+    issued = trace.executed.sum(axis=1)
+    blocks = few.blocks[few.weights > 1], np.setdiff1d(many.blocks, few.blocks)
+    warps = [issued[np.isin(trace.warps[:, 0], each)] for each in blocks]
+    if not all(len(each) for each in warps):
+        return 0.0
+    means = [float(each.mean()) for each in warps]
+    return abs(means[0] - means[1]) / max(1.0, *means)
+
+
+def work_of_ends(trace: Trace, chosen: Sample) -> float:
+    """Instructions of the first or last block, whichever has more, over the mean of those that stand for others."""
+    issued = trace.executed.sum(axis=1)
+    per_block = {block: issued[trace.warps[:, 0] == block].sum() for block in chosen.blocks.tolist()}
+    inner = [per_block[block] for block in chosen.blocks[chosen.weights > 1].tolist()]
+    ends = [per_block[block] for block in chosen.blocks[chosen.weights == 1].tolist()]
+    return float(max(ends, default=0) / max(1.0, np.mean(inner))) if inner else 0.0
 
 
 def _drift(blocks: NDArray[np.int64], each: NDArray[np.float64]) -> float:
@@ -123,9 +150,13 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
 
 
 def typical_stream(trace: Trace) -> tuple[int, ...]:
-    """The recorded warp of median length, in issue order."""
-    streams = sorted(trace.streams.values(), key=len)
-    return tuple(streams[len(streams) // 2][:LONGEST_STREAM].tolist()) if streams else ()
+    """The recorded warp that executed about as much as warps do in the mean, in issue order."""
+    if not trace.streams:
+        return ()
+    mean = trace.executed.sum(axis=1).mean()
+    off = {row: abs(len(stream) - mean) for row, stream in trace.streams.items()}
+    nearest = [row for row in trace.streams if off[row] == min(off.values())]
+    return tuple(trace.streams[nearest[len(nearest) // 2]][:LONGEST_STREAM].tolist())
 
 
 def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> Schedule:
