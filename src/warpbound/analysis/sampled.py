@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from warpbound.analysis.case import Case, product
 from warpbound.emulate import Trace, trace
 from warpbound.emulate.dependence import draws_work
@@ -18,7 +20,8 @@ from warpbound.workload.dynamic import Sample, apart, every_block, sample, sampl
 
 Execute = Callable[[Program, Launch, list[int]], Trace]
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
-PROBES = 4  # more blocks all over the grid, to see whether they do as the first sample's; left out again if so
+PROBES = 4  # more blocks all over the grid, to see whether they do as much as the first sample's; of no use otherwise
+LIGHT_INSTRUCTIONS = 400_000  # warp instructions that they may take: a tenth of a second
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 2048  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
@@ -34,28 +37,23 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
     shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
     shared_out &= draws_work(case.program)
     for step, more in enumerate(MORE_BLOCKS):
-        chosen, wide = (_sample(case, launch, size) for size in (more, max(more, PROBES)))
-        if shared_out or blocks <= 2 * len(wide.blocks):
-            chosen = wide = every_block(blocks)
-        seen = execute(case.program, launch, wide.blocks.tolist())
+        chosen = _sample(case, launch, more)
+        if shared_out or blocks <= 2 * (len(chosen.blocks) + PROBES):
+            chosen = every_block(blocks)
+        seen = execute(case.program, launch, chosen.blocks.tolist())
         if seen.waited and len(chosen.blocks) < blocks <= MOST_BLOCKS:
-            chosen = wide = every_block(blocks)
+            chosen = every_block(blocks)
             seen = execute(case.program, launch, chosen.blocks.tolist())
             seen = replace(seen, notes=(*seen.notes, WAITED))
         if seen.stopped:
             return seen, chosen, None
-        probed = max(sampling_error(seen, wide) or 0.0, apart(seen, chosen, wide))
-        if probed > ACCEPTED_ERROR:
-            chosen = wide
-        elif len(wide.blocks) > len(chosen.blocks):
-            seen = seen.only(chosen.blocks)
         error = _error(case, seen, chosen)
-        error = max(error or 0.0, probed) if probed else error
         steady = error is None or error <= ACCEPTED_ERROR
         steady &= step > 0 or not (
             data_decide(seen)
             or kept_from_loops(case.program, usual(seen, chosen))
             or work_of_ends(seen, chosen) > 1 + ACCEPTED_ERROR
+            or _elsewhere(case, launch, (seen, chosen), execute) > ACCEPTED_ERROR
         )
         if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
@@ -65,6 +63,17 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
 
 def _sample(case: Case, launch: Launch, more: int) -> Sample:
     return sample(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+
+
+def _elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> float:
+    """By how much a few blocks from all over the grid do more or less than those sampled, as a fraction; 0 where they
+    would take long or one of them does not end."""
+    seen, chosen = sampled
+    more = np.setdiff1d(_sample(case, launch, PROBES).blocks, chosen.blocks)
+    if not len(more) or seen.executed.sum() / len(seen.blocks) * len(more) > LIGHT_INSTRUCTIONS:
+        return 0.0
+    probed = execute(case.program, launch, more.tolist())
+    return 0.0 if probed.stopped else apart(seen, chosen, probed)
 
 
 def _error(case: Case, seen: Trace, chosen: Sample) -> float | None:

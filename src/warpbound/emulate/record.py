@@ -363,6 +363,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         arrays=_arrays(kernel),
         stopped="" if problem is None else str(problem),
         waited=isinstance(problem, Endless),
+        dropped=recording.dropped,
         notes=notes,
     )
     unasked = {one.name for one in kernel.memory.image.allocations if not one.known} | {GRID_BARRIER}

@@ -1,6 +1,6 @@
 """Trace: what the sampled blocks of a launch really did, instruction by instruction and address by address."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,7 @@ class Trace:
     arrays : (name, address, bytes) of what the launch has in global memory.
     stopped : why a sampled block did not run to its end; empty when all did.
     waited : that is because it waited for what nothing that was executed wrote: other blocks may.
+    dropped : accesses beyond those that are kept.
     """
 
     blocks: NDArray[np.int64]
@@ -59,25 +60,4 @@ class Trace:
     stopped: str = ""
     waited: bool = False
     notes: tuple[str, ...] = field(default=())
-
-    def only(self, blocks: NDArray[np.int64]) -> "Trace":
-        """What these of the blocks did, (n,) linear numbers; what is said of the whole stays."""
-        kept = np.isin(self.warps[:, 0], blocks)
-        number = np.cumsum(kept) - 1
-        return replace(
-            self,
-            blocks=self.blocks[np.isin(self.blocks, blocks)],
-            warps=self.warps[kept],
-            executed=self.executed[kept],
-            threads=self.threads[kept],
-            streams={int(number[warp]): stream for warp, stream in self.streams.items() if kept[warp]},
-            accesses={space: _of_warps(one, kept, number) for space, one in self.accesses.items()},
-        )
-
-
-def _of_warps(one: Accesses, kept: NDArray[np.bool_], number: NDArray[np.int64]) -> Accesses:
-    """Accesses of the warps kept, (w,), by their new numbers, (w,)."""
-    rows = kept[one.warp]
-    times = None if one.times is None else one.times[rows]
-    warp = number[one.warp[rows]].astype(np.int32)
-    return Accesses(one.instruction[rows], warp, one.addresses[rows], one.active[rows], times)
+    dropped: int = 0

@@ -67,12 +67,15 @@ def spaces(
     """The recorded accesses with their costs."""
     code = program.instructions
 
-    def space(accesses: Accesses, cost: Cost) -> Space:
-        return Space(accesses, cost, accesses.repeated(warp_weight[accesses.warp]))
-
     global_, local, shared, texture = (
         trace.accesses.get(name, NOTHING) for name in ("global", "local", "shared", "texture")
     )
+    stands_for = _kept_for(trace, (global_, local, shared, texture), warp_weight)
+
+    def space(accesses: Accesses, cost: Cost) -> Space:
+        weight = accesses.repeated(warp_weight[accesses.warp])
+        return Space(accesses, cost, weight * stands_for[accesses.instruction])
+
     words = requests.local_words(local, code, _local_bases(program, trace, plan, machine))
     return Spaces(
         space(global_, requests.global_cost(global_, code)),
@@ -81,6 +84,18 @@ def spaces(
         space(shared, requests.shared_cost(shared, code, machine.arch)),
         space(texture, requests.global_cost(texture, code)),
     )
+
+
+def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals) -> Reals:
+    """Accesses that each kept one stands for, by the lanes that took part, (instructions,): 1 where all were kept."""
+    size = trace.executed.shape[1]
+    if not trace.dropped:
+        return np.ones(size)
+    lanes = np.zeros(size)
+    for one in recorded:
+        lanes += added(one.instruction, one.repeated(warp_weight[one.warp] * one.active.sum(axis=1)), size)
+    took_part = warp_weight @ trace.threads
+    return np.maximum(1.0, np.divide(took_part, lanes, out=np.ones(size), where=lanes > 0))
 
 
 def _local_bases(program: Program, trace: Trace, plan: Schedule, machine: Facts) -> NDArray[np.uint64]:

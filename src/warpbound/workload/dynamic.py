@@ -90,15 +90,13 @@ def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     return float(np.hypot(chance, _drift(inner, each) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
 
 
-def apart(trace: Trace, few: Sample, many: Sample) -> float:
-    """By how much the mean instructions of a sample's blocks that stand for others differ from those of the blocks that
-    a larger sample has besides, as a fraction of the larger mean; 0 without such."""
-    issued = trace.executed.sum(axis=1)
-    blocks = few.blocks[few.weights > 1], np.setdiff1d(many.blocks, few.blocks)
-    warps = [issued[np.isin(trace.warps[:, 0], each)] for each in blocks]
-    if not all(len(each) for each in warps):
+def apart(trace: Trace, chosen: Sample, probed: Trace) -> float:
+    """By how much the mean instructions of a sample's blocks that stand for others differ from those of blocks probed
+    besides, as a fraction of the larger mean."""
+    inner = np.isin(trace.warps[:, 0], chosen.blocks[chosen.weights > 1])
+    if not inner.any():
         return 0.0
-    means = [float(each.mean()) for each in warps]
+    means = [float(each.sum(axis=1).mean()) for each in (trace.executed[inner], probed.executed)]
     return abs(means[0] - means[1]) / max(1.0, *means)
 
 
