@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.emulate import trace
+from warpbound.emulate import record, trace
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.traffic import How, traffic
 
@@ -98,3 +98,25 @@ def test_saxpy(blocks):
     assert found.dram_bytes_written == 4 * n
     assert found.l2_hit_rate == pytest.approx(1 / 3)
     assert found.l1_wavefronts == found.global_load_requests + found.global_store_requests
+
+
+@pytest.mark.cuda
+def test_counts_of_accesses_that_are_not_kept(monkeypatch):
+    """What is kept stands for the rest, by the lanes that took part in each instruction."""
+    n = np.int32(96)
+    args = {"A": np.ones((96, 96), np.float32), "B": np.ones((96, 96), np.float32), "C": np.zeros((96, 96), np.float32)}
+    launched = warpbound.launch(grid=(3, 3), block=(32, 32), args=args | {"n": n})
+    program = warpbound.compile(EXAMPLES / "matmul_tiled.cu", "a100-sxm-80gb")
+    board = Facts(arch=80, sm_count=108, blocks_per_sm=2, l1_bytes=100 << 10, l2_bytes=30 << 20)
+
+    def counted():
+        return traffic(program, trace(program, launched, [0, 4, 5, 8]), board, How("cold"))
+
+    whole = counted()
+    monkeypatch.setattr(record, "MOST_ACCESSES", 2500)
+    part = counted()
+    for name in ("global_load_requests", "l1_sectors_load", "shared_wavefronts_load", "shared_wavefronts_store",
+                 "l1_sectors_store"):  # fmt: skip
+        assert getattr(part, name) == pytest.approx(getattr(whole, name), rel=1e-6)
+        assert getattr(whole, name) > 0
+    assert any("not kept" in note for note in trace(program, launched, [0, 4, 5, 8]).notes)

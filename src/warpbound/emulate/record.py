@@ -118,6 +118,7 @@ class Recording:
         self.at = 0
         self.deadline = time.thread_time() + PATIENCE_S
         self.kept = self.dropped = 0
+        self.noted = [0] * len(instructions)  # of those kept, by instruction
         self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
         kernel.memory.image.tell = self.unknown_read
         self.log: list[int] = []
@@ -197,10 +198,8 @@ class Recording:
 
     def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
         """Keep the addresses of the executing group."""
-        if self.kept + len(self._warps) > MOST_ACCESSES:
-            self.dropped += len(self._warps)
+        if not self._room():
             return
-        self.kept += len(self._warps)
         mask = None if x.mask is None else x.mask.copy()
         self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
 
@@ -210,14 +209,19 @@ class Recording:
         last = pieces[-1] if pieces else None
 
         def note() -> None:
-            count = len(self._warps)
-            if last is None or self.kept + count > MOST_ACCESSES:
-                self.dropped += count
-                return
-            self.kept += count
-            pieces.append(last)
+            if last is not None and self._room():
+                pieces.append(last)
 
         return note
+
+    def _room(self) -> bool:
+        """Whether one more access of the executing group is kept: of each instruction as many as there are warps."""
+        count = len(self._warps)
+        kept = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
+        self.kept += count * kept
+        self.noted[self.at] += count * kept
+        self.dropped += count * (not kept)
+        return kept
 
     def unknown_read(self, name: str) -> None:
         """The instruction has read an array whose contents are unknown."""
