@@ -125,8 +125,13 @@ EXPLAINED = {  # corpus, kernel -> why the headline misses it, and what would se
     "68 % of what the pins carry, where the RTX 3090 reaches 74 % with this kernel. The package's event simulator "
     "misses it as far (-22 %), so it is not how waiting is added up; the launch gap is 1 % of it. The clock, and the "
     "best rate of that board's memory, would settle it.",
-    ("launches-elsewhere", "scale"): "Two buffers from just below L2's size to one and a half times of it: more is "
-    "found there than is predicted for an L2 of one side. DRAM counters over the size would show how much.",
+    ("launches-elsewhere", "scale"): "Two buffers about as large as L2: the L40 begins to lose lines at nine tenths of "
+    "it, earlier than the A40, and one rule serves both. DRAM counters over the size, with the buffers swapped from "
+    "launch to launch and without, would show what goes first.",
+    ("launches-2d", "scale"): "Rows that begin in the middle of a sector, in blocks of four columns: a sector that an "
+    "instruction writes in part takes this L2 as long as a read and a write, and none is counted as such. The smallest "
+    "of these launches are too slow, as the gap between launches of a graph is taken for that of a queue. L2's counter "
+    "of sectors written in part, and the gap of a graph on this board, would settle it.",
     ("streams-elsewhere", "scale"): SMALL_ELSEWHERE,
     ("streams-elsewhere", "triad"): SMALL_ELSEWHERE,
     ("streams-elsewhere", "init"): SMALL_ELSEWHERE,
