@@ -64,7 +64,7 @@ def test_a_wild_access_is_the_first_thing_that_is_said(tmp_path):
     assert code == 0  # it is answered, from the code alone
     told = said.partition("Verdict ")[2]
     assert told.startswith("The kernel could not be executed: twice, line 4 ")
-    assert "is 96 bytes behind the end of 'x' (4000 bytes)" in told.partition("Why:")[0]
+    assert "is 0 bytes behind the end of 'x' (4000 bytes)" in told.partition("Why:")[0]
     _, out = ask(source, *arguments, "--format", "json")
     (found,) = json.loads(out)["results"]
     assert "behind the end of 'x'" in found["not_executed"]

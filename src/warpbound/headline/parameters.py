@@ -122,8 +122,8 @@ def stacked(board: Gpu) -> bool:
 
 
 def two_sides(board: Gpu) -> bool:
-    """Whether L2 has a near and a far side: where that was measured, and with stacked memory from 8.0 on."""
-    return board.get("l2_far_latency") is not None or (stacked(board) and board.arch >= AMPERE)
+    """Whether L2 has a near and a far side: with stacked memory from 8.0 on, as where that was measured."""
+    return stacked(board) and board.arch >= AMPERE
 
 
 def _one(_: Gpu) -> float:

@@ -70,7 +70,7 @@ def spaces(
     global_, local, shared, texture = (
         trace.accesses.get(name, NOTHING) for name in ("global", "local", "shared", "texture")
     )
-    stands_for = _kept_for(trace, (global_, local, shared, texture), warp_weight)
+    stands_for = _kept_for(trace, (global_, local, shared, texture), warp_weight, len(code))
 
     def space(accesses: Accesses, cost: Cost) -> Space:
         weight = accesses.repeated(warp_weight[accesses.warp])
@@ -86,9 +86,8 @@ def spaces(
     )
 
 
-def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals) -> Reals:
+def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals, size: int) -> Reals:
     """Accesses that each kept one stands for, by the lanes that took part, (instructions,): 1 where all were kept."""
-    size = trace.executed.shape[1]
     if not trace.dropped:
         return np.ones(size)
     lanes = np.zeros(size)
