@@ -60,7 +60,8 @@ def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> ND
     """Weighted mean over the warps of the grid of per-warp counts; counts of shape (w, n), result (n,)."""
     weight_of = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
     weights = np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
-    return np.asarray((weights @ counts) / weights.sum())
+    first = counts[0]  # where all do the same, the mean is just that
+    return np.asarray(first + (weights @ (counts - first)) / weights.sum())
 
 
 def usual(trace: Trace, chosen: Sample) -> NDArray[np.int64]:
