@@ -14,7 +14,8 @@ from warpbound.kernel_launch import Launch
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.records import Traffic
-from warpbound.memory.traffic import How, traffic_error, traffic_with_errors
+from warpbound.memory.spaces import Spaces
+from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
 from warpbound.program import Program
 from warpbound.workload.dynamic import Sample, apart, every_block, sample, sampling_error, usual, work_of_ends
 
@@ -47,7 +48,8 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
             seen = replace(seen, notes=(*seen.notes, WAITED))
         if seen.stopped:
             return seen, chosen, None
-        error = _error(case, seen, chosen)
+        asked = asked_for(case.program, seen, facts(case), how_of(case, chosen))
+        error = _error(seen, chosen, asked)
         steady = error is None or error <= ACCEPTED_ERROR
         steady &= step > 0 or not (
             data_decide(seen)
@@ -57,7 +59,7 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
         )
         if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
-    moved = traffic_with_errors(case.program, seen, facts(case), how_of(case, chosen))
+    moved = traffic_with_errors(case.program, seen, facts(case), how_of(case, chosen), asked)
     return seen, chosen, replace(moved, sampling_error=error)
 
 
@@ -76,10 +78,10 @@ def _elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execut
     return 0.0 if probed.stopped else apart(seen, chosen, probed)
 
 
-def _error(case: Case, seen: Trace, chosen: Sample) -> float | None:
+def _error(seen: Trace, chosen: Sample, asked: Spaces) -> float | None:
     """Standard error of what the launch does, instructions or traffic, whichever is less sure; as a fraction."""
-    moved = traffic_error(case.program, seen, facts(case), how_of(case, chosen))
-    return max((error for error in (moved, sampling_error(seen, chosen)) if error is not None), default=None)
+    both = traffic_error(seen, asked), sampling_error(seen, chosen)
+    return max((error for error in both if error is not None), default=None)
 
 
 def fit_at_once(case: Case) -> int:

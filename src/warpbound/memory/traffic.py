@@ -23,7 +23,7 @@ from warpbound.memory.reuse import Locality, locality, pages, stack_distances
 from warpbound.memory.spaces import Reals, Space, Spaces, spaces
 from warpbound.program.kernel import Program
 
-__all__ = ["Facts", "How", "Traffic", "traffic", "traffic_error", "traffic_with_errors"]
+__all__ = ["Facts", "How", "Traffic", "asked_for", "traffic", "traffic_error", "traffic_with_errors"]
 
 
 def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = None) -> Traffic:
@@ -31,13 +31,17 @@ def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = No
     return _record(program, trace, *_followed(program, trace, machine, how or How()))
 
 
-def traffic_with_errors(program: Program, trace: Trace, machine: Facts, how: How) -> Traffic:
-    """The same, and how far it may be off because not all blocks were sampled."""
-    found, answered = _followed(program, trace, machine, how)
+def traffic_with_errors(
+    program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
+) -> Traffic:
+    """The same, and how far it may be off because not all blocks were sampled; asked : what `asked_for` gives of it."""
+    found, answered = _followed(program, trace, machine, how, asked)
     return replace(_record(program, trace, found, answered), errors=errors(answered, trace.of_blocks))
 
 
-def _followed(program: Program, trace: Trace, machine: Facts, how: How) -> tuple[Spaces, Answered]:
+def _followed(
+    program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
+) -> tuple[Spaces, Answered]:
     """What the sample asked for and what answered."""
     if how.cache not in ("warm", "cold") or how.method not in caches.SIMULATIONS:
         raise InputError(
@@ -46,15 +50,18 @@ def _followed(program: Program, trace: Trace, machine: Facts, how: How) -> tuple
         )
     if not len(trace.blocks):
         raise InputError("The trace holds no block, so there is no traffic to count.", "Sample at least one.")
-    plan = schedule(trace, machine)
-    found = spaces(program, trace, machine, plan, _warp_weights(trace, how))
-    return found, answer(program, trace, (found, machine, plan), how)
+    found = asked_for(program, trace, machine, how) if asked is None else asked
+    return found, answer(program, trace, (found, machine, schedule(trace, machine)), how)
 
 
-def traffic_error(program: Program, trace: Trace, machine: Facts, how: How) -> float | None:
+def asked_for(program: Program, trace: Trace, machine: Facts, how: How) -> Spaces:
+    """What the sample asks memory for, before any cache."""
+    return spaces(program, trace, machine, schedule(trace, machine), _warp_weights(trace, how))
+
+
+def traffic_error(trace: Trace, asked: Spaces) -> float | None:
     """The sampling_error that `traffic` gives, without following anything through the caches."""
-    found = spaces(program, trace, machine, schedule(trace, machine), _warp_weights(trace, how))
-    return _sampling_error(trace, found.global_, found.words, found.shared)
+    return _sampling_error(trace, asked.global_, asked.words, asked.shared)
 
 
 def _warp_weights(trace: Trace, how: How) -> Reals:
