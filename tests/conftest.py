@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from warpbound.cli import output, ranking, validating
+from warpbound.cli import output, ranking, validation
 
 ROOT = Path(__file__).resolve().parent.parent
 WEEKS_S = 1e6
@@ -67,7 +67,7 @@ def anywhere() -> Iterator[None]:
             patch.delenv(name, raising=False)
         patch.setattr(output, "SILENCE", WEEKS_S)
         patch.setattr(ranking, "TELL_EVERY_S", WEEKS_S)
-        patch.setattr(validating, "TELL_EVERY_S", WEEKS_S)
+        patch.setattr(validation, "TELL_EVERY_S", WEEKS_S)
         yield
 
 

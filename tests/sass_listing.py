@@ -10,7 +10,7 @@ import re
 
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
-from warpbound.program.sass import read_listing
+from warpbound.program.nvdisasm_listing import read_listing
 
 _LINE = re.compile(r"B([0-5-]{6}):R([0-5-]):W([0-5-]):([Y-]):S(\d\d)\s+([^#]*?)\s*(?:#(\d+))?$")
 PLAIN = "B------:R-:W-:-:S{:02}  {}"

@@ -16,7 +16,7 @@ from warpbound.adapt import volkov_2016
 from warpbound.adapt.answers import ADAPTED, NO_COUNTS, answers, inputs_of
 from warpbound.adapt.launched import Launched, Locality
 from warpbound.adapt.partition_benchmarks import GROUPS
-from warpbound.analysis.written import launched, predicted
+from warpbound.analysis.workload_prediction import launched, predicted
 from warpbound.machine import catalogue, gpu
 from warpbound.models import MODELS
 from warpbound.models.campprof_2011 import Equation

@@ -17,7 +17,7 @@ from warpbound.machine import gpu
 from warpbound.program import nvdisasm
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.nvdisasm import disassemble
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 pytestmark = pytest.mark.cuda
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis import certainty, work_of
+from warpbound.analysis import interval, work_of
 from warpbound.analysis.accuracy import ANY, Form, form
 from warpbound.analysis.case import Settings, case_of
-from warpbound.analysis.certainty import (
+from warpbound.analysis.interval import (
     ACROSS,
     CLASSES,
     CLOCK,
@@ -26,7 +26,7 @@ from warpbound.analysis.certainty import (
 )
 from warpbound.analysis.timing import by_parameters
 from warpbound.headline import predict_launch
-from warpbound.headline.stations import QUEUES
+from warpbound.headline.queue_demands import QUEUES
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Memory
@@ -161,7 +161,7 @@ def test_warps_that_wait_once_or_at_barriers_are_not_in_doubt():
 
 
 def test_the_form_dominates_where_it_does(monkeypatch):
-    monkeypatch.setattr(certainty, "form", lambda _: Form("dram", 20.0, 20.0, 9, ("one",)))
+    monkeypatch.setattr(interval, "form", lambda _: Form("dram", 20.0, 20.0, 9, ("one",)))
     found = with_form(stream(), "dram")
     assert max(found.doubts, key=found.doubts.get) == FORM
     assert found.interval[0] < stream().interval[0] < stream().interval[1] < found.interval[1]
@@ -169,7 +169,7 @@ def test_the_form_dominates_where_it_does(monkeypatch):
 
 def test_launches_that_are_nearer_than_expected_narrow_the_interval(monkeypatch):
     wide = replace(stream(), interval=(0.5 * stream().time_s, 2 * stream().time_s))
-    monkeypatch.setattr(certainty, "form", lambda _: Form("dram", 0.5, 0.0, 9, ("one",)))
+    monkeypatch.setattr(interval, "form", lambda _: Form("dram", 0.5, 0.0, 9, ("one",)))
     found = with_form(wide, "dram")
     assert found.interval[0] == found.time_s
     assert found.interval[1] < wide.interval[1]

@@ -7,7 +7,7 @@ import pytest
 import warpbound
 from sass_listing import code
 from warpbound.kernel_launch import parse_argument
-from warpbound.workload.chains import MOST, longest_chain
+from warpbound.workload.load_chains import MOST, longest_chain
 
 TEACHING = Path(__file__).parent / "teaching" / "kernels.cu"
 AHEAD = "twice the loads in flight"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from warpbound import machine, occupancy
 from warpbound.cli import main
 from warpbound.errors import CommandError
-from warpbound.headline.stand_ins import stand_ins
+from warpbound.headline.parameter_fallbacks import stand_ins
 from warpbound.isa.limits import MEANINGS, compute_capabilities, limits, settable, with_limits
 from warpbound.memory.hierarchy import facts
 

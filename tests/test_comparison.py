@@ -15,7 +15,7 @@ from warpbound.reproduce.synthetic import comparison, machine, predictors
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
-from warpbound.simulate import family
+from warpbound.simulate import synthetic_family
 
 THESIS = machines(chosen("volkov_2016:fig-4.5")[0].given)
 EVERYWHERE = {name: model for name, model in PREDICTORS.items() if name != "volkov_2016, contention"}
@@ -86,10 +86,10 @@ def test_ratios_are_extremes_over_whole_warps_per_scheduler() -> None:
 
 def test_the_simulated_sm_may_be_the_reference() -> None:
     """Where nothing waits in line, the basic model and the simulation are one."""
-    setting = family.Setting(memory="constant", rounds=100)
+    setting = synthetic_family.Setting(memory="constant", rounds=100)
 
     def simulated(here: Machine, warps: object, alpha: object) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        return family.throughput(here, np.minimum(warps, 2.0), alpha, setting)  # type: ignore[arg-type]
+        return synthetic_family.throughput(here, np.minimum(warps, 2.0), alpha, setting)  # type: ignore[arg-type]
 
     few = comparison.ratios(
         lambda here, warps, alpha: predictors.basic(here, np.minimum(warps, 2.0), alpha),

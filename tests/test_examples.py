@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 import warpbound
-from warpbound.analysis.curve import curve
+from warpbound.analysis.sweeps.curve import curve
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.program import programs
 from warpbound.program.cuda import Options

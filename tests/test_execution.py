@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import warpbound
 import warpbound.analysis
-from warpbound.analysis.observed import Observed, code_entry, code_notes, hot_loop, loads_in_flight
+from warpbound.analysis.execution_summary import Observed, code_entry, code_notes, hot_loop, loads_in_flight
 from warpbound.emulate import trace
 from warpbound.isa.instruction_caches import instruction_caches
-from warpbound.program.flow import Block, Flow, Loop
+from warpbound.program.control_flow import Block, Flow, Loop
 from warpbound.schedule import Wait
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -7,7 +7,7 @@ import pytest
 
 import warpbound
 import warpbound.analysis
-from warpbound.analysis.observed import _bank_conflict
+from warpbound.analysis.execution_summary import _bank_conflict
 from warpbound.program.instruction import Instruction
 from warpbound.program.operands import split_instruction
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis.hot_line import of_spans
+from warpbound.analysis.atomic_contention import of_spans
 from warpbound.workload.dynamic import Sample
 
 ADD = """

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 import warpbound
-from warpbound.report.health import PARTS
+from warpbound.report.installation import PARTS
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "warpbound"

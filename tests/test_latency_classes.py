@@ -12,7 +12,7 @@ from warpbound.isa.latency_classes import FIRST, NUMBERS, ROWS, STATED_BY, numbe
 from warpbound.isa.opcodes import architectures, early_architectures, latency_names, opcode_facts
 from warpbound.latency import memory_latency, own_timing, waits
 from warpbound.machine import PARAMETERS, gpu, override
-from warpbound.page.controls import of_gpu
+from warpbound.page.sliders import of_gpu
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import schedule
 from warpbound.workload.files.lanes import OWN_WIDTH, PIPE_OF

@@ -22,9 +22,9 @@ from warpbound.program.cuda import Options
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload import Workload
 from warpbound.workload.files.lanes import pipe_cycles
-from warpbound.workload.listed import block_of_warps, iteration, straight_line
-from warpbound.workload.paths import whole
+from warpbound.workload.listing_schedule import block_of_warps, iteration, straight_line
 from warpbound.workload.static import iterations, straight
+from warpbound.workload.static_paths import whole
 
 HERE = Path(__file__).parent
 LISTINGS = HERE.parent / "examples" / "listings"

@@ -18,11 +18,11 @@ from test_golden_models import poisoned
 from test_models_invariants_interval import device, fma, load, store
 from warpbound import residency
 from warpbound.adapt import answers
-from warpbound.analysis.written import launched
+from warpbound.analysis.workload_prediction import launched
 from warpbound.isa.limits import limits
 from warpbound.machine import clock
 from warpbound.machine import gpu as board_of
-from warpbound.memory import banks, coalescing, partitions
+from warpbound.memory import banks, coalescing, dram_partitions
 from warpbound.models import (
     baghsorkhi_2010,
     chen_aamodt_2009,
@@ -237,7 +237,7 @@ def transpose_partitions(blocks: list[int], row: int, column: int, side: str) ->
     address = (r % 128 * 16 * 2048 + c * 16) * 4
     lanes = np.zeros((len(k), 32), bool)
     lanes[:, 0] = True
-    return partitions.spread(np.repeat(address[:, None], 32, axis=1).astype(np.uint64), lanes, 8).segments
+    return dram_partitions.spread(np.repeat(address[:, None], 32, axis=1).astype(np.uint64), lanes, 8).segments
 
 
 def mxv_on_scoreboard(order: str, kernel: dict[str, float]) -> Curve:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.cli import main
-from warpbound.cli.machines import numbers
+from warpbound.cli.catalogue import numbers
 from warpbound.errors import CommandError
 from warpbound.isa.limits import compute_capabilities, limits
 from warpbound.machine import catalogue, gpu, listed

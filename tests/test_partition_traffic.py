@@ -14,7 +14,7 @@ from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.emulate import trace
 from warpbound.kernel_launch import launch
 from warpbound.machine import gpu, override
-from warpbound.report import details, html
+from warpbound.report import detail_tables, html
 from warpbound.report.document import as_json, document, schema
 
 SOURCE = """
@@ -89,5 +89,5 @@ def test_only_boards_with_a_known_mapping():
 
 def said(entry):
     to = io.StringIO()
-    Console(file=to, width=100).print(details.memory(entry))
+    Console(file=to, width=100).print(detail_tables.memory(entry))
     return to.getvalue()

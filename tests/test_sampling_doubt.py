@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis import certainty, trust
+from warpbound.analysis import interval, trust
 from warpbound.headline import LaunchPrediction
 from warpbound.headline.launch import INTERVAL
-from warpbound.memory.records import Errors
+from warpbound.memory.traffic_counts import Errors
 from warpbound.workload import Memory, Workload
 from warpbound.workload.dynamic import Sample, sampling_error
 
@@ -33,12 +33,12 @@ def prediction(time_s, interval):
 
 
 def test_edges_add_in_squares():
-    found = certainty.with_sampling(prediction(1.0, (1 / 1.1, 1.1)), 0.9, 1.2)
+    found = interval.with_sampling(prediction(1.0, (1 / 1.1, 1.1)), 0.9, 1.2)
     low, high = (math.log(edge) for edge in found.interval)
     assert high == pytest.approx(math.hypot(math.log(1.1), INTERVAL * math.log(1.2)))
     assert low == pytest.approx(-math.hypot(math.log(1.1), INTERVAL * math.log(1 / 0.9)))
-    assert found.doubts == {certainty.SAMPLED: pytest.approx(0.15)}
-    same = certainty.with_sampling(prediction(1.0, (1 / 1.1, 1.1)), 1.0, 1.0)
+    assert found.doubts == {interval.SAMPLED: pytest.approx(0.15)}
+    same = interval.with_sampling(prediction(1.0, (1 / 1.1, 1.1)), 1.0, 1.0)
     assert same.interval == pytest.approx((1 / 1.1, 1.1))
 
 
@@ -64,8 +64,8 @@ def test_the_interval_of_uneven_gathers_is_wider(monkeypatch):
     found = warpbound.analyze(program, "a100-sxm-80gb", launch)
     stated = found["sample"]["memory_error"]
     assert 0 < stated["dram_bytes_read"] < 0.5 * found["memory"]["dram_bytes_read"]
-    assert any(doubt["parameter"] == certainty.SAMPLED for doubt in found["doubts"])
-    monkeypatch.setattr(certainty, "with_sampling", lambda timed, less, more: timed)
+    assert any(doubt["parameter"] == interval.SAMPLED for doubt in found["doubts"])
+    monkeypatch.setattr(interval, "with_sampling", lambda timed, less, more: timed)
     low, high = warpbound.analyze(program, "a100-sxm-80gb", launch)["time_interval_s"]
     assert found["time_interval_s"][0] < low < high < found["time_interval_s"][1]
 

@@ -11,11 +11,11 @@ from warpbound.isa.timings import timing, timing_sources, timings
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options
-from warpbound.program.early import plain
 from warpbound.program.instruction import Control, Instruction
 from warpbound.program.operands import split_instruction
-from warpbound.program.reading import programs
+from warpbound.program.pre_volta_sass import plain
 from warpbound.program.registers import reads, writes
+from warpbound.program.source_files import programs
 from warpbound.schedule import Schedule, Wait, schedule, steady, together
 from warpbound.schedule.dependences import greedy_pairs
 

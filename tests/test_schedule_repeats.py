@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sass_listing import code
 from test_schedule_simulated import streams
 from warpbound.program.instruction import Instruction
-from warpbound.schedule import Schedule, Wait, control_words, dependences, duration, repeats, schedule
-from warpbound.schedule.warp import Warp
+from warpbound.schedule import Schedule, Wait, control_words, dependences, duration, repeated_streams, schedule
+from warpbound.schedule.warp_state import Warp
 
 Code = tuple[list[Instruction], list[Wait]]
 
@@ -70,7 +70,7 @@ def test_parts_make_up_the_stream(stream: list[int]) -> None:
     whole = stream * 7
     found: list[int] = []
     ends = [0]
-    for first, size, turns in repeats.parts(np.array(whole)):
+    for first, size, turns in repeated_streams.parts(np.array(whole)):
         found += whole[first : first + size] * turns
         ends.append(first + size * turns)
         assert first == ends[-2]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.analysis.coalescing import RULES, Access, answer
+from warpbound.analysis.index_expression import RULES, Access, answer
 from warpbound.cli import main
 from warpbound.errors import CommandError
 from warpbound.memory.address_registers import Threads

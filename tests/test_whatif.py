@@ -12,7 +12,7 @@ from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
-from warpbound.whatif.alternatives import doubled
+from warpbound.whatif.code_changes import doubled
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
 

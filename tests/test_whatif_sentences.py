@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import warpbound
-from warpbound.whatif.alternatives import EASINGS, number
+from warpbound.whatif.code_changes import EASINGS, number
 
 pytestmark = pytest.mark.cuda
 EXAMPLES = Path(__file__).parent.parent / "examples"

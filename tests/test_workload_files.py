@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toml_text import toml
-from warpbound.analysis.written import launched, predicted, predictions
+from warpbound.analysis.workload_prediction import launched, predicted, predictions
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
 from warpbound.machine import gpu

@@ -11,11 +11,11 @@ from sass_listing import code
 from test_schedule import waits_of
 from warpbound.analysis import work_of
 from warpbound.analysis.case import DEFAULT, case_of
-from warpbound.analysis.simulated import simulated
+from warpbound.analysis.sm_simulation import simulated
 from warpbound.kernel_launch import parse_argument
 from warpbound.schedule import schedule
 from warpbound.workload import Piece
-from warpbound.workload.pieces import MOST_KINDS, pieces
+from warpbound.workload.barrier_intervals import MOST_KINDS, pieces
 
 LOAD_STORE_TURN = """
     B------:R-:W0:-:S01  LDG.E R2, [R4.64]

@@ -9,13 +9,13 @@ from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import MemoryLatency, waits
 from warpbound.machine import gpu
 from warpbound.program import Program, programs
+from warpbound.program.control_flow import Block, Flow, flow
 from warpbound.program.cuda import Options
-from warpbound.program.flow import Block, Flow, flow
 from warpbound.workload import Memory, Workload
-from warpbound.workload.counting import count, flop_of
-from warpbound.workload.paths import loops, whole
+from warpbound.workload.instruction_counts import count, flop_of
+from warpbound.workload.loop_paths import Ways
 from warpbound.workload.static import access_bytes, iterations, static_memory, straight
-from warpbound.workload.ways import Ways
+from warpbound.workload.static_paths import loops, whole
 
 ARCH = 86
 CHIP = MemoryLatency(arch=ARCH, l1=32, l2=200, dram=500, shared=24)

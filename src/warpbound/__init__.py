@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from warpbound import models as models
     from warpbound.analysis import Settings as Settings
     from warpbound.analysis import analyze as analyze
-    from warpbound.analysis.ranking import rank as rank
+    from warpbound.analysis.sweeps.ranking import rank as rank
     from warpbound.emulate import run as run
     from warpbound.errors import CommandError as CommandError
     from warpbound.errors import InputError as InputError

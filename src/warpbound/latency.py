@@ -15,7 +15,7 @@ from warpbound.isa.latency_classes import NUMBERS, number_of, number_of_row, sta
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.isa.timings import Timing, timing
 from warpbound.machine import PARAMETERS, Gpu
-from warpbound.program.flow import ENDS, always, jumps
+from warpbound.program.control_flow import ENDS, always, jumps
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs

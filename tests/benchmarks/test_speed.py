@@ -20,7 +20,7 @@ from warpbound.machine import clock
 from warpbound.program.cubin import read_cubin
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.nvdisasm import disassemble
-from warpbound.program.sass import read_listing
+from warpbound.program.nvdisasm_listing import read_listing
 from warpbound.schedule import schedule
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,7 +9,7 @@ import numpy as np
 
 from warpbound.kernel_launch import Launch, launch
 from warpbound.program.kernel import Program
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 KERNELS = Path(__file__).parent / "kernels"
 EXAMPLES = Path(__file__).parents[2] / "examples"

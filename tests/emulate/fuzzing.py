@@ -18,13 +18,13 @@ from case import EXAMPLES
 from elftools.elf.elffile import ELFFile
 
 from warpbound.emulate import trace
+from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import make_ready
-from warpbound.emulate.running import run_blocks
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch, launch
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.kernel import Program
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 LAUNCHES: dict[str, dict[str, Any]] = {
     "reduction": {"grid": 1, "block": 64, "args": {"input": "f32[500]:rand", "partial": "f32[4]", "n": 500}},

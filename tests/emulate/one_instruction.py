@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.operand_access import Constants, site
 from warpbound.emulate.state import State
-from warpbound.emulate.table import PLAIN
 from warpbound.program.instruction import Instruction
 from warpbound.program.operands import split_instruction
 

@@ -6,7 +6,7 @@ import pytest
 from warpbound import emulate
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 ROWS = {"m8n8k128": 8, "m16n8k128": 16, "m16n8k256": 16}

@@ -7,10 +7,10 @@ import pytest
 from case import EXAMPLES
 
 from warpbound import emulate
-from warpbound.emulate import record
-from warpbound.emulate.deciding import undecided
+from warpbound.emulate import trace_recorder
+from warpbound.emulate.value_slicing import undecided
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 
@@ -112,7 +112,7 @@ def test_traces_of_examples_are_the_same_with_all_values(name: str, monkeypatch:
 
 def same_with_all_values(program, asked, monkeypatch) -> None:
     quick = emulate.trace(program, asked, [0, 1])
-    monkeypatch.setattr(record, "undecided", lambda program: frozenset())
+    monkeypatch.setattr(trace_recorder, "undecided", lambda program: frozenset())
     whole = emulate.trace(program, asked, [0, 1])
     for field in fields(whole):
         if field.name not in ("accesses", "streams"):

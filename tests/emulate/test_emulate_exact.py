@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from instruction_cases import rounded
 from sampled import sampled
 
-from warpbound.emulate import exact
+from warpbound.emulate import correct_rounding
 
 FINITE32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 FINITE64 = st.floats(allow_nan=False, allow_infinity=False)
@@ -26,7 +26,7 @@ def test_fma32_of_anything(a, b, c):
     a, b, c = (np.array([v], np.float32) for v in (a, b, c))
     value = Fraction(float(a[0])) * Fraction(float(b[0])) + Fraction(float(c[0]))
     with np.errstate(over="ignore"):
-        found = exact.fma32(a, b, c)[0]
+        found = correct_rounding.fma32(a, b, c)[0]
     if abs(value) < Fraction(2) ** 127:
         assert found == rounded(value, np.float32, "n")
 
@@ -40,16 +40,17 @@ def test_fma32_next_to_a_tie(a, b, scale, sign, below):
         addend = addend.astype(np.float32)
         value = Fraction(float(a[0])) * Fraction(float(b[0])) + Fraction(float(addend[0]))
         if abs(value) < Fraction(2) ** 127:
-            assert exact.fma32(a, b, addend)[0] == rounded(value, np.float32, "n")
+            assert correct_rounding.fma32(a, b, addend)[0] == rounded(value, np.float32, "n")
 
 
 def test_fma32_the_textbook_double_rounding():
     a, b, c = (np.array([v], np.float32) for v in (1 + 2.0**-23, 1 + 2.0**-12, 2.0**-77))
     twice = np.float32(float(a[0]) * float(b[0]) + float(c[0]))
     value = Fraction(float(a[0])) * Fraction(float(b[0])) + Fraction(float(c[0]))
-    assert exact.fma32(a, b, c)[0] == rounded(value, np.float32, "n")
+    assert correct_rounding.fma32(a, b, c)[0] == rounded(value, np.float32, "n")
     tie = np.float32(2.0**-24), np.float32(1), np.float32(1)
-    found = exact.fma32(*(np.array([v]) for v in (np.float32(1 + 2.0**-23), np.float32(2.0**-24), np.float32(1))))
+    terms = (np.float32(1 + 2.0**-23), np.float32(2.0**-24), np.float32(1))
+    found = correct_rounding.fma32(*(np.array([v]) for v in terms))
     assert found[0] == np.float32(1) + np.float32(2.0**-23), (twice, tie)
 
 
@@ -98,9 +99,9 @@ def test_fma32_of_many_hard_lanes_at_once(way):
     wanted = np.array([in_float32(v, way) for v in exactly])
     with np.errstate(all="ignore"):
         if way == "RN":
-            found = exact.fma32(a, b, c)
+            found = correct_rounding.fma32(a, b, c)
         else:
-            found = exact.rounded(a.astype(np.float64) * b, c.astype(np.float64), way)
+            found = correct_rounding.rounded(a.astype(np.float64) * b, c.astype(np.float64), way)
         twice = (a.astype(np.float64) * b + c).astype(np.float32)
     there = wanted != 0  # signs of zeros: below
     assert np.array_equal(found[there], wanted[there])
@@ -113,7 +114,7 @@ def test_fma32_of_zeros_infinities_and_nan():
     special = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38], np.float32)
     a, b, c = (v.ravel() for v in np.meshgrid(special, special, special))
     with np.errstate(all="ignore"):
-        found = exact.fma32(a, b, c)
+        found = correct_rounding.fma32(a, b, c)
         wide = (a.astype(np.float64) * b + c).astype(np.float32)  # these sums are exact, or far from every tie
     same = (found == wide) & (np.signbit(found) == np.signbit(wide)) | np.isnan(found) & np.isnan(wide)
     assert same.all()
@@ -123,8 +124,8 @@ def test_fma32_of_zeros_infinities_and_nan():
 @sampled(FINITE64, FINITE64, FINITE64, examples=300)
 def test_fma64_of_anything(a, b, c):
     value = Fraction(a) * Fraction(b) + Fraction(c)
-    found = float(exact.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
-    assert found == exact.round_fraction(value, "RN")
+    found = float(correct_rounding.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
+    assert found == correct_rounding.round_fraction(value, "RN")
 
 
 @pytest.mark.parametrize("way", ["RN", "RZ", "RM", "RP"])
@@ -139,8 +140,8 @@ def test_fma64_around_cancellation(way, a, b, c, shift):
     x, y, z = float(a), float(b), float(c) * 2.0**shift
     for addend in (z, -x * y, -x * y + z):
         value = Fraction(x) * Fraction(y) + Fraction(addend)
-        found = float(exact.fma64_directed(np.array([x]), np.array([y]), np.array([addend]), way)[0])
-        assert found == exact.round_fraction(value, way)
+        found = float(correct_rounding.fma64_directed(np.array([x]), np.array([y]), np.array([addend]), way)[0])
+        assert found == correct_rounding.round_fraction(value, way)
 
 
 @pytest.mark.parametrize(("a", "b", "c"), [
@@ -149,8 +150,8 @@ def test_fma64_around_cancellation(way, a, b, c, shift):
 ])  # fmt: skip
 def test_fma64_at_the_ends_of_the_range(a, b, c):
     value = Fraction(a) * Fraction(b) + Fraction(c)
-    found = float(exact.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
-    assert found == exact.round_fraction(value, "RN")
+    found = float(correct_rounding.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
+    assert found == correct_rounding.round_fraction(value, "RN")
     if value == 0 and a * b == 0:
         assert np.signbit(found) == np.signbit(a * b + c)
 
@@ -159,7 +160,7 @@ def test_fma64_passes_on_infinities_and_nan():
     a = np.array([np.inf, np.nan, 1.0, np.inf, 0.0])
     b = np.array([2.0, 1.0, 1.0, 0.0, 1.0])
     c = np.array([1.0, 1.0, -np.inf, 1.0, np.nan])
-    assert np.array_equal(exact.fma64(a, b, c), [np.inf, np.nan, -np.inf, np.nan, np.nan], equal_nan=True)
+    assert np.array_equal(correct_rounding.fma64(a, b, c), [np.inf, np.nan, -np.inf, np.nan, np.nan], equal_nan=True)
 
 
 def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
@@ -167,13 +168,13 @@ def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
     values = [0.0, 1.0, 1.5, 5e-324, 1e-310, 3e-200, 2.0**-500, 7e150, 1e308]
     values = np.array([*values, *(-one for one in values)])
     a, b, c = (grid.ravel() for grid in np.meshgrid(values, values, values))
-    found = exact.fma64(a, b, c)
+    found = correct_rounding.fma64(a, b, c)
     for x, y, z, one in zip(a, b, c, found, strict=True):
         value = Fraction(x) * Fraction(y) + Fraction(z)
-        wanted = exact.round_fraction(value, "RN")
+        wanted = correct_rounding.round_fraction(value, "RN")
         assert one == wanted, (x, y, z)
         if value or x * y == z == 0 and (x == 0 or y == 0):
             assert np.signbit(one) == (value < 0 if value else np.signbit(x * y + z)), (x, y, z)
-    monkeypatch.setattr(exact, "_scalar_fma", None)
+    monkeypatch.setattr(correct_rounding, "_scalar_fma", None)
     zero = (a == 0) | (b == 0)
-    assert np.array_equal(exact.fma64(a[zero], b[zero], c[zero]), c[zero])
+    assert np.array_equal(correct_rounding.fma64(a[zero], b[zero], c[zero]), c[zero])

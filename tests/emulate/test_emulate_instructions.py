@@ -9,9 +9,9 @@ from instruction_cases import rounded
 from one_instruction import M32, M64, execute, flag, instruction, pair, word
 from sampled import sampled
 
+from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.operand_access import Constants, site
 from warpbound.emulate.state import State
-from warpbound.emulate.table import PLAIN
 
 CORNERS = st.sampled_from([0, 1, 2, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, M32])
 WORDS = CORNERS | st.integers(0, M32)

@@ -9,7 +9,7 @@ from warpbound import emulate
 from warpbound.emulate.emulator import CHUNK_B, Chunk, make_ready
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 

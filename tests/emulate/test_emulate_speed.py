@@ -7,9 +7,9 @@ import pytest
 from case import EXAMPLES
 
 from warpbound.emulate.emulator import Chunk, make_ready
-from warpbound.emulate.record import Recording
+from warpbound.emulate.trace_recorder import Recording
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 

@@ -7,7 +7,7 @@ from case import EXAMPLES, KERNELS
 from warpbound import emulate
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 

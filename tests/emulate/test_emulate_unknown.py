@@ -6,11 +6,11 @@ from case import EXAMPLES
 from one_instruction import instruction
 
 from warpbound import emulate
-from warpbound.emulate.dependence import decided, deciding_arrays
+from warpbound.emulate.value_dependence import decided, deciding_arrays
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.kernel import Program
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 

@@ -17,7 +17,7 @@ from random_texts import SUMS, device_text, host_text
 from warpbound import emulate
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 
 HOST = ("g++", "-std=gnu++17", "-O1", "-w", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-shared", "-fPIC")
 STEPS = 4_000_000

@@ -12,9 +12,9 @@ from damage import FULL_PART, altered, damaged, new_ones, numbered, shuffled, so
 
 from toml_text import toml
 from warpbound.adapt import partition_runs
-from warpbound.analysis.coalescing import Access, answer
-from warpbound.analysis.written import predictions
-from warpbound.cli.machines import numbers
+from warpbound.analysis.index_expression import Access, answer
+from warpbound.analysis.workload_prediction import predictions
+from warpbound.cli.catalogue import numbers
 from warpbound.errors import WarpboundError
 from warpbound.kernel_argument import parse_argument
 from warpbound.kernel_launch import check, launch, parse_dim

@@ -6,7 +6,7 @@ from statistics import median
 import pytest
 
 from warpbound.headline import predict_launch
-from warpbound.headline.doubts import MEASURED_BY, ONE_SOURCE, half_distance, of_quantity, spread
+from warpbound.headline.parameter_uncertainty import MEASURED_BY, ONE_SOURCE, half_distance, of_quantity, spread
 from warpbound.headline.parameters import known
 from warpbound.headline.streams import workload
 from warpbound.machine import Claim, catalogue, gpu, override

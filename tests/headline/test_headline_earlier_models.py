@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_headline_limits import A100, CLOCK, silent
 
-from warpbound.headline.balance import Flow, Queue, balance
+from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import steady
-from warpbound.headline.stations import Launched
+from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import workload
 from warpbound.headline.timing import Pace, Waves, duration
 from warpbound.models import hong_kim_2009, interval_analysis, x_model_2016

@@ -7,7 +7,7 @@ import pytest
 
 from warpbound.errors import InputError
 from warpbound.headline import calibrate, predict_launch
-from warpbound.headline.doubts import SAME_PATH, VARIED, of_quantity, spread
+from warpbound.headline.parameter_uncertainty import SAME_PATH, VARIED, of_quantity, spread
 from warpbound.headline.parameters import (
     CALIBRATED,
     FITTED,
@@ -17,7 +17,7 @@ from warpbound.headline.parameters import (
     known,
     two_sides,
 )
-from warpbound.headline.stalls import REASONS
+from warpbound.headline.stall_reasons import REASONS
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import Claim, catalogue, gpu, override
 

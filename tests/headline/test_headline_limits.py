@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from warpbound.adapt import volkov_2016 as adapted
 from warpbound.headline import dram
-from warpbound.headline.balance import Flow, Queue, Space, balance, waiting
+from warpbound.headline.block_residence import Block, lead, residence
+from warpbound.headline.flow_balance import Flow, Queue, Space, balance, waiting
 from warpbound.headline.launch import launch_time, steady
 from warpbound.headline.parameters import CALIBRATED, FITTED, Parameters, known
-from warpbound.headline.residence import Block, lead, residence
-from warpbound.headline.stations import Launched
+from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import from_l2, workload
 from warpbound.headline.timing import Pace, duration, waves
 from warpbound.machine import gpu, override

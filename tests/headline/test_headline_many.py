@@ -6,7 +6,7 @@ import pytest
 
 from warpbound.errors import InputError
 from warpbound.headline import predict_launch
-from warpbound.headline.many import Asked, launch_seconds
+from warpbound.headline.batch import Asked, launch_seconds
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu, override
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from warpbound.adapt.resources import demand, eased, more_together
 from warpbound.headline.parameters import known
-from warpbound.headline.stations import Launched, flow
+from warpbound.headline.queue_demands import Launched, flow
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import gpu, override
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound.headline.balance import Flow, Queue, balance
+from warpbound.headline.block_residence import Block, behind, crowd, joined, residence, without_pipes
+from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
 from warpbound.headline.parameters import BLOCK_WAIT, known
-from warpbound.headline.residence import Block, behind, crowd, joined, residence, without_pipes
-from warpbound.headline.stations import Launched
+from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Piece

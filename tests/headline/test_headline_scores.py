@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpbound.analysis import certainty
+from warpbound.analysis import interval
 from warpbound.headline import calibrate, predict_launch
 from warpbound.headline.parameters import CALIBRATED, RELATIVES, Parameters, kind_of_memory, known, stacked
 from warpbound.headline.streams import STREAMS, Setting, from_l2, narrow, stream_rate, workload
@@ -109,7 +109,7 @@ def test_another_board_s_parameters_scaled_by_rule_still_do(key):
 
 def stated(found):
     """With the form of the model in the interval, as reports state it."""
-    return certainty.with_form(found, certainty.CLASSES[found.bottleneck])
+    return interval.with_form(found, interval.CLASSES[found.bottleneck])
 
 
 @FIRST

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound.headline.balance import Flow, Queue, balance
-from warpbound.headline.residence import Block, residence
+from warpbound.headline.block_residence import Block, residence
+from warpbound.headline.flow_balance import Flow, Queue, balance
 
 EULER = 0.5772156649  # the largest of k exponential tails is ln k + this, on average; fits put it into the block start
 START, LATENCY, TAIL = 180.0, 400.0, 60.0

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from warpbound.adapt.resources import demand, eased, far_bandwidth
 from warpbound.headline import predict_launch
-from warpbound.headline.doubts import ONE_SOURCE, of_quantity, spread
+from warpbound.headline.parameter_uncertainty import ONE_SOURCE, of_quantity, spread
 from warpbound.headline.parameters import known
-from warpbound.headline.stations import FAR, Launched, block, flow, in_the_way, loads
+from warpbound.headline.queue_demands import FAR, Launched, block, flow, in_the_way, loads
 from warpbound.headline.streams import from_l2, workload
 from warpbound.latency import memory_latency
 from warpbound.machine import gpu, override

@@ -8,7 +8,7 @@ from warpbound.measure.suite import units
 from warpbound.program.cuda import Compiled, Options, compile_cuda
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 
 @cache

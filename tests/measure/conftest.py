@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fake_gpu import FakeGpu, cubins
 
-from warpbound.measure import bench, corpus
+from warpbound.measure import case_timing, corpus
 from warpbound.measure.runner import Order, Raw, run
 from warpbound.measure.suite import MECHANISMS
 
@@ -19,7 +19,7 @@ def fake_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeGpu, Path, d
     device, out = FakeGpu(wobble=0.001), tmp_path_factory.mktemp("measured")
     looked = count(step=1e-6)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bench, "time", SimpleNamespace(monotonic=lambda: next(looked)))
+        patch.setattr(case_timing, "time", SimpleNamespace(monotonic=lambda: next(looked)))
         patch.setattr(corpus, "array", lambda fill: np.zeros(1, np.uint8))
         raws = run(device, cubins(), Order(tuple(MECHANISMS), "quick", out), lambda _: None)
     return device, out, {raw.mechanism: raw for raw in raws}

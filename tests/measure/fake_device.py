@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from warpbound.headline.parameters import Parameters, known
 from warpbound.machine import Gpu, gpu, override
-from warpbound.measure.building import Cubins
+from warpbound.measure.cubin_build import Cubins
 from warpbound.measure.device import Facts, Geometry
 from warpbound.measure.instruction_mix import SHARED_WORDS
 from warpbound.measure.suite import MECHANISMS, units

@@ -17,7 +17,7 @@ from warpbound.simulate.experiment import (
     Stream,
     two_exponentials,
 )
-from warpbound.simulate.running import run, run_logged
+from warpbound.simulate.warp_simulation import run, run_logged
 from warpbound.simulate.warp_state import Reason
 
 SCHEDULERS = 4

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from warpbound.measure.building import _alone
+from warpbound.measure.cubin_build import _alone
 from warpbound.measure.suite import units
 
 ROOT = Path(__file__).parents[2]

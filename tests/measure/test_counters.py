@@ -10,8 +10,8 @@ from fake_gpu import FakeGpu, cubins
 from warpbound.cli import main
 from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.machine import Gpu, gpu
-from warpbound.measure import bench, command, counters, once, page_counters
-from warpbound.measure.building import write
+from warpbound.measure import case_timing, command, counters, page_counters, profile_once
+from warpbound.measure.cubin_build import write
 from warpbound.measure.runner import Order, run
 
 HEAD = (
@@ -62,7 +62,7 @@ def test_no_table_is_nothing() -> None:
 def test_the_profiler_is_asked_to_leave_the_clocks_alone() -> None:
     words = counters.command(Path("code"), 1)
     assert words[words.index("--clock-control") + 1] == "none"
-    assert words[-3:] == ["warpbound.measure.once", "1", "code"]
+    assert words[-3:] == ["warpbound.measure.profile_once", "1", "code"]
     metrics = words[words.index("--metrics") + 1].split(",")
     assert set(counters.COUNTED) < set(metrics)
     assert all(counters.STALL.fullmatch(one) for one in metrics if one not in counters.COUNTED)
@@ -130,18 +130,18 @@ def test_counters_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.cuda
 def test_a_dozen_kernels_are_launched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     launched: list[str] = []
     device = FakeGpu()
     answer = device.load
     monkeypatch.setattr(device, "load", lambda cubin, kernel: launched.append(kernel) or answer(cubin, plain(kernel)))
     write(tmp_path, ("corpus",), (90,))
-    assert once.launch_all(device, tmp_path) >= 12
+    assert profile_once.launch_all(device, tmp_path) >= 12
     assert {plain(kernel) for kernel in launched} >= set(counters.kernels())
 
 
 def plain(kernel: str) -> str:
-    from warpbound.measure.building import _plain
+    from warpbound.measure.cubin_build import _plain
 
     return _plain(kernel)
 
@@ -151,7 +151,7 @@ exec "{python}" - "$@" <<'END'
 import sys
 words = sys.argv[1:]
 assert "--csv" in words and words[words.index("--clock-control") + 1] == "none", words
-assert words[words.index("-m") :][:2] == ["-m", "warpbound.measure.once"], words
+assert words[words.index("-m") :][:2] == ["-m", "warpbound.measure.profile_once"], words
 sys.stdout.write({text!r})
 END
 """
@@ -189,7 +189,7 @@ def test_from_the_profiler_to_the_page(tmp_path: Path, monkeypatch: pytest.Monke
     assert answer.exit_code == 0, answer.output
     assert answer.stdout.splitlines()[0] == "1 kernels counted."
     assert answer.stdout.splitlines()[-1].startswith("1 of 2 counts agree")
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     run(FakeGpu(), cubins(), Order(("launch",), "quick", out), lambda _: None)
     answer = CliRunner().invoke(main, ["measure", "--extract", "-o", str(out), "--page", str(page)])
     assert answer.exit_code == 0, answer.output

@@ -7,7 +7,7 @@ from fake_gpu import FACTS, FakeGpu
 
 from warpbound.machine import PARAMETERS, gpu
 from warpbound.measure import coverage
-from warpbound.measure.proposal import facts_as_parameters, summarise
+from warpbound.measure.board_profile import facts_as_parameters, summarise
 from warpbound.measure.runner import Raw
 from warpbound.measure.suite import MECHANISMS
 

@@ -9,9 +9,9 @@ from fake_gpu import FakeGpu, Truth
 
 from warpbound.cli import main
 from warpbound.machine import gpu
-from warpbound.measure import documenting, quality
+from warpbound.measure import board_page, quality_gates
+from warpbound.measure.board_profile import Summary, attained, summarise
 from warpbound.measure.case import Found
-from warpbound.measure.proposal import Summary, attained, summarise
 from warpbound.measure.runner import Raw, save
 
 Run = tuple[FakeGpu, Path, dict[str, Raw]]
@@ -30,7 +30,7 @@ def cells(page: str, first: str) -> list[str]:
 
 
 def test_a_page_has_every_table(fake_run: Run, summary: Summary) -> None:
-    page = documenting.page(summary, list(fake_run[2].values()))
+    page = board_page.page(summary, list(fake_run[2].values()))
     titles = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
     assert len(titles) == 15
     assert float(cells(page, "fadd")[1]) == pytest.approx(TRUTH.latencies["fadd"], rel=0.01)
@@ -48,24 +48,24 @@ def test_a_page_has_every_table(fake_run: Run, summary: Summary) -> None:
 
 def test_a_page_of_little_is_short(fake_run: Run) -> None:
     raws = [fake_run[2]["launch"]]
-    page = documenting.page(summarise(raws, None), raws)
+    page = board_page.page(summarise(raws, None), raws)
     assert [line for line in page.splitlines() if line.startswith("## ")] == ["## Parameters"]
 
 
 def test_the_refined_model_explains_the_family(fake_run: Run, summary: Summary) -> None:
     """The family ran on the simulated SM; what it knows of contention makes the refined model the better one."""
-    rows = documenting.family(list(fake_run[2]["synthetic_family"].records), summary)
-    found = documenting.errors(rows)
+    rows = board_page.family(list(fake_run[2]["synthetic_family"].records), summary)
+    found = board_page.errors(rows)
     assert found["refined"][0] < 0.05
     assert found["refined"][0] < 0.8 * found["basic"][0]
     least = [row for row in rows if row[1] <= 16]
-    assert documenting.errors(least)["refined"][1] < 0.03
+    assert board_page.errors(least)["refined"][1] < 0.03
 
 
 def test_camped_runs_are_slower_by_what_was_put_in(fake_run: Run) -> None:
     raw = fake_run[2]["camping"]
-    table = documenting.benchmarks(raw.records, raw.device.sm_count)
-    slopes = {name: fit.coefficients[0] for name, fit in documenting.fits(table).items()}
+    table = board_page.benchmarks(raw.records, raw.device.sm_count)
+    slopes = {name: fit.coefficients[0] for name, fit in board_page.fits(table).items()}
     assert slopes["camped_reads"] / slopes["reads"] == pytest.approx(TRUTH.camping, rel=0.01)
     assert slopes["camped_writes"] / slopes["writes"] == pytest.approx(TRUTH.camping, rel=0.01)
 
@@ -88,7 +88,7 @@ def test_gates_name_what_is_odd(summary: Summary) -> None:
     figures["loaded_latency: dram stream"] = {
         "peak GB/s by chains": {"1": 2000.0, "4": 4000.0}, "needed loads in flight": {"90 %": 10}, "latency": 700.0,
     }  # fmt: skip
-    said = quality.gates(replace(summary, found=found, figures=figures))
+    said = quality_gates.gates(replace(summary, found=found, figures=figures))
     assert ["pins" in said[0], "conflict" in said[1], "Little" in said[2]] == [True] * 3
     good = {**figures, "shared_patterns: load of 4 B": {"1": 1.0, "2": 2.0}}
     clock = 1e6 * summary.found["latency_clock"][0][1].value
@@ -98,9 +98,9 @@ def test_gates_name_what_is_odd(summary: Summary) -> None:
     }  # fmt: skip
     pins = 2.0 * summary.facts.memory_clock * summary.facts.memory_bus / 8 / 1e9
     found["dram_achievable_bandwidth"] = [("stream", Found(0.9 * pins, "GB/s"))]
-    assert quality.gates(replace(summary, found=found, figures=good)) == []
+    assert quality_gates.gates(replace(summary, found=found, figures=good)) == []
     good["occupancy: not as asked [asked: held]"] = {"7": 6}
-    (line,) = quality.gates(replace(summary, found=found, figures=good))
+    (line,) = quality_gates.gates(replace(summary, found=found, figures=good))
     assert "6 where 7 were asked for" in line
 
 

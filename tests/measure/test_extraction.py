@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from warpbound.measure.cache_bandwidth import across, l2_reach
 from warpbound.measure.case import Record
 from warpbound.measure.contention import contention, needed_of, plateau
+from warpbound.measure.fit_errors import standard_errors
 from warpbound.measure.sampling import Stopping, histogram, noise, of_stamps, parted, quantile
-from warpbound.measure.uncertainty import standard_errors
 
 
 def test_stamps_by_hand() -> None:

@@ -12,19 +12,11 @@ from fake_memory import memory
 from fake_sm import Chain, Place, played
 
 from warpbound.machine import gpu
-from warpbound.measure import (
-    chains,
-    documenting,
-    instruction_mix,
-    loaded_latency,
-    mixes,
-    occupancy,
-    synthetic_family,
-)
+from warpbound.measure import board_page, chains, instruction_mix, loaded_latency, mixes, occupancy, synthetic_family
+from warpbound.measure.board_profile import Summary, profile, summarise, verdict
 from warpbound.measure.case import SHARES, Found
-from warpbound.measure.proposal import Summary, profile, summarise, verdict
 from warpbound.measure.runner import Raw
-from warpbound.simulate.family import throughput
+from warpbound.simulate.synthetic_family import throughput
 
 Run = tuple[FakeGpu, Path, dict[str, Raw]]
 TRUTH = Truth()
@@ -219,8 +211,8 @@ def test_the_cusp_of_the_family(summary: Summary) -> None:
 
 def test_the_family_is_predicted(fake_run: Run, summary: Summary) -> None:
     """Volkov's refined model lacks what makes the cusp round; with adders that fill gradually all points agree."""
-    rows = documenting.family(list(fake_run[2]["synthetic_family"].records), summary)
-    errors = documenting.errors(rows)
+    rows = board_page.family(list(fake_run[2]["synthetic_family"].records), summary)
+    errors = board_page.errors(rows)
     assert len(rows) == len(synthetic_family.QUICK_WARPS) * len(synthetic_family.QUICK_ALPHAS)
     assert errors["gradual"][1] < 0.05
     assert errors["gradual"][0] < 0.015

@@ -8,7 +8,7 @@ import pytest
 from warpbound.analysis import work_of
 from warpbound.analysis.timing import launch_prediction
 from warpbound.machine import Gpu, gpu, override
-from warpbound.measure import judging
+from warpbound.measure import corpus_judgement
 from warpbound.measure.case import Record
 from warpbound.measure.corpus import predicting
 from warpbound.measure.corpus.predicting import Answer, Key, State, case_for, times
@@ -43,9 +43,9 @@ ROWS = [
 
 
 def test_errors_by_hand() -> None:
-    rows = judging.judged(ROWS, {"catalogue": BOARD}, silent, fixed)
+    rows = corpus_judgement.judged(ROWS, {"catalogue": BOARD}, silent, fixed)
     assert len(rows) == 5  # without the one at another clock
-    found = judging.score(rows, "catalogue")
+    found = corpus_judgement.score(rows, "catalogue")
     assert found is not None
     errors = [0.0, 0.6, 3 / 2.9 - 1, 0.25]
     assert found.launches == 4  # one was refused
@@ -53,12 +53,12 @@ def test_errors_by_hand() -> None:
     assert found.worst == pytest.approx(0.6)
     assert found.within == pytest.approx(2 / 4)
     assert found.regret == pytest.approx(2.5 / 2.0 - 1)  # pad0 is said to be the quickest, 1/1 is
-    assert judging.score(rows, "measured") is None
+    assert corpus_judgement.score(rows, "measured") is None
 
 
 def test_the_table_has_a_line_for_each() -> None:
-    rows = judging.judged(ROWS, {"catalogue": BOARD, "measured": BOARD}, silent, fixed)
-    lines = judging.table(rows, ("catalogue", "measured"))
+    rows = corpus_judgement.judged(ROWS, {"catalogue": BOARD, "measured": BOARD}, silent, fixed)
+    lines = corpus_judgement.table(rows, ("catalogue", "measured"))
     assert len(lines) == 2 + 5
     assert "4 launches, mean error 22.1 %" in lines[0]
     assert "regret of the tunings 25.0 %" in lines[0]
@@ -72,15 +72,15 @@ def test_what_one_launch_meets_costs_no_other(monkeypatch: pytest.MonkeyPatch) -
         raise NameError("name 'x' is not defined")
 
     monkeypatch.setattr(predicting, "case_for", faulty)
-    rows = judging.judged([ROWS[0], record("gone", "1/1", 1.0)], {"catalogue": BOARD}, silent)
+    rows = corpus_judgement.judged([ROWS[0], record("gone", "1/1", 1.0)], {"catalogue": BOARD}, silent)
     assert [row.refused for row in rows] == [{"catalogue": "NameError: name 'x' is not defined"}]
-    assert judging.table(rows, ("catalogue",))[0] == "catalogue: no launch could be predicted."
+    assert corpus_judgement.table(rows, ("catalogue",))[0] == "catalogue: no launch could be predicted."
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judging, "TELL_EVERY_S", 0.0)
+    monkeypatch.setattr(corpus_judgement, "TELL_EVERY_S", 0.0)
     told: list[str] = []
-    judging.judged(ROWS, {"catalogue": BOARD}, told.append, fixed)
+    corpus_judgement.judged(ROWS, {"catalogue": BOARD}, told.append, fixed)
     assert told[0].startswith("1 of 5 kernels and launches predicted, about ")
     assert told[-1].endswith(" 0 s left")
 
@@ -118,8 +118,8 @@ def test_what_is_remembered_changes_no_time() -> None:
 
 @pytest.mark.cuda
 def test_processes_answer_as_one_does() -> None:
-    rows = [r for r in ROWS if judging.key_of(r)[1] in ("1/1", "1/4") and r.stable]
+    rows = [r for r in ROWS if corpus_judgement.key_of(r)[1] in ("1/1", "1/4") and r.stable]
     boards = {"catalogue": BOARD}
-    found = judging.judged(rows, boards, silent)
-    alone = [times(judging.key_of(r), [judging.state_of(r)], boards)[0] for r in rows]
+    found = corpus_judgement.judged(rows, boards, silent)
+    alone = [times(corpus_judgement.key_of(r), [corpus_judgement.state_of(r)], boards)[0] for r in rows]
     assert [row.predicted for row in found] == alone

@@ -11,7 +11,7 @@ from fake_gpu import FACTS
 from warpbound import occupancy
 from warpbound.isa.limits import limits
 from warpbound.machine import gpu
-from warpbound.measure import building
+from warpbound.measure import cubin_build
 from warpbound.measure.case import Case, Step
 from warpbound.measure.device import Facts
 from warpbound.measure.suite import MECHANISMS
@@ -21,7 +21,7 @@ L2_MIB = {75: 4, 80: 40, 86: 6, 89: 96, 90: 50, 100: 126, 120: 96}
 USUAL = (75, 90, 120)
 PLANS = [
     pytest.param(arch, effort, marks=() if effort == "quick" or arch in USUAL else pytest.mark.full)
-    for arch in building.ARCHITECTURES for effort in ("quick", "full")
+    for arch in cubin_build.ARCHITECTURES for effort in ("quick", "full")
 ]  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def test_the_machine_takes_every_launch(mechanism: str, arch: int, effort: str) 
 
 @pytest.mark.cuda
 def test_the_machine_takes_every_launch_of_the_corpus() -> None:
-    code = building.compile_all(("corpus",), 90)
+    code = cubin_build.compile_all(("corpus",), 90)
     known: dict[str, dict[str, KernelFacts]] = {}
     for case in MECHANISMS["corpus"].cases(FACTS, "full"):
         image, name = code.of(case.run.kernel, "corpus")
@@ -87,7 +87,7 @@ def test_the_machine_takes_every_launch_of_the_corpus() -> None:
         assert taken(case.run, known[unit][name], 90) >= 1, case.key
 
 
-@pytest.mark.parametrize("arch", building.ARCHITECTURES)
+@pytest.mark.parametrize("arch", cubin_build.ARCHITECTURES)
 @pytest.mark.parametrize("blocks", range(1, 17))
 def test_shared_memory_holds_just_as_many_blocks(arch: int, blocks: int) -> None:
     here = facts(arch)

@@ -21,7 +21,7 @@ from warpbound.measure import (
     wgmma,
     x_model,
 )
-from warpbound.measure.building import ARCHITECTURES
+from warpbound.measure.cubin_build import ARCHITECTURES
 from warpbound.measure.instruction_mix.banks import conflicting
 from warpbound.measure.suite import MECHANISMS, ONE_ARCHITECTURE
 from warpbound.program.instruction import Instruction

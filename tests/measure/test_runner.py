@@ -16,7 +16,7 @@ from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
 from warpbound.headline.parameters import known
 from warpbound.machine import gpu
-from warpbound.measure import bench, building, command, corpus, runner, suite
+from warpbound.measure import case_timing, command, corpus, cubin_build, runner, suite
 from warpbound.measure.corpus.subjects import subjects
 from warpbound.measure.device import Geometry
 from warpbound.measure.runner import HOPELESS, DeviceLost, Order, Raw, load, read_folder, run, save
@@ -46,7 +46,7 @@ def test_a_run_goes_on_where_it_stopped(fake_run: Run, tmp_path: Path) -> None:
 
 
 def test_a_clock_that_falls_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     usual = TRUTH.clock
     device = FakeGpu(clock_of=lambda turn: usual * (0.8 if 10 <= turn < 13 else 1.0))
     (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
@@ -84,7 +84,7 @@ def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:
 
 def test_kernels_without_machine_code_cost_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two of the corpus that an older compiler cannot make, at the beginning."""
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     monkeypatch.setattr(corpus, "array", lambda fill: np.zeros(1, np.uint8))
     first = list(dict.fromkeys(case.run.kernel for case in suite.plan(("corpus",), FACTS, "quick")[0].cases))[:2]
     whole, told = cubins(), list[str]()
@@ -203,16 +203,16 @@ def test_measuring_through_the_command(tmp_path: Path) -> None:
     raws = command.measure(FakeGpu(), folder, Order(("launch",), "quick", tmp_path / "out"), lambda _: None)
     assert [raw.mechanism for raw in raws] == ["launch"]
     with pytest.raises(InputError, match="sm_75"):
-        building.read(folder, ("launch",), 75)
+        cubin_build.read(folder, ("launch",), 75)
 
 
 def test_variables_of_a_module_are_filled_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """The convolution's filter in constant memory gets what the emulator gives it."""
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device = FakeGpu()
-    one = bench.Bench(device, cubins(), EFFORTS["quick"])
+    one = case_timing.Bench(device, cubins(), EFFORTS["quick"])
     case = next(c for c in corpus.cases(FACTS, "quick") if c.axes["example"] == "convolution")
-    monkeypatch.setattr(bench.Bench, "_fill", lambda self, buffer, address: None)
+    monkeypatch.setattr(case_timing.Bench, "_fill", lambda self, buffer, address: None)
     one.once("corpus", case)
     weights = device.symbols["filter"].view(np.float32)
     assert weights.tolist() == contents(subjects()["convolution"].launch.constants[0], 0).tolist()
@@ -238,7 +238,7 @@ class Dying(FakeGpu):
 
 def test_a_run_goes_on_behind_a_case_that_killed_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Six cases do it: after as many runs everything else is there."""
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     order = Order(("launch", "shared_patterns"), "quick", tmp_path)
     for _ in range(6):
         with pytest.raises(DeviceLost, match="store_one") as lost:
@@ -253,7 +253,7 @@ def test_a_run_goes_on_behind_a_case_that_killed_the_device(tmp_path: Path, monk
 
 
 def test_a_mechanism_that_does_not_run_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device, told = Refusing(), list[str]()
     device.refused = ("store_1", "store_2", "store_4", "store_8", "store_16", *(f"load_{n}" for n in (1, 2, 4, 8, 16)))
     raws = run(device, cubins(), Order(("shared_patterns", "launch"), "quick", tmp_path), told.append)
@@ -263,7 +263,7 @@ def test_a_mechanism_that_does_not_run_costs_no_other(tmp_path: Path, monkeypatc
 
 
 def test_an_answer_nobody_foresaw_costs_one_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device, told = FakeGpu(), list[str]()
     whole, asked = device.elapsed, iter(range(10**9))
 
@@ -279,7 +279,7 @@ def test_an_answer_nobody_foresaw_costs_one_case(tmp_path: Path, monkeypatch: py
 
 
 def test_a_run_stops_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     looked = count(step=0.01)  # seconds by a clock that moves when it is looked at
     monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(looked)))
     told = list[str]()
@@ -293,7 +293,7 @@ def test_a_run_stops_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_machine_code_of_the_same_generation_serves(tmp_path: Path) -> None:
     command.build(tmp_path, ("launch",), (80, 90))
-    assert building.read(tmp_path, ("launch",), 87).code == building.read(tmp_path, ("launch",), 80).code
+    assert cubin_build.read(tmp_path, ("launch",), 87).code == cubin_build.read(tmp_path, ("launch",), 80).code
     for arch in (75, 100):
         with pytest.raises(InputError, match=f"sm_{arch}"):
-            building.read(tmp_path, ("launch",), arch)
+            cubin_build.read(tmp_path, ("launch",), arch)

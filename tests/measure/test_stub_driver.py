@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from warpbound.measure import building
+from warpbound.measure import cubin_build
 from warpbound.measure.case import chosen
 from warpbound.measure.runner import load
 
@@ -32,7 +32,7 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = Path(__file__).with_name("stub_driver.c")
     words = [compiler, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-Wno-unused", "-I", str(headers[0].parent)]
     subprocess.run([*words, "-o", str(folder / "libcuda.so.1"), str(source)], check=True)  # noqa: S603
-    building.write(folder / "code", ("launch", "mixes"), (90,))
+    cubin_build.write(folder / "code", ("launch", "mixes"), (90,))
     return folder
 
 
@@ -140,7 +140,7 @@ def test_what_does_not_fit_is_left_out_and_the_rest_is_measured(stub: Path, tmp_
 def test_an_interrupt_is_one_sentence_with_a_verdict_and_the_next_run_goes_on(stub: Path, tmp_path: Path) -> None:
     command = f"""import signal, threading, time
 from warpbound.cli import main
-from warpbound.measure.bench import Bench
+from warpbound.measure.case_timing import Bench
 whole = Bench.measure
 def pressed(self, mechanism, case):
     if case.axes["kernel"] == "small_scale": signal.raise_signal(signal.SIGINT)

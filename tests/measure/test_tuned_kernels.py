@@ -13,7 +13,7 @@ from warpbound.machine import gpu
 from warpbound.measure.corpus import tuned
 from warpbound.measure.corpus.subjects import launches, subjects, tunings
 from warpbound.program.cuda import Options, compile_cuda
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 pytestmark = pytest.mark.cuda
 

@@ -12,7 +12,7 @@ from fake_gpu import FACTS, FakeGpu, Truth, cubins
 from warpbound.errors import InputError, MissingTool
 from warpbound.headline.parameters import known
 from warpbound.machine import gpu
-from warpbound.measure import bench, building, command, quality, runner, stream, suite
+from warpbound.measure import case_timing, command, cubin_build, quality_gates, runner, stream, suite
 from warpbound.measure.device import Geometry
 from warpbound.measure.runner import Order, Raw, load, run, save
 
@@ -41,15 +41,16 @@ def test_another_gpus_folder_is_refused(fake_run: Run, tmp_path: Path, change: d
 
 def test_a_clock_that_stays_low_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every single case stands still; but the first third of them ran faster."""
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device = FakeGpu(clock_of=lambda turn: TRUTH.clock * (1.0 if turn < 16 else 0.75))
     raws = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
-    (line,) = quality.clocks(raws)
+    (line,) = quality_gates.clocks(raws)
     assert "16 of " in line
     assert "ran at other clocks than 1350 MHz (1350 to 1800)" in line
     assert line in command.conclude(raws, tmp_path, None)
     steady = FakeGpu(wobble=0.01)
-    assert quality.clocks(run(steady, cubins(), Order(("launch",), "quick", tmp_path / "b"), lambda _: None)) == []
+    raws = run(steady, cubins(), Order(("launch",), "quick", tmp_path / "b"), lambda _: None)
+    assert quality_gates.clocks(raws) == []
 
 
 def test_a_folder_that_cannot_be_written_is_said_before_anything_is_measured(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_saved(
 
 def test_what_finds_no_room_is_kept_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder takes nothing any more while a mechanism is measured; moved there, its file is gone on with."""
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     monkeypatch.setattr(runner.tempfile, "gettempdir", lambda: str(tmp_path))
     out, whole = tmp_path / "out", Path.write_text
 
@@ -107,7 +108,7 @@ def test_bindings_of_another_compiler_are_one_sentence(tmp_path: Path, monkeypat
     def missing(*args: object) -> None:
         raise AttributeError("module has no attribute 'nvrtcInstallBundledHeaders'")
 
-    monkeypatch.setattr(building, "compile_all", missing)
+    monkeypatch.setattr(cubin_build, "compile_all", missing)
     with pytest.raises(MissingTool, match="the compiler and its bindings do not agree") as said:
         command.measure(FakeGpu(), None, Order(("launch",), "quick", tmp_path), lambda _: None)
     assert "--cubins" in said.value.hint
@@ -166,7 +167,7 @@ def test_a_file_nobody_can_read_costs_one_mechanism(fake_run: Run, tmp_path: Pat
 
 
 def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device = FakeGpu()
     whole = device.launch
 
@@ -186,7 +187,7 @@ def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_nothing_at_all_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "WARM_UP_S", 0.0)
+    monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device = Refusing()
     device.refused = tuple(f"{kind}_{n}" for kind in ("load", "store") for n in (1, 2, 4, 8, 16))
     with pytest.raises(InputError, match="nothing could be measured"):
@@ -195,9 +196,9 @@ def test_nothing_at_all_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_what_held_the_gpu_back_is_said() -> None:
     fine = [{"throttle_reasons": 1.0, "processes": 1.0}, {}]
-    assert quality.alone(fine, FACTS) == []
+    assert quality_gates.alone(fine, FACTS) == []
     odd = [{"throttle_reasons": 4.0, "processes": 1.0}, {"throttle_reasons": 32.0, "processes": 3.0}]
-    said = quality.alone(odd, type(FACTS)(**{**vars(FACTS), "name": "NVIDIA H200 MIG 1g.18gb"}))
+    said = quality_gates.alone(odd, type(FACTS)(**{**vars(FACTS), "name": "NVIDIA H200 MIG 1g.18gb"}))
     assert "power limit, too hot" in said[0]
     assert "3 processes" in said[1]
     assert "MIG" in said[2]

@@ -12,10 +12,10 @@ from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
 from warpbound.memory import requests
 from warpbound.memory.address_registers import Threads
-from warpbound.memory.predicted import Access, predicted, threads_of
+from warpbound.memory.static_accesses import Access, predicted, threads_of
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
-from warpbound.workload.paths import loops, whole
+from warpbound.workload.static_paths import loops, whole
 
 ARCHITECTURES = (75, 80, 90, 120)
 SOURCE = r"""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.headline.doubts import OF_RULES
+from warpbound.headline.parameter_uncertainty import OF_RULES
 from warpbound.memory.banks import l1_wavefronts, tag_bank, wavefronts
 
 LANE = np.arange(32, dtype=np.uint64)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.memory.copies import DRIFT, TIMES, missed, spread_of, two_sides
+from warpbound.memory.l2_replication import DRIFT, TIMES, missed, spread_of, two_sides
 from warpbound.validate.knees import shape
 
 

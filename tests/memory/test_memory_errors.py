@@ -13,8 +13,8 @@ import warpbound
 from warpbound.emulate import trace
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.memory.hierarchy import Facts
-from warpbound.memory.records import Errors
 from warpbound.memory.traffic import How, traffic, traffic_with_errors
+from warpbound.memory.traffic_counts import Errors
 from warpbound.workload.dynamic import sample
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

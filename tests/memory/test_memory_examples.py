@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.emulate import record, trace
+from warpbound.emulate import trace, trace_recorder
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.traffic import How, traffic
 
@@ -113,7 +113,7 @@ def test_counts_of_accesses_that_are_not_kept(monkeypatch):
         return traffic(program, trace(program, launched, [0, 4, 5, 8]), board, How("cold"))
 
     whole = counted()
-    monkeypatch.setattr(record, "MOST_ACCESSES", 2500)
+    monkeypatch.setattr(trace_recorder, "MOST_ACCESSES", 2500)
     part = counted()
     for name in ("global_load_requests", "l1_sectors_load", "shared_wavefronts_load", "shared_wavefronts_store",
                  "l1_sectors_store"):  # fmt: skip

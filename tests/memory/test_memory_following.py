@@ -5,7 +5,7 @@ import pytest
 from test_memory_traffic import COPY, IN, LANE, MACHINE, OUT, copy, trace
 
 from warpbound.machine import gpu
-from warpbound.memory import answers
+from warpbound.memory import served_levels
 from warpbound.memory.hierarchy import facts, schedule
 from warpbound.memory.traffic import How, traffic
 
@@ -42,8 +42,8 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
 
     sample = trace(range(32), 64, 8, gather)
     whole = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
-    monkeypatch.setattr(answers, "SECTORS_FOLLOWED", 20_000)
-    monkeypatch.setattr(answers, "LINES_FOLLOWED", 256)
+    monkeypatch.setattr(served_levels, "SECTORS_FOLLOWED", 20_000)
+    monkeypatch.setattr(served_levels, "LINES_FOLLOWED", 256)
     part = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
     assert part.l1_sectors_load == whole.l1_sectors_load
     assert part.l2_sectors_written == whole.l2_sectors_written

@@ -9,10 +9,10 @@ import warpbound
 from warpbound.emulate import trace
 from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
-from warpbound.memory import hierarchy, lead
-from warpbound.memory.answers import step_and_age
+from warpbound.memory import hierarchy, warp_runahead
 from warpbound.memory.caches import Cache, estimate, exact, l1
-from warpbound.memory.spaces import spaces
+from warpbound.memory.sampled_accesses import spaces
+from warpbound.memory.served_levels import step_and_age
 
 WARPS, KIB = 8, 1024
 
@@ -24,12 +24,12 @@ def reading_again(bytes_, rounds, lines=2):
     line = ((ordinal % each) * WARPS + warp)[:, None] * lines + np.arange(lines)
 
     def ahead(leaders):
-        generation = lead.generations(np.zeros(WARPS, np.int64), np.arange(WARPS), leaders)[warp]
-        return np.repeat(ranks(lead.delayed(ordinal + 0.5, generation, each * rounds), warp), lines)
+        generation = warp_runahead.generations(np.zeros(WARPS, np.int64), np.arange(WARPS), leaders)[warp]
+        return np.repeat(ranks(warp_runahead.delayed(ordinal + 0.5, generation, each * rounds), warp), lines)
 
     sectors = line.reshape(-1) * 4
     in_step = np.repeat(ranks(ordinal + 0.5, warp), lines)
-    return lead.Loads(sectors, np.zeros(len(sectors), np.int64), in_step, ahead)
+    return warp_runahead.Loads(sectors, np.zeros(len(sectors), np.int64), in_step, ahead)
 
 
 def ranks(when, warp):
@@ -45,7 +45,7 @@ def missing(kB, board, l1_KiB, simulate=estimate):
     misses = []
     for rounds in (12, 24):
         loads = reading_again(kB * KIB, rounds)
-        found = lead.looked_up(loads, l1(l1_KiB * KIB), reach, simulate).hit
+        found = warp_runahead.looked_up(loads, l1(l1_KiB * KIB), reach, simulate).hit
         misses.append(np.count_nonzero(~found))
     return (misses[1] - misses[0]) / (len(loads.sector) / 2)
 
@@ -53,16 +53,16 @@ def missing(kB, board, l1_KiB, simulate=estimate):
 def test_generations_by_hand():
     # four warps of one SM, listed youngest first, and one alone on another
     together, by_age = np.array([0, 0, 0, 0, 5]), np.array([3, 2, 1, 0, 4])
-    assert lead.generations(together, by_age, 0.5).tolist() == [1, 1, 0, 0, 0]
-    assert lead.generations(together, by_age, 0.75).tolist() == [1, 0, 0, 0, 0]
-    assert lead.generations(together, by_age, 0.1).tolist() == [3, 2, 1, 0, 0]
+    assert warp_runahead.generations(together, by_age, 0.5).tolist() == [1, 1, 0, 0, 0]
+    assert warp_runahead.generations(together, by_age, 0.75).tolist() == [1, 0, 0, 0, 0]
+    assert warp_runahead.generations(together, by_age, 0.1).tolist() == [3, 2, 1, 0, 0]
 
 
 def test_a_generation_goes_slowly_until_the_one_before_is_through():
     # Of 9 accesses the first generation's last is at 9. Until then the second did 3, and is through at 9 + 6; until
     # then the third did 5, and is through at 15 + 4.
     when, generation = np.array([9.0, 3.0, 9.0, 5.0, 9.0]), np.array([0, 1, 1, 2, 2])
-    assert lead.delayed(when, generation, 9.0) == pytest.approx([9, 9, 15, 15, 19])
+    assert warp_runahead.delayed(when, generation, 9.0) == pytest.approx([9, 9, 15, 15, 19])
 
 
 def test_two_warps_by_hand():
@@ -72,15 +72,15 @@ def test_two_warps_by_hand():
     # hits from its third load on, B from its fourth: its second c comes after a, b and d.
     line = np.array([0, 1] * 3 + [2, 3] * 3)
     warp, ordinal = np.repeat([0, 1], 6), np.tile(np.arange(6), 2)
-    ahead = ranks(lead.delayed(ordinal + 0.5, warp, 6.0), warp)
-    loads = lead.Loads(line * 4, np.zeros(12, np.int64), ranks(ordinal + 0.5, warp), lambda _: ahead)
+    ahead = ranks(warp_runahead.delayed(ordinal + 0.5, warp, 6.0), warp)
+    loads = warp_runahead.Loads(line * 4, np.zeros(12, np.int64), ranks(ordinal + 0.5, warp), lambda _: ahead)
     cache = Cache(1, 3)
     for simulate in (estimate, exact):
-        assert not lead.looked_up(loads, cache, 1.0, simulate).hit.any()
-        found = lead.looked_up(loads, cache, 4 / 3, simulate).hit  # 4 lines in a cache of 3
+        assert not warp_runahead.looked_up(loads, cache, 1.0, simulate).hit.any()
+        found = warp_runahead.looked_up(loads, cache, 4 / 3, simulate).hit  # 4 lines in a cache of 3
         assert found[:6].tolist() == [False, False, True, True, True, True]
         assert found[6:].tolist() == [False, False, False, True, True, True]
-        assert not lead.looked_up(loads, cache, 1.2, simulate).hit.any()  # 4 ways are not reached: no lead begins
+        assert not warp_runahead.looked_up(loads, cache, 1.2, simulate).hit.any()  # 4 ways: no warp runs ahead
 
 
 # L2 reads over all reads, by counters: te42kyfo/gpu-benches @1c36d50, gpu-cache/v100.txt and a100_80.txt, and
@@ -114,7 +114,7 @@ def test_estimate_and_exact_agree():
 
 def test_an_eighth_of_the_lines_finds_the_leaders(monkeypatch):
     whole = [missing(kB, "v100-pcie", 128) for kB in (148, 172, 204)]
-    monkeypatch.setattr(lead, "MANY", 0)
+    monkeypatch.setattr(warp_runahead, "MANY", 0)
     assert [missing(kB, "v100-pcie", 128) for kB in (148, 172, 204)] == pytest.approx(whole, abs=0.01)
 
 
@@ -127,28 +127,28 @@ def by_warps(lines):
     ordinal = np.array([np.count_nonzero(warp[:k] == warp[k]) for k in range(len(warp))])
 
     def ahead(leaders):
-        generation = lead.generations(np.zeros(4, np.int64), np.arange(4), leaders)[warp]
-        return ranks(lead.delayed(ordinal + 0.5, generation, ordinal.max() + 1.0), warp)
+        generation = warp_runahead.generations(np.zeros(4, np.int64), np.arange(4), leaders)[warp]
+        return ranks(warp_runahead.delayed(ordinal + 0.5, generation, ordinal.max() + 1.0), warp)
 
-    return lead.Loads(line * 4, np.zeros(len(line), np.int64), np.arange(len(line)), ahead)
+    return warp_runahead.Loads(line * 4, np.zeros(len(line), np.int64), np.arange(len(line)), ahead)
 
 
 @given(LINES, st.integers(1, 8), st.floats(1.0, 3.0), st.sampled_from([estimate, exact]))
 def test_a_larger_cache_or_reach_never_loses_a_hit(lines, ways, reach, simulate):
     loads = by_warps(lines)
-    less = lead.looked_up(loads, Cache(1, ways), reach, simulate).hit
-    more = lead.looked_up(loads, Cache(1, ways + 1), reach, simulate).hit
-    further = lead.looked_up(loads, Cache(1, ways), reach + 1, simulate).hit
+    less = warp_runahead.looked_up(loads, Cache(1, ways), reach, simulate).hit
+    more = warp_runahead.looked_up(loads, Cache(1, ways + 1), reach, simulate).hit
+    further = warp_runahead.looked_up(loads, Cache(1, ways), reach + 1, simulate).hit
     assert min(np.count_nonzero(more), np.count_nonzero(further)) >= np.count_nonzero(less)
 
 
 @given(LINES, st.integers(1, 8))
 def test_a_lead_only_adds_and_needs_a_reach(lines, ways):
     loads, cache = by_warps(lines), Cache(1, ways)
-    in_step = lead.looked_up(loads, cache, 1.0, estimate).hit
-    assert not (in_step & ~lead.looked_up(loads, cache, 2.0, estimate).hit).any()
-    held = lead.Loads(loads.sector, loads.sm, loads.rank, None)
-    assert np.array_equal(lead.looked_up(held, cache, 2.0, estimate).hit, in_step)
+    in_step = warp_runahead.looked_up(loads, cache, 1.0, estimate).hit
+    assert not (in_step & ~warp_runahead.looked_up(loads, cache, 2.0, estimate).hit).any()
+    held = warp_runahead.Loads(loads.sector, loads.sm, loads.rank, None)
+    assert np.array_equal(warp_runahead.looked_up(held, cache, 2.0, estimate).hit, in_step)
 
 
 KERNELS = """

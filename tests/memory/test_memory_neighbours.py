@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpbound.memory.block_neighbours import corner, extents, having, neighbours, patch, strides
 from warpbound.memory.footprint import Sampled, footprint
-from warpbound.memory.neighbours import corner, extents, having, neighbours, patch, strides
 from warpbound.workload.dynamic import sample
 
 GRIDS = st.tuples(st.integers(1, 7), st.integers(1, 6), st.integers(1, 5))

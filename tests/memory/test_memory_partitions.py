@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from warpbound.memory.partitions import concurrent_spread, partition, spread
+from warpbound.memory.dram_partitions import concurrent_spread, partition, spread
 
 LANE = np.arange(32, dtype=np.uint64)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from warpbound import compile, gpu, launch
-from warpbound.analysis.cache_choices import ENDLESS
+from warpbound.analysis.cache_whatifs import ENDLESS
 from warpbound.analysis.case import DEFAULT, case_of
 from warpbound.analysis.sampled import facts, followed, how_of
 from warpbound.memory.traffic import traffic

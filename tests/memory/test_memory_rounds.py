@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.memory.rounds import READ_STAYS, UNEVEN, found
+from warpbound.memory.l2_cyclic_reuse import READ_STAYS, UNEVEN, found
 
 SHARES = st.floats(0.0, 1.0)
 # Queued launches that read and write as much, in blocks of 512 threads: MB of both arrays, us; from the file that

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpbound.memory.caches import READ, SIMULATIONS, Stream, _sectors_of_stays, estimate, l2
-from warpbound.memory.sides import LINE_B, Asked, looked_up, side_of
+from warpbound.memory.l2_partitions import LINE_B, Asked, looked_up, side_of
 
 
 def lru_misses(sectors, ways):

@@ -27,8 +27,8 @@ new MutationObserver(() => {
 def address() -> Iterator[str]:
     """Of one server for all tests of a process."""
     pytest.importorskip("dash")
-    from warpbound.page.analysts import Analysts
-    from warpbound.page.serving import server
+    from warpbound.page.server import server
+    from warpbound.page.worker_pool import Analysts
 
     analysts = Analysts(seconds=PATIENCE_MS / 1000)
     listening = server(0, analysts)

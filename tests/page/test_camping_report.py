@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("dash")
 from warpbound.camping.prediction import COUNTERS
-from warpbound.page.analysts import Analysts
-from warpbound.page.desk import Desk
+from warpbound.page.analysis_service import Desk
+from warpbound.page.export import as_report, lacking
 from warpbound.page.state import State, Texts
-from warpbound.page.taking import as_report, lacking
+from warpbound.page.worker_pool import Analysts
 from warpbound.report import html
 from warpbound.report.camping import band_text
 from warpbound.report.html.tables import as_html

@@ -15,15 +15,15 @@ from warpbound.adapt.answers import inputs_of
 from warpbound.analysis.case import Settings, case_of
 from warpbound.errors import WarpboundError
 from warpbound.isa.limits import MEANINGS, settable
-from warpbound.page import taking
-from warpbound.page.analysts import Analysts
-from warpbound.page.desk import Desk
-from warpbound.page.launching import launch_controls
-from warpbound.page.numbers import sections, told
-from warpbound.page.prediction import quick_seconds
+from warpbound.page import export
+from warpbound.page.analysis_service import Desk
+from warpbound.page.launch_sliders import launch_controls
+from warpbound.page.quick_prediction import quick_seconds
+from warpbound.page.slider_table import sections, told
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import Subject
 from warpbound.page.views import VIEWS, drawn
+from warpbound.page.worker_pool import Analysts
 from warpbound.report.document import schema
 from warpbound.residency import occupancy
 
@@ -184,7 +184,7 @@ def test_tables_and_exports_follow_the_kernels_numbers(desk: Desk) -> None:
     read = own.launched.work.memory.dram_bytes_read
     asked = state(work__memory__dram_bytes_read=4 * read)
     found = desk.exactly(asked)
-    taken = json.loads(taking.as_file(found, asked))["results"][0]
+    taken = json.loads(export.as_file(found, asked))["results"][0]
     assert taken["time_s"] == pytest.approx(quick_seconds(desk.quickly(asked)))
     assert taken["time_s"] > 2 * entry(own)["time_s"]
     assert taken["memory"]["dram_bytes_read"] == pytest.approx(4 * entry(own)["memory"]["dram_bytes_read"])
@@ -195,11 +195,11 @@ def test_tables_and_exports_follow_the_kernels_numbers(desk: Desk) -> None:
                     "value": 4 * read, "own": read}  # fmt: skip
     said = f"set by hand: Read from DRAM {4 * read:.6g} B per warp ({read:.6g})"
     assert said in taken["confidence"]["assumed"]
-    jsonschema.Draft202012Validator(schema("analyze")).validate(json.loads(taking.as_file(found, asked)))
-    report = taking.as_report(found, asked)
+    jsonschema.Draft202012Validator(schema("analyze")).validate(json.loads(export.as_file(found, asked)))
+    report = export.as_report(found, asked)
     assert said in report
     assert "Set by hand: Read from DRAM" in report
-    assert taking.described(found).endswith(f"Set by hand: Read from DRAM {4 * read:.6g} B per warp ({read:.6g}).")
+    assert export.described(found).endswith(f"Set by hand: Read from DRAM {4 * read:.6g} B per warp ({read:.6g}).")
 
 
 def test_waits_pipes_and_warps_set_by_hand(desk: Desk) -> None:

@@ -12,7 +12,7 @@ import warpbound
 from warpbound import kernel_launch, machine
 from warpbound.camping.benchmarks import simulated
 from warpbound.camping.prediction import Measured, predicted
-from warpbound.report.words import seconds
+from warpbound.report.formatting import seconds
 from warpbound.residency import occupancy
 
 pytestmark = [pytest.mark.browser, pytest.mark.cuda]

@@ -11,14 +11,14 @@ from test_every_number import EXAMPLES, MATMUL, desk, entry, state
 
 import warpbound
 from warpbound import machine
-from warpbound.analysis.written import predicted as predicted_by_file
+from warpbound.analysis.workload_prediction import predicted as predicted_by_file
 from warpbound.camping.benchmarks import simulated
-from warpbound.camping.kernels import executed
+from warpbound.camping.kernel_counters import executed
 from warpbound.camping.prediction import Measured, predicted
 from warpbound.errors import WarpboundError
-from warpbound.page import taking
-from warpbound.page.desk import Desk, _benchmarking
-from warpbound.page.numbers import sections
+from warpbound.page import export
+from warpbound.page.analysis_service import Desk, _benchmarking
+from warpbound.page.slider_table import sections
 from warpbound.page.state import State
 from warpbound.page.views import drawn
 from warpbound.workload.files import read
@@ -39,7 +39,7 @@ def test_the_camping_band_of_a_moved_board_is_campprofs(desk: Desk) -> None:
         machine.gpu("gtx280"), {"memory_partitions": 4.0, "sm_count": 6.0, "max_warps_per_sm": 8.0}
     )
     expected = predicted(Measured({"gld_64": 1e6, "gst_64": 1e6}, 1024, 256, 8), board, simulated(board))
-    taken = json.loads(taking.as_file(found, asked))
+    taken = json.loads(export.as_file(found, asked))
     assert taken["best_s"] == pytest.approx(expected["best_s"])
     assert taken["worst_s"] == pytest.approx(expected["worst_s"])
     assert [one["key"] for one in taken["set_by_hand"]] == sorted(key.replace("__", ".") for key in values)
@@ -74,7 +74,7 @@ def test_a_kernel_camps_on_the_partitions_as_set(desk: Desk) -> None:
 
 
 def test_without_numba_the_way_out_is_said(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("warpbound.page.desk.COMPILED", False)
+    monkeypatch.setattr("warpbound.page.analysis_service.COMPILED", False)
     with pytest.raises(WarpboundError, match=r"without Numba.*warpbound\[simulate\]"):
         desk.exactly(state("bare", "camping", old__memory_partitions=6.0))
 

@@ -7,13 +7,13 @@ import pytest
 
 from warpbound import machine
 from warpbound.board_parameters import CARRIED, NOT_ASKED_FOR, ONE_IF_ABSENT, PARAMETERS, STAND_INS, UNITS
+from warpbound.headline.parameter_fallbacks import stand_ins
 from warpbound.headline.parameters import FITTED, Parameters, known
-from warpbound.headline.stand_ins import stand_ins
 from warpbound.isa.latency_classes import NUMBERS, stated
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.memory.hierarchy import facts
-from warpbound.page.controls import of_gpu, of_set_gpu
+from warpbound.page.sliders import of_gpu, of_set_gpu
 from warpbound.workload import Memory
 from warpbound.workload.files.lanes import OWN_WIDTH, alu_latency, issue_rate, pipe_cycles, stretch
 

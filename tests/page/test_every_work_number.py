@@ -8,15 +8,15 @@ import pytest
 
 from warpbound.adapt.answers import Launched
 from warpbound.machine import Gpu, gpu
-from warpbound.page.analysts import Analysts
-from warpbound.page.controls import of_gpu, of_limits
-from warpbound.page.desk import Desk
-from warpbound.page.estimates import SCHEDULED
-from warpbound.page.imagined import GIVEN, MOVED, imagined_launched, work_controls
-from warpbound.page.numbers import sections
-from warpbound.page.sources import papers
+from warpbound.page.analysis_service import Desk
+from warpbound.page.kernel_sources import papers
+from warpbound.page.slider_estimates import SCHEDULED
+from warpbound.page.slider_table import sections
+from warpbound.page.sliders import of_gpu, of_limits
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import Subject
+from warpbound.page.work_overrides import GIVEN, MOVED, imagined_launched, work_controls
+from warpbound.page.worker_pool import Analysts
 from warpbound.workload import Memory, Workload
 
 OF_THE_CODE = "names and places of the code"

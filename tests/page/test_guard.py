@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from warpbound.page.guard import FAILED, LARGEST_REQUEST_B, refusal
+from warpbound.page.access_guard import FAILED, LARGEST_REQUEST_B, refusal
 
 OWN = "127.0.0.1:8050"
 
@@ -36,8 +36,8 @@ def test_fetched_from_elsewhere(site: str) -> None:
 @pytest.fixture(scope="module")
 def client() -> Any:
     pytest.importorskip("dash")
-    from warpbound.page.analysts import Analysts
     from warpbound.page.app import application
+    from warpbound.page.worker_pool import Analysts
 
     return application(8050, Analysts()).server.test_client()
 

@@ -14,9 +14,9 @@ import warpbound
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page.pasted_source import LARGEST
 from warpbound.page.views import VIEWS
-from warpbound.page.views.hiding import BARE_MIX
+from warpbound.page.views.latency_hiding import BARE_MIX
 from warpbound.report.figures.theme import DARK, LIGHT
-from warpbound.report.words import seconds
+from warpbound.report.formatting import seconds
 
 pytestmark = [pytest.mark.browser, pytest.mark.cuda]
 ROOT = Path(__file__).parents[2]

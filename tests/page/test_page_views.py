@@ -11,27 +11,27 @@ import pytest
 from warpbound import compile, launch, machine
 from warpbound.adapt.answers import inputs_of
 from warpbound.errors import InputError
-from warpbound.headline.stand_ins import stand_ins
+from warpbound.headline.parameter_fallbacks import stand_ins
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
-from warpbound.page import sources
-from warpbound.page.analysts import Analysts
-from warpbound.page.controls import of_gpu, of_set_gpu
-from warpbound.page.desk import Desk
-from warpbound.page.estimates import with_kernel
-from warpbound.page.imagined import work_controls
-from warpbound.page.live import Asked, Paper, answer
-from warpbound.page.numbers import sections
-from warpbound.page.prediction import quick_curve, quick_seconds
+from warpbound.page import kernel_sources
+from warpbound.page.analysis_service import Desk
+from warpbound.page.quick_prediction import quick_curve, quick_seconds
+from warpbound.page.slider_estimates import with_kernel
+from warpbound.page.slider_table import sections
+from warpbound.page.slider_updates import Asked, Paper, answer
+from warpbound.page.sliders import of_gpu, of_set_gpu
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import ARGUMENTS
 from warpbound.page.views import VIEWS, drawn, second
 from warpbound.page.views.camping import camping_controls
-from warpbound.page.views.hiding import BARE_MIX
+from warpbound.page.views.latency_hiding import BARE_MIX
+from warpbound.page.work_overrides import work_controls
+from warpbound.page.worker_pool import Analysts
 from warpbound.report import figures
 from warpbound.report.figures.picture import Curve, Picture, Points
+from warpbound.report.formatting import RESOURCE_WORDS
 from warpbound.report.html.illustrations import beside
-from warpbound.report.words import RESOURCE_WORDS
 from warpbound.residency import occupancy
 
 pytestmark = pytest.mark.cuda
@@ -173,12 +173,12 @@ def test_large_rates_have_one_prefix(desk: Desk) -> None:
 
 def test_the_camping_band_is_that_of_the_kernel_itself(desk: Desk) -> None:
     """As `campprof predict KERNEL.cu --launch` has it, application line included; sliders then change it."""
-    from warpbound.camping.kernels import executed
+    from warpbound.camping.kernel_counters import executed
     from warpbound.camping.prediction import Measured, benchmarks_of, predicted
 
     board = machine.gpu("gtx280")
-    program = compile(sources.example_file("transpose_naive"), "t4")
-    ran = executed(program, launch(sources.example_file("transpose_naive").with_suffix(".toml")), board)
+    program = compile(kernel_sources.example_file("transpose_naive"), "t4")
+    ran = executed(program, launch(kernel_sources.example_file("transpose_naive").with_suffix(".toml")), board)
     own = Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time)
     expected = predicted(own, board, benchmarks_of(board))
     state = State(source="example:transpose_naive", view="camping")
@@ -297,5 +297,5 @@ def test_what_follows_from_a_number_that_is_set_stands_where_the_board_has_it() 
 
 
 def test_the_lists_hold_what_is_shipped() -> None:
-    assert {"saxpy", "matmul_tiled"} <= set(sources.examples())
-    assert len(sources.papers()) > 50
+    assert {"saxpy", "matmul_tiled"} <= set(kernel_sources.examples())
+    assert len(kernel_sources.papers()) > 50

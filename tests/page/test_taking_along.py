@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from warpbound.page.export import NOTHING
 from warpbound.page.layout import EXPORTS, NOT_YET
-from warpbound.page.taking import NOTHING
 
 pytestmark = pytest.mark.browser
 Open = Callable[..., Any]

@@ -11,9 +11,9 @@ import pytest
 
 import warpbound
 from warpbound.errors import InputError
-from warpbound.page.analysts import Analysts
-from warpbound.page.questions import Question
 from warpbound.page.worker import foreign
+from warpbound.page.worker_messages import Question
+from warpbound.page.worker_pool import Analysts
 from warpbound.program.nvrtc import header_folders
 
 pytestmark = pytest.mark.cuda

@@ -10,7 +10,7 @@ from warpbound import launch
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options, compile_cuda, with_instance
 from warpbound.program.kernel import Program
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.cu")))

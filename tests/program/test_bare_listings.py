@@ -13,7 +13,7 @@ from warpbound.machine import gpu
 from warpbound.program.cuda import Options
 from warpbound.program.instruction import Control
 from warpbound.program.kernel import Program
-from warpbound.program.reading import Source, programs
+from warpbound.program.source_files import Source, programs
 
 LISTINGS = 1000
 LABELS = """// the inner loop, unrolled by nothing

@@ -13,7 +13,7 @@ from warpbound.machine import gpu
 from warpbound.program import cache, nvdisasm, nvrtc
 from warpbound.program.cuda import Options
 from warpbound.program.headers import reachable
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 pytestmark = pytest.mark.cuda
 

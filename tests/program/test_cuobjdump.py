@@ -31,8 +31,8 @@ from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvdisasm import disassemble
-from warpbound.program.reading import Source, programs
-from warpbound.program.sass import read_listing
+from warpbound.program.nvdisasm_listing import read_listing
+from warpbound.program.source_files import Source, programs
 
 pytestmark = pytest.mark.cuda
 

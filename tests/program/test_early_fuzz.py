@@ -12,7 +12,7 @@ from warpbound import WarpboundError, analyze
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options
 from warpbound.program.ptx_counts import count_ptx
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 LISTINGS = Path(__file__).parents[2] / "examples" / "listings"
 BOARDS = ("8800gtx", "gtx280", "gtx480", "gtx680", "k40", "gtx980")  # for none of them is there a compiler

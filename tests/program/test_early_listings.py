@@ -10,11 +10,11 @@ from warpbound import InputError
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options
-from warpbound.program.early import plain
 from warpbound.program.instruction import Control
+from warpbound.program.instruction_encoding import follows, instruction_bytes
 from warpbound.program.kernel import Program
-from warpbound.program.layout import follows, instruction_bytes
-from warpbound.program.reading import programs
+from warpbound.program.pre_volta_sass import plain
+from warpbound.program.source_files import programs
 from warpbound.schedule import schedule
 
 HERE = Path(__file__).parent

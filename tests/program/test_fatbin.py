@@ -13,7 +13,7 @@ from warpbound.program import nvjitlink
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.fatbin import containers
 from warpbound.program.kernel import Program
-from warpbound.program.reading import Source, programs
+from warpbound.program.source_files import Source, programs
 
 pytestmark = pytest.mark.cuda
 linked = pytest.mark.skipif(not nvjitlink.version(), reason="nvJitLink is not installed (the extra ptx)")
@@ -112,7 +112,7 @@ def test_every_unit_of_a_program_and_the_one_that_holds_a_kernel(monkeypatch: py
         read.append(raw)
         return ()
 
-    monkeypatch.setattr("warpbound.program.embedded.from_cubin", noted)
+    monkeypatch.setattr("warpbound.program.embedded_code.from_cubin", noted)
     with pytest.raises(InputError):
         kernels(program, "sm_90", "other")
     assert len(read) == 1
@@ -159,9 +159,9 @@ def test_what_cannot_be_answered(raw: bytes, said: str) -> None:
 
 def test_damage_is_refused_in_our_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Containers and images; what follows them is damaged elsewhere."""
-    monkeypatch.setattr("warpbound.program.embedded.from_cubin", lambda *_: ())
-    monkeypatch.setattr("warpbound.program.embedded.from_ptx", lambda *_: ())
-    monkeypatch.setattr("warpbound.program.embedded.nvjitlink.version", lambda: "")
+    monkeypatch.setattr("warpbound.program.embedded_code.from_cubin", lambda *_: ())
+    monkeypatch.setattr("warpbound.program.embedded_code.from_ptx", lambda *_: ())
+    monkeypatch.setattr("warpbound.program.embedded_code.nvjitlink.version", lambda: "")
     source = random.Random(8)
     files = [ZSTD_FAT.read_bytes(), LZ4_FAT.read_bytes(), UNLINKED.read_bytes(), host_program(ZSTD_FAT.read_bytes())]
     for _ in range(FILES):

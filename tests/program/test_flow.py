@@ -7,10 +7,10 @@ from compiled_examples import ARCHITECTURES, EXAMPLES, build
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpbound.program.flow import Flow, dominates, flow
+from warpbound.program.control_flow import Flow, dominates, flow
 from warpbound.program.instruction import Instruction
+from warpbound.program.nvdisasm_listing import read_listing
 from warpbound.program.operands import split_instruction
-from warpbound.program.sass import read_listing
 
 # ---------------------------------------------------------------- definitions, as slow as they are plain
 

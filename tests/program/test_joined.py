@@ -8,10 +8,10 @@ import pytest
 from warpbound import machine
 from warpbound.errors import InputError
 from warpbound.program import nvdisasm
+from warpbound.program.cubin_merge import is_of, joined, listings
 from warpbound.program.cuda import Options, compile_cuda
-from warpbound.program.joined import is_of, joined, listings
 from warpbound.program.machine_code import from_cubin
-from warpbound.program.reading import compile_program, variants
+from warpbound.program.source_files import compile_program, variants
 
 pytestmark = pytest.mark.cuda
 

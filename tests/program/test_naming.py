@@ -4,8 +4,8 @@ import pytest
 
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options, compile_cuda
-from warpbound.program.naming import bare, plain_name, title_of
-from warpbound.program.reading import programs
+from warpbound.program.kernel_names import bare, plain_name, title_of
+from warpbound.program.source_files import programs
 
 
 @pytest.mark.parametrize(

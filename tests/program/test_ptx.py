@@ -13,7 +13,7 @@ from warpbound.machine import gpu
 from warpbound.program import nvjitlink
 from warpbound.program.cuda import Options
 from warpbound.program.kernel import Program
-from warpbound.program.reading import Source, programs
+from warpbound.program.source_files import Source, programs
 
 pytestmark = pytest.mark.cuda
 linked = pytest.mark.skipif(not nvjitlink.version(), reason="nvJitLink is not installed (the extra ptx)")

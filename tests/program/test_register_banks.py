@@ -11,7 +11,7 @@ from warpbound.machine import gpu
 from warpbound.program.instruction import Instruction
 from warpbound.program.operands import split_instruction
 from warpbound.program.register_banks import bank_reads
-from warpbound.workload.counting import count, facts_of
+from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.records import Memory, Workload
 
 

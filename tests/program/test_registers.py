@@ -9,13 +9,13 @@ from compiled_examples import ARCHITECTURES, EXAMPLES, build
 
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import gpu
-from warpbound.program.early import plain
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.operands import split_instruction
+from warpbound.program.pre_volta_sass import plain
 from warpbound.program.registers import reads, writes
 from warpbound.schedule import schedule
-from warpbound.workload.paths import whole
+from warpbound.workload.static_paths import whole
 
 
 def instruction(text: str) -> Instruction:

@@ -13,10 +13,10 @@ from warpbound.machine import gpu
 from warpbound.program import nvrtc
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.host_code import take_apart
+from warpbound.program.instruction_encoding import parameter_base
 from warpbound.program.kernel import Program
-from warpbound.program.layout import parameter_base
 from warpbound.program.nvdisasm import disassemble
-from warpbound.program.reading import programs
+from warpbound.program.source_files import programs
 
 pytestmark = pytest.mark.cuda
 

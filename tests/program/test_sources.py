@@ -10,7 +10,7 @@ from warpbound import InputError
 from warpbound.machine import gpu
 from warpbound.program import Program
 from warpbound.program.cuda import Options
-from warpbound.program.reading import Source, programs
+from warpbound.program.source_files import Source, programs
 
 pytestmark = pytest.mark.cuda
 

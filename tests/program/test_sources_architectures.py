@@ -8,7 +8,7 @@ from test_sources import kernels
 from warpbound import InputError
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options
-from warpbound.program.reading import plain_name, programs
+from warpbound.program.source_files import plain_name, programs
 
 pytestmark = pytest.mark.cuda
 

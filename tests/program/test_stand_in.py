@@ -6,7 +6,7 @@ import pytest
 
 import warpbound
 from warpbound.program.cuda import Options
-from warpbound.program.reading import variants
+from warpbound.program.source_files import variants
 
 PRODUCTS = Path(warpbound.__file__).parent / "validate" / "corpora" / "products" / "kernels.cu"
 SMALL = 'extern "C" __global__ void small(float *x) { x[threadIdx.x] += 1.0f; }'

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from warpbound import CommandError, InputError, analyze, compile, launch, rank
-from warpbound.analysis.tunings import Shape, number, parts, tunings
+from warpbound.analysis.sweeps.tunings import Shape, number, parts, tunings
 from warpbound.cli import main
 from warpbound.report.document import schema
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from warpbound import Launch, launch, rank
-from warpbound.analysis.tunings import Shape, Tuning, tunings
+from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.measure.corpus.tuned import FOLDER
 from warpbound.report.ranking import name
 

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import warpbound
-from warpbound.camping.kernels import Executed, executed
+from warpbound.camping.kernel_counters import Executed, executed
 from warpbound.cli import main
 from warpbound.report import figures
 from warpbound.report.figures.picture import Bars, Boxes, numbers

@@ -6,9 +6,9 @@ import pytest
 from warpbound.report import figures
 from warpbound.report.figures.picture import Band, Boxes, Curve, Points
 from warpbound.report.figures.simulated import LARGEST_RATIO, SMALLEST_RATIO
-from warpbound.simulate import views
-from warpbound.simulate.running import run
+from warpbound.simulate import timelines
 from warpbound.simulate.scenarios import SCENARIOS
+from warpbound.simulate.warp_simulation import run
 
 EVALUATED = {
     "machine": "Kepler", "alpha": [0.0, 1.0, 8.0],
@@ -19,16 +19,16 @@ EVALUATED = {
 
 
 def spans(name: str) -> list[tuple[int, float, float, str]]:
-    x = views.logged(SCENARIOS[name]().experiment)
+    x = timelines.logged(SCENARIOS[name]().experiment)
     done = run(x)
-    return list(views.spans(x, done, done.cycles))
+    return list(timelines.spans(x, done, done.cycles))
 
 
 @pytest.mark.parametrize("name", ["hong_kim_2009:fig-5b", "hong_kim_2009:fig-11b", "volkov_2016:listing-3.3"])
 def test_spans_follow_each_other_from_the_start_of_a_warp_to_its_end(name: str) -> None:
-    x = views.logged(SCENARIOS[name]().experiment)
+    x = timelines.logged(SCENARIOS[name]().experiment)
     done = run(x)
-    found = list(views.spans(x, done, done.cycles))
+    found = list(timelines.spans(x, done, done.cycles))
     for warp in {span[0] for span in found}:
         own = sorted(span[1:3] for span in found if span[0] == warp)
         assert own[0][0] == done.started[warp]
@@ -37,12 +37,12 @@ def test_spans_follow_each_other_from_the_start_of_a_warp_to_its_end(name: str) 
 
 
 def test_spans_are_those_of_the_timeline_in_text() -> None:
-    x = views.logged(SCENARIOS["hong_kim_2009:fig-5b"]().experiment)
+    x = timelines.logged(SCENARIOS["hong_kim_2009:fig-5b"]().experiment)
     done = run(x)
-    lines = [line for line in views.timeline(x, done, 66) if line.startswith("warp")]
+    lines = [line for line in timelines.timeline(x, done, 66) if line.startswith("warp")]
     drawn = ["".join(mark * round(end - begin) for mark, begin, end in sorted(
-        ((next(m for m, words in views.WORDS.items() if words == kind), begin, end)
-         for warp, begin, end, kind in views.spans(x, done, done.cycles) if warp == number),
+        ((next(m for m, words in timelines.WORDS.items() if words == kind), begin, end)
+         for warp, begin, end, kind in timelines.spans(x, done, done.cycles) if warp == number),
         key=lambda span: span[1],
     )) for number in range(4)]  # fmt: skip
     assert [line.split("|")[1] for line in lines] == drawn
@@ -55,11 +55,11 @@ def test_one_warp_of_the_simple_loop_waits_for_memory_as_long_as_the_notes_say()
 
 
 def test_a_timeline_stops_where_it_is_told() -> None:
-    x = views.logged(SCENARIOS["volkov_2016:fig-4.7-tiled"]().experiment)
+    x = timelines.logged(SCENARIOS["volkov_2016:fig-4.7-tiled"]().experiment)
     done = run(x)
-    cut = list(views.spans(x, done, 25.0))
+    cut = list(timelines.spans(x, done, 25.0))
     assert max(end for _, _, end, _ in cut) == 25.0
-    assert {kind for *_, kind in cut} <= set(views.WORDS.values())
+    assert {kind for *_, kind in cut} <= set(timelines.WORDS.values())
 
 
 def test_warps_in_time_have_one_colour_for_each_kind() -> None:

@@ -12,10 +12,10 @@ import warpbound
 from warpbound.analysis import Settings
 from warpbound.report import figures, html
 from warpbound.report.figures.picture import Arrows, Boxes, Curve, numbers
+from warpbound.report.formatting import RESOURCE_WORDS
 from warpbound.report.html.contents import WORDS
 from warpbound.report.html.illustrations import WAITED, beside
 from warpbound.report.verdict import verdict
-from warpbound.report.words import RESOURCE_WORDS
 
 ROOT = Path(__file__).parents[2]
 NESTED = """

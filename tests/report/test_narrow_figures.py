@@ -22,7 +22,7 @@ def test_a_report_carries_both_and_a_wide_screen_shows_the_usual() -> None:
 
 def test_the_page_sends_what_the_screen_shows() -> None:
     pytest.importorskip("dash")
-    from warpbound.page.live import NARROW_PX, Paper, drawing
+    from warpbound.page.slider_updates import NARROW_PX, Paper, drawing
 
     graph = figures.x_graph(CACHED)
     wide, narrow = (drawing(graph, Paper("light", width)) for width in (NARROW_PX, NARROW_PX - 1))

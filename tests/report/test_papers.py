@@ -4,7 +4,7 @@ import pytest
 from rich.console import Console
 
 from warpbound import models
-from warpbound.report.papers import about, overview
+from warpbound.report.model_descriptions import about, overview
 
 
 def printed(renderable: object) -> str:

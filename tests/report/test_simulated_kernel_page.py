@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import warpbound
 from warpbound.analysis.case import DEFAULT
-from warpbound.analysis.simulated import PICTURED, SHOWN, simulated
+from warpbound.analysis.sm_simulation import PICTURED, SHOWN, simulated
 from warpbound.cli import main
 from warpbound.report import html
 from warpbound.report.figures.picture import Boxes, Curve, Picture, Points, numbers

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from warpbound.report.table import side_by_side
+from warpbound.report.side_by_side import side_by_side
 
 
 def entry(kernel: str, file: str, gpu: str, registers: int) -> dict[str, Any]:

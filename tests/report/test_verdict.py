@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from warpbound.report.details import stalls
+from warpbound.report.detail_tables import stalls
 from warpbound.report.verdict import verdict
 
 DRAM = {"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}
@@ -74,7 +74,7 @@ def test_stall_reasons_are_explained(reason: str, meaning: str) -> None:
 
 
 def test_every_reason_that_the_prediction_names_is_explained() -> None:
-    from warpbound.headline.stalls import REASONS
-    from warpbound.report.words import STALL_WORDS
+    from warpbound.headline.stall_reasons import REASONS
+    from warpbound.report.formatting import STALL_WORDS
 
     assert set(REASONS) == set(STALL_WORDS)

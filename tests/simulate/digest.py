@@ -4,11 +4,11 @@ import hashlib
 import json
 import sys
 
-from warpbound.simulate.compiled import COMPILED
-from warpbound.simulate.family import Setting, experiment
-from warpbound.simulate.running import run_logged
+from warpbound.simulate.numba_jit import COMPILED
 from warpbound.simulate.scenarios import hong_kim_2009, interval_analysis, volkov_2016
-from warpbound.simulate.views import summary
+from warpbound.simulate.synthetic_family import Setting, experiment
+from warpbound.simulate.timelines import summary
+from warpbound.simulate.warp_simulation import run_logged
 
 
 class Small:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpbound.reproduce.synthetic.evaluation import Evaluation, entry, evaluate, intensities, subjects
-from warpbound.simulate.compiled import COMPILED
+from warpbound.simulate.numba_jit import COMPILED
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="too many events without Numba")
 THESIS = ("G80", "GT200", "Fermi", "Kepler", "Maxwell")

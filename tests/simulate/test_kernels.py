@@ -9,12 +9,12 @@ import pytest
 
 import warpbound
 from warpbound.analysis.case import DEFAULT, case_of
-from warpbound.analysis.simulated import all_from, executed, simulated
+from warpbound.analysis.sm_simulation import all_from, executed, simulated
 from warpbound.latency import waits
 from warpbound.machine import gpu, override
 from warpbound.schedule import schedule
 from warpbound.simulate.kernel import Kernel, Place, experiment
-from warpbound.simulate.running import run, run_logged
+from warpbound.simulate.warp_simulation import run, run_logged
 
 pytestmark = pytest.mark.cuda
 LONGEST = 5_000  # instructions of a warp that are compared

@@ -7,7 +7,7 @@ import pytest
 
 from warpbound.emulate import trace
 from warpbound.kernel_launch import launch
-from warpbound.program.reading import compile_program
+from warpbound.program.source_files import compile_program
 from warpbound.simulate.partition_patterns import counters
 from warpbound.simulate.partition_traces import traced
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis.ranges import ON_CHIP, one_by_one, ranges, side_by_side
+from warpbound.analysis.sweeps.curve_range import ON_CHIP, one_by_one, ranges, side_by_side
 from warpbound.errors import InputError
 
 pytestmark = pytest.mark.cuda

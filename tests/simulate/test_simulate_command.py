@@ -8,8 +8,8 @@ from click.testing import CliRunner, Result
 from warpbound.cli import main
 from warpbound.machine import gpu
 from warpbound.reproduce.synthetic import simulated
-from warpbound.simulate.family import Setting
 from warpbound.simulate.scenarios import SCENARIOS
+from warpbound.simulate.synthetic_family import Setting
 
 
 def simulate(*words: str) -> Result:

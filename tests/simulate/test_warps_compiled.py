@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from warpbound.simulate.compiled import COMPILED, compiled
-from warpbound.simulate.family import Setting, experiment
-from warpbound.simulate.running import run, run_logged, run_short
+from warpbound.simulate.numba_jit import COMPILED, compiled
+from warpbound.simulate.synthetic_family import Setting, experiment
+from warpbound.simulate.warp_simulation import run, run_logged, run_short
 
 HERE = Path(__file__).parent
 numba_only = pytest.mark.skipif(not COMPILED, reason="Numba is not installed, or switched off")

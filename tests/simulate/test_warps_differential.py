@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from warpbound.models.interval_analysis.scoreboard import Device, Instruction, schedule
 from warpbound.simulate.experiment import Access, Experiment, Launch, Machine, Pipe, Station, Step, Stream
-from warpbound.simulate.family import Setting, loads_per_cycle
-from warpbound.simulate.running import run, run_logged
 from warpbound.simulate.scenarios.interval_analysis import experiment as from_listing
+from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
+from warpbound.simulate.warp_simulation import run, run_logged
 
 REGISTERS = ("R0", "R1", "R2", "R3")
 DEVICE = Device({"ls": 8.0, "fp": 32.0, "half": 16.0}, {"F": 6.0, "M": 40.0})

@@ -23,7 +23,7 @@ from warpbound.simulate.experiment import (
     exponential,
     two_exponentials,
 )
-from warpbound.simulate.running import Outcome, run
+from warpbound.simulate.warp_simulation import Outcome, run
 from warpbound.simulate.warp_state import Reason
 
 FEW = settings(max_examples=40)

@@ -14,9 +14,9 @@ from functools import cache
 
 import pytest
 
-from warpbound.validate.chain import HEADLINE, answer
 from warpbound.validate.corpus import corpus
-from warpbound.validate.record import written
+from warpbound.validate.row_prediction import HEADLINE, answer
+from warpbound.validate.validation_data import written
 
 CACHES, L2_READS, L2_SHARED = corpus("caches"), corpus("l2-reads"), corpus("l2-shared")
 RESULTS = written().results

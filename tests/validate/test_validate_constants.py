@@ -2,7 +2,7 @@
 
 import pytest
 
-from warpbound.analysis.hot_line import FLOAT_STEPS, SECTOR_STEPS
+from warpbound.analysis.atomic_contention import FLOAT_STEPS, SECTOR_STEPS
 from warpbound.headline.parameters import ATOMICS
 from warpbound.machine import gpu
 from warpbound.validate.corpus import Row, corpus

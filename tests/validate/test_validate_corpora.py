@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from warpbound.analysis.certainty import CLASSES
+from warpbound.analysis.interval import CLASSES
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError, MissingTool
-from warpbound.validate import chain
-from warpbound.validate.chain import answer
+from warpbound.validate import row_prediction
 from warpbound.validate.corpus import corpus, seconds_of, shipped
+from warpbound.validate.row_prediction import answer
 
 SOURCE = """
 extern "C" __global__ void add(float* to, const float* x, int n) {
@@ -78,7 +78,7 @@ def test_the_fastest_of_several_launches(folder):
     (folder / "rows.csv").write_text("gpu,n,blocks,us\na100-sxm-80gb,1048576,1,7.5\n")
     table = TABLE.replace('grid = "{blocks}"', 'grid = "{n} / {block}"').replace('block = "256"', 'block = "{block}"')
 
-    def fastest(*blocks: int) -> chain.Answer:
+    def fastest(*blocks: int) -> row_prediction.Answer:
         tried = ", ".join(f'{{block = "{block}"}}' for block in blocks)
         (folder / "corpus.toml").write_text(table.replace('"us"\nunit', f'"us"\nfastest_of = [{tried}]\nunit'))
         return answer(corpus(folder), corpus(folder).rows[0])
@@ -94,7 +94,7 @@ def test_a_missing_compiler_is_said_once(folder, monkeypatch):
     def without(*_asked):
         raise MissingTool("Compiling CUDA C++ needs NVRTC.", "Install it with: pip install 'warpbound[cuda]'")
 
-    monkeypatch.setattr(chain, "programs", without)
+    monkeypatch.setattr(row_prediction, "programs", without)
     with pytest.raises(MissingTool):
         answer(corpus(folder), corpus(folder).rows[1])
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.analysis.accuracy import ANY, Form
-from warpbound.analysis.certainty import LEAST, stretched
-from warpbound.validate.forms import edge, form_errors, held_back, score
-from warpbound.validate.records import Result
+from warpbound.analysis.interval import LEAST, stretched
+from warpbound.validate.interval_calibration import edge, form_errors, held_back, score
+from warpbound.validate.judged_row import Result
 from warpbound.validate.results import scored
 
 HALF = 0.1  # log half-width of a bare interval

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from warpbound.validate.chain import HEADLINE, answer
+from warpbound.validate.accuracy_pages import page
 from warpbound.validate.corpus import corpus
 from warpbound.validate.knees import AWAY, CURVES, EXCUSED, Compared, compared, curves, shape
-from warpbound.validate.pages import page
-from warpbound.validate.record import written
+from warpbound.validate.row_prediction import HEADLINE, answer
+from warpbound.validate.validation_data import written
 
 FOUND = written()
 ALL = list(compared(FOUND.results))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from warpbound.validate.chain import HEADLINE, answer
 from warpbound.validate.corpus import corpus
+from warpbound.validate.row_prediction import HEADLINE, answer
 
 LAUNCHES = corpus("launches")
 NEAR_L2 = ("1787436", "2251653", "2836433")  # elements; 28.6, 36.0 and 45.4 MB of 41.9 MB

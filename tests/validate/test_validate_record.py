@@ -9,13 +9,13 @@ from click.testing import CliRunner
 
 from warpbound.analysis.accuracy import FEWEST, expected
 from warpbound.cli import main
-from warpbound.validate.chain import HEADLINE, answer
+from warpbound.validate.accuracy_pages import page
 from warpbound.validate.corpus import corpus, shipped
 from warpbound.validate.explained import EXPLAINED, UNEXPLAINED
-from warpbound.validate.forms import counts, form_errors, group
-from warpbound.validate.pages import page
-from warpbound.validate.record import place, plain, written
+from warpbound.validate.interval_calibration import counts, form_errors, group
 from warpbound.validate.results import Validation, digest, lines, worst
+from warpbound.validate.row_prediction import HEADLINE, answer
+from warpbound.validate.validation_data import place, plain, written
 
 ROOT = Path(__file__).parents[2]
 FOUND = written()

@@ -9,20 +9,20 @@ from warpbound.adapt.answers import Launched, answers
 from warpbound.analysis import entries, trust
 from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, asked_case, product
 from warpbound.analysis.entries import Entry
+from warpbound.analysis.execution_summary import execution_entry, traffic_entry
 from warpbound.analysis.figure_data import figure_data
-from warpbound.analysis.observed import execution_entry, traffic_entry
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, scaled_notes, times_of
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
-from warpbound.memory.records import Traffic
+from warpbound.memory.traffic_counts import Traffic
 from warpbound.predict import Prediction, predict, saturating_warps
 from warpbound.program import Program
 from warpbound.whatif import Seconds, whatifs
 from warpbound.workload import Workload
-from warpbound.workload.chains import longest_chain
+from warpbound.workload.load_chains import longest_chain
 
 __all__ = ["Settings", "analyze", "entry_of", "launched", "work_of"]
 

@@ -12,10 +12,10 @@ from warpbound.latency import MemoryLatency, memory_latency
 from warpbound.machine import Gpu, clock
 from warpbound.predict import Place, active_sms
 from warpbound.program import Program
-from warpbound.program.fit import fits
+from warpbound.program.arch_match import fits
 from warpbound.program.kernel import check_kind
 from warpbound.residency import Residency, occupancy
-from warpbound.workload.counting import facts_of
+from warpbound.workload.instruction_counts import facts_of
 
 WARP = 32
 CLUSTERS_FROM = 90

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from warpbound.analysis.cache_choices import cache_choices
+from warpbound.analysis.cache_whatifs import cache_choices
 from warpbound.analysis.case import Case, product
 from warpbound.analysis.executed import work_from
 from warpbound.analysis.sampled import fit_at_once, followed

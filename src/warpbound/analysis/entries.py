@@ -7,8 +7,8 @@ from warpbound.entry import Entry as Entry
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
-from warpbound.memory.predicted import Predicted
 from warpbound.memory.requests import width
+from warpbound.memory.static_accesses import Predicted
 from warpbound.predict import Prediction
 from warpbound.program import Program
 from warpbound.program.instruction import Instruction

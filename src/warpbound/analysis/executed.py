@@ -7,25 +7,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.adapt.resources import demand
+from warpbound.analysis.atomic_contention import hottest_updates
 from warpbound.analysis.case import WARP, Case, product
-from warpbound.analysis.hot_line import hottest_updates
-from warpbound.analysis.observed import Observed, code_notes, instructions_per_cycle, loads_in_flight, register_notes
+from warpbound.analysis.execution_summary import (
+    Observed,
+    code_notes,
+    instructions_per_cycle,
+    loads_in_flight,
+    register_notes,
+)
 from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.sampled import facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace
-from warpbound.emulate.dependence import draws_work
 from warpbound.emulate.launch_memory import waits_for_grid
-from warpbound.emulate.unseen import warning
+from warpbound.emulate.sample_coverage import warning
+from warpbound.emulate.value_dependence import draws_work
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory.address_arithmetic import LOCAL, SPACES
-from warpbound.memory.predicted import Access, Predicted
-from warpbound.memory.records import Traffic
+from warpbound.memory.static_accesses import Access, Predicted
+from warpbound.memory.traffic_counts import Traffic
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule, Wait
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
-from warpbound.workload.counting import count, facts_of
+from warpbound.workload.barrier_intervals import pieces
 from warpbound.workload.dynamic import (
     LONGEST_STREAM,
     Sample,
@@ -37,7 +43,7 @@ from warpbound.workload.dynamic import (
     usual,
 )
 from warpbound.workload.files.lanes import on_board
-from warpbound.workload.pieces import pieces
+from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.static import iterations
 
 SECTOR_B = 32

@@ -10,9 +10,9 @@ from warpbound.adapt.answers import Launched, inputs_of
 from warpbound.adapt.roofline_2009 import peak
 from warpbound.analysis.case import Case
 from warpbound.analysis.entries import Entry
-from warpbound.analysis.requests import requests
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
+from warpbound.analysis.wasteful_request import requests
 from warpbound.errors import InputError
 from warpbound.predict import throughput
 
@@ -113,7 +113,7 @@ def _short(text: str) -> str:
 
 def _warps(case: Case, work: Work) -> list[tuple[int, float, float, str]]:
     """(warp, from, to, what it does) for the warps that an SM begins with, by simulation."""
-    from warpbound.analysis.simulated import first_cycles  # which loads the simulator
+    from warpbound.analysis.sm_simulation import first_cycles  # which loads the simulator
 
     try:
         return first_cycles(case, work, min(LONGEST_SHOWN, ROUNDS_SHOWN * max(work.whole.latency, 1.0)))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
 from warpbound.machine import Gpu
-from warpbound.memory.partitions import PARTITION_B, concurrent_spread, spread
+from warpbound.memory.dram_partitions import PARTITION_B, concurrent_spread, spread
 
 MOST_STEPS = 256  # that are looked at one by one, at even distances
 MAPPED_BLOCKS, MAPPED_STEPS = 32, 32  # blocks and accesses of a map of partitions

@@ -7,15 +7,15 @@ import numpy as np
 
 from warpbound.analysis.case import Case, product
 from warpbound.emulate import Trace, trace
-from warpbound.emulate.dependence import draws_work
 from warpbound.emulate.launch_memory import waits_for_grid
-from warpbound.emulate.unseen import kept_from_loops
+from warpbound.emulate.sample_coverage import kept_from_loops
+from warpbound.emulate.value_dependence import draws_work
 from warpbound.kernel_launch import Launch
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
-from warpbound.memory.records import Traffic
-from warpbound.memory.spaces import Spaces
+from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
+from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
 from warpbound.workload.dynamic import Sample, apart, every_block, sample, sampling_error, usual, work_of_ends
 

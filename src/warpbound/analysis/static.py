@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING
 
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.entries import Entry
-from warpbound.analysis.observed import Observed
+from warpbound.analysis.execution_summary import Observed
 from warpbound.latency import LEVELS, waits
-from warpbound.memory.predicted import NOTE as ADDRESS_NOTE
-from warpbound.memory.predicted import Access, Predicted, predicted, threads_of
-from warpbound.memory.records import Errors
+from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
+from warpbound.memory.static_accesses import Access, Predicted, predicted, threads_of
+from warpbound.memory.traffic_counts import Errors
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.whatif import Alternative
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import on_board
-from warpbound.workload.paths import NOTE, LoopPath
-from warpbound.workload.paths import loops as loop_paths
-from warpbound.workload.paths import whole as whole_path
 from warpbound.workload.static import NO_REUSE, assumed_coalesced, iterations, straight
+from warpbound.workload.static_paths import NOTE, LoopPath
+from warpbound.workload.static_paths import loops as loop_paths
+from warpbound.workload.static_paths import whole as whole_path
 
 if TYPE_CHECKING:  # a fifth of a static answer's time to load
     from warpbound.emulate import Trace
-    from warpbound.memory.records import Traffic
+    from warpbound.memory.traffic_counts import Traffic
     from warpbound.workload.dynamic import Sample
 
 NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them

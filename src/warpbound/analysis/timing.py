@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from warpbound.analysis import certainty, trust
+from warpbound.analysis import interval, trust
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.static import Work
 from warpbound.headline import LaunchPrediction, predict_launch
-from warpbound.headline.many import Asked, launch_seconds
+from warpbound.headline.batch import Asked, launch_seconds
 from warpbound.headline.parameters import relatives
-from warpbound.headline.stations import FAR, HOT
+from warpbound.headline.queue_demands import FAR, HOT
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction
@@ -39,13 +39,13 @@ def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
 def launch_prediction(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
     """None where trip counts are not known; `resident_blocks` on each SM instead of as many as fit."""
     found = by_parameters(case, work, resident_blocks)
-    return None if found is None else certainty.with_form(found, kind_of(found, work, case))
+    return None if found is None else interval.with_form(found, kind_of(found, work, case))
 
 
 def kind_of(found: LaunchPrediction, work: Work, case: Case) -> str:
     """What binds the launch, as far as the model's own error is concerned."""
     touched, held = work.whole.memory.touched_bytes * (work.whole.warps or 0.0), case.gpu.get("l2_size")
-    return certainty.binds(found.bottleneck, work.whole.memory, touched / held if held else 0.0)
+    return interval.binds(found.bottleneck, work.whole.memory, touched / held if held else 0.0)
 
 
 def by_parameters(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
@@ -56,8 +56,8 @@ def by_parameters(case: Case, work: Work, resident_blocks: float | None = None) 
     found = _renamed(_predicted(case, work.whole, held, case.blocks))
     found = _sampled(_doubted(found, case, work, held), case, work, held)
     found = _in_step(_at_least(found, case, work), case, work, held)
-    slow_hz = certainty.sagged(case.settings.clock, case.clock_hz)
-    return found if slow_hz is None else certainty.with_clock(found, _at_clock(case, work, held, slow_hz))
+    slow_hz = interval.sagged(case.settings.clock, case.clock_hz)
+    return found if slow_hz is None else interval.with_clock(found, _at_clock(case, work, held, slow_hz))
 
 
 def _at_clock(case: Case, work: Work, held: float, clock_hz: float) -> float:
@@ -81,12 +81,12 @@ def _in_step(found: LaunchPrediction, case: Case, work: Work, held: float) -> La
     Omits    barriers, which make warps wait in any case; the last round, after which nothing is waited for.
     """
     whole = work.whole
-    if certainty.CLASSES[found.bottleneck] != "sm" or round(whole.barriers) or len(whole.phases) < MORE_THAN_ONCE:
+    if interval.CLASSES[found.bottleneck] != "sm" or round(whole.barriers) or len(whole.phases) < MORE_THAN_ONCE:
         return found
     each = (case.blocks or 1) / case.place.active_sms
     waits = sum(whole.parts.get(level, 0.0) for level in LEVELS) / case.clock_hz
     together = each * found.costs[found.bottleneck] + max(1.0, each / held) * waits
-    return certainty.with_slower(found, together, certainty.IN_STEP)
+    return interval.with_slower(found, together, interval.IN_STEP)
 
 
 def _sampled(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
@@ -96,7 +96,7 @@ def _sampled(found: LaunchPrediction, case: Case, work: Work, held: float) -> La
     board, blocks, warps = case.gpu, case.blocks or 1, warps_per_block(case)
     shifted = [trust.shifted(work.whole, work.errors, by) for by in (-1.0, 1.0)]
     less, more = launch_seconds([Asked(one, board, Resident(held), blocks, warps, case.clock_hz) for one in shifted])
-    return certainty.with_sampling(found, less, more)
+    return interval.with_sampling(found, less, more)
 
 
 def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPrediction:

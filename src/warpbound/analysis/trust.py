@@ -6,8 +6,8 @@ from warpbound.analysis.accuracy import Kind, expected
 from warpbound.analysis.case import Case
 from warpbound.analysis.entries import Entry
 from warpbound.headline import LaunchPrediction
-from warpbound.headline.doubts import MEASURED_BY
-from warpbound.memory.records import Errors
+from warpbound.headline.parameter_uncertainty import MEASURED_BY
+from warpbound.memory.traffic_counts import Errors
 from warpbound.workload import Workload
 
 MOST = 4         # doubts that are named

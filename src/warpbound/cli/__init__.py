@@ -11,17 +11,17 @@ from typing import Any, NoReturn
 import click
 
 from warpbound.cli import (
-    analysing,
-    camping,
+    analysis,
+    campprof,
+    catalogue,
     coalescing,
-    counting,
-    machines,
-    measuring,
-    paging,
+    measurement,
+    page_server,
+    ptx_counting,
     ranking,
-    reproducing,
-    simulating,
-    validating,
+    reproduction,
+    simulation,
+    validation,
 )
 from warpbound.errors import CommandError, WarpboundError
 
@@ -85,28 +85,28 @@ def _complain(sentence: str, code: int) -> int:
     return code
 
 
-@click.group(cls=_Commands, epilog=analysing.EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, epilog=analysis.EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="warpbound")
 def main() -> None:
     """Tell what bounds a GPU kernel and what to do about it, from its source alone."""
 
 
 for _command in (
-    analysing.analyze,
-    analysing.curve,
-    analysing.predict,
+    analysis.analyze,
+    analysis.curve,
+    analysis.predict,
     coalescing.coalescing,
-    counting.count,
-    machines.occupancy,
-    machines.gpus,
-    machines.models,
-    machines.doctor,
-    measuring.measure,
-    paging.page,
+    ptx_counting.count,
+    catalogue.occupancy,
+    catalogue.gpus,
+    catalogue.models,
+    catalogue.doctor,
+    measurement.measure,
+    page_server.page,
     ranking.rank,
-    reproducing.reproduce,
-    camping.campprof,
-    simulating.simulate,
-    validating.validate,
+    reproduction.reproduce,
+    campprof.campprof,
+    simulation.simulate,
+    validation.validate,
 ):
     main.add_command(_command)

@@ -30,12 +30,12 @@ def coalescing(  # noqa: PLR0913  (one per option)
 ) -> None:  # fmt: skip
     """How many transactions an access like a[blockIdx.x * blockDim.x + threadIdx.x * 2] takes, and why."""
     from warpbound import machine
-    from warpbound.analysis.coalescing import Access
-    from warpbound.analysis.coalescing import answer as ask
+    from warpbound.analysis.index_expression import Access
+    from warpbound.analysis.index_expression import answer as ask
     from warpbound.kernel_launch import parse_dim
     from warpbound.memory.address_registers import Threads
     from warpbound.memory.expressions import parse
-    from warpbound.report.coalescing import coalescing as text
+    from warpbound.report.index_expression import coalescing as text
 
     size = parse_dim(block)
     if not 0 < size[0] * size[1] * size[2] <= 1024:

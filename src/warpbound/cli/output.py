@@ -104,7 +104,7 @@ def write(text: str, out: str | None) -> None:
 def warn_without_numba() -> None:
     """Say before a long simulation what would make it quick."""
     from warpbound.errors import install
-    from warpbound.simulate.compiled import COMPILED
+    from warpbound.simulate.numba_jit import COMPILED
 
     if not COMPILED:
         click.echo(f"warpbound: without Numba this takes some thirty times as long. {install('simulate')}", err=True)

@@ -46,8 +46,8 @@ def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **as
     """
     from functools import partial
 
-    from warpbound.analysis.ranking import rank as ranked
-    from warpbound.asking import tuning_question
+    from warpbound.analysis.sweeps.ranking import rank as ranked
+    from warpbound.cli.request import tuning_question
     from warpbound.report.ranking import pages
 
     if file == "-":

@@ -4,8 +4,8 @@
     trace  = trace(program, launch, [0, 1, 7])     some blocks, with all that they did
 """
 
-from warpbound.emulate.record import trace
-from warpbound.emulate.running import run
+from warpbound.emulate.block_execution import run
 from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.trace_recorder import trace
 
 __all__ = ["Accesses", "Trace", "run", "trace"]

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, window_address
-from warpbound.emulate.image import Fault
-from warpbound.emulate.loads import checked_global, load_global, store_window, width, words_of
+from warpbound.emulate.global_memory import Fault
+from warpbound.emulate.loads_and_stores import checked_global, load_global, store_window, width, words_of
 from warpbound.emulate.operand_access import Site, is_predicate, predicate
 from warpbound.emulate.state import BadAccess, State, Value
 

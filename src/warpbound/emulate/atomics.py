@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
-from warpbound.emulate.half import BFLOAT
-from warpbound.emulate.loads import by_space, checked_global, checked_window, in_window, note_fresh
+from warpbound.emulate.float16 import BFLOAT
+from warpbound.emulate.loads_and_stores import by_space, checked_global, checked_window, in_window, note_fresh
+from warpbound.emulate.memory_windows import SHIFTS
 from warpbound.emulate.operand_access import (
     FALSE,
     TRUE,
@@ -26,7 +27,6 @@ from warpbound.emulate.operand_access import (
     write_words,
 )
 from warpbound.emulate.state import State, Value, whole
-from warpbound.emulate.windows import SHIFTS
 from warpbound.program.instruction import PT, RZ, Operand
 
 Handler = Callable[[State], None]

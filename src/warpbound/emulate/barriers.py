@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.groups import Groups
-from warpbound.emulate.lanes import some
+from warpbound.emulate.lane_groups import Groups
+from warpbound.emulate.lane_queries import some
 from warpbound.emulate.state import LANES, Mask, State
 
 

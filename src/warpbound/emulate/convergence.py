@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.control import STOP, Flow, Move, conditions_of, lanes_where
-from warpbound.emulate.groups import WARPSYNC
-from warpbound.emulate.lanes import every, some
+from warpbound.emulate.control_flow import STOP, Flow, Move, conditions_of, lanes_where
+from warpbound.emulate.lane_groups import WARPSYNC
+from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.operand_access import Read, Site, raw, unsupported, write_words
 from warpbound.emulate.state import LANES, State, ballots, whole
 

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.clusters import cluster_of, together
-from warpbound.emulate.control import STOP, Flow
-from warpbound.emulate.dependence import draws_work
-from warpbound.emulate.groups import TURNS
-from warpbound.emulate.lanes import every, some
+from warpbound.emulate.control_flow import STOP, Flow
+from warpbound.emulate.handlers import CONTROL, PLAIN
+from warpbound.emulate.lane_groups import TURNS
+from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
+from warpbound.emulate.livelock import Endless, polls, writes
+from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.modifiers import strange
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
-from warpbound.emulate.special import special_registers
-from warpbound.emulate.standstill import Endless, polls, writes
+from warpbound.emulate.special_registers import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.emulate.table import CONTROL, PLAIN
-from warpbound.emulate.windows import Window
+from warpbound.emulate.value_dependence import draws_work
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch, check

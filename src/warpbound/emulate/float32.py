@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.emulate.exact import directed, fma32, fused, rounded
+from warpbound.emulate.correct_rounding import directed, fma32, fused, rounded
 from warpbound.emulate.integer import COMBINE, COMPARE
 from warpbound.emulate.operand_access import (
     FALSE,

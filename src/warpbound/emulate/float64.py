@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpbound.emulate.exact import fma64_directed, sum64_directed
+from warpbound.emulate.correct_rounding import fma64_directed, sum64_directed
 from warpbound.emulate.float32 import direction, least_of, most_of, set_predicates
 from warpbound.emulate.operand_access import Site, double, predicate, write_pair, write_predicate
 from warpbound.emulate.state import State

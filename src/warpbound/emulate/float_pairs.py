@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.emulate.exact import directed, fused, rounded
+from warpbound.emulate.aligned_buffers import Room
+from warpbound.emulate.correct_rounding import directed, fused, rounded
 from warpbound.emulate.float32 import direction, flush, source
 from warpbound.emulate.operand_access import Read, Site, unsupported, write_single
-from warpbound.emulate.room import Room
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 

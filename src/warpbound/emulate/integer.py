@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpbound.emulate import packed
-from warpbound.emulate.addition import carry_word, carry_words, extended
+from warpbound.emulate import packed_integers
+from warpbound.emulate.integer_addition import carry_word, carry_words, extended
 from warpbound.emulate.operand_access import (
     TRUE,
     Read,
@@ -139,10 +139,10 @@ def _extend(operation: str, a: Value, b: Value, high: Value, low: Value) -> Valu
 
 def minimum(here: Site) -> Handler:
     """IMNMX, VIMNMX: the smaller where the last predicate holds, else the larger; .RELU puts 0 under it."""
-    if packed.is_packed(here):
-        return packed.minimum(here)
+    if packed_integers.is_packed(here):
+        return packed_integers.minimum(here)
     if here.has("S64", "U64"):
-        return packed.minimum_of_pairs(here)
+        return packed_integers.minimum_of_pairs(here)
     reader = integer if here.has("U32") else signed
     a, b = (reader(one, here) for one in here.sources[:2])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
@@ -164,8 +164,8 @@ def minimum(here: Site) -> Handler:
 
 def add_minimum(here: Site) -> Handler:
     """VIADDMNMX: minimum or maximum of a + b and c; .RELU puts 0 under it."""
-    if packed.is_packed(here):
-        return packed.minimum(here)
+    if packed_integers.is_packed(here):
+        return packed_integers.minimum(here)
     reader = integer if here.has("U32") else signed
     a, b, c = (reader(one, here) for one in here.sources[:3])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
@@ -186,8 +186,8 @@ def _either(choice: Value, first: Value, second: Value) -> Value:
 
 def minimum_of_three(here: Site) -> Handler:
     """VIMNMX3; .RELU puts 0 under the result."""
-    if packed.is_packed(here):
-        return packed.minimum(here)
+    if packed_integers.is_packed(here):
+        return packed_integers.minimum(here)
     reader = integer if here.has("U32") else signed
     a, b, c = (reader(one, here) for one in here.sources[:3])
     choose, write, relu = predicate(here.predicates_in[-1], here), write_words(here.output), here.has("RELU")

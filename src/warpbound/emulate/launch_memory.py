@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
 from warpbound.emulate.clusters import bank_words, cluster_of
-from warpbound.emulate.image import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
+from warpbound.emulate.device_runtime import ADDRESSES
+from warpbound.emulate.global_memory import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
 from warpbound.emulate.operand_access import Constants
-from warpbound.emulate.services import ADDRESSES
-from warpbound.emulate.special import SMS
+from warpbound.emulate.special_registers import SMS
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES, check_elements
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
 from warpbound.program.kernel import Parameter, Program, Symbol
-from warpbound.program.naming import plain_name
+from warpbound.program.kernel_names import plain_name
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 CONSTANTS, USER_BANK = "(constant variables)", 3

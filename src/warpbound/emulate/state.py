@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.image import Image
-from warpbound.emulate.lanes import every
-from warpbound.emulate.room import Room, aligned
-from warpbound.emulate.windows import Window
+from warpbound.emulate.aligned_buffers import Room, aligned
+from warpbound.emulate.global_memory import Image
+from warpbound.emulate.lane_queries import every
+from warpbound.emulate.memory_windows import Window
 
 Value = Any  # an array over the selected lanes (or warps, for uniform registers), or a NumPy scalar
 Mask = NDArray[np.bool_]

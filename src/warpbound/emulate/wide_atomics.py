@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.atomics import Atomic, apply, atomic
-from warpbound.emulate.loads import checked_global, checked_window
+from warpbound.emulate.loads_and_stores import checked_global, checked_window
 from warpbound.emulate.operand_access import Read, Site, raw, unsupported
 from warpbound.emulate.state import State, whole
 from warpbound.program.instruction import PT, RZ, Operand

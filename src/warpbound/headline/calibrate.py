@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from warpbound.headline.launch import launch_time, steady
 from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import Parameters, known
-from warpbound.headline.stations import Launched
+from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
 from warpbound.machine import Gpu, gpu
 from warpbound.residency import occupancy

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.headline import timing
-from warpbound.headline.balance import Balance, Flow, balance
-from warpbound.headline.doubts import uncertainties, varied
+from warpbound.headline.block_residence import Block, lead, residence, without_pipes
+from warpbound.headline.flow_balance import Balance, Flow, balance
+from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, known
-from warpbound.headline.residence import Block, lead, residence, without_pipes
-from warpbound.headline.stalls import stalls
-from warpbound.headline.stations import Launched, block, flow, tightest
+from warpbound.headline.queue_demands import Launched, block, flow, tightest
+from warpbound.headline.stall_reasons import stalls
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
 

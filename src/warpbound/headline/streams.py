@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.headline.launch import steady
 from warpbound.headline.parameters import Parameters
-from warpbound.headline.stations import Launched
+from warpbound.headline.queue_demands import Launched
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu

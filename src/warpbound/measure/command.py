@@ -8,7 +8,15 @@ from pathlib import Path
 from warpbound.errors import CommandError, InputError, MissingTool, WarpboundError
 from warpbound.isa.limits import limits
 from warpbound.machine import Gpu, gpu, load
-from warpbound.measure import building, counters, documenting, judging, page_counters, proposal, quality
+from warpbound.measure import (
+    board_page,
+    board_profile,
+    corpus_judgement,
+    counters,
+    cubin_build,
+    page_counters,
+    quality_gates,
+)
 from warpbound.measure.device import Device, Facts
 from warpbound.measure.runner import Order, Raw, read_folder, replaced, run
 from warpbound.measure.suite import calls, plan
@@ -51,21 +59,21 @@ def plan_text(names: tuple[str, ...], effort: str, device: int, within: float) -
 
 def build(folder: Path, names: tuple[str, ...], archs: tuple[int, ...]) -> str:
     """Machine code for later; what to do with it."""
-    count = building.write(folder, names, archs or building.ARCHITECTURES)
+    count = cubin_build.write(folder, names, archs or cubin_build.ARCHITECTURES)
     return f"{count} cubins in {folder}. On the GPU's machine: warpbound measure --cubins {folder} -o DIR"
 
 
 def measure(device: Device, cubins: Path | None, order: Order, tell: Callable[[str], None]) -> list[Raw]:
     """Run on a device, compiling here or with cubins from a folder; compiling is a part of the time to stop after."""
     begun, arch = time.monotonic(), device.facts().arch
-    code = _compiled(order.names, arch) if cubins is None else building.read(cubins, order.names, arch)
+    code = _compiled(order.names, arch) if cubins is None else cubin_build.read(cubins, order.names, arch)
     left = max(0.0, order.within - (time.monotonic() - begun))
     return run(device, code, replace(order, within=left), tell)
 
 
-def _compiled(names: tuple[str, ...], arch: int) -> building.Cubins:
+def _compiled(names: tuple[str, ...], arch: int) -> cubin_build.Cubins:
     try:
-        return building.compile_all(names, arch)
+        return cubin_build.compile_all(names, arch)
     except (AttributeError, RuntimeError) as failed:  # bindings of another version than the compiler
         hint = "Give --cubins, a folder that --build made elsewhere."
         raise MissingTool(f"the compiler and its bindings do not agree ({failed}).", hint) from failed
@@ -82,15 +90,15 @@ def conclude_what_is_there(names: tuple[str, ...], out: Path, named: str | None)
 def document(raws: list[Raw], named: str | None, path: Path, out: Path) -> str:
     """Write the page of a measured GPU, with what `judge` said if it did; where it is."""
     judged = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
-    summary = proposal.summarise(raws, proposal.catalogue_board(raws[0].device, named))
+    summary = board_profile.summarise(raws, board_profile.catalogue_board(raws[0].device, named))
     counted = page_counters.section(counters.load(out) or {}, counters.load_compared(out))
-    replaced(path, documenting.page(summary, raws, judged, counted))
+    replaced(path, board_page.page(summary, raws, judged, counted))
     return f"Page: {path}"
 
 
 def count(cubins: Path | None, device: int, out: Path, named: str | None) -> list[str]:
     """Hardware counters of the dozen kernels into the folder; the emulator's counts beside them."""
-    board = proposal.catalogue_board(here(device).facts(), named)
+    board = board_profile.catalogue_board(here(device).facts(), named)
     counted = counters.profile(cubins, device)
     counters.save(counted, out)
     if board is None:
@@ -102,14 +110,14 @@ def judge(out: Path, named: str | None, tell: Callable[[str], None]) -> list[str
     """The corpus of a folder predicted with the catalogue's board and with the measured one."""
     (raw,) = read_folder(out, ("corpus",))
     boards = {}
-    if (before := proposal.catalogue_board(raw.device, named)) is not None:
+    if (before := board_profile.catalogue_board(raw.device, named)) is not None:
         boards["catalogue"] = before
     if (out / PROFILE).is_file():
         boards["measured"] = gpu(out / PROFILE)
     if not boards:
         hint = "Make profile.toml with --extract, or give --gpu."
         raise InputError(f"the catalogue has no board called {raw.device.name}.", hint)
-    lines = judging.table(judging.judged(raw.records, boards, tell), tuple(boards))
+    lines = corpus_judgement.table(corpus_judgement.judged(raw.records, boards, tell), tuple(boards))
     lines += _compared_again(out, boards)
     replaced(out / JUDGED, "\n".join(lines) + "\n")
     return lines
@@ -129,9 +137,9 @@ def _compared(counted: Mapping[str, counters.Counts], board: Gpu, out: Path) -> 
 
 def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
     """Write the profile proposal and the verdict beside the raw files; the lines of the verdict."""
-    board = proposal.catalogue_board(raws[0].device, named)
-    summary = proposal.summarise(raws, board)
-    lines = proposal.verdict(summary, board)
+    board = board_profile.catalogue_board(raws[0].device, named)
+    summary = board_profile.summarise(raws, board)
+    lines = board_profile.verdict(summary, board)
     unstable = sum(not record.stable for raw in raws for record in raw.records)
     if unstable:
         lines.append(f"{unstable} cases did not stand still or ran at another clock; their records say so.")
@@ -141,10 +149,10 @@ def conclude(raws: list[Raw], out: Path, named: str | None) -> list[str]:
     lines += [f"Nothing ran any more after {case}." for case in deadly]
     if summary.left_out:
         lines.append(f"{summary.left_out} cases did not reach their occupancy on every SM and were left out.")
-    lines += quality.gates(summary)
-    lines += quality.clocks(raws)
-    lines += quality.alone((reading for raw in raws for reading in raw.sensors), raws[0].device)
-    text = proposal.profile(summary, board)
+    lines += quality_gates.gates(summary)
+    lines += quality_gates.clocks(raws)
+    lines += quality_gates.alone((reading for raw in raws for reading in raw.sensors), raws[0].device)
+    text = board_profile.profile(summary, board)
     replaced(out / PROFILE, text)
     replaced(out / VERDICT, "\n".join(lines) + "\n")
     try:

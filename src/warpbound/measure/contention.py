@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.headline.least_squares import least_squares
-from warpbound.measure.uncertainty import standard_errors
+from warpbound.measure.fit_errors import standard_errors
 
 Array = NDArray[np.float64]
 FURTHEST = 3.0           # the rate at which latency would grow without end, in units of the largest seen

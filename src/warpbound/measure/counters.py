@@ -107,7 +107,7 @@ def command(cubins: Path | None, device: int, reasons: Sequence[str] = STALLS) -
     return [
         "ncu", "--csv", "--metrics", ",".join([*COUNTED, *stalls]), "--print-units", "base", "--clock-control", "none",
         "--cache-control", "all", "--kernel-name-base", "function", "--kernel-name", f"regex:^({names})$",
-        sys.executable, "-m", "warpbound.measure.once", str(device), *([str(cubins)] if cubins else []),
+        sys.executable, "-m", "warpbound.measure.profile_once", str(device), *([str(cubins)] if cubins else []),
     ]  # fmt: skip
 
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.measure.board_profile import Summary
 from warpbound.measure.case import SHARES
 from warpbound.measure.chains import LEVELS, SECTOR, SECTORS
 from warpbound.measure.contention import needed_of
 from warpbound.measure.page_tables import clock, figure, peak, table
-from warpbound.measure.proposal import Summary
 from warpbound.models.volkov_2016.one_warp import latency_per_transaction
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from warpbound.measure.proposal import Summary
+from warpbound.measure.board_profile import Summary
 
 LINE = 128
 Rows = Iterable[Sequence[object]]

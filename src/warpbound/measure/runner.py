@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from warpbound.errors import InputError, WarpboundError
-from warpbound.measure.bench import Bench
-from warpbound.measure.building import Cubins
 from warpbound.measure.case import Case, Record, key
+from warpbound.measure.case_timing import Bench
+from warpbound.measure.cubin_build import Cubins
 from warpbound.measure.device import Device, Facts
 from warpbound.measure.sampling import EFFORTS
 from warpbound.measure.suite import Planned, plan

@@ -30,7 +30,7 @@ from warpbound.measure import (
 from warpbound.measure.case import Buffer, Case, Mechanism, Unit
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import EFFORTS
-from warpbound.measure.texts import prelude
+from warpbound.measure.suite_sources import prelude
 
 MECHANISMS: dict[str, Mechanism] = {  # in the order of a run: what matters most comes first
     "pointer_chase": pointer_chase,

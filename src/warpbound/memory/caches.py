@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.banks import tag_bank
-from warpbound.memory.ordering import distinct, first_of_each, order_by
 from warpbound.memory.reuse import distances_at_end, stack_distances
 from warpbound.memory.sectored_lru import run
+from warpbound.memory.sorted_order import distinct, first_of_each, order_by
 
 READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed
 L1_SETS = 4

@@ -19,12 +19,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory import copies, rounds
+from warpbound.memory import l2_cyclic_reuse, l2_replication
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
-from warpbound.memory.ordering import HIGH, distinct, first_of_each
+from warpbound.memory.sorted_order import HIGH, distinct, first_of_each
 
 PER_LINE = 4
 LINE_B = PER_LINE * SECTOR_B
@@ -93,7 +93,7 @@ class Prints:
         )
         self._lone, self._lines_per_sector = lone, np.minimum(sample, self._at_once)
         under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
-        self._spread_lines = copies.spread_of(under_way, sampled.loads)
+        self._spread_lines = l2_replication.spread_of(under_way, sampled.loads)
 
     def packed(self) -> "Prints":
         """The same if lines that neighbours share are full of what blocks further off touch."""
@@ -175,14 +175,14 @@ class Prints:
     def survival(self, lines: Reals | float) -> Reals:
         """Probability that a sector is still in L2 after that many other lines, within a launch."""
         if self._sides_B:
-            return 1.0 - copies.missed(lines, self._sides_B * self.part / LINE_B, self._spread_lines)
+            return 1.0 - l2_replication.missed(lines, self._sides_B * self.part / LINE_B, self._spread_lines)
         return np.asarray(np.asarray(lines) / self.part < self.cache.lines, np.float64)
 
     def kept(self, lines: Reals) -> Reals:
         """Share of the lines that are still in L2 when the next launch comes round to them, after that many others."""
         if self._sides_B:
             return self._in_order(lines)
-        return rounds.found(np.asarray(lines) / self.part / self.cache.lines, *self._changed)
+        return l2_cyclic_reuse.found(np.asarray(lines) / self.part / self.cache.lines, *self._changed)
 
     @cached_property
     def _changed(self) -> tuple[Reals, float]:
@@ -211,8 +211,8 @@ class Prints:
         DRAM sends the others once, no less than FAR; one copy is as often as not on the reader's side.
         """
         size = self._sides_B * self.part / LINE_B
-        copies = np.clip(size / np.maximum(lines, 1.0), 1.0 + FAR, 2.0)
-        return np.asarray((1.0 - copies / 2.0) * self.two_sides)
+        l2_replication = np.clip(size / np.maximum(lines, 1.0), 1.0 + FAR, 2.0)
+        return np.asarray((1.0 - l2_replication / 2.0) * self.two_sides)
 
     @property
     def two_sides(self) -> bool:

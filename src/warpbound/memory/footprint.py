@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.memory.block_neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.coalescing import SECTOR_B
-from warpbound.memory.neighbours import Grid, extents, having, neighbours, strides
-from warpbound.memory.ordering import order_by
+from warpbound.memory.sorted_order import order_by
 
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.machine import Gpu
-from warpbound.memory import caches, lead, sides
+from warpbound.memory import caches, l2_partitions, warp_runahead
 from warpbound.memory.caches import READ, Outcome, Stream
-from warpbound.memory.ordering import HIGH, begins_of_groups, distinct, first_of_each, groups, order_by
+from warpbound.memory.l2_partitions import SIDES, side_of
 from warpbound.memory.requests import SectorList
-from warpbound.memory.sides import SIDES, side_of
+from warpbound.memory.sorted_order import HIGH, begins_of_groups, distinct, first_of_each, groups, order_by
 
 L1, L2, DRAM = 0, 1, 2
 Reals = NDArray[np.float64]
@@ -185,7 +185,7 @@ def generations(trace: Trace, plan: Schedule, leaders: float) -> NDArray[np.int6
     """Which traced warps of an SM's turn lead at the same time, (w,), as `lead.generations` has it."""
     block = block_of_warp(trace)
     together = plan.turn[block] * (plan.sm.max(initial=0) + 1) + plan.sm[block]
-    return lead.generations(together, np.lexsort((trace.warps[:, 1], plan.seat[block], together)), leaders)
+    return warp_runahead.generations(together, np.lexsort((trace.warps[:, 1], plan.seat[block], together)), leaders)
 
 
 def moments_of_rows(trace: Trace, spaces: tuple[Accesses, ...]) -> NDArray[np.float64]:
@@ -217,11 +217,11 @@ def near(touched: SectorList, rows: Rows, machine: Facts, part: float, method: s
     row = touched.row[mine]
     order = rows.ahead
     ahead = None if order is None else lambda leaders: order(leaders)[row]
-    loads = lead.Loads(touched.sector[mine], rows.sm[row], rows.rank[row], ahead)
+    loads = warp_runahead.Loads(touched.sector[mine], rows.sm[row], rows.rank[row], ahead)
     simulate = caches.SIMULATIONS[method]
     said = _from_l1(loads, rows.l1_share[row], machine.l1_bytes * part, machine.lead_reach, simulate)
     found.hit[mine], found.led[mine] = said.hit, said.led
-    found.repeated[mine] = lead.repeated(loads)
+    found.repeated[mine] = warp_runahead.repeated(loads)
     return found
 
 
@@ -241,7 +241,7 @@ def levels(
     past = past[order_by(rows.rank[touched.row[past]])]
     stream = Stream(touched.sector[past], kind[past], np.zeros(len(past), np.int64))
     row = touched.row[past]
-    asked = sides.Asked(stream, rows.sm[row], how[1] == "warm")
+    asked = l2_partitions.Asked(stream, rows.sm[row], how[1] == "warm")
     outcome, lost = _from_l2(asked, rows.turn[row], share[past], (machine, part), caches.SIMULATIONS[how[0]])
     level[past[~outcome.hit & (stream.kind != caches.WRITE)]] = DRAM
     first = np.zeros(len(kind), bool)
@@ -259,7 +259,7 @@ def levels(
 
 
 def _from_l2(
-    asked: sides.Asked,
+    asked: l2_partitions.Asked,
     turn: NDArray[np.int64],
     share: Reals,
     where: tuple[Facts, float],
@@ -276,35 +276,35 @@ def _from_l2(
     bounds = [0, *(np.flatnonzero(changes) + 1).tolist(), len(share)] if len(share) else []
     for begin, end in itertools.pairwise(bounds):
         mine = slice(begin, end)
-        found, lost[mine] = _looked_up(sides.part_of(asked, mine, float(share[begin])), where, simulate)
+        found, lost[mine] = _looked_up(l2_partitions.part_of(asked, mine, float(share[begin])), where, simulate)
         hit[mine] = found.hit
         written, left = written + found.written_back, left + found.left_dirty
     return Outcome(hit, written, left), lost
 
 
 def _looked_up(
-    asked: sides.Asked, where: tuple[Facts, float], simulate: Callable[..., Outcome]
+    asked: l2_partitions.Asked, where: tuple[Facts, float], simulate: Callable[..., Outcome]
 ) -> tuple[Outcome, NDArray[np.bool_]]:
     """The same of accesses that all have the same share."""
     machine, part = where
     if machine.l2_sides_bytes:
-        return sides.looked_up(asked, part * machine.l2_sides_bytes, simulate)
+        return l2_partitions.looked_up(asked, part * machine.l2_sides_bytes, simulate)
     outcome: Outcome = simulate(asked.stream, caches.l2(part * machine.l2_bytes * asked.share), asked.before)
     return outcome, np.zeros(len(asked.sm), bool)
 
 
 def _from_l1(
-    loads: lead.Loads,
+    loads: warp_runahead.Loads,
     share: NDArray[np.float64],
     size_bytes: float,
     reach: float,
     simulate: Callable[..., Outcome],
-) -> lead.Lookup:
+) -> warp_runahead.Lookup:
     """What L1s say of which each load has that share, (m,)."""
-    found = lead.Lookup(np.zeros(len(share), bool), np.zeros(len(share), bool))
+    found = warp_runahead.Lookup(np.zeros(len(share), bool), np.zeros(len(share), bool))
     for one in np.unique(share):
         mine = np.flatnonzero(share == one)
-        said = lead.looked_up(lead.part_of(loads, mine), caches.l1(size_bytes * one), reach, simulate)
+        said = warp_runahead.looked_up(warp_runahead.part_of(loads, mine), caches.l1(size_bytes * one), reach, simulate)
         found.hit[mine], found.led[mine] = said.hit, said.led
     return found
 

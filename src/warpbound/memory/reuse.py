@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory.ordering import distinct, first_of_each, order_by
+from warpbound.memory.sorted_order import distinct, first_of_each, order_by
 
 SMALL, COUNTED = 16, 32  # of _smaller_before
 PAGE_B = 2 << 20  # reach of one TLB entry: the large page that drivers use for device memory

@@ -14,13 +14,13 @@ import numpy as np
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
 from warpbound.memory import caches, requests
-from warpbound.memory.answers import Answered, How, answer
 from warpbound.memory.caches import READ, UPDATE, WRITE
-from warpbound.memory.errors import errors
 from warpbound.memory.hierarchy import Facts, block_of_warp, schedule
-from warpbound.memory.records import PerInstruction, Traffic
 from warpbound.memory.reuse import Locality, locality, pages, stack_distances
-from warpbound.memory.spaces import Reals, Space, Spaces, spaces
+from warpbound.memory.sampled_accesses import Reals, Space, Spaces, spaces
+from warpbound.memory.sampling_error import errors
+from warpbound.memory.served_levels import Answered, How, answer
+from warpbound.memory.traffic_counts import PerInstruction, Traffic
 from warpbound.program.kernel import Program
 
 __all__ = ["Facts", "How", "Traffic", "asked_for", "traffic", "traffic_error", "traffic_with_errors"]

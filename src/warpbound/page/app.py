@@ -7,16 +7,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from warpbound.kernel_launch import launch
-from warpbound.page import layout, live, sources, taking
-from warpbound.page.analysts import Analysts
+from warpbound.page import export, kernel_sources, layout, slider_updates
+from warpbound.page.access_guard import protect
+from warpbound.page.analysis_service import Desk
 from warpbound.page.components import annotated, shown
-from warpbound.page.desk import Desk
-from warpbound.page.guard import protect
-from warpbound.page.live import state_of
-from warpbound.page.numbers import sections, told
+from warpbound.page.slider_table import sections, told
+from warpbound.page.slider_updates import state_of
 from warpbound.page.state import State, Texts, from_query
 from warpbound.page.subject import Subject
 from warpbound.page.views import REFUSED, VIEWS, second, sentence
+from warpbound.page.worker_pool import Analysts
 
 
 def application(port: int, analysts: Analysts) -> Any:
@@ -30,11 +30,11 @@ def application(port: int, analysts: Analysts) -> Any:
     app.index_string = app.index_string.replace("<html>", '<html lang="en">')
     app.layout = _page
     desk = Desk(analysts, Texts())
-    live.serve(app.server, desk)
+    slider_updates.serve(app.server, desk)
     _scripts(app.server)
     _asking(app, desk)
     _answering(app, desk)
-    taking.exporting(app, desk)
+    export.exporting(app, desk)
     _in_browser(app)
     scripts = " ".join(["'self'", *(f"'{word.strip(chr(39))}'" for word in app.csp_hashes())])
     protect(app.server, port, (
@@ -129,9 +129,9 @@ def _asking(app: Any, desk: Desk) -> None:
 def _brought(source: str) -> dict[str, str]:
     """The launch of an example, as one would write it."""
     kind, _, word = source.partition(":")
-    if kind != "example" or word not in sources.examples():
+    if kind != "example" or word not in kernel_sources.examples():
         return {}
-    own = launch(sources.example_file(word).with_suffix(".toml"))
+    own = launch(kernel_sources.example_file(word).with_suffix(".toml"))
     said = []
     for one in own.args:
         shape = ",".join(str(n) for n in getattr(one, "shape", None) or ())
@@ -162,30 +162,30 @@ def _answering(app: Any, desk: Desk) -> None:
         """At first, and when the sliders rest: the whole analysis."""
         if not question or not settled:
             raise PreventUpdate
-        paper = live.Paper(settled["theme"], float(settled["width"]))
+        paper = slider_updates.Paper(settled["theme"], float(settled["width"]))
         *said, seen = _exact(desk, state_of(question, settled["values"], view), paper)
         return *said, seen | {"number": settled["number"]}
 
 
-def _exact(desk: Desk, state: State, paper: live.Paper) -> tuple[Any, ...]:
+def _exact(desk: Desk, state: State, paper: slider_updates.Paper) -> tuple[Any, ...]:
     """Title, line below it, what went wrong, parts above and below the figures; words, figures, numbers to set."""
     try:
         subject = desk.exactly(state)
     except REFUSED as error:
-        seen: dict[str, Any] = {"words": [], "figures": [None, None], "lacking": taking.NOTHING}
+        seen: dict[str, Any] = {"words": [], "figures": [None, None], "lacking": export.NOTHING}
         seen["numbers"] = _numbers(desk, state)
         return "No answer", "", sentence(error), None, None, seen
     values = dict(state.values)
-    seen = live.seen(state, subject, paper) | {"numbers": _numbers(desk, state)}
-    seen["lacking"] = taking.lacking(subject, state)
-    seen["figures"].append(live.drawing(second(state.view, subject, values), paper))
+    seen = slider_updates.seen(state, subject, paper) | {"numbers": _numbers(desk, state)}
+    seen["lacking"] = export.lacking(subject, state)
+    seen["figures"].append(slider_updates.drawing(second(state.view, subject, values), paper))
     about = VIEWS[state.view].about
-    said = (about, taking.by_hand(subject, state.view)) if about else _titled(subject, state.view)
+    said = (about, export.by_hand(subject, state.view)) if about else _titled(subject, state.view)
     return *said, "", *_parts(state.view, subject), seen
 
 
 def _titled(subject: Subject, view: str) -> tuple[str, str]:
-    return taking.title(subject), taking.described(subject, view)
+    return export.title(subject), export.described(subject, view)
 
 
 def _numbers(desk: Desk, state: State) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 from dash import dcc, html
 
 from warpbound import machine
-from warpbound.page import sources
+from warpbound.page import kernel_sources
 from warpbound.page.pasted_source import LARGEST
 from warpbound.page.state import State
 from warpbound.page.views import VIEWS
@@ -175,10 +175,11 @@ def _choice(name: str, options: list[dict[str, str]], value: str) -> Any:
 
 
 def _kernels() -> list[dict[str, str]]:
-    found = [{"label": f"{name}.cu", "value": f"example:{name}"} for name in sources.examples()]
+    found = [{"label": f"{name}.cu", "value": f"example:{name}"} for name in kernel_sources.examples()]
     found.append({"label": "Your own CUDA", "value": PASTED})
     found.append({"label": "Sliders alone (Volkov's mix)", "value": "bare"})
-    found += [{"label": f"Paper: {sources.paper(name).name}", "value": f"paper:{name}"} for name in sources.papers()]
+    for name in kernel_sources.papers():
+        found.append({"label": f"Paper: {kernel_sources.paper(name).name}", "value": f"paper:{name}"})
     return found
 
 

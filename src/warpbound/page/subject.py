@@ -10,8 +10,8 @@ from warpbound.board_parameters import LARGEST
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
-from warpbound.page.questions import Camped
 from warpbound.page.state import State
+from warpbound.page.worker_messages import Camped
 from warpbound.predict import active_sms
 from warpbound.report.figures import Block
 from warpbound.workload import Workload

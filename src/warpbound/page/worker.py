@@ -14,7 +14,7 @@ from typing import IO, Any
 import msgspec
 
 from warpbound.errors import WarpboundError
-from warpbound.page.questions import Answer, Camped, Numbers, Question
+from warpbound.page.worker_messages import Answer, Camped, Numbers, Question
 
 MEMORY_B = 6 << 30
 FILE_B = 64 << 20
@@ -90,8 +90,8 @@ def camped(question: Question) -> Answer:
     """The launch on the memory partitions of a board. Raises WarpboundError."""
     from warpbound import machine
     from warpbound.camping.benchmarks import axis, runs
-    from warpbound.camping.kernels import executed
-    from warpbound.page.sources import launch_of, program_of
+    from warpbound.camping.kernel_counters import executed
+    from warpbound.page.kernel_sources import launch_of, program_of
     from warpbound.simulate.partition_patterns import MICROS
     from warpbound.simulate.partitions import machine_of
 
@@ -119,8 +119,8 @@ class Seat:
         from warpbound.analysis import Settings, entry_of, launched
         from warpbound.analysis.case import case_of
         from warpbound.models import MODELS
-        from warpbound.page.imagined import imagined_case, imagined_counts, imagined_program
-        from warpbound.page.sources import launch_of, program_of
+        from warpbound.page.kernel_sources import launch_of, program_of
+        from warpbound.page.work_overrides import imagined_case, imagined_counts, imagined_program
 
         program, launch, numbers = program_of(question), launch_of(question), dict(question.numbers)
         board = machine.override(machine.gpu(question.gpu), dict(question.settings))

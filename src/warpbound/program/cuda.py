@@ -9,10 +9,10 @@ import msgspec
 from warpbound.errors import InputError
 from warpbound.program import nvrtc
 from warpbound.program.cache import cached, digest
-from warpbound.program.compiled import Compiled, spills
+from warpbound.program.compiler_output import Compiled, spills
 from warpbound.program.headers import Headers, reachable
 from warpbound.program.host_code import Source, take_apart
-from warpbound.program.signatures import Signature, qualified
+from warpbound.program.kernel_signatures import Signature, qualified
 
 FRONT_END = "9"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)

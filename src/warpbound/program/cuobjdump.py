@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.program.fit import runs_on
-from warpbound.program.reader import Section
-from warpbound.program.sass import Listing, finished, reader_of
-from warpbound.program.targets import label_targets
+from warpbound.program.arch_match import runs_on
+from warpbound.program.jump_targets import label_targets
+from warpbound.program.nvdisasm_lines import Section
+from warpbound.program.nvdisasm_listing import Listing, finished, reader_of
 
 _CODE = re.compile(r"^\s*code for sm_(\d+)([af]?)\s*$")
 _FUNCTION = re.compile(r"^[^\S\n]*Function\s*:\s*(\S+)\s*$", re.M)

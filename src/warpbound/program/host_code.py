@@ -12,7 +12,7 @@ from typing import Any
 
 from warpbound.errors import MissingTool, install
 from warpbound.program.host_headers import FOR_STD
-from warpbound.program.signatures import Signature, deduced, first_of, instances, parameters
+from warpbound.program.kernel_signatures import Signature, deduced, first_of, instances, parameters
 
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
 _ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"

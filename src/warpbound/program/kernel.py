@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from warpbound.errors import CommandError
-from warpbound.program.flow import Flow, flow
+from warpbound.program.control_flow import Flow, flow
 from warpbound.program.instruction import Instruction
 from warpbound.program.register_sets import RegisterSets, register_sets
 

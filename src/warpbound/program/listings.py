@@ -4,16 +4,16 @@ from dataclasses import replace
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.program.bare import read_bare
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import RZ, Instruction, Operand
+from warpbound.program.instruction_encoding import MAXWELL, parameter_base
+from warpbound.program.jump_targets import unknown_targets
 from warpbound.program.kernel import Program
-from warpbound.program.layout import MAXWELL, parameter_base
-from warpbound.program.naming import title_of
-from warpbound.program.reader import Section
-from warpbound.program.sass import kernels, read_listing
-from warpbound.program.targets import unknown_targets
+from warpbound.program.kernel_names import title_of
+from warpbound.program.nvdisasm_lines import Section
+from warpbound.program.nvdisasm_listing import kernels, read_listing
+from warpbound.program.raw_sass import read_bare
 
 _WAYS = "print it with `nvdisasm -c -hex -gi`"
 

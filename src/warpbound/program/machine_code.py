@@ -4,15 +4,15 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from warpbound.program.compiled import Compiled
+from warpbound.program.compiler_output import Compiled
+from warpbound.program.control_flow import CALLS
 from warpbound.program.cubin import Cubin, read_cubin
-from warpbound.program.flow import CALLS
 from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program
-from warpbound.program.naming import plain_name, title_of
+from warpbound.program.kernel_names import plain_name, title_of
 from warpbound.program.nvdisasm import disassemble
-from warpbound.program.reader import Section
-from warpbound.program.sass import Listing, kernels, read_listing
+from warpbound.program.nvdisasm_lines import Section
+from warpbound.program.nvdisasm_listing import Listing, kernels, read_listing
 
 
 def from_cubin(

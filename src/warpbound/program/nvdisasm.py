@@ -13,7 +13,7 @@ from pathlib import Path
 
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import cached, digest, kept
-from warpbound.program.joined import is_of, joined, listings
+from warpbound.program.cubin_merge import is_of, joined, listings
 
 TIMEOUT_S = 120
 _FLAGS = ("-c", "-hex", "-gi")

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Fitting
-from warpbound.report.words import amount
+from warpbound.report.formatting import amount
 
 _CLOSE = 1.01  # counts whose ratio is below are the same
 

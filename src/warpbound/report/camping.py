@@ -13,7 +13,7 @@ from warpbound.analysis.entries import Entry
 from warpbound.camping.validation import Judged
 from warpbound.models.campprof_2011.regression import Fit
 from warpbound.report.charts import Fitting
-from warpbound.report.words import amount, seconds
+from warpbound.report.formatting import amount, seconds
 
 BARS = 32  # characters of the band
 SYMBOLS = {

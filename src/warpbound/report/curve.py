@@ -10,7 +10,7 @@ from rich.text import Text
 
 from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Bar
-from warpbound.report.words import amount, seconds
+from warpbound.report.formatting import amount, seconds
 
 BAR = 20  # columns of a full bar
 COLUMNS = ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds")

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.entry import Entry
-from warpbound.headline.stand_ins import stand_ins
+from warpbound.headline.parameter_fallbacks import stand_ins
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting

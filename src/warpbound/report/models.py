@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, seconds
+from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, amount, seconds
 
 SIDE_BY_SIDE = 3  # answers in one table
 OURS = "warpbound"

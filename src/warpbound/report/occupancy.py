@@ -11,7 +11,7 @@ from warpbound.entry import Entry
 from warpbound.machine import Gpu
 from warpbound.occupancy_ladder import Rung
 from warpbound.report.charts import Fitting
-from warpbound.report.words import amount, count
+from warpbound.report.formatting import amount, count
 from warpbound.residency import Residency, ResidencySweep
 
 MOST_SIZES = 8  # block sizes shown; JSON has all

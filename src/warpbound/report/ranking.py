@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.report.words import RESOURCE_WORDS, count, seconds
+from warpbound.report.formatting import RESOURCE_WORDS, count, seconds
 
 HELPS = 3  # changes named for the best and the worst
 

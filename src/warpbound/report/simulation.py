@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.charts import Bar, Fitting
-from warpbound.report.words import amount, seconds
+from warpbound.report.formatting import amount, seconds
 
 BAR = 20  # columns of a full bar
 

@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.report import details
+from warpbound.report import detail_tables
 from warpbound.report.accesses import accesses
 from warpbound.report.charts import Bar, Fitting
-from warpbound.report.table import side_by_side
+from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, amount, count
+from warpbound.report.side_by_side import side_by_side
 from warpbound.report.verdict import verdict
-from warpbound.report.words import CAUSE_WORDS, RESOURCE_WORDS, amount, count
 
 VERDICTS = 4  # of so many results at most the verdicts follow the table
 WORTH = 0.005  # shares below this are left out of pictures
@@ -185,20 +185,22 @@ VIEWS: dict[str, View] = {
     "verdict": View("Verdict", verdict),
     "latency": View("Why: one warp alone", lambda entry: Group(_latency(entry), Text(), _lines(entry)), _timed),
     "bounds": View("Why: what each resource allows", _bounds, _timed),
-    "stalls": View("Where a warp's time goes", details.stalls, lambda entry: entry["stalls"]),
+    "stalls": View("Where a warp's time goes", detail_tables.stalls, lambda entry: entry["stalls"]),
     "whatifs": View("What to do first", _whatifs, _timed),
-    "occupancy": View("Occupancy", details.occupancy),
-    "kernel": View("Kernel", details.kernel),
-    "loops": View("Loops, per iteration and warp", details.loops, lambda entry: entry["loops"]),
+    "occupancy": View("Occupancy", detail_tables.occupancy),
+    "kernel": View("Kernel", detail_tables.kernel),
+    "loops": View("Loops, per iteration and warp", detail_tables.loops, lambda entry: entry["loops"]),
     "accesses": View("Memory accesses, by source line", accesses, lambda entry: entry.get("accesses")),
     "memory": View(
         "Memory traffic, whole launch",
-        details.memory,
+        detail_tables.memory,
         lambda entry: entry["memory"]["global_load_requests"] is not None,
     ),
     "sass": View(
-        "SASS along the path of one warp", lambda entry: details.sass(entry["sass"]), lambda entry: entry.get("sass")
+        "SASS along the path of one warp",
+        lambda entry: detail_tables.sass(entry["sass"]),
+        lambda entry: entry.get("sass"),
     ),
-    "models": View("The models of the papers", details.models, lambda entry: entry["models"]),
-    "confidence": View("How far to trust this", details.confidence),
+    "models": View("The models of the papers", detail_tables.models, lambda entry: entry["models"]),
+    "confidence": View("How far to trust this", detail_tables.confidence),
 }

@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.report.words import RESOURCE_WORDS, amount, listed, seconds
+from warpbound.report.formatting import RESOURCE_WORDS, amount, listed, seconds
 
 UNKNOWN = "taken as 0; branches"  # of a note about contents that nobody gave and that decide how the kernel runs
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.errors import InputError
-from warpbound.report.series import Axis, Figure
+from warpbound.report.figure_series import Axis, Figure
 from warpbound.reproduce.item import PAPERS, Item
 from warpbound.reproduce.judging import Row, Verdict
 from warpbound.reproduce.running import Reproduction

@@ -2,9 +2,9 @@
 
 from warpbound.report.figures.picture import Picture
 from warpbound.report.figures.simulated import warps_in_time
-from warpbound.simulate import views
-from warpbound.simulate.running import Outcome, run
+from warpbound.simulate import timelines
 from warpbound.simulate.scenarios import SCENARIOS
+from warpbound.simulate.warp_simulation import Outcome, run
 
 
 def played(paper: str, scenario: str) -> Outcome:
@@ -14,12 +14,12 @@ def played(paper: str, scenario: str) -> Outcome:
 
 def played_with_log(paper: str, scenario: str) -> Outcome:
     """The same with as many events written down as a picture takes."""
-    return run(views.logged(SCENARIOS[f"{paper}:{scenario}"]().experiment))
+    return run(timelines.logged(SCENARIOS[f"{paper}:{scenario}"]().experiment))
 
 
 def in_time(paper: str, scenario: str, last: float = float("inf")) -> Picture:
     """The warps of a scenario up to cycle `last`."""
     one = SCENARIOS[f"{paper}:{scenario}"]()
-    x = views.logged(one.experiment)
+    x = timelines.logged(one.experiment)
     done = run(x)
-    return warps_in_time(views.spans(x, done, min(last, done.cycles)), one.title, f"{one.source}: simulated")
+    return warps_in_time(timelines.spans(x, done, min(last, done.cycles)), one.title, f"{one.source}: simulated")

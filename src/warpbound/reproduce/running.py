@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Item, flat
 from warpbound.reproduce.judging import Printed, Row, judged
 

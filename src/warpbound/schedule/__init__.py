@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from warpbound.program.instruction import Instruction
-from warpbound.schedule import control_words, dependences, repeats
+from warpbound.schedule import control_words, dependences, repeated_streams
 from warpbound.schedule.records import CAUSES, Phase, Place, Schedule, Wait
-from warpbound.schedule.warp import Warp
+from warpbound.schedule.warp_state import Warp
 
 __all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "duration", "schedule", "steady", "together"]
 
@@ -32,14 +32,14 @@ def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
     Where no instruction has a control word, each waits for the registers that it reads.
     """
     warp = _warp(instructions, waits)
-    repeats.run(warp, stream)
+    repeated_streams.run(warp, stream)
     return _told(warp, stream)
 
 
 def duration(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> float:
     """The cycles of `schedule` alone."""
     warp = _warp(instructions, waits)
-    repeats.run(warp, stream)
+    repeated_streams.run(warp, stream)
     return warp.end
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from warpbound.program.instruction import Instruction, Operand
 from warpbound.program.registers import reads, writes
 from warpbound.schedule.records import Wait
-from warpbound.schedule.warp import Step
+from warpbound.schedule.warp_state import Step
 
 _GROUPS = 6  # after SB0 to SB5: gsb0
 

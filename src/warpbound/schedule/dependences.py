@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import reads, writes
 from warpbound.schedule.records import Wait
-from warpbound.schedule.warp import Step
+from warpbound.schedule.warp_state import Step
 
 _ISSUE = (("issue", 1.0),)
 _LOADS = frozenset({"LD", "LDG", "LDU", "LDL", "LDS", "LDC", "TEX", "TLD", "TLD4"})

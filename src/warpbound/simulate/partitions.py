@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.simulate.compiled import column, compiled
+from warpbound.simulate.numba_jit import column, compiled
 from warpbound.simulate.partition_loop import MOST_EVENTS, Parts, Sizes, play
 
 Whole = NDArray[np.int64]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from statistics import median
 
-from warpbound.validate.chain import HEADLINE
 from warpbound.validate.corpus import Corpus, corpus
-from warpbound.validate.records import Result
+from warpbound.validate.judged_row import Result
+from warpbound.validate.row_prediction import HEADLINE
 
 CURVES = {  # corpus -> the levels that its rows fall from and to
     "caches": ("L1", "L2, all SMs the same"),

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from warpbound.analysis.accuracy import Form
-from warpbound.validate.chain import BESIDE, HEADLINE, Answer, answer
 from warpbound.validate.corpus import FILE, ROWS, Corpus, Row
-from warpbound.validate.forms import form_errors, held_back
-from warpbound.validate.records import Result
+from warpbound.validate.interval_calibration import form_errors, held_back
+from warpbound.validate.judged_row import Result
+from warpbound.validate.row_prediction import BESIDE, HEADLINE, Answer, answer
 from warpbound.validate.scores import Score, score
 
 MODELS = (HEADLINE, *BESIDE)

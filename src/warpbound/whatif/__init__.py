@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
-from warpbound.whatif import places
-from warpbound.whatif.alternatives import AHEAD, NEARER, Alternative, easings, of_the_work, pair, separable, unrolled
-from warpbound.whatif.places import DOUBLED, HALVED
+from warpbound.whatif import launch_changes
+from warpbound.whatif.code_changes import AHEAD, NEARER, Alternative, easings, of_the_work, pair, separable, unrolled
+from warpbound.whatif.launch_changes import DOUBLED, HALVED
 from warpbound.workload import Workload
 
 __all__ = ["Alternative", "Seconds", "WhatIf", "whatifs"]
@@ -82,8 +82,8 @@ def _single(
 ) -> Iterator[Alternative]:
     """One change at a time."""
     if residency is not None and residency.blocks_per_sm > 0:
-        yield from places.occupancy(work, place, residency)
-        yield from places.more_blocks(work, place, residency)
+        yield from launch_changes.occupancy(work, place, residency)
+        yield from launch_changes.more_blocks(work, place, residency)
     yield from of_the_work(work, place)
     yield from easings(work, place, cycles)
 
@@ -93,8 +93,8 @@ def _timed(work: Workload, place: Place, residency: Residency | None, seconds: S
     if seconds is None:
         return
     if residency is not None and residency.blocks_per_sm > 0:
-        yield from places.whole_waves(work, place, residency)
-    yield from places.clocks(work, place)
+        yield from launch_changes.whole_waves(work, place, residency)
+    yield from launch_changes.clocks(work, place)
 
 
 def _gains(work: Workload, place: Place, now: Prediction, seconds: Seconds | None) -> Gains:

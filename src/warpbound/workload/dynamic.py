@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
-from warpbound.memory.neighbours import Grid, corner, patch
+from warpbound.memory.block_neighbours import Grid, corner, patch
 from warpbound.program import Program
 from warpbound.schedule import Schedule, Wait, duration, schedule
-from warpbound.workload.counting import count, facts_of
-from warpbound.workload.paths import line_span
+from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.records import Memory, Workload
+from warpbound.workload.static_paths import line_span
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid

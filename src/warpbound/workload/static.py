@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
-from warpbound.memory.predicted import Access, Predicted
+from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.schedule import Schedule, Wait, schedule, steady
-from warpbound.workload.counting import WARP, count, facts_of
-from warpbound.workload.paths import LoopPath, line_span, loops, whole
+from warpbound.workload.instruction_counts import WARP, count, facts_of
 from warpbound.workload.records import Memory, Workload
+from warpbound.workload.static_paths import LoopPath, line_span, loops, whole
 
 SECTOR_B = 32
 LINE_B = 128

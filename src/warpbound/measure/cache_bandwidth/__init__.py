@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warpbound.isa.limits import limits
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
-from warpbound.measure.texts import kernel_file
+from warpbound.measure.suite_sources import kernel_file
 
 PIECE = 16
 PASS = 4 * PIECE       # bytes of one thread in one turn

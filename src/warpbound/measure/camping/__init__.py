@@ -7,7 +7,7 @@ import numpy as np
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, chosen
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
-from warpbound.measure.texts import kernel_file
+from warpbound.measure.suite_sources import kernel_file
 
 TYPES = {2: "u2", 4: "u4", 8: "u8"}
 WARPS = (1, 2, 4, 8, 12, 16, 24, 32)

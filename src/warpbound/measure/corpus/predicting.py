@@ -13,7 +13,7 @@ from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Launch, override
 from warpbound.machine import Gpu
 from warpbound.measure.corpus.subjects import Tuning, launches, subjects
-from warpbound.memory.records import Traffic
+from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program, programs
 from warpbound.workload.dynamic import Sample
 

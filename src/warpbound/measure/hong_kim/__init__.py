@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from warpbound.headline.least_squares import least_squares
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, stamps_of
 from warpbound.measure.device import Facts
+from warpbound.measure.fit_errors import standard_errors
 from warpbound.measure.pointer_chase import eviction
-from warpbound.measure.uncertainty import standard_errors
 from warpbound.models import hong_kim_2009 as model
 
 BENCHMARKS = {"Mb1": (20, 0), "Mb2": (8, 1), "Mb3": (20, 1), "Mb4": (12, 2), "Mb5": (20, 2), "Mb6": (20, 4),

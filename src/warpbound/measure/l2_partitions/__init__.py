@@ -10,7 +10,7 @@ from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, 
 from warpbound.measure.contention import as_figure, contention, needed_of, plateau
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import parted
-from warpbound.measure.texts import chains, kernel_file
+from warpbound.measure.suite_sources import chains, kernel_file
 
 MAPPED = 64              # lines that every SM times
 APART = 33 * 32          # words from one to the next

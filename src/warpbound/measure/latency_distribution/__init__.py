@@ -8,7 +8,7 @@ from warpbound.measure.case import SHARES, Axis, Buffer, Case, Findings, Record,
 from warpbound.measure.chains import HOW, LEVELS, PARAMETERS, SECTOR, SECTORS, laid
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
-from warpbound.measure.texts import chains
+from warpbound.measure.suite_sources import chains
 
 WARPS = (1, 4, 8, 16, 24, 32, 48, 64)
 QUICK_WARPS = (1, 16, 64)

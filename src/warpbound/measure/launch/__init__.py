@@ -6,7 +6,7 @@ import numpy as np
 
 from warpbound.measure.case import Buffer, Case, Findings, Found, Record, Step, chosen
 from warpbound.measure.device import Facts
-from warpbound.measure.texts import kernel_file
+from warpbound.measure.suite_sources import kernel_file
 
 QUEUE = 400            # launches between two marks
 SPIN = 20_000          # cycles: longer than it takes the host to queue a launch

@@ -11,7 +11,7 @@ from warpbound.measure.chains import HOW, LEVELS, PARAMETERS, SECTOR, SECTORS, l
 from warpbound.measure.contention import as_figure, contention, needed_of, plateau, range_of_b
 from warpbound.measure.device import Facts
 from warpbound.measure.pointer_chase import eviction
-from warpbound.measure.texts import chains
+from warpbound.measure.suite_sources import chains
 
 WARPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 48, 64)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.measure.block_waves import crowd
 from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.contention import needed_of
 from warpbound.measure.device import Facts
 from warpbound.measure.instruction_mix import SHARED_WORDS, WORDS_IN_SHARED
 from warpbound.measure.instruction_mix.loop import around
-from warpbound.measure.oversubscribed import crowd
 
 PARTS = (1, 2, 4, 8, 16, 32, 64)  # additions for each other instruction
 OTHERS_FIRST = (2, 4)             # other instructions for each addition: alpha of a half and a quarter

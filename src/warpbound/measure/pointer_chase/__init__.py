@@ -8,7 +8,7 @@ import numpy as np
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, column
 from warpbound.measure.device import Facts
 from warpbound.measure.sampling import parted, quantile
-from warpbound.measure.texts import kernel_file
+from warpbound.measure.suite_sources import kernel_file
 
 LINE = 128  # one entry per line [B]
 LOADS_PER_ROUND = 32

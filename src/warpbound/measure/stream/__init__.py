@@ -10,7 +10,7 @@ from warpbound.machine import Gpu, Quantity
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen
 from warpbound.measure.device import Facts
 from warpbound.measure.stream.fitting import SMALLEST, Observed, Sweep, Widest, fitted
-from warpbound.measure.texts import kernel_file
+from warpbound.measure.suite_sources import kernel_file
 
 ELEMENTS = 1 << 26     # doubles per array: 512 MB, or more where L2 is large
 BEYOND = 8             # times L2 at least

@@ -11,7 +11,7 @@ from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import Parameters, known
 from warpbound.headline.streams import Setting, stream_rate
 from warpbound.machine import Gpu
-from warpbound.measure.uncertainty import standard_errors
+from warpbound.measure.fit_errors import standard_errors
 
 Array = NDArray[np.float64]
 SMALLEST = 2       # warps per block: smaller ones are not explained

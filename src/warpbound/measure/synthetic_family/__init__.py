@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.measure.block_waves import crowd
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.contention import needed_of
 from warpbound.measure.device import Facts
-from warpbound.measure.oversubscribed import crowd
 from warpbound.measure.pointer_chase import eviction
-from warpbound.measure.texts import chains
+from warpbound.measure.suite_sources import chains
 
 ALPHAS = (0, 1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 256, 512)
 QUICK_ALPHAS = (0, 4, 16, 32, 64, 128, 256)

@@ -11,7 +11,7 @@ import numpy as np
 
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, chosen, stamps_of
 from warpbound.measure.device import Facts
-from warpbound.measure.texts import chains
+from warpbound.measure.suite_sources import chains
 
 WARPS = (1, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 SETS = (2048, 4096, 8192, 16384)   # bytes of one warp

@@ -9,11 +9,11 @@ import numpy as np
 
 from warpbound.page.subject import Subject
 from warpbound.page.views.camping import camping, camping_controls
-from warpbound.page.views.graphs import mwp, mwp_controls, operations, x_controls, x_graph
-from warpbound.page.views.hiding import cusp, hiding, hiding_controls
 from warpbound.page.views.kernels import occupancy_controls, occupied, sass, timeline, verdict
-from warpbound.page.views.records import BOARD, LIMITS, PARTITIONS, REFUSED, RUN, Drawn, Values, View, sentence
-from warpbound.page.views.roofs import roofline, roofline_controls
+from warpbound.page.views.latency_hiding import cusp, hiding, hiding_controls
+from warpbound.page.views.roofline import roofline, roofline_controls
+from warpbound.page.views.view import BOARD, LIMITS, PARTITIONS, REFUSED, RUN, Drawn, Values, View, sentence
+from warpbound.page.views.x_graph_and_mwp import mwp, mwp_controls, operations, x_controls, x_graph
 from warpbound.report.figures.picture import Drawable
 
 __all__ = ["REFUSED", "VIEWS", "Drawn", "View", "drawn", "second", "sentence"]

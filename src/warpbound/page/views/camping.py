@@ -8,10 +8,10 @@ from warpbound.adapt import campprof_2011 as adapter
 from warpbound.camping.prediction import COUNTERS, Measured, benchmarks_of, predicted
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.page.controls import REACH, Control, between
-from warpbound.page.questions import Camped
+from warpbound.page.sliders import REACH, Control, between
 from warpbound.page.subject import Subject, partitioned
-from warpbound.page.views.records import Drawn, Values
+from warpbound.page.views.view import Drawn, Values
+from warpbound.page.worker_messages import Camped
 from warpbound.report import figures
 
 THOUSAND = 1000.0

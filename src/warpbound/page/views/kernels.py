@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warpbound.page.controls import Control
-from warpbound.page.imagined import block_controls
-from warpbound.page.prediction import can_time, quick_seconds
+from warpbound.page.quick_prediction import can_time, quick_seconds
+from warpbound.page.sliders import Control
 from warpbound.page.subject import Subject
-from warpbound.page.views.hiding import hiding
-from warpbound.page.views.records import Drawn, Values, inputs
+from warpbound.page.views.latency_hiding import hiding
+from warpbound.page.views.view import Drawn, Values, inputs
+from warpbound.page.work_overrides import block_controls
 from warpbound.report import figures
+from warpbound.report.formatting import count, listed, seconds
 from warpbound.report.html.illustrations import WAITED, one_warp_in_time
-from warpbound.report.words import count, listed, seconds
 from warpbound.residency import occupancy
 
 ISSUES = "issues"  # what an event of a timeline is called that is no wait

@@ -11,7 +11,7 @@ import numpy as np
 from warpbound.models.volkov_2016 import one_warp
 from warpbound.report.figures.picture import Arrows, Axis, Bars, Boxes, Layer, Look, Picture, Points
 from warpbound.report.figures.theme import FILLS
-from warpbound.report.words import CAUSE_WORDS
+from warpbound.report.formatting import CAUSE_WORDS
 
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 SMALLEST_PART = 0.005  # share of its bar below which a part is left out: nobody would see it

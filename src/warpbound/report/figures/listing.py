@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from warpbound.report.words import count
+from warpbound.report.formatting import count
 
 
 class Row(NamedTuple):

@@ -21,7 +21,7 @@ from warpbound.report.figures.theme import DARK, LIGHT, Theme
 from warpbound.report.figures.traces import Spec
 
 if TYPE_CHECKING:
-    from warpbound.camping.kernels import Executed
+    from warpbound.camping.kernel_counters import Executed
     from warpbound.report.html.plain import Part
 
 SIDE_BY_SIDE = 4

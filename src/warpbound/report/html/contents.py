@@ -11,7 +11,7 @@ from warpbound.report.figures.listing import listing
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.illustrations import beside, latency_stack
 from warpbound.report.html.tables import as_html
-from warpbound.report.table import side_by_side
+from warpbound.report.side_by_side import side_by_side
 from warpbound.report.text import VIEWS, headline, subline
 
 FIRST = ("verdict", "whatifs")  # what is wanted first; the other views keep the order of the text report

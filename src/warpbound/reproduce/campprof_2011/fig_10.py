@@ -1,7 +1,7 @@
 """Figure 10: the degree of camping of each application, in the paper's words."""
 
 from warpbound.camping.prediction import FREE, FULL
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.campprof_2011.fig_9 import validated
 from warpbound.reproduce.item import Given, Numbers
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.adapt.partition_benchmarks import GROUPS, Benchmarks, shipped
 from warpbound.models.campprof_2011 import SIZES, WORDS
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from warpbound.adapt.partition_benchmarks import shipped
 from warpbound.camping.validation import Judged, judged, kernels, timed
 from warpbound.machine import gpu
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.simulate.partitions import machine_of
 

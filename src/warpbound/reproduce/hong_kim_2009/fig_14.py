@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpbound.models.hong_kim_2009 import cpi, issue_floor
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.hong_kim_2009.machines import on
 from warpbound.reproduce.item import Given, Numbers
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpbound.models.hong_kim_2009 import Inputs, cpi, terms
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.hong_kim_2009.machines import on, warps_to
 from warpbound.reproduce.item import Given, Numbers
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.models.hong_kim_2009 import Inputs, predict
 from warpbound.models.hong_kim_2009.paths import parallel_warps, parallel_warps_as_published
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.hong_kim_2009.machines import on, warps_to
 from warpbound.reproduce.item import Given, Numbers
 

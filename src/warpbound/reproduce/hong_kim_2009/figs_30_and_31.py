@@ -1,7 +1,7 @@
 """Figures 30 and 31: what a barrier adds."""
 
 from warpbound.models.hong_kim_2009 import Inputs, synch_cost, terms
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.hong_kim_2009.machines import THREADS, on
 from warpbound.reproduce.item import Given, Numbers
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpbound.adapt.answers import inputs_of
-from warpbound.analysis.written import launched
+from warpbound.analysis.workload_prediction import launched
 from warpbound.errors import InputError
 from warpbound.machine import gpu
 from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.workload.files import Written, read
 

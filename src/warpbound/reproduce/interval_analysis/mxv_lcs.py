@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.bounds import Real
 from warpbound.models.interval_analysis import Inputs, chip_bandwidth, enough_threads, mxv
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 
 

@@ -3,7 +3,7 @@
 from warpbound.bounds import Real
 from warpbound.models.interval_analysis import Inputs, active_threads, enough_threads, time
 from warpbound.models.interval_analysis.scoreboard import latency, latency_as_published
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.interval_analysis.code import device, issue_and_ready, listing
 from warpbound.reproduce.item import Given, Numbers
 

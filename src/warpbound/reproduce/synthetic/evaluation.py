@@ -18,7 +18,7 @@ from warpbound.reproduce.synthetic.comparison import Ratios, alphas, whole_warps
 from warpbound.reproduce.synthetic.machine import Machine, on_board
 from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
-from warpbound.simulate.family import Setting, loads_per_cycle
+from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
 
 Curve = NDArray[np.float64]
 MODERN = ("h100-sxm", "h200")

@@ -14,7 +14,7 @@ from warpbound.machine import Gpu
 from warpbound.reproduce.synthetic.comparison import whole_warps
 from warpbound.reproduce.synthetic.machine import THREADS, Machine, on_board
 from warpbound.reproduce.synthetic.predictors import Throughput, basic
-from warpbound.simulate.family import DEFAULT, Setting, loads_per_cycle, throughput
+from warpbound.simulate.synthetic_family import DEFAULT, Setting, loads_per_cycle, throughput
 
 Curve = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from warpbound.machine import gpu
 from warpbound.models.volkov_2016.readings import yearly_factor
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.workload.files.lanes import fp32_lanes
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import needed
 from warpbound.reproduce.synthetic.predictors import basic, refined

@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.bounds import Real
 from warpbound.models.volkov_2016.contention import Memory, loaded_latency
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 
 

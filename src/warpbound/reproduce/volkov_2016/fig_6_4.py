@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.predictors import basic, refined
 from warpbound.reproduce.volkov_2016.machines import machines

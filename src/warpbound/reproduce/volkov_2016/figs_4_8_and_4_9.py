@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.bounds import Real
 from warpbound.models.volkov_2016.mixes import Mix, warps_needed
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 
 LANES = 32.0

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given
 from warpbound.reproduce.synthetic.comparison import alphas, needed
 from warpbound.reproduce.synthetic.predictors import Throughput

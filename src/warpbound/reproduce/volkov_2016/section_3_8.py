@@ -7,7 +7,7 @@ from warpbound.bounds import Real
 from warpbound.models.volkov_2016 import Inputs, needed_warps, predict
 from warpbound.models.volkov_2016.little import bytes_per_second, inst_per_cycle
 from warpbound.models.volkov_2016.one_warp import Instruction, dual_pairs, issue_events, latency_bound
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.models.volkov_2016.little import concurrency, warps_holding
 from warpbound.models.volkov_2016.readings import instructions, share, throughput_in_passes, warps_per_sm
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.volkov_2016.machines import machines

@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.models.hong_kim_2009.periods import cwp_full
 from warpbound.models.volkov_2016 import mixes
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.predictors import basic, hong_kim, latency_alone
 from warpbound.reproduce.volkov_2016.chapter_7 import LANES, adds_figure

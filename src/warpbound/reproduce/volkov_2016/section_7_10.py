@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import alphas, needed
 from warpbound.reproduce.synthetic.machine import Machine

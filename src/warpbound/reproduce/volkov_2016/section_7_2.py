@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpbound.models import baghsorkhi_2010
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import TURNS, baghsorkhi, basic, refined

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.models.volkov_2016.readings import overstatement
-from warpbound.report.series import Axis, Figure, Series, series
+from warpbound.report.figure_series import Axis, Figure, Series, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import Ratios, alphas, ratios
 from warpbound.reproduce.synthetic.machine import Machine

@@ -4,12 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
-from warpbound.simulate.family import Setting, throughput
+from warpbound.simulate.synthetic_family import Setting, throughput
 
 SHOWN = ("volkov_2016", "volkov_2016, contention", "sim_2012", "zhang_owens_2011", "huang_2014, round robin")
 

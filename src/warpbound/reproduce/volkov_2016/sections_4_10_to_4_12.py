@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpbound.models.volkov_2016 import mixes, schemes
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.volkov_2016.machines import machines

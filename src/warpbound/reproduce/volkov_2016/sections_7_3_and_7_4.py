@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpbound.models.volkov_2016.little import bytes_per_second, concurrency, inst_per_cycle
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import whole_warps
 from warpbound.reproduce.synthetic.machine import Machine

@@ -3,7 +3,7 @@
 import numpy as np
 
 from warpbound.models.volkov_2016.little import bytes_per_second
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.predictors import basic, huang, huang_greedy
 from warpbound.reproduce.volkov_2016.chapter_7 import LANES, adds, adds_figure

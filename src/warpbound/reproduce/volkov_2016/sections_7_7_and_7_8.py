@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from warpbound.models import huang_2014
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import huang_contended, huang_inputs

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.models.volkov_2016 import mixes
-from warpbound.report.series import Axis, Figure, series
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.volkov_2016.machines import machines

@@ -13,7 +13,7 @@ import numpy as np
 
 from warpbound.models.x_model_2016 import Inputs, bound_class, curves, reached, shape, state
 from warpbound.models.x_model_2016.operations import Effect, after_launch, operate
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
 

@@ -2,7 +2,7 @@
 
 from warpbound.models.x_model_2016 import Inputs, predict
 from warpbound.models.x_model_2016.operations import operate
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
 

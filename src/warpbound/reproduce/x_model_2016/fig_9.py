@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from warpbound.models.x_model_2016 import Inputs, degradation, equilibrium, reached
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
 

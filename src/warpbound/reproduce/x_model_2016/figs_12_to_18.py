@@ -9,7 +9,7 @@ from warpbound.models.x_model_2016.operations import (
     relative_gain,
     when_congested,
 )
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
 

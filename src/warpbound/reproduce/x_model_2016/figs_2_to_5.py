@@ -5,7 +5,7 @@ import numpy as np
 from warpbound.bounds import Real
 from warpbound.models import transit_2015
 from warpbound.models.x_model_2016 import Inputs
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import x_graph
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from warpbound.models.x_model_2016 import Inputs, curves, shape
 from warpbound.models.x_model_2016.operations import operate
-from warpbound.report.series import Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.x_model_2016.graphs import supply_graph
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium
-from warpbound.report.series import Axis, Figure, Series, series
+from warpbound.report.figure_series import Axis, Figure, Series, series
 
 POINTS = 400
 

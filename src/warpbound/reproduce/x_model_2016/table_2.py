@@ -5,7 +5,7 @@ import numpy as np
 from warpbound.isa.limits import limits
 from warpbound.machine import gpu
 from warpbound.models.x_model_2016 import Inputs, curves, extraction
-from warpbound.report.series import Axis, Figure, Series, series
+from warpbound.report.figure_series import Axis, Figure, Series, series
 from warpbound.reproduce.item import Given, Numbers
 
 PRECISIONS = ("single", "double")

@@ -19,8 +19,8 @@ from warpbound.simulate.experiment import (
     Stream,
     two_exponentials,
 )
-from warpbound.simulate.family import ENDLESS, idle_tail
 from warpbound.simulate.scenarios.scenario import Scenario
+from warpbound.simulate.synthetic_family import ENDLESS, idle_tail
 from warpbound.simulate.warp_state import Reason
 
 SOURCE = "Volkov 2016, "

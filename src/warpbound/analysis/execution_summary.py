@@ -1,0 +1,204 @@
+"""What executed blocks showed beside their counts: divergence, parallelism, code and data footprints, models' symbols.
+
+Source   E, Z and n: A. Li et al., "X", 2016; alpha and beta: the same, fitted to the reuse of one warp (memory.reuse).
+         Instruction classes: S. Hong and H. Kim, ISCA 2009. Banks of registers: Z. Jia et al., arXiv:1804.06826: from
+         Volta on two banks of 64 bits, so that three operands from one bank take a cycle more. Loads in flight: Y. Chou
+         et al., "Microarchitecture optimizations for exploiting memory-level parallelism", ISCA 2004.
+Models   The hot loop is the smallest that executes at least half of all instructions.
+Omits    What instruction-cache misses cost: it is not in the predicted time. Reads of registers from one bank are in
+         it as a whole (`program.register_banks`), not one instruction at a time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt import hong_kim_2009, x_model_2016
+from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
+from warpbound.adapt.launched import Launched, Locality
+from warpbound.adapt.resources import FIRST_OF_TWO_BANKS
+from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
+from warpbound.memory.reuse import PAGE_B
+from warpbound.memory.traffic_counts import Traffic
+from warpbound.program import Program
+from warpbound.program.instruction import RZ, Instruction
+from warpbound.schedule import Schedule, Wait
+from warpbound.workload import Workload
+
+INSTRUCTION_B = 16  # from Volta on
+HOT = 0.5  # share of all executed instructions that the hot loop holds
+E_DEFINITION = (
+    "from Volta on nothing is issued in pairs: E is instructions per cycle of one warp alone while it waits for no "
+    "memory"
+)
+CLASSES = (
+    "comp_insts", "coal_mem_insts", "uncoal_mem_insts", "synch_insts", "uncoal_per_mw", "load_bytes", "ind_mem_req",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Observed:
+    """traffic : of the launch. executed : times that the mean warp issues each instruction, (instructions,).
+
+    in_flight : loads of the typical warp, alone, while at least one is under way; None without any. per_cycle : its
+    instructions per cycle in which it waits for no memory. partitions : how accesses spread over memory partitions;
+    None where the mapping is not known. l1_bytes : of one SM.
+    """
+
+    traffic: Traffic
+    executed: NDArray[np.float64]
+    in_flight: float | None
+    per_cycle: float
+    partitions: dict[str, object] | None
+    l1_bytes: float
+
+    @property
+    def locality(self) -> Locality:
+        """Of the loads of one warp, and the L1 that it meets."""
+        found = self.traffic.locality
+        return Locality(found.alpha, found.beta, found.residual, self.l1_bytes)
+
+
+def execution_entry(program: Program, work: Workload, observed: Observed, x: Launched) -> dict[str, object]:
+    """Of the mean warp of the launch, unless it says otherwise."""
+    classes = hong_kim_2009.known(x)
+    phases = work.phases
+    return {
+        "lanes_per_instruction": _ratio(work.thread_instructions, work.warp_instructions - _skipped(program, observed)),
+        "ilp": observed.per_cycle,
+        "load_phases": len(phases),
+        "joins": work.barriers + 1,
+        "loads_per_wait": _ratio(float(sum(phases)), float(len(phases))),
+        "mlp": observed.in_flight,
+        "register_bank_conflicts": float(observed.executed @ [_bank_conflict(one) for one in program.instructions]),
+        "code": code_entry(program, observed.executed, x.gpu.arch),
+        "x_model": _x_model(x, observed),
+        "hong_kim": {name: classes[name] for name in CLASSES if name in classes},
+        "pages": {"page_bytes": PAGE_B, "sample": observed.traffic.pages},
+        "partitions": observed.partitions,
+    }
+
+
+def traffic_entry(traffic: Traffic | None) -> dict[str, float | None]:
+    """More of the launch's traffic, stores and atomics told apart; nulls where it is not known."""
+    requests = (
+        ("sectors_per_load", "l1_sectors_load", ("global_load_requests", "local_load_requests")),
+        ("sectors_per_store", "l1_sectors_store", ("global_store_requests", "local_store_requests")),
+        ("sectors_per_atomic", "l2_sectors_atomic", ("global_atomic_requests",)),
+    )
+    counts = ("global_atomic_requests", "local_sectors", "shared_wavefronts_atomic", "touched_bytes", "l2_sectors_far")
+    if traffic is None:
+        return dict.fromkeys((*(name for name, _, _ in requests), *counts, "shared_conflict_wavefronts"))
+    found: dict[str, float | None] = {
+        name: _ratio(getattr(traffic, sectors), sum(getattr(traffic, one) for one in many))
+        for name, sectors, many in requests
+    }
+    found |= {name: round(getattr(traffic, name)) for name in ("global_store_requests", *counts)}
+    found["sectors_per_request"] = traffic.sectors_per_request
+    return found | {"shared_conflict_wavefronts": round(traffic.shared_excess_wavefronts)}
+
+
+def code_entry(program: Program, executed: NDArray[np.float64], arch: int) -> dict[str, object]:
+    """Bytes of code, of the part that was executed and of the hot loop, against the instruction caches."""
+    hot = hot_loop(program, executed)
+    ran = np.flatnonzero(executed)
+    inside = ran if hot is None else np.intersect1d(ran, hot)
+    size = INSTRUCTION_B * len(inside)
+    caches = instruction_caches(arch)
+    holds = next((one.name for one in caches if size <= one.bytes), None)
+    return {
+        "bytes": INSTRUCTION_B * len(program.instructions),
+        "executed_bytes": INSTRUCTION_B * len(ran),
+        "hot_bytes": size,
+        "hot": "loop" if hot is not None else "whole kernel",
+        "held_by": holds,
+        "caches": [{"name": one.name, "bytes": one.bytes, "source": one.source, "how": one.how} for one in caches],
+    }
+
+
+def hot_loop(program: Program, executed: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """Indices of the hot loop's instructions; None where no loop holds half of what is executed."""
+    flow = program.flow
+    loops = [
+        np.concatenate([np.arange(flow.blocks[n].first, flow.blocks[n].last) for n in sorted(loop.blocks)])
+        for loop in flow.loops
+    ]
+    hot = [one for one in loops if executed[one].sum() >= HOT * executed.sum() > 0]
+    return min(hot, key=len) if hot else None
+
+
+def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ...]:
+    """A warning where the hot code is more than the nearest instruction cache holds."""
+    caches = instruction_caches(arch)
+    size = int(str(code_entry(program, observed.executed, arch)["hot_bytes"]))
+    small = [one for one in caches if size > one.bytes]
+    if not small:
+        return ()
+    return (f"the hot code of {size / 1024:.3g} KiB exceeds {_named(small)}: instruction fetches are not in the time",)
+
+
+def register_notes(work: Workload, arch: int) -> tuple[str, ...]:
+    """What reads of registers do to the rate of issue, where they need longer than the instructions."""
+    held = work.units.get("registers", 0.0)
+    if held <= work.warp_instructions or arch < FIRST_OF_TWO_BANKS:
+        return ()
+    each = held / work.warp_instructions
+    return (f"registers lie in two banks of one read per cycle each: by the banks that the compiler chose, an "
+            f"instruction takes {each:.3g} cycles to issue",)  # fmt: skip
+
+
+def _named(caches: list[InstructionCache]) -> str:
+    return " and ".join(f"the {one.name} instruction cache of {one.bytes // 1024} KiB" for one in caches)
+
+
+def _x_model(x: Launched, observed: Observed) -> dict[str, object]:
+    """E, Z and n in warps of one SM; beta in bytes; Z counts every global access, Z_off_chip those that reach DRAM."""
+    known, count, traffic = x_model_2016.known(x), accesses(x).count, observed.traffic
+    return {
+        "E": observed.per_cycle,
+        "Z": _ratio(x.work.warp_instructions, count),
+        "Z_off_chip": known.get("intensity"),
+        "n": x.warps_per_sm,
+        "alpha": traffic.locality.alpha,
+        "beta": traffic.locality.beta,
+        "residual": traffic.locality.residual,
+        "definition": E_DEFINITION,
+    }
+
+
+def instructions_per_cycle(timed: Schedule) -> float:
+    """Of one warp, in the cycles that it does not wait for global memory."""
+    busy = timed.cycles - sum(timed.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
+    return len(timed.stream) / busy if busy > 0 else 0.0
+
+
+def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
+    """Loads under way on average while at least one is; None where there is none."""
+    stream = np.array(timed.stream, np.int64)
+    loading = np.flatnonzero(np.array([one.loads for one in waits], bool)[stream]) if len(stream) else stream
+    if not len(loading):
+        return None
+    begins = np.array(timed.issue)[loading]
+    ends = begins + np.array([one.write for one in waits])[stream[loading]]
+    until = np.maximum.accumulate(ends)
+    together = (np.minimum(until[:-1], begins[1:]) - begins[:-1]).sum() + until[-1] - begins[-1]
+    return float((ends - begins).sum() / together)
+
+
+def _skipped(program: Program, observed: Observed) -> float:
+    """Fillers that no thread executes."""
+    return float(observed.executed @ [one.skipped for one in program.instructions])
+
+
+def _bank_conflict(one: Instruction) -> bool:
+    """Whether its three source registers lie in one bank, none of them kept in the operand cache."""
+    sources = {
+        x.index for x in one.operands[1:] if x.kind == "register" and x.index != RZ and "reuse" not in x.suffixes
+    }
+    return len(sources) >= 3 and len({index % 2 for index in sources}) == 1
+
+
+def _ratio(above: float, below: float) -> float | None:
+    return above / below if below else None

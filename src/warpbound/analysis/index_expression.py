@@ -1,0 +1,229 @@
+"""A typed index expression under every rule of coalescing: transactions, why so many, and what would mend it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import gcd
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.analysis.entries import Entry
+from warpbound.errors import CommandError
+from warpbound.memory import affine, banks, coalescing
+from warpbound.memory.address_arithmetic import Address
+from warpbound.memory.address_registers import Threads
+from warpbound.memory.affine import Form
+from warpbound.memory.expressions import Expression, derivative, index, spelled
+from warpbound.memory.static_accesses import rows
+from warpbound.models.hong_kim_2009 import coalescing as hong_kim
+
+HALF = 16
+SIZES_B = (1, 2, 4, 8, 16)
+RULES = (  # what it is called, sm number that stands for it, caching
+    ("1.0, 1.1", 10, "l2"),
+    ("1.2, 1.3", 12, "l2"),
+    ("2.x through L1", 20, "l1"),
+    ("2.x past L1", 20, "l2"),
+    ("3.x through L1", 30, "l1"),
+    ("3.x past L1", 30, "l2"),
+    ("5.0 and later", 50, "default"),
+)
+BANK_RULES = (("1.x", 10), ("2.x", 20), ("3.x", 30), ("5.0 and later", 50))
+
+
+@dataclass(frozen=True)
+class Access:
+    """What is asked: an expression, bytes per element, the block, what is known of names and of the array's shape.
+
+    space : global or shared. arch : sm number whose rules are wanted; None for all.
+    """
+
+    expression: Expression
+    element_B: int
+    threads: Threads
+    values: Mapping[str, int] = field(default_factory=dict)
+    shape: tuple[int, ...] = ()
+    space: str = "global"
+    arch: int | None = None
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """Byte addresses by warp and alignment (n, 32), which threads exist, and d/dtx in elements (None: differs)."""
+
+    lanes: NDArray[np.uint64]
+    exists: NDArray[np.bool_]
+    slope: Form | None
+
+
+def answer(asked: Access) -> Entry:
+    """The cost of the access under each rule. Raises CommandError where the index is not affine."""
+    if asked.element_B not in SIZES_B:
+        raise CommandError(
+            f"An element of {asked.element_B} bytes is not accessed at once.",
+            f"Give {', '.join(map(str, SIZES_B))}; a structure is read member by member.",
+        )
+    element = index(asked.expression, asked.threads, asked.values, asked.shape)
+    reached = _Reached(
+        *rows(Address(affine.scale(element, asked.element_B)), asked.threads),
+        derivative(asked.expression, asked.threads, asked.values, asked.shape),
+    )
+    found = _shared(asked, reached) if asked.space == "shared" else _global(asked, reached)
+    reason, remedy = (_bank_advice if asked.space == "shared" else _advice)(asked, reached, found)
+    return {
+        "expression": asked.expression.text,
+        "space": asked.space,
+        "element_bytes": asked.element_B,
+        "block": list(asked.threads.block),
+        "constants": [name for name in asked.expression.names() if name not in asked.values],
+        "derivative": None if reached.slope is None else spelled(reached.slope),
+        "rules": found,
+        "hong_kim_2009": _hong_kim(asked, reached) if asked.space == "global" else None,
+        "reason": reason,
+        "remedy": remedy,
+    }
+
+
+def _global(asked: Access, reached: _Reached) -> list[Entry]:
+    wanted = float(coalescing.distinct(reached.lanes, reached.exists).mean()) * asked.element_B
+    return [
+        _rule(asked, reached, rule, wanted)
+        for rule in RULES
+        if asked.arch is None or coalescing.family(asked.arch) == coalescing.family(rule[1])
+    ]
+
+
+def _rule(asked: Access, reached: _Reached, rule: tuple[str, int, str], wanted: float) -> Entry:
+    """One rule; coalesced is what takes no more transactions than neighbours in order from an aligned start."""
+    name, arch, caching = rule
+    found = coalescing.transactions(reached.lanes, reached.exists, asked.element_B, arch, caching)
+    best = coalescing.transactions(_in_order(reached, asked.element_B), reached.exists, asked.element_B, arch, caching)
+    moved = float(found.bytes.mean())
+    return {
+        "compute_capability": name,
+        "transactions_per_request": float(found.count.mean()),
+        "bytes_per_request": moved,
+        "efficiency": min(1.0, wanted / moved),
+        "coalesced": bool((found.count <= best.count).all() and (found.bytes <= best.bytes).all())
+        and not _uncoalesced_1_0(asked, arch),
+    }
+
+
+def _uncoalesced_1_0(asked: Access, arch: int) -> bool:
+    """On 1.0 and 1.1 words of 1 and 2 bytes never join."""
+    return arch == 10 and asked.element_B < 4
+
+
+def _in_order(reached: _Reached, size: int) -> NDArray[np.uint64]:
+    return np.broadcast_to(np.arange(32, dtype=np.uint64) * np.uint64(size), reached.lanes.shape)
+
+
+def _shared(asked: Access, reached: _Reached) -> list[Entry]:
+    found = []
+    for name, arch in BANK_RULES:
+        if asked.arch is None or coalescing.family(asked.arch) == coalescing.family(arch):
+            cost = banks.wavefronts(reached.lanes, reached.exists, asked.element_B, arch)
+            found.append(
+                {
+                    "compute_capability": name,
+                    "wavefronts_per_request": float(cost.actual.mean()),
+                    "without_conflict": float(cost.ideal.mean()),
+                }
+            )
+    return found
+
+
+# ------------------------------------------------------------------------------- Hong and Kim
+
+
+def _hong_kim(asked: Access, reached: _Reached) -> Entry:
+    """Algorithms 1 and 2 of the paper, where every half-warp is linear with the same step."""
+    elements = reached.lanes.astype(np.int64).reshape(-1, HALF) // asked.element_B
+    full = reached.exists.reshape(-1, HALF).all(axis=1)
+    steps = np.diff(elements[full], axis=1)
+    if not steps.size or np.any(steps != steps.flat[0]) or abs(int(steps.flat[0])) >= 1 << 30:
+        return {"reason": "the paper's algorithms need one known step between neighbours in every whole half-warp"}
+    step, starts = int(steps.flat[0]), [int(start) for start in elements[full][:, 0]]
+    joined = hong_kim.coalesced(asked.element_B, step, starts)
+    half = hong_kim.transactions(asked.element_B, step, starts)
+    return {
+        "increment": step,
+        "half_warps_aligned": all(start % HALF == 0 for start in starts),
+        "algorithm_1": {"coalesced": joined, "transactions_per_warp": 1 if joined else 2 * HALF},
+        "algorithm_2": {"transactions_per_half_warp": half, "transactions_per_warp": hong_kim.per_warp(half)},
+    }
+
+
+# ------------------------------------------------------------------------------- reasons
+
+
+def _advice(asked: Access, reached: _Reached, found: list[Entry]) -> tuple[str, str]:
+    """Why the access costs what it costs, and what would mend it; no remedy where nothing is wasted."""
+    stride, row = _stride(asked, reached), asked.threads.block[0]
+    wasteful = any(not rule["coalesced"] for rule in found)
+    if stride == 0:
+        remedy = "Let one thread read it, or keep it in constant memory; from 1.2 on it is one transaction anyway."
+        return "every thread of a warp reads the same element", remedy if wasteful else ""
+    if stride == asked.element_B:
+        return _neighbours(asked, reached, wasteful)
+    if stride == -asked.element_B:
+        remedy = "Count the other way where 1.0 or 1.1 matters: order within a segment counts only there."
+        return "neighbouring threads take neighbouring elements, backwards", remedy if wasteful else ""
+    if stride is not None:
+        return (
+            f"neighbouring threads stand {abs(stride) // asked.element_B} elements ({abs(stride)} B) apart",
+            "Make the factor of threadIdx.x 1: a structure of arrays instead of an array of structures, or a tile that "
+            "is loaded in order into shared memory and read from there with the stride.",
+        )
+    if reached.slope is not None and any(reached.slope.terms.keys() - {affine.ONE}):
+        return (
+            f"neighbouring threads stand {spelled(reached.slope)} elements apart: they walk down a column",
+            "Let threadIdx.x run along the row: swap the roles of x and y, or transpose a tile in shared memory.",
+        )
+    if row % 32 and asked.threads.block[1] * asked.threads.block[2] > 1:
+        return (
+            f"a warp covers {max(2, 32 // row)} rows of a block that is {row} threads wide",
+            "Make blockDim.x a multiple of 32 (of 16 before 2.0).",
+        )
+    return "neighbours are not at one distance: the index is not linear in threadIdx.x", (
+        "Make the part of the index that varies within a warp threadIdx.x itself." if wasteful else ""
+    )
+
+
+def _neighbours(asked: Access, reached: _Reached, wasteful: bool) -> tuple[str, str]:  # noqa: FBT001  (a fact)
+    starts = reached.lanes[reached.exists[:, 0], 0]
+    off = int(np.gcd.reduce(np.append(starts, np.uint64(128)).astype(np.int64)))
+    if asked.element_B < 4 and off >= 32:
+        remedy = "Let each thread take 4, 8 or 16 bytes (char4, short2, ...)."
+        return "neighbouring threads take neighbouring elements of less than 4 bytes", remedy
+    if not wasteful or off >= 128:
+        said = "neighbouring threads take neighbouring elements, from an aligned start"
+        return said, "" if not wasteful else "Nothing: so wide an element takes more than one transaction."
+    return (
+        f"neighbouring threads take neighbouring elements, but a warp begins at multiples of only {off} B",
+        "Begin every warp's part at a multiple of 128 B: pad rows to that length, or shift the index so that the "
+        "first thread of a warp stands there.",
+    )
+
+
+def _bank_advice(asked: Access, reached: _Reached, found: list[Entry]) -> tuple[str, str]:
+    if all(rule["wavefronts_per_request"] <= rule["without_conflict"] for rule in found):
+        return "no two lanes want different words of one bank at once", ""
+    stride = _stride(asked, reached)
+    if stride is None:
+        return "lanes want different words of the same bank", "Pad rows by one element, or permute columns by row (^)."
+    share = gcd(max(1, abs(stride) // 4), 32)
+    return (
+        f"lanes stand {abs(stride)} B apart, so that only {32 // share} of 32 banks serve a warp",
+        "Make the step odd in words: pad rows by one element (tile[32][33]), or permute columns by row (^).",
+    )
+
+
+def _stride(asked: Access, reached: _Reached) -> int | None:
+    """Bytes from each thread to the next within a warp, where that is one number."""
+    both = reached.exists[:, 1:] & reached.exists[:, :-1]
+    change = np.diff(reached.lanes.astype(np.int64), axis=1)[both]
+    if not change.size:
+        return asked.element_B
+    first = int(change[0])
+    return first if (change == first).all() and abs(first) < 1 << 30 else None

@@ -1,0 +1,253 @@
+"""A kernel run event by event on one SM, beside the headline prediction of the same launch."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.analysis import entries
+from warpbound.analysis.case import DEFAULT, Case, Settings, asked_case
+from warpbound.analysis.entries import Entry
+from warpbound.analysis.executed import per_execution, served_by, work_from
+from warpbound.analysis.figure_data import curve
+from warpbound.analysis.sampled import followed
+from warpbound.analysis.static import Work
+from warpbound.analysis.timing import at_predicted_rate, launch_prediction, warps_per_block
+from warpbound.bounds import Real
+from warpbound.emulate import Trace
+from warpbound.errors import InputError
+from warpbound.headline import LaunchPrediction, dram
+from warpbound.headline.parameters import known
+from warpbound.headline.queue_demands import crossing, in_the_way
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu
+from warpbound.memory.traffic_counts import Traffic
+from warpbound.predict import predict
+from warpbound.program import Program
+from warpbound.simulate.experiment import Experiment
+from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment, shortened
+from warpbound.simulate.numba_jit import COMPILED
+from warpbound.simulate.timelines import spans, summary
+from warpbound.simulate.warp_simulation import Outcome, run, run_short
+from warpbound.workload.dynamic import Sample, mean_per_warp
+
+Stream = NDArray[np.int32]
+Followed = tuple[Trace, Sample, Traffic]
+BUDGET = 4_000_000 if COMPILED else 200_000  # warp instructions, after which no further block is simulated
+WAVES = 12  # blocks to each place that are enough for a steady rate
+LOGGED = 4_000  # events of a timeline, which is shorter where there are more
+PICTURED = 20_000  # events logged of a run that is pictured
+SHOWN = 1500.0  # cycles of its timeline
+THOUSAND = 1000.0
+LARGEST = 10  # budgets that a first wave may take
+FIRST_WITH_CONTROL_WORDS = 70
+NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are those of the headline prediction"
+
+
+def simulated(  # noqa: PLR0913  (the question, and how to simulate)
+    program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT,
+    policy: str = "greedy_then_oldest", seed: int = 1,
+) -> Entry:  # fmt: skip
+    """One entry: what the simulated SM did, its time for the launch, and the headline prediction's.
+
+    Raises InputError without a launch that can be executed, and for machines without control words.
+    """
+    case = asked_case(program, gpu, launch, settings)
+    if launch is None or case.blocks is None:
+        raise InputError(f"{program.title} cannot be run without a launch.", "Add --launch FILE.toml.")
+    if case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
+        raise InputError(f"{case.gpu.name} cannot be simulated from code.", "Choose a board from Volta on.")
+    kernel, work = executed(case, launch)
+    place = _place(case, kernel, BUDGET)
+    pictured = "figures" in settings.views
+    x = replace(experiment(kernel, place, policy, seed), log_rows=PICTURED if pictured else 0)
+    done = run(x)
+    timed = launch_prediction(case, work)
+    time_s = seconds(case, done, place, unevenness(kernel, work))
+    entry = {
+        "kernel": program.title,
+        "gpu": case.gpu.key,
+        "title": f"{program.title} on {case.gpu.name}",
+        "source": f"{place.resident} resident blocks of {place.warps_per_block} warps, {place.blocks} simulated",
+        "assumed": NOTE,
+        "policy": policy,
+        "time_s": time_s,
+        "headline_time_s": timed.time_s if timed else None,
+        "simulated_over_headline": time_s / timed.time_s if timed else None,
+        "headline_stalls": _shares(timed),
+        "outcome": summary(x, replace(done, log=done.log[:0])),  # what the beginning alone says is no summary
+    }
+    if not pictured:
+        return entry
+    prediction = predict(work.focus, case.place)
+    charged = prediction if timed is None else at_predicted_rate(case, prediction, timed)
+    return entry | {
+        "bounds": entries.bounds_entry(charged),
+        "occupancy": entries.occupancy_entry(case.residency),
+        "figures": {"curve": curve(case, work)} | _pictured(x, done, place, unevenness(kernel, work)),
+    }
+
+
+def _pictured(x: Experiment, done: Outcome, place: Place, uneven: float) -> Entry:
+    """What the figures show of a run whose beginning is logged.
+
+    warps : spans as `simulate.views` has them; resident : cycles and warps from there on; latencies : cycles of each
+    transaction; at : resident warps and warps per 1000 cycles once the first wave is over.
+    """
+    at, resident = done.occupancy_over_time()
+    steady = THOUSAND * rate(done, place) * place.warps_per_block / uneven
+    return {
+        "warps": list(spans(x, done, min(SHOWN, _told(done, PICTURED)))),
+        "resident": (at.tolist(), resident.tolist()),
+        "latencies": done.request_latencies.tolist(),
+        "at": (place.resident * place.warps_per_block, steady),
+    }
+
+
+def _told(done: Outcome, rows: int) -> float:
+    """The cycle up to which a log of so many rows tells all."""
+    issues = done.log["cycle"][done.log["kind"] == "issue"]
+    return min(done.cycles, float(issues.max())) if len(done.log) == rows else done.cycles
+
+
+def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
+    """The kernel as the simulator takes it, and as the headline prediction does."""
+    seen, chosen, moved = followed(case, launch)
+    if moved is None:
+        raise InputError(f"{case.program.title} could not be executed: {seen.stopped}", "Give every argument.")
+    work = work_from(case, seen, chosen, moved)
+    return kernel_of(case, work, (seen, chosen, moved)), work
+
+
+def kernel_of(case: Case, work: Work, followed: Followed) -> Kernel:
+    """The kernel as the simulator takes it, from what its sampled blocks did."""
+    seen, chosen, moved = followed
+    instructions = case.program.instructions
+    warps = seen.of_blocks * warps_per_block(case)
+    served = served_by(moved)
+    return Kernel(
+        instructions=instructions,
+        streams=representative(list(seen.streams.values()), work.whole.warp_instructions),
+        traffic=per_execution(instructions, moved, mean_per_warp(seen, chosen, seen.executed) * warps),
+        shares=[served(index) for index in range(len(instructions))],
+        gpu=case.gpu,
+        latency=case.latency,
+        timing=timing(case, work),
+    )
+
+
+def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float, float, str]]:
+    """What the first warps of an SM do up to a cycle: spans as `simulate.views` has them; none where it cannot tell.
+
+    Raises InputError where the kernel is too long to simulate.
+    """
+    if work.followed is None or case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
+        return []
+    kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
+    x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
+    done = run_short(x)
+    return list(spans(x, done, min(cycles, _told(done, LOGGED))))
+
+
+def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:
+    """Those recorded warps whose mean length comes nearest to the launch's mean warp, as many as may be.
+
+    Warps are recorded at even distances through the sample, so that those at the edges of a grid are too many.
+    """
+    some = [stream for stream in streams if len(stream)]
+    groups = [group for size in range(len(some), 0, -1) for group in combinations(some, size)]
+    return min(groups, key=lambda group: abs(float(np.mean([len(stream) for stream in group])) - instructions))
+
+
+def all_from(kernel: Kernel, level: str | None) -> Kernel:
+    """The same with every load served by one level, at the traffic that this means; None: as the caches say."""
+    if level is None:
+        return kernel
+    beyond_l1, to_dram = level != "l1", level == "dram"
+    traffic = [
+        replace(
+            each,
+            l2_sectors_read=each.l1_sectors_load if beyond_l1 else 0.0,
+            dram_bytes_read=each.l1_sectors_load * SECTOR_B if to_dram else 0.0,
+        )
+        for each in kernel.traffic
+    ]
+    return replace(kernel, traffic=traffic, shares=[{level: 1.0}] * len(kernel.instructions))
+
+
+def timing(case: Case, work: Work) -> Timing:
+    """What the headline prediction knows of the board's memory and of starting blocks, in cycles of one SM."""
+    values, memory = known(case.gpu).values, work.whole.memory
+    hz, sms = case.clock_hz, case.place.active_sms
+    carried = memory.dram_bytes_read + memory.dram_bytes_written
+    writes = memory.dram_bytes_written / carried if carried else 0.0
+    l2_read = SECTOR_B * sms * hz / case.gpu.value("l2_bandwidth")
+    fill, drain = (_number(cost) for cost in crossing(values, case.gpu.value("l2_bandwidth")))
+    l2_sectors = memory.l2_sectors_read + _number(values.l2_write_cost) * memory.l2_sectors_written
+    l2_s = l2_sectors * SECTOR_B / case.gpu.value("l2_bandwidth")
+    fill *= _number(in_the_way(memory, carried / _number(dram.capacity(values.dram, writes)), l2_s))
+    stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0
+    return Timing(
+        spread=_number(values.latency_spread),
+        wait=_number(dram.wait(values.dram, writes)) * hz,
+        l2_read=l2_read,
+        l2_write=l2_read * _number(values.l2_write_cost),
+        l2_fill=l2_read * fill / SECTOR_B,
+        l2_drain=l2_read * drain / SECTOR_B,
+        dram_byte=sms * hz / _number(dram.capacity(values.dram, writes)),
+        l1_bytes=case.gpu.value("l1_bandwidth"),
+        block_start=(_number(values.block_start) + stores) * hz,
+        block_interval=_number(values.block_interval) * sms * hz,
+    )
+
+
+def unevenness(kernel: Kernel, work: Work) -> float:
+    """Instructions of the launch's mean warp over those of the recorded warps, which are few."""
+    return work.whole.warp_instructions / float(np.mean([len(stream) for stream in kernel.streams]))
+
+
+def seconds(case: Case, done: Outcome, place: Place, uneven: float) -> float:
+    """The launch on all SMs: launch gap, start, what was simulated, and the rest of the blocks at the steady rate.
+
+    Blocks take `uneven` times as long as the simulated ones.
+    """
+    values = known(case.gpu).values
+    each = (case.blocks or 0) / case.place.active_sms
+    cycles = done.cycles + max(0.0, each - place.blocks) / rate(done, place)
+    return _number(values.launch_gap) + _number(values.block_start) + uneven * cycles / case.clock_hz
+
+
+def rate(done: Outcome, place: Place) -> float:
+    """Blocks per cycle once the first wave is over."""
+    ends = np.sort(done.ended.reshape(-1, place.warps_per_block).max(axis=1))
+    if len(ends) <= 2 * place.resident:
+        return len(ends) / done.cycles
+    first, last = place.resident, len(ends) - place.resident
+    return float((last - first) / (ends[last] - ends[first]))
+
+
+def _place(case: Case, kernel: Kernel, budget: float) -> Place:
+    """As many blocks as an SM gets, or enough for a steady rate within the budget of warp instructions."""
+    per_block, resident = warps_per_block(case), int(case.residency.fitting_blocks_per_sm)
+    each = -(-(case.blocks or 1) // int(case.place.active_sms))
+    instructions = per_block * float(np.mean([len(stream) for stream in kernel.streams]))
+    resident = min(resident, each)
+    if resident * instructions > LARGEST * BUDGET:
+        raise InputError(
+            f"A wave of {case.program.title} has {resident * instructions:.3g} warp instructions; that takes too long.",
+            f"Give a smaller problem, of at most {LARGEST * BUDGET:.1g}" + ("." if COMPILED else ", or install Numba."),
+        )
+    affordable = max(resident, int(budget / instructions))
+    return Place(per_block, resident, min(each, affordable, WAVES * resident))
+
+
+def _shares(timed: LaunchPrediction | None) -> dict[str, float]:
+    total = sum(timed.stalls.values()) if timed else 0.0
+    return {name: spent / total for name, spent in timed.stalls.items()} if timed and total else {}
+
+
+def _number(value: Real) -> float:
+    return float(np.ravel(value)[0])

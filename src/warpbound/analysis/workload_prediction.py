@@ -1,0 +1,255 @@
+"""A hand-written workload on one GPU: the bounds, the time where the launch is known, every model's answer.
+
+Time is the headline prediction where it has what it needs: a launch in blocks, the waits of a warp as phases. Else it
+is the tightest bound and the launch cost.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from warpbound.adapt.answers import Launched, answers
+from warpbound.adapt.resources import demand
+from warpbound.analysis import interval
+from warpbound.analysis.case import WARP
+from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
+from warpbound.analysis.overrides import Setting, overridden
+from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.headline import LaunchPrediction, predict_launch
+from warpbound.headline.batch import Asked, launch_seconds
+from warpbound.kernel_launch import blamed
+from warpbound.machine import Gpu, clock, listed
+from warpbound.models import MODELS
+from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
+from warpbound.residency import occupancy
+from warpbound.workload import Workload
+from warpbound.workload.files import Written, levels, read, work_on
+
+NO_REGISTERS = "registers per thread are not given: they limit nothing"
+NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and the latency bound is left out"
+HEADLINE = "time by flow balance, as for compiled kernels; the bounds below do without its waiting"
+NO_WARPS = "resident warps are not given: nothing is said of time, and the latency bound is left out"
+
+_NAMES = {"block start": "launch"}  # resources of the headline prediction that reports name otherwise
+
+
+@dataclass(frozen=True)
+class Resident:
+    """What one SM holds; None where it is not known."""
+
+    warps: float | None = None
+    blocks: float | None = None
+    limiters: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Held:
+    """Blocks that an SM holds, as the headline prediction asks for them."""
+
+    fitting_blocks_per_sm: float
+
+
+@dataclass(frozen=True)
+class How:
+    """How a workload is to be answered."""
+
+    clock: str | float | None = None     # base, boost or MHz; the file's where None
+    models: tuple[str, ...] = ()         # the papers' to show
+    settings: tuple[Setting, ...] = ()   # in place of the boards' own values
+
+
+def predictions(
+    word: str, gpus: str | None = None, cases: Sequence[str] = (), how: How | None = None
+) -> list[Entry]:
+    """One entry per case and GPU; what cannot be answered among several leaves an error entry.
+
+    Raises the first error where nothing could be answered, CommandError for words that mean nothing.
+    """
+    how = how or How()
+    results: list[Entry] = []
+    failures: list[WarpboundError] = []
+    for case in _chosen(read(word), cases):
+        for board in overridden(_boards(word, case, gpus), how.settings):
+            try:
+                results.append(_of_file(word, case, board, how))
+            except WarpboundError as error:
+                failures.append(error)
+                refused = {"reason": error.reason, "hint": error.hint}
+                results.append({"kernel": case.name, "gpu": board.key, "error": refused})
+    if len(failures) == len(results):
+        raise failures[0]
+    return results
+
+
+def model_names(words: str) -> tuple[str, ...]:
+    """The models in a comma list, or all. Raises CommandError for an unknown one."""
+    if words == "all":
+        return tuple(MODELS)
+    names = tuple(name for name in words.split(",") if name)
+    for name in names:
+        if name not in MODELS:
+            raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(MODELS)} and all.")
+    return names
+
+
+def predicted(
+    written: Written, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
+) -> Entry:
+    """One case on one board."""
+    if not board.board:
+        raise InputError(f"{board.name} is no board: nothing can be predicted on it.", "Name one of `warpbound gpus`.")
+    return predicted_of(written, launched(written, board, clock_word), models, clock_word)
+
+
+def predicted_of(
+    written: Written, x: Launched, models: tuple[str, ...] = (), clock_word: str | float | None = None
+) -> Entry:
+    """The same of a launch that may differ from the case's own."""
+    board, resident = x.gpu, _resident(written, x.gpu)
+    found = _prediction(x)
+    ours = _headline(x, clock_word if clock_word is not None else written.clock)
+    bounded = found.time_s if found is not None and x.work.latency and x.warps_per_sm is not None else None
+    time_s = ours.time_s if ours else bounded
+    binds = ours or found
+    return {
+        "kernel": written.name,
+        "gpu": board.key,
+        "gpu_name": board.name,
+        "source": written.source,
+        "mode": "written",
+        "time_s": time_s,
+        "time_interval_s": list(ours.interval) if ours else None,
+        "cycles": None if time_s is None else time_s * x.clock_hz,
+        "bottleneck": _NAMES.get(binds.bottleneck, binds.bottleneck) if binds else None,
+        "runner_up": _NAMES.get(binds.runner_up, binds.runner_up) if binds else None,
+        "occupancy": {
+            "blocks_per_sm": x.blocks_per_sm,
+            "warps_per_sm": x.warps_per_sm,
+            "limiters": list(resident.limiters),
+        },
+        "launch": {"blocks": x.blocks, "threads_per_block": x.threads_per_block},
+        "latency": {"cycles": x.work.latency, "parts": x.work.parts} if x.work.latency else None,
+        "bounds": bounds_entry(found) if found else [],
+        "warps_needed": found.warps_needed if found and x.work.latency else None,
+        "instructions": instructions_entry(x.work),
+        "flop": flop_entry(x.work),
+        "models": answers(tuple(dict.fromkeys(("roofline_2009", *models))), x),
+        "assumed": [*resident.assumed, *_unsaid(x), *_how(ours, time_s)],
+        "clock_MHz": x.clock_hz / 1e6,
+    }
+
+
+def launched(written: Written, board: Gpu, clock_word: str | float | None = None) -> Launched:
+    """The case as adapters take it."""
+    clock_hz = clock(board, clock_word if clock_word is not None else written.clock)
+    resident = _resident(written, board)
+    count = board.value("sm_count")
+    return Launched(
+        work=work_on(written, board, clock_hz),
+        gpu=board,
+        clock_hz=clock_hz,
+        dram_cycles=levels(board, clock_hz).get("dram"),
+        warps_per_sm=resident.warps,
+        active_sms=count if written.blocks is None else min(count, float(written.blocks)),
+        blocks=written.blocks,
+        blocks_per_sm=resident.blocks,
+        threads_per_block=written.shape.threads_per_block,
+        given=written.inputs,
+    )
+
+
+def _resident(written: Written, board: Gpu) -> Resident:
+    shape, per_block = written.shape, written.warps_per_block
+    if shape.warps_per_sm is not None:
+        return Resident(shape.warps_per_sm, shape.warps_per_sm / per_block if per_block else None)
+    if shape.blocks_per_sm is not None:
+        return Resident(shape.blocks_per_sm * per_block if per_block else None, shape.blocks_per_sm)
+    if shape.threads_per_block is None:
+        return Resident()
+    found = occupancy(
+        board, shape.threads_per_block, shape.registers or 0, shape.shared_bytes or 0, shape.carveout,
+        grid_blocks=written.blocks,
+    )  # fmt: skip
+    if not found.blocks_per_sm:
+        raise InputError(
+            f"{written.name}: not one block of {shape.threads_per_block} threads fits on an SM of {board.name} "
+            f"({', '.join(found.limiters)}).",
+            " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
+        )
+    note = () if shape.registers is not None else (NO_REGISTERS,)
+    return Resident(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
+
+
+def by_parameters(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+    """The headline prediction with the interval of parameters and clock; None where the launch is not known."""
+    known = x.blocks is not None and x.threads_per_block is not None and x.work.phases
+    if not known or x.blocks_per_sm is None or x.blocks_per_sm < 1:
+        return None
+    asked = Asked(
+        x.work, x.gpu, Held(x.blocks_per_sm), x.blocks or 0, -(-(x.threads_per_block or 0) // WARP), x.clock_hz
+    )
+    found = predict_launch(asked.work, asked.gpu, asked.residency, asked.blocks, asked.warps_per_block, asked.clock_hz)
+    slow_hz = interval.sagged(clock_word, x.clock_hz)
+    if slow_hz is None:
+        return found
+    return interval.with_clock(found, launch_seconds([replace(asked, clock_hz=slow_hz)])[0])
+
+
+def _headline(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+    found = by_parameters(x, clock_word)
+    return None if found is None else interval.with_form(found, interval.binds(found.bottleneck, x.work.memory))
+
+
+def _how(ours: LaunchPrediction | None, time_s: float | None) -> list[str]:
+    if ours:
+        return [HEADLINE]
+    return [] if time_s is None else [NOTE]
+
+
+def _prediction(x: Launched) -> Prediction | None:
+    """Volkov's bounds; None where the file gives nothing that a resource would be used for."""
+    count = x.gpu.value("sm_count")
+    sms = count if x.blocks is None else active_sms(x.blocks, count)
+    resident = x.warps_per_sm if x.warps_per_sm is not None else math.inf
+    if not any(demand(x.work, x.gpu, x.clock_hz).values()):
+        return None
+    work: Workload = x.work if x.warps_per_sm is not None and x.work.latency else replace(x.work, warps=None)
+    found = predict(work, Place(x.gpu, x.clock_hz, resident, sms))
+    if x.work.latency and x.warps_per_sm is not None:
+        return found
+    kept = {name: cycles for name, cycles in found.cycles.items() if name != "latency"}
+    order = sorted(kept, key=lambda name: -kept[name])
+    return replace(found, cycles=kept, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
+
+
+def _unsaid(x: Launched) -> list[str]:
+    missing = [NO_LATENCY] if not x.work.latency else []
+    return missing + ([NO_WARPS] if x.warps_per_sm is None else [])
+
+
+def _chosen(written: tuple[Written, ...], cases: Sequence[str]) -> tuple[Written, ...]:
+    names = [case.case for case in written if case.case]
+    for name in cases:
+        if name not in names:
+            known = f"Its cases are {', '.join(names)}." if names else "It has no cases."
+            raise CommandError(f"{written[0].origin} has no case {name!r}.", known)
+    return tuple(case for case in written if not cases or case.case in cases)
+
+
+def _boards(word: str, case: Written, gpus: str | None) -> tuple[Gpu, ...]:
+    """Those named on the command line, else the file's own."""
+    if gpus:
+        return listed(gpus)
+    if not case.gpu:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    with blamed(word, "workload file"):
+        return listed(case.gpu)
+
+
+def _of_file(word: str, case: Written, board: Gpu, how: How) -> Entry:
+    """One case on one board; what is wrong with the launch is the file's fault, with the clock asked for it is not."""
+    if how.clock is not None and board.board:
+        clock(board, how.clock)
+    with blamed(word, "workload file"):
+        return predicted(case, board, how.clock, how.models)

@@ -1,0 +1,164 @@
+"""`analyze`, `curve` and `predict`: what bounds a kernel or a written workload."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import click
+
+from warpbound.cli.output import announced, command_line, form_option, show_results, write
+from warpbound.errors import CommandError
+
+EXAMPLES = """
+\b
+Examples:
+  warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+  warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
+  warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
+  warpbound analyze kernel.cubin --gpu rtx-4090 --format json
+  warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
+  warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
+"""
+CURVE_EXAMPLES = """
+\b
+Examples:
+  warpbound curve examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
+  warpbound curve kernel.cu --gpu h200 --warps 8:32 --format json
+  warpbound curve kernel.cu --launch kernel.toml --range
+  warpbound curve kernel.cu --launch kernel.toml --models volkov_2016,hong_kim_2009
+"""
+PREDICT_EXAMPLES = """
+\b
+Examples:
+  warpbound predict volkov-vector-add --gpu h200
+  warpbound predict guess.toml --gpu h200,a100-sxm-80gb --models volkov_2016,roofline_2009
+"""
+
+
+def _gpu_option(required: str) -> Callable[[Any], Any]:
+    return click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help=f"Board, TOML file or sm_NN{required}.")
+
+
+def _asks(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that `analyze` and `curve` share."""
+    shared = (
+        click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True),
+        _gpu_option("; default: the launch file's"),
+        click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>')."),
+        click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch."),
+        click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block."),
+        click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
+        click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
+        click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
+        click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
+        click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments from a file."),
+        click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition."),
+        click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
+        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler."),
+        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value."),
+        click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at the start."),
+        click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
+        click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal."),
+    )
+    for option in reversed(shared):
+        command = option(command)
+    return command
+
+
+@click.command(epilog=EXAMPLES)
+@_asks
+@form_option("text", "json", "html")
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@click.option("--views", default="", metavar="all|NAME,...", help="Parts of the report to show, such as verdict,sass.")
+def analyze(form: str, out: str | None, **asked: Any) -> None:
+    """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
+    from warpbound.analysis import analyze as ask
+    from warpbound.cli.request import answer, question
+    from warpbound.report.text import pages
+
+    asking = question(**asked)
+    if form == "html":
+        _write_page(asking, out)
+        return
+    results = answer(asking, ask, announced)
+    show_results(form, out, results, partial(pages, views=asking.settings.views))
+
+
+def _write_page(asking: Any, out: str | None) -> None:
+    """The HTML report: every model and view, unless some are named."""
+    from warpbound.analysis import analyze as ask
+    from warpbound.cli.request import answer
+    from warpbound.models import MODELS
+    from warpbound.report import html
+
+    html.refuse_many(len(asking.sources) * len(asking.gpus))
+    views, models = asking.settings.views, asking.settings.models or tuple(MODELS)
+    settings = replace(asking.settings, models=models, views=(*views, *html.VIEWS))
+    results = answer(replace(asking, settings=settings), ask, announced)
+    write(html.page(results, command_line(), views), out)
+
+
+@click.command(epilog=CURVE_EXAMPLES)
+@_asks
+@form_option("text", "json", "html")
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
+@click.option("--range", "ranged", is_flag=True, help="Times with all loads from L1, L2 or DRAM, pipes apart or not.")
+def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) -> None:
+    """Throughput of the kernels of FILE against occupancy."""
+    if asked["models"] and (ranged or form == "html"):
+        raise CommandError("--models goes with text and json, and not with --range.", "Leave one of them out.")
+    if ranged:
+        _ranges(form, out, warps, asked)
+        return
+    from warpbound.analysis.sweeps.curve import curve as ask
+    from warpbound.cli.request import answer, first_last, question
+    from warpbound.report.curve import pages
+
+    asking, bound = question(**asked, views=""), partial(ask, warps=first_last(warps))
+    if form == "html":
+        from warpbound.report import html
+
+        html.refuse_many(len(asking.sources) * len(asking.gpus))
+        write(html.curve_page(answer(asking, bound, announced), command_line()), out)
+        return
+    show_results(form, out, answer(asking, bound, announced), pages)
+
+
+def _ranges(form: str, out: str | None, warps: str, asked: dict[str, Any]) -> None:
+    from warpbound.analysis.sweeps.curve_range import ranges as ask
+    from warpbound.cli.request import answer, first_last, question
+    from warpbound.report.curve_range import pages
+
+    if form == "html":
+        raise CommandError("--range has no HTML page.", "Take --format text or json.")
+    bound = partial(ask, warps=first_last(warps))
+    show_results(form, out, answer(question(**asked, views=""), bound, announced), pages)
+
+
+@click.command(epilog=PREDICT_EXAMPLES)
+@click.argument("file", metavar="WORKLOAD.toml")
+@_gpu_option("; default: the file's")
+@click.option("--case", "cases", metavar="NAME", multiple=True, help="One of the file's cases; default: all.")
+@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value.")
+@click.option("--clock", metavar="base|boost|MHZ", help="SM clock; default: the file's, else boost.")
+@click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Papers' models to show.")
+@form_option("text", "json", "html")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def predict(
+    file: str, gpus: str | None, cases: tuple[str, ...], settings: tuple[str, ...], clock: str | None, models: str,
+    form: str, out: str | None,
+) -> None:  # fmt: skip
+    """Every model's answer for a hand-written workload, or for a paper's own."""
+    from warpbound.analysis.overrides import parsed
+    from warpbound.analysis.workload_prediction import How, model_names, predictions
+    from warpbound.report.models import pages
+
+    results = predictions(file, gpus, cases, How(clock, model_names(models), parsed(settings)))
+    if form == "html":
+        from warpbound.report import html
+
+        write(html.workload_page(results, command_line()), out)
+        return
+    show_results(form, out, results, pages)

@@ -1,0 +1,184 @@
+"""`campprof`: partition camping, from a profiler's counters or from a kernel's source."""
+
+from itertools import chain
+from typing import Any
+
+import click
+
+from warpbound.cli.output import announced, answer, command_line, form_option, warn_without_numba, write
+from warpbound.errors import CommandError
+
+EXAMPLES = """
+\b
+Examples:
+  warpbound campprof predict --gld64 65536 --gst64 65536 --grid 4096 --block 256 --warps 32 --time 160e-6
+  warpbound campprof predict examples/transpose_tiled.cu --launch examples/transpose_tiled.toml --gpu gtx280
+  warpbound campprof simulate --gpu gtx280 -o runs.csv
+  warpbound campprof fit runs.csv
+"""
+COUNTERS = ("gld32", "gld64", "gld128", "gst32", "gst64", "gst128")
+COMPILED_FOR = "t4"  # the oldest architecture that today's compiler writes code for
+_gpu_option = click.option("--gpu", "board", metavar="NAME", default="gtx280", show_default=True, help="Board.")
+_equation_option = click.option(
+    "--equation", type=click.Choice(["by-size", "published"]), default="by-size", show_default=True,
+    help="One slope for each size of transaction, or one for all as in the paper.",
+)  # fmt: skip
+
+
+@click.group(epilog=EXAMPLES)
+def campprof() -> None:
+    """How much memory partition camping costs a kernel: CampProf's band from best to worst case."""
+
+
+@campprof.command()
+@click.argument("file", metavar="RUNS", required=False)
+@_gpu_option
+@click.option(
+    "--equation", type=click.Choice(["published", "by-size"]), default="published", show_default=True,
+    help="One slope for all sizes as in the paper, or one for each.",
+)  # fmt: skip
+@form_option("text", "json")
+def fit(file: str | None, board: str, equation: str, form: str) -> None:
+    """The four regressions over benchmark runs, simulated or measured, with their statistics.
+
+    RUNS is a table as `campprof simulate` writes it, or the camping.json of `warpbound measure`. Without it the
+    shipped simulated runs of the board are fitted.
+    """
+    from warpbound.adapt.partition_benchmarks import fits, selected
+    from warpbound.adapt.partition_runs import read
+    from warpbound.camping.prediction import benchmarks_of
+    from warpbound.machine import gpu
+    from warpbound.report.camping import fit_entry, fit_text
+
+    table = read(file) if file else benchmarks_of(gpu(board))
+    found, kept = fits(table, equation), selected(table, equation)
+    answer(form, fit_entry(found, kept, equation), fit_text(found, kept))
+
+
+def _counter_options(command: Any) -> Any:
+    for name in reversed(COUNTERS):
+        kind = "loads" if name.startswith("gld") else "stores"
+        words = f"{kind.capitalize()} of {name[3:]} B, whole launch."
+        command = click.option(f"--{name}", type=click.FloatRange(0), metavar="N", help=words)(command)
+    return command
+
+
+@campprof.command(epilog=EXAMPLES)
+@click.argument("file", metavar="[KERNEL.cu]", required=False)
+@_counter_options
+@click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks.")
+@click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
+@click.option("--warps", type=click.IntRange(1), metavar="W", help="Active warps per SM of that configuration.")
+@click.option("--time", "seconds", type=float, metavar="SECONDS", help="The kernel's time there.")
+@_gpu_option
+@click.option("--data", metavar="RUNS", help="Benchmark runs; default: the shipped simulated ones of the board.")
+@_equation_option
+@click.option("--kernel", metavar="NAME", help="Kernel of the file.")
+@click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments of the kernel.")
+@click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
+@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@form_option("text", "json", "html")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def predict(
+    file: str | None, board: str, data: str | None, equation: str, form: str, out: str | None, **words: Any
+) -> None:
+    """Best and worst time of a kernel at every number of active warps, from its counters at one.
+
+    Counters are transactions of the whole launch (the CUDA profiler of that time counted one group of SMs, a tenth of
+    a GTX 280). With a kernel's file they come from executing it, and so does a time, on simulated partitions.
+    """
+    from warpbound.adapt.partition_runs import read
+    from warpbound.camping.prediction import benchmarks_of, predicted
+    from warpbound.machine import gpu
+    from warpbound.report.camping import band_text
+
+    there = gpu(board)
+    table = read(data) if data else benchmarks_of(there)
+    title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
+    entry = predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation)
+    entry["notes"] += ran.notes if ran else ()
+    if form == "html":
+        from warpbound.report.html import camping_page
+
+        write(camping_page(entry, f"{title} on {there.name}", ran, command_line()), out)
+        return
+    answer(form, entry, band_text(entry), out)
+
+
+def _from_counters(words: dict[str, Any]) -> Any:
+    from warpbound.camping.prediction import Measured
+    from warpbound.kernel_launch import parse_dim
+
+    for name in ("grid", "block", "warps"):
+        if not words[name]:
+            raise CommandError(f"--{name} is not given.", "Add --grid, --block and --warps, or a kernel's file.")
+    x, y, z = parse_dim(words["grid"])
+    blocks = x * y * z
+    x, y, z = parse_dim(words["block"])
+    counted = {f"{name[:3]}_{name[3:]}": words[name] or 0.0 for name in COUNTERS}
+    return Measured(counted, blocks, x * y * z, words["warps"], words["seconds"])
+
+
+def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
+    """The kernel's name, and what its blocks did on the board."""
+    from warpbound.camping.kernel_counters import executed
+    from warpbound.cli.request import question
+    from warpbound.program import programs
+
+    if given := [name for name in COUNTERS if words[name] is not None]:
+        raise CommandError(f"--{given[0]} and a kernel's file were given.", "Give one of them.")
+    keys = ("kernel", "grid", "block", "launch_file", "args", "defines", "include")
+    asked = question(
+        files=(file,), gpus=COMPILED_FOR, **{key: words[key] for key in keys}, cluster=None, smem=None, carveout=None,
+        nvrtc=(), settings=(), cache="warm", clock="boost", models="", views="",
+    )  # fmt: skip
+    if asked.launch is None:
+        raise CommandError("The kernel's launch is not given.", "Add --launch FILE, or --grid, --block and --arg.")
+    found = programs(asked.sources[0], asked.gpus[0], asked.kernel, asked.options)
+    if len(found) > 1:
+        names = ", ".join(one.title for one in found)
+        raise CommandError(f"{file} holds {len(found)} kernels ({names}).", "Name one with --kernel.")
+    click.echo(f"warpbound: executing {found[0].title} ...", err=True)
+    return found[0].title, executed(found[0], asked.launch, there)
+
+
+def _from_run(ran: Any, words: dict[str, Any]) -> Any:
+    from warpbound.camping.prediction import Measured
+
+    time = words["seconds"] if words["seconds"] is not None else ran.time
+    return Measured(ran.counters, ran.grid, ran.block, words["warps"] or ran.warps, time)
+
+
+@campprof.command()
+@_gpu_option
+@click.option("-o", "out", metavar="RUNS.csv", help="Write there instead of to the terminal.")
+def simulate(board: str, out: str | None) -> None:
+    """Run CampProf's twelve micro-benchmarks on the simulated partitions of a board."""
+    from warpbound.camping.benchmarks import axis, runs, table
+    from warpbound.machine import gpu
+    from warpbound.simulate.partitions import machine_of
+
+    there = gpu(board)
+    warn_without_numba()
+    rows = chain.from_iterable(announced(runs(machine_of(there), axis(there))))
+    write(table(there, rows), out)
+
+
+@campprof.command()
+@_gpu_option
+@_equation_option
+@form_option("text", "json")
+def validate(board: str, equation: str, form: str) -> None:
+    """The paper's validation against the simulator: kernels known to be free, camped and mixed."""
+    from warpbound.camping.prediction import benchmarks_of
+    from warpbound.camping.validation import judged, kernels, timed
+    from warpbound.machine import gpu
+    from warpbound.report.camping import validation_entry, validation_text
+    from warpbound.simulate.partitions import machine_of
+
+    there = gpu(board)
+    table, machine = benchmarks_of(there), machine_of(there)
+    titled = ((known.name, known) for known in kernels(machine))
+    results = [judged(known, timed(known, machine), table, equation) for known in announced(titled)]
+    answer(form, validation_entry(results, equation), validation_text(results))

@@ -1,0 +1,183 @@
+"""`occupancy`, `gpus`, `models` and `doctor`: what is known of machines, models and this installation."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from warpbound.cli.output import answer, form_option
+from warpbound.errors import CommandError, WarpboundError
+
+if TYPE_CHECKING:
+    from warpbound.machine import Gpu
+
+
+OCCUPANCY_EXAMPLES = """
+\b
+Examples:
+  warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
+  warpbound occupancy --gpu sm_87 --block 64,128,256 --registers 32:64:8
+  warpbound occupancy --gpu all --block 256 --registers 40
+"""
+GPUS_EXAMPLES = """
+\b
+Examples:
+  warpbound gpus                    all boards, oldest first
+  warpbound gpus h200               every value of one, with its source
+  warpbound gpus my-board.toml --check
+"""
+MODELS_EXAMPLES = """
+\b
+Examples:
+  warpbound models
+  warpbound models hong_kim_2009
+"""
+DOCTOR_EXAMPLES = """\b
+Examples:
+  warpbound doctor
+  warpbound doctor --format json
+"""
+MOST_ROWS = 100_000
+
+
+@click.command(epilog=OCCUPANCY_EXAMPLES)
+@click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help="Board, TOML file or sm_NN.")
+@click.option("--block", required=True, metavar="T[,T...|FIRST:LAST[:STEP]]", help="Threads per block.")
+@click.option("--registers", required=True, metavar="R[,R...]", help="Registers per thread; ranges as for --block.")
+@click.option("--smem", default="0", metavar="BYTES[,BYTES...]", help="Shared memory per block; ranges likewise.")
+@click.option("--carveout", type=click.IntRange(0), metavar="KIB", help="Shared memory per SM.")
+@form_option("text", "json")
+def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout: int | None, form: str) -> None:
+    """How many blocks and warps fit on an SM, what limits them, and what every change would buy.
+
+    Several values or GPUs make a table of all combinations.
+    """
+    from warpbound.machine import listed
+
+    if gpus is None:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    boards = listed(gpus)
+    axes = {"block": numbers("--block", block), "registers": numbers("--registers", registers),
+            "smem": numbers("--smem", smem)}  # fmt: skip
+    rows = len(boards) * len(axes["block"]) * len(axes["registers"]) * len(axes["smem"])
+    if rows > MOST_ROWS:
+        raise CommandError(f"{rows} combinations are too many for one table.", f"At most {MOST_ROWS} are answered.")
+    if rows == 1:
+        _one_launch(boards[0], (axes["block"][0], axes["registers"][0], axes["smem"][0]), carveout, form)
+    else:
+        _sweep(boards, axes, carveout, form)
+
+
+def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None, form: str) -> None:
+    from warpbound.occupancy_ladder import PROPERTIES, Asked, ladder
+    from warpbound.report.occupancy import residency_entry, residency_text
+    from warpbound.residency import occupancy as resident
+
+    found = resident(board, *launch, carveout)
+    asked = Asked(board, *launch, carveout)
+    entry = residency_entry(board, found, {change: ladder(asked, change) for change in PROPERTIES})
+    answer(form, entry, residency_text(board, entry))
+
+
+def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout: int | None, form: str) -> None:
+    """Values that a GPU cannot have give an error entry; where nothing is possible, that is the answer."""
+    import numpy as np
+
+    from warpbound.report.document import refusal
+    from warpbound.report.occupancy import sweep_entries, sweep_text
+    from warpbound.residency import occupancy as resident
+    from warpbound.residency import possible
+
+    rows: list[Any] = []
+    failures: list[WarpboundError] = []
+    for board in boards:
+        kept = {**axes, **possible(board, axes["block"], axes["registers"])}
+        if len(boards) == 1 and not all(kept.values()):
+            kept = axes  # the one board says best what it cannot have
+        if all(kept.values()):
+            open_mesh = np.ix_(*(np.asarray(values) for values in kept.values()))
+            block, registers, smem = (np.asarray(axis, np.int64) for axis in open_mesh)
+            try:
+                rows += sweep_entries(board, kept, resident(board, block, registers, smem, carveout))
+            except WarpboundError as error:
+                failures.append(error)
+                rows.append(refusal(None, board.key, error))
+                continue
+        if kept != axes:
+            reason = f"Compute capability {board.compute_capability} has no such large blocks or so many registers."
+            failures.append(CommandError(reason, "Choose fewer threads per block or registers per thread."))
+            rows.append(refusal(None, board.key, failures[-1]))
+    if len(failures) == len(rows):
+        raise failures[0]
+    answer(form, rows, sweep_text(rows))
+
+
+def numbers(option: str, word: str) -> tuple[int, ...]:
+    """Whole numbers from `64,128` or `32:1024:32`, ranges with their ends. Raises CommandError for anything else."""
+    found: list[int] = []
+    for part in word.split(","):
+        ends = part.strip().split(":")
+        if not (1 <= len(ends) <= 3 and all(end.isascii() and end.isdigit() and len(end) < 12 for end in ends)):
+            raise CommandError(f"{option} {word!r} is no list of numbers.", "Write 256, or 64,128,256, or 32:1024:32.")
+        first, last, step = (int(ends[0]), int(ends[min(1, len(ends) - 1)]), int(ends[2]) if len(ends) == 3 else 1)
+        if step < 1 or last < first or (last - first) // step >= MOST_ROWS:
+            raise CommandError(f"{option}: {part} is no range.", "Write FIRST:LAST:STEP, as in 32:1024:32.")
+        found += range(first, last + 1, step)
+    return tuple(dict.fromkeys(found))
+
+
+@click.command(epilog=GPUS_EXAMPLES)
+@click.argument("name", required=False)
+@click.option("--check", is_flag=True, help="Compare the values of a board, or of all, with one another.")
+@form_option("text", "json")
+def gpus(name: str | None, check: bool, form: str) -> None:
+    """The catalogue, or every value of one board (a name or a TOML file) with its source."""
+    from warpbound.machine import catalogue, gpu
+    from warpbound.report import machines
+
+    if check:
+        _check([gpu(name)] if name else [gpu(key) for key in catalogue()], form)
+    elif name is None:
+        boards = machines.oldest_first(gpu(key) for key in catalogue())
+        answer(form, [machines.gpu_entry(board) for board in boards], machines.catalogue(boards))
+    else:
+        board = gpu(name)
+        answer(form, machines.gpu_entry(board), machines.board(board))
+
+
+def _check(boards: list[Any], form: str) -> None:
+    from warpbound.report import machines
+    from warpbound.report.board_check import findings
+
+    found = {board.key: findings(board) for board in boards}
+    answer(form, machines.check_entry(found), machines.check_text(found))
+    if wrong := sum(map(len, found.values())):
+        hint = 'Correct them, or say "exception: " and why in the note.'
+        raise WarpboundError(f"{wrong} value{'s do' if wrong > 1 else ' does'} not agree.", hint)
+
+
+@click.command(epilog=MODELS_EXAMPLES)
+@click.argument("name", required=False)
+@form_option("text", "json")
+def models(name: str | None, form: str) -> None:
+    """The papers' models, or what one of them keeps and omits."""
+    from warpbound import models as papers
+    from warpbound.report.model_descriptions import about, overview
+
+    if name is None:
+        rows = [{"name": key, "about": papers.ABOUT[key]} for key in papers.MODELS]
+        answer(form, rows, overview(papers.ABOUT))
+        return
+    if name not in papers.MODELS:
+        raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(papers.MODELS)}.")
+    text = (getattr(papers, name).__doc__ or "").strip()
+    answer(form, {"name": name, "about": papers.ABOUT[name], "text": text}, about(text))
+
+
+@click.command(epilog=DOCTOR_EXAMPLES)
+@form_option("text", "json")
+def doctor(form: str) -> None:
+    """What is installed here, and what each missing piece would enable."""
+    from warpbound.report.installation import health, health_text
+
+    entries = health()
+    answer(form, entries, health_text(entries))

@@ -1,0 +1,54 @@
+"""`count`: the instructions of PTX by the kinds of Hong and Kim's model."""
+
+import re
+from pathlib import Path
+
+import click
+
+from warpbound.cli.output import answer, write
+from warpbound.errors import CommandError
+
+EXAMPLES = """\b
+Examples:
+  warpbound count tiled.ptx --trips '$OUTERLOOP=3' --uncoalesced all
+  warpbound count kernel.ptx --trips '$L__BB0_2=128' --format toml > k.toml
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--trips", multiple=True, metavar="LABEL=N", help="How often the loop at a label runs.")
+@click.option("--uncoalesced", metavar="LINES", default="", help="Lines of uncoalesced accesses, or all.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "toml"]), default="text", help="toml: a workload file."
+)
+def count(file: Path, trips: tuple[str, ...], uncoalesced: str, form: str) -> None:
+    """Count the instructions of PTX: computation, memory, synchronisation.
+
+    As Hong and Kim do for their model: trip counts are given for each loop, accesses are coalesced unless said
+    otherwise. FILE may be a piece of PTX as papers print it.
+    """
+    from warpbound.program.ptx_counts import count_ptx
+    from warpbound.program.source_files import read_text
+    from warpbound.report.ptx_counts import counts_entry, counts_table, workload_text
+
+    lines = None if uncoalesced == "all" else _lines(uncoalesced)
+    found = count_ptx(read_text(file), str(file), dict(map(_trips, trips)), lines)
+    if form == "toml":
+        write(workload_text(found, str(file)), None)
+    else:
+        answer(form, [counts_entry(one) for one in found], counts_table(found))
+
+
+def _trips(word: str) -> tuple[str, float]:
+    label, _, times = word.rpartition("=")
+    if not label or not re.fullmatch(r"\d{1,15}(?:\.\d+)?", times):
+        raise CommandError(f"--trips {word} is no LABEL=NUMBER.", "Write the loop's label and how often it runs.")
+    return label, float(times)
+
+
+def _lines(words: str) -> frozenset[int]:
+    parts = [part for part in words.split(",") if part]
+    if not all(re.fullmatch(r"\d{1,9}", part) for part in parts):
+        raise CommandError(f"--uncoalesced {words} is no list of lines.", "Write line numbers with commas, or all.")
+    return frozenset(map(int, parts))

@@ -1,0 +1,194 @@
+"""`simulate`: warps on one SM, event by event."""
+
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpbound.cli.output import announced, answer, command_line, form_option, show, warn_without_numba, write
+from warpbound.errors import CommandError
+
+EXAMPLES = """
+\b
+WHAT is one of
+  PAPER:ITEM   a paper's picture or example; without WHAT they are listed
+  family       Volkov's synthetic family: one load, ALPHA dependent additions
+  evaluation   every model against that family (five machines of the thesis,
+               H100, H200, or those of --gpu; two minutes of computing)
+  FILE.cu      a kernel (also .cubin .ptx .sass), with a launch that gives its arguments
+
+\b
+Examples:
+  warpbound simulate
+  warpbound simulate hong_kim_2009:fig-5
+  warpbound simulate volkov_2016:fig-4.7 --format json
+  warpbound simulate family --gpu gtx680 --alpha 32
+  warpbound simulate family --gpu h200 --alpha 0,8,64 --warps 8:64 --memory exponential
+  warpbound simulate evaluation --gpu Kepler,h200 --format html -o models.html
+  warpbound simulate examples/saxpy.cu --launch examples/saxpy.toml
+"""
+
+SHOWN = 1500.0  # cycles of a timeline
+OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem", "defines", "include", "clock")
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("what", required=False, metavar="[WHAT]")
+@click.option("--gpu", "gpus", metavar="NAME", help="Board, for family or a kernel; default: the launch file's.")
+@click.option("--alpha", "alphas", default="32", show_default=True, metavar="A[,A...]", help="Additions per load.")
+@click.option("--warps", metavar="FIRST:LAST", help="Warps per SM; default: whole warps on every scheduler.")
+@click.option("--memory", metavar="KIND", help="constant, spread, exponential or fitted; default: exponential.")
+@click.option("--policy", metavar="NAME", help="round_robin, greedy_then_oldest, greedy_then_youngest or oldest.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random numbers.")
+@click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments of a kernel.")
+@click.option("--kernel", metavar="NAME", help="Which kernel of FILE.")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch.")
+@click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
+@click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
+@click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block.")
+@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock of a kernel.")
+@click.option("--events", "log", is_flag=True, help="With --format json: the event log too.")
+@form_option("text", "json", "html")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None:
+    """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
+    if what is None:
+        _list(form)
+    elif what == "family":
+        _family(form, out, asked)
+    elif what == "evaluation":
+        _evaluation(form, out, asked["gpus"])
+    elif ":" in what and not Path(what).exists():
+        _scenarios(what, form, out, asked["log"])
+    elif Path(what).suffix or what == "-" or Path(what).exists():
+        _kernel(what, form, out, asked)
+    else:
+        raise CommandError(f"There is no file {what!r}, and no scenario.", "`warpbound simulate` lists what there is.")
+
+
+def _list(form: str) -> None:
+    from warpbound.report.simulation import catalogue
+    from warpbound.simulate.scenarios import SCENARIOS
+
+    rows = [{"name": name, "title": make().title} for name, make in SCENARIOS.items()]
+    answer(form, rows, catalogue(rows))
+
+
+def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
+    from warpbound.report.figures import warps_in_time
+    from warpbound.report.simulation import pages
+    from warpbound.simulate import timelines
+    from warpbound.simulate.scenarios import scenarios
+    from warpbound.simulate.warp_simulation import run
+
+    results, drawn = [], []
+    for key, one in announced((key, (key, one)) for key, one in scenarios(name).items()):
+        x = timelines.logged(one.experiment)
+        done = run(x)
+        entry = {"scenario": key, "title": one.title, "source": one.source, "assumed": one.assumed}
+        entry |= {"outcome": timelines.summary(x, done), "timeline": list(timelines.timeline(x, done, 66))}
+        results.append(entry | ({"events": timelines.events(done)} if log else {}))
+        if form == "html":
+            results[-1]["timeline"] = []  # the figure has it
+            drawn.append([warps_in_time(timelines.spans(x, done, min(done.cycles, SHOWN)), one.title, one.source)])
+    _write(form, out, results, [pages([entry]) for entry in results], drawn)
+
+
+def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
+    from warpbound.cli.request import first_last
+    from warpbound.machine import gpu
+    from warpbound.report.figures import family
+    from warpbound.report.simulation import family_page
+    from warpbound.reproduce.synthetic import simulated
+    from warpbound.simulate.synthetic_family import Setting
+
+    if not asked["gpus"]:
+        raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
+    setting = Setting(asked["memory"] or "exponential", asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
+    warps = first_last(asked["warps"]) if asked["warps"] else None
+    board = gpu(asked["gpus"])
+    rows: list[dict[str, Any]] = []
+    warn_without_numba()
+    for part in announced(simulated.rows(board, _alphas(asked["alphas"]), warps, setting)):
+        rows += part
+    title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
+    _write(form, out, rows, [family_page(rows, title)], [[family(rows, title)]])
+
+
+def _evaluation(form: str, out: str | None, names: str | None) -> None:
+    from warpbound.report.figures import models_over_simulation, needed_warps
+    from warpbound.report.simulation import evaluation_pages
+    from warpbound.reproduce.synthetic import evaluation
+
+    every = evaluation.subjects(names)
+    results = []
+    warn_without_numba()
+    for name, machine in every.items():
+        click.echo(f"warpbound: the family on {name} ...", err=True)
+        results.append(evaluation.entry(evaluation.evaluate(machine, evaluation.intensities())))
+    drawn = [[models_over_simulation(entry), needed_warps(entry)] for entry in results]
+    _write(form, out, results, [evaluation_pages([entry]) for entry in results], drawn)
+
+
+def _alphas(words: str) -> list[float]:
+    try:
+        found = [float(word) for word in words.split(",")]
+    except ValueError:
+        raise CommandError(f"--alpha {words!r} is no list of numbers.", "Write it like 0,8,64.") from None
+    if any(not 0 <= alpha <= 1e6 for alpha in found):
+        raise CommandError(f"--alpha {words!r}: an intensity lies between 0 and a million.", "Write it like 0,8,64.")
+    return found
+
+
+def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> None:
+    from functools import partial
+
+    from warpbound.analysis.sm_simulation import simulated
+    from warpbound.cli.request import answer as answered
+    from warpbound.cli.request import question
+    from warpbound.report.simulation import kernel_pages
+
+    words = {key: asked[key] for key in OF_A_KERNEL}
+    asking = question(
+        files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="", **words
+    )
+    drawing = form == "html"
+    if drawing:
+        asking = replace(asking, settings=replace(asking.settings, views=("figures",)))
+    ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
+    results = answered(asking, ask, announced)
+    drawn = []
+    if drawing:
+        from warpbound.report.html.illustrations import simulated_kernel
+
+        drawn = [simulated_kernel(entry) for entry in results]
+    _write(form, out, results, [kernel_pages([entry]) for entry in results], drawn)
+
+
+def _write(form: str, out: str | None, results: list[Any], parts: list[Any], drawn: list[Any]) -> None:
+    """parts : what to print of each result; drawn : its figures, for the page."""
+    if form == "json":
+        from warpbound.report.document import as_json, document
+
+        write(as_json(document(command_line(), results)), out)
+    elif form == "html":
+        from warpbound.report import html
+        from warpbound.report.html.plain import Part
+
+        figures = drawn or [[] for _ in parts]
+        titled = []
+        for result, body, own in zip(results, parts, figures, strict=False):
+            title = result.get("title") or (own[0].title if own else result["gpu"])
+            titled.append(Part(title, (line for line in body if str(line) != title), own))
+        write(html.plain_page("Simulation of one SM", HOW_TO_READ, titled, command_line()), out)
+    else:
+        show(chain.from_iterable(parts), out)
+
+
+HOW_TO_READ = (
+    "Warps on one SM, event by event. It is no GPU: what it knows of hardware is what papers and the catalogue say."
+)

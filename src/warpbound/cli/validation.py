@@ -1,0 +1,104 @@
+"""`validate`: measured launches against the models."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from warpbound.cli.output import form_option, show, write
+from warpbound.errors import CommandError, InputError
+
+TELL_EVERY_S = 5.0
+EXAMPLES = """
+\b
+Examples:
+  warpbound validate streams --gpu v100-pcie
+  warpbound validate my-measurements/ --format json -o scores.json
+  warpbound validate --recalibrate measured/ --gpu a100-sxm-80gb
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("corpora", metavar="[CORPUS ...]", nargs=-1)
+@click.option("--gpu", "gpus", metavar="NAME[,NAME...]", help="Rows of these boards only; for --recalibrate the board.")
+@click.option("--list", "listed", is_flag=True, help="Only say which corpora are shipped.")
+@click.option("--shown", is_flag=True, help="The scores as they were last written, without running anything.")
+@click.option("--write", "keep", is_flag=True, help="Renew the scores that reports rely on, and docs/accuracy.md.")
+@click.option("--recalibrate", type=click.Path(path_type=Path), metavar="FOLDER", help="Refit a board from `measure`.")
+@form_option("text", "json")
+@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+def validate(
+    corpora: tuple[str, ...], gpus: str | None, listed: bool, shown: bool, keep: bool, recalibrate: Path | None,
+    form: str, out: str | None,
+) -> None:  # fmt: skip
+    """Run CORPUS (a name or a folder; default: all shipped) through the whole chain and score every model."""
+    from warpbound.validate import corpus, validation_data
+
+    if listed:
+        _list({name: corpus.corpus(name).shared.about for name in corpus.shipped()}, form, out)
+    elif recalibrate is not None:
+        write(_recalibrated(recalibrate, gpus), out)
+    else:
+        if keep and (corpora or gpus):
+            raise CommandError("--write renews the scores of all corpora.", "Leave CORPUS and --gpu out.")
+        _present(validation_data.written() if shown else _run(corpora, gpus), form, out, keep)
+
+
+def _list(about: dict[str, str], form: str, out: str | None) -> None:
+    from warpbound.report.document import as_json
+
+    if form == "json":
+        rows: Any = [{"name": name, "about": words} for name, words in about.items()]
+        write(as_json(rows), out)
+    else:
+        write("".join(f"{name:12} {words}\n" for name, words in about.items()), out)
+
+
+def _recalibrated(folder: Path, name: str | None) -> str:
+    """The board's file with every parameter that the measurements in `folder` give; what changed goes to stderr."""
+    from warpbound.measure import board_profile, runner, suite
+
+    raws = runner.read_folder(folder, suite.select(None))
+    board = board_profile.catalogue_board(raws[0].device, name)
+    summary = board_profile.summarise(raws, board)
+    click.echo("\n".join(board_profile.verdict(summary, board)), err=True)
+    return board_profile.profile(summary, board)
+
+
+def _run(corpora: tuple[str, ...], gpus: str | None) -> Any:
+    from warpbound.machine import gpu
+    from warpbound.validate import corpus, results, validation_data
+
+    found = [corpus.corpus(word) for word in corpora or corpus.shipped()]
+    keys = [gpu(name).key for name in (gpus or "").split(",") if name.strip()]
+    return results.validate(found, keys, _counted, others=validation_data.written().results)
+
+
+def _present(found: Any, form: str, out: str | None, keep: bool) -> None:
+    from warpbound.report.document import as_json
+    from warpbound.validate import validation_data
+    from warpbound.validate.accuracy_pages import text
+
+    if keep:
+        for place in validation_data.keep(found):
+            click.echo(f"warpbound: {place} written", err=True)
+    if form == "json":
+        write(as_json(validation_data.plain(found)), out)
+    else:
+        show(text(found), out)
+    if found.results and all(result.refused for result in found.results):
+        raise InputError("no launch could be predicted.", "Each says why.")
+
+
+def _counted(rows: Iterable[Any]) -> Iterator[Any]:
+    """The same rows, counted on stderr every few seconds."""
+    import time
+
+    wanted = list(rows)
+    told = time.monotonic()
+    for number, row in enumerate(wanted):
+        if time.monotonic() - told > TELL_EVERY_S:
+            told = time.monotonic()
+            click.echo(f"warpbound: {number} of {len(wanted)} launches ...", err=True)
+        yield row

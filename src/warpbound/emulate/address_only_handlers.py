@@ -1,0 +1,149 @@
+"""Handlers of instructions whose values decide nothing: accesses are checked and written down, registers noted."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.addresses import global_address, memory_operand, window_address
+from warpbound.emulate.handlers import PLAIN
+from warpbound.emulate.loads_and_stores import checked_global, checked_window, inside_window, note_fresh, width
+from warpbound.emulate.operand_access import Site
+from warpbound.emulate.state import FRESH, State
+from warpbound.emulate.value_slicing import ARITHMETIC
+from warpbound.program.instruction import RZ
+from warpbound.program.registers import writes
+
+Handler = Callable[[State], None]
+
+REMEMBERED = 128  # contents of the register of its addresses that an access keeps
+
+
+def _noting(here: Site) -> Handler:
+    """The registers of the result have been written."""
+    numbers = [int(name[1:]) for name in writes(here.instruction) if name[0] == "R"]
+
+    def note(x: State) -> None:
+        for number in numbers:
+            if x.normal[number] == FRESH:
+                x.normal[number] = 0
+
+    return note
+
+
+def counted(build: Callable[[Site], Handler]) -> Callable[[Site], Handler]:
+    """Arithmetic that is counted only; what cannot be executed is refused as ever."""
+
+    def built(here: Site) -> Handler:
+        build(here)
+        return _noting(here)
+
+    return built
+
+
+def load_global(here: Site) -> Handler:
+    """LDG."""
+    size, address, note = width(here), global_address(memory_operand(here), here), _noting(here)
+
+    def handler(x: State) -> None:
+        x.image.look(checked_global(x, address(x), size), size)
+        note(x)
+
+    return handler
+
+
+def store_global(here: Site) -> Handler:
+    """STG."""
+    size, address = width(here), global_address(memory_operand(here), here)
+
+    def handler(x: State) -> None:
+        offsets = checked_global(x, address(x), size)
+        x.image.note_stored(offsets if x.mask is None else offsets[x.mask], size)
+
+    return handler
+
+
+def load_window(space: str) -> Callable[[Site], Handler]:
+    """LDS, LDL."""
+
+    def build(here: Site) -> Handler:
+        size, address, note = width(here), window_address(memory_operand(here), here), _noting(here)
+
+        def access(x: State) -> None:
+            window = x.windows[space]
+            if window.unwritten is None:
+                inside_window(x, space, address(x), size)
+            else:
+                note_fresh(x, window, checked_window(x, space, address(x), size), size)
+
+        remembered = _remembering(here, space, access)
+
+        def handler(x: State) -> None:
+            remembered(x)
+            note(x)
+
+        return handler
+
+    return build
+
+
+def store_window(space: str) -> Callable[[Site], Handler]:
+    """STS, STL."""
+
+    def build(here: Site) -> Handler:
+        size, address = width(here), window_address(memory_operand(here), here)
+
+        def handler(x: State) -> None:
+            window = x.windows[space]
+            if window.unwritten is None:
+                inside_window(x, space, address(x), size)
+                return
+            places: NDArray[np.int64] = checked_window(x, space, address(x), size)
+            window.note_written(places if x.mask is None else places[x.mask], size)
+
+        return _remembering(here, space, handler)
+
+    return build
+
+
+def _remembering(here: Site, space: str, access: Handler) -> Handler:
+    """An access that is noted once more where the group and the register of its addresses are what they once were.
+
+    Bytes once written stay written, and what is noted of those that were not is noted once.
+    """
+    terms = [one for one in memory_operand(here).terms if one.index != RZ]
+    if len(terms) != 1 or terms[0].kind != "register" or space != "shared":
+        return access
+    register = terms[0].index
+    known: dict[tuple[int, bytes], Callable[[], None]] = {}
+    owner: State | None = None
+    last = (0, 0)
+    again: Callable[[], None]
+
+    def handler(x: State) -> None:
+        nonlocal owner, last, again
+        if x.mask is not None or x.recorder is None:
+            access(x)
+            return
+        now = (x.turn, x.version[register])
+        if owner is not x or now != last:
+            if owner is not x or len(known) >= REMEMBERED:
+                known.clear()
+            key = (x.turn, x.get(register).tobytes())
+            owner, last, fresh = x, now, key not in known
+            if fresh:
+                access(x)
+                known[key] = x.recorder.again(space)
+            again = known[key]
+            if fresh:
+                return
+        again()
+
+    return handler
+
+
+TOUCHING: Mapping[str, Callable[[Site], Handler]] = {
+    **{name: counted(PLAIN[name]) for name in ARITHMETIC if name in PLAIN},
+    "LDG": load_global, "STG": store_global, "LDS": load_window("shared"), "STS": store_window("shared"),
+    "LDL": load_window("local"), "STL": store_window("local"),
+}  # fmt: skip

@@ -1,0 +1,67 @@
+"""The blocks of a launch from first to last, chunk by chunk; and what they leave in the arrays."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.emulator import STEP_LIMIT, Chunk, Kernel, make_ready
+from warpbound.emulate.launch_checks import check_accepted
+from warpbound.emulate.livelock import Standstill
+from warpbound.emulate.state import LANES
+from warpbound.kernel_launch import Launch, check
+from warpbound.program.kernel import Program, check_kind
+
+Progress = Callable[[int, int], None]  # blocks that have ended, of how many
+Stepper = Callable[[Chunk], Callable[[int], int | None]]
+
+
+def run(
+    program: Program, launch: Launch, *, step_limit: int = STEP_LIMIT, progress: Progress | None = None
+) -> dict[str, NDArray[Any]]:
+    """The arrays after the kernel, by parameter name (device globals given in the launch by theirs).
+
+    progress : is told how many blocks have ended, of how many, each time that some have.
+    Raises CommandError for values of another kind and sizes beyond all limits, InputError for launches that the
+    architecture does not accept, bad accesses, deadlocks, loops without end and instructions that are not executed.
+    """
+    check_kind(program)
+    check(launch)
+    check_accepted(program, launch)
+    kernel = make_ready(program, launch)
+    run_blocks(kernel, kernel.whole_clusters(np.arange(kernel.block_count)), step_limit, progress=progress)
+    return kernel.memory.arrays()
+
+
+def run_blocks(
+    kernel: Kernel,
+    blocks: NDArray[np.int64],
+    limit: int,
+    stepper: Stepper | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Execute blocks (whole clusters), in chunks in the given order; chunks that wait for others take turns with them.
+
+    stepper : makes the function that stands in for the plain execution of an instruction of a chunk. progress : as of
+    `run`.
+    """
+    size, next_block = kernel.blocks_per_chunk(), 0
+    resident: list[Chunk] = []
+    warps_per_block = kernel.lanes_per_block // LANES
+    still, ended = Standstill(), 0
+    while resident or next_block < len(blocks):
+        if next_block < len(blocks) and len(resident) < kernel.chunks_at_once:
+            chosen = blocks[next_block : next_block + size]
+            resident.append(Chunk(kernel, chosen, next_block * warps_per_block))
+            next_block += len(chosen)
+        running = tuple(resident)
+        for chunk in running:
+            if chunk.proceed(limit, stepper(chunk) if stepper else None):
+                resident.remove(chunk)
+                ended += len(chunk.blocks)
+                if progress is not None:
+                    progress(ended, len(blocks))
+        full = next_block >= len(blocks) or len(resident) >= kernel.chunks_at_once
+        if full and running == tuple(resident) and still.lasts(running):
+            raise running[0].endless()

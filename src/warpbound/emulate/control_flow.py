@@ -1,0 +1,281 @@
+"""Branches, calls, convergence, barriers, ends.
+
+A control handler returns the instruction where the whole group goes on, None for the next one, or
+STOP when its lanes were parked, wait or have ended. It looks at its own guard.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warpbound.emulate.barriers import Barriers
+from warpbound.emulate.device_runtime import served
+from warpbound.emulate.lane_groups import Groups
+from warpbound.emulate.lane_queries import every, some
+from warpbound.emulate.operand_access import (
+    Read,
+    Site,
+    predicate,
+    raw,
+    unsupported,
+    write_predicate,
+    write_words,
+)
+from warpbound.emulate.state import LANES, Mask, State, Value, ballots
+from warpbound.program.instruction import RZ, Operand
+
+STOP = -1
+Handler = Callable[[State], None]
+Move = Callable[[State], int | None]
+
+
+class Flow:
+    """Where the control handlers of a chunk send its lanes."""
+
+    def __init__(self, x: State, alive: Mask, lanes_per_block: int, cluster: int = 1) -> None:
+        self.groups = Groups(x, alive)
+        self.barriers = Barriers(x, self.groups, lanes_per_block)
+        self.cluster_barriers = Barriers(x, self.groups, lanes_per_block * cluster)
+        self.polled = False
+
+    def end(self, lanes: Mask) -> None:
+        self.groups.alive &= ~lanes
+        self.groups.recheck()
+        self.barriers.recheck()
+        self.cluster_barriers.recheck()
+
+
+Build = Callable[[Site, Flow, int], Move]
+
+
+def conditions_of(here: Site) -> list[Read]:
+    conditions = [one for one in here.instruction.operands if one.kind in ("predicate", "uniform_predicate")]
+    if here.instruction.guard is not None:
+        conditions.append(here.instruction.guard)
+    return [predicate(one, here) for one in conditions if one.index != 7 or one.invert]
+
+
+def lanes_where(x: State, conditions: list[Read]) -> Mask | None:
+    """The active lanes where all conditions hold; None for every active one."""
+    if not conditions:
+        return None
+    lanes: Value = conditions[0](x)
+    for condition in conditions[1:]:
+        lanes = lanes & condition(x)
+    if not np.ndim(lanes):
+        return None if lanes else np.zeros(x.selected_lanes, bool)
+    if x.mask is not None:
+        lanes = lanes & x.mask
+        return None if every(lanes == x.mask) else lanes
+    return None if every(lanes) else lanes
+
+
+def branch(here: Site, flow: Flow, at: int) -> Move:
+    """BRA and JMP, also .U, .DIV and .CONV."""
+    if here.has("DIV", "CONV"):
+        return _branch_on_convergence(here, flow, at)
+    target, conditions = _target(here), conditions_of(here)
+
+    def move(x: State) -> int | None:
+        lanes = lanes_where(x, conditions)
+        if lanes is None:
+            return target
+        if not some(lanes):
+            return None
+        flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        flow.groups.park(x.spread(lanes), target, polling=flow.polled and target <= at)
+        return STOP
+
+    return move
+
+
+def guards_of(here: Site) -> list[Read]:
+    return [] if here.instruction.guard is None else [predicate(here.instruction.guard, here)]
+
+
+def _target(here: Site) -> int:
+    for one in here.instruction.operands:
+        if one.kind == "label" and one.index == 0:
+            return int(one.value) // 16
+        if one.kind == "label":
+            return _outer_target(here, one)
+    raise unsupported(here.instruction)
+
+
+def _outer_target(here: Site, operand: Operand) -> int:
+    raise unsupported(here.instruction, f", target {operand.text}")
+
+
+def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
+    """BRA.DIV: taken by a warp of which some named lane is elsewhere or its guard is off; BRA.CONV: by the others.
+
+    So read off compiled code: the guard says which lanes agree on a mask; where not all do, BRA.DIV leads to the slow
+    way and BRA.CONV does not lead to the fast one.
+    """
+    target, conditions = _target(here), guards_of(here)
+    source = next((one for one in here.instruction.operands if one.kind in ("uniform", "register")), None)
+    mask_of = raw(source, here) if source is not None and source.index != RZ else None
+    inverted = source is not None and source.invert
+    diverged_jumps = here.has("DIV")
+
+    def move(x: State) -> int | None:
+        agreeing = lanes_where(x, conditions)
+        here_now = np.repeat(ballots(x.active() if agreeing is None else agreeing), LANES)
+        wanted: Value = np.uint32(0) if mask_of is None else mask_of(x)
+        wanted = np.invert(wanted) if inverted else wanted
+        living = np.repeat(ballots(x.of_selected(flow.groups.alive)), LANES)
+        diverged = (living & wanted & ~here_now) != 0
+        lanes = x.active() & (diverged if diverged_jumps else ~diverged)
+        if not some(lanes):
+            return None
+        if every(lanes == x.active()):
+            return target
+        flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        flow.groups.park(x.spread(lanes), target)
+        return STOP
+
+    return move
+
+
+def call(here: Site, flow: Flow, at: int) -> Move:
+    """CALL: the return address is in registers already. A register holds where a function begins in the kernel's code,
+    as bank 2 lists it for the function pointers of the kernel."""
+    if any(one.kind in ("register", "uniform") for one in here.instruction.operands):
+        return served(here, indirect(here, flow, at))
+    return branch(here, flow, at)
+
+
+def indirect(here: Site, flow: Flow, at: int) -> Move:
+    """BRX, JMX, RET: every lane goes where its register says."""
+    operands = here.instruction.operands
+    source = next(one for one in operands if one.kind in ("register", "uniform"))
+    read = raw(source, here)
+    offset = sum(int(one.value) for one in operands if one.kind == "immediate")
+    if here.instruction.opcode in ("BRX", "BRXU"):
+        offset += 16 * (at + 1)
+    conditions = conditions_of(here)
+
+    def move(x: State) -> int | None:
+        lanes = lanes_where(x, conditions)
+        goes = x.active() if lanes is None else lanes
+        if not some(goes):
+            return None
+        targets = np.broadcast_to(read(x), x.selected_lanes).view(np.int32) + np.int32(offset)
+        places = np.unique(targets[goes])
+        if lanes is None and len(places) == 1:
+            return int(places[0]) // 16
+        if lanes is not None:
+            flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        for place in places:
+            flow.groups.park(x.spread(goes & (targets == place)), int(place) // 16)
+        return STOP
+
+    return move
+
+
+def finish(here: Site, flow: Flow, at: int) -> Move:
+    """EXIT and KILL."""
+    conditions = conditions_of(here)
+
+    def move(x: State) -> int | None:
+        lanes = lanes_where(x, conditions)
+        if lanes is None:
+            flow.end(x.spread(x.active()))
+            return STOP
+        if not some(lanes):
+            return None
+        flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        flow.end(x.spread(lanes))
+        return STOP
+
+    return move
+
+
+# --- block barriers ---
+
+
+def block_barrier(here: Site, flow: Flow, at: int) -> Move:
+    """BAR: .SYNC waits, .ARV only counts, .RED waits and reduces a predicate."""
+    operands = [one for one in here.instruction.operands if one.kind in ("immediate", "register", "uniform")]
+    number_of = raw(operands[0], here)
+    count_of = raw(operands[1], here) if len(operands) > 1 else None
+    brought = [one for one in here.instruction.operands if one.kind in ("predicate", "uniform_predicate")]
+    value_of = predicate(brought[0], here) if here.has("RED") and brought else None
+    conditions = guards_of(here)
+    if not here.has("SYNC", "ARV", "RED"):
+        raise unsupported(here.instruction)
+    plain = count_of is None and value_of is None and not here.has("ARV")
+
+    def move(x: State) -> int | None:
+        lanes = lanes_where(x, conditions)
+        if plain and lanes is None and _all_that_live(x, flow):
+            return None
+        goes = x.active() if lanes is None else lanes
+        if not some(goes):
+            return None
+        numbers = np.broadcast_to(number_of(x), x.selected_lanes)
+        threads = np.broadcast_to(count_of(x) if count_of else np.uint32(0), x.selected_lanes)
+        value = None if value_of is None else x.spread(np.array(np.broadcast_to(value_of(x), x.selected_lanes)))
+        if here.has("ARV"):
+            for number in np.unique(numbers[goes]):
+                chosen = goes & (numbers == number)
+                flow.barriers.arrive(int(number), x.spread(chosen), int(threads[chosen].max()))
+            return None
+        if value is not None:
+            flow.barriers.last_kind = "AND" if here.has("AND") else "OR"
+        if lanes is not None:
+            flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        for number in np.unique(numbers[goes]):
+            chosen = goes & (numbers == number)
+            flow.barriers.wait(int(number), x.spread(chosen), at + 1, int(threads[chosen].max()), value)
+        return STOP
+
+    return move
+
+
+def _all_that_live(x: State, flow: Flow) -> bool:
+    """Whether the group that executes is every thread of the chunk that has not ended."""
+    return x.index is None and (x.mask is None or every(x.mask == flow.groups.alive))
+
+
+def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
+    """UCGABAR_WAIT: wait for every thread of the cluster to come here, which each does after it has arrived."""
+    conditions = conditions_of(here)
+
+    def move(x: State) -> int | None:
+        lanes = lanes_where(x, conditions)
+        if lanes is None and _all_that_live(x, flow):
+            return None
+        goes = x.active() if lanes is None else lanes
+        if not some(goes):
+            return None
+        if lanes is not None:
+            flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
+        flow.cluster_barriers.wait(0, x.spread(goes), at + 1, 0, None)
+        return STOP
+
+    return move
+
+
+def barrier_result(here: Site, flow: Flow, at: int) -> Move:
+    """B2R.RESULT: what the last BAR.RED of the block gave."""
+    write = write_words(here.output)
+    out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
+
+    def move(x: State) -> int | None:
+        barriers = flow.barriers
+        write(x, x.of_selected(barriers.count))
+        out(x, x.of_selected(barriers.all if barriers.last_kind == "AND" else barriers.any))
+        return None
+
+    return move
+
+
+def note_polling(here: Site, flow: Flow, at: int) -> Move:
+    """YIELD and NANOSLEEP: others should run before a jump back."""
+
+    def move(x: State) -> int | None:
+        flow.polled = True
+        return None
+
+    return move

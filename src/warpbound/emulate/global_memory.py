@@ -1,0 +1,272 @@
+"""Global memory of a launch: arrays far apart, every access checked, contents made when they are first touched.
+
+Every array has a slot of 64 GB of addresses for itself, so that an index that is wrong by any 32-bit number
+is caught and never read from another array. The bytes themselves lie close together: an address is its slot
+and the place of its byte among all bytes, the *offset*.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.lane_queries import greatest, least
+
+BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
+SLOT_BITS = 36
+MOST_ARRAYS = 2000  # slots below the windows of shared and local memory
+TRACED_BASE = 0x7F40_0000_0000  # in a trace the arrays lie close together from here on
+ALIGNMENT = 512
+GAP = 4096
+PAGE_BITS = 16  # contents are made in pieces of 64 KB
+
+_SLOT = np.uint64(SLOT_BITS)
+_IN_SLOT = np.uint64((1 << SLOT_BITS) - 1)
+_SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
+
+Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> these bytes of an array
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An array to be placed: fill makes its bytes piece by piece; None where it starts as zeros.
+
+    known : False for unknown contents; their bytes are zeros too.
+    """
+
+    name: str
+    size: int
+    fill: Fill | None = None
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """An array in the image: bytes [start, end) from the base; `known` is False for unknown contents."""
+
+    name: str
+    start: int
+    end: int
+    known: bool = True
+
+    @property
+    def words_end(self) -> int:
+        """The end for accesses of 4 bytes: atomics of 1 and 2 bytes are compiled to those of the word around them."""
+        return -(-self.end // 4) * 4
+
+    def end_for(self, width: int) -> int:
+        return self.words_end if width == 4 else self.end
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A bad access: which of the lanes given, its address, what is wrong."""
+
+    lane: int
+    address: int
+    problem: str
+
+
+class Unfilled:
+    """Pages of one array whose contents have not been made yet."""
+
+    def __init__(self, fill: Fill, size: int) -> None:
+        self.fill = fill
+        self.size = size
+        self.missing = np.ones(-(-size >> PAGE_BITS), np.bool_)
+
+    def make(self, low: int, high: int, target: NDArray[np.uint8], which: NDArray[np.int64] | None = None) -> None:
+        """Fill the pages of bytes low to high (both included), or only those of the bytes `which`, in `target`."""
+        first, last = low >> PAGE_BITS, high >> PAGE_BITS
+        if not self.missing[first : last + 1].any():
+            return
+        if which is None:
+            wanted = first + np.flatnonzero(self.missing[first : last + 1])
+        else:
+            touched = which >> PAGE_BITS
+            wanted = np.unique(touched[self.missing.take(touched)])
+        for page in wanted:
+            start, end = int(page) << PAGE_BITS, min(self.size, int(page) + 1 << PAGE_BITS)
+            target[start:end] = self.fill(start, end)
+            self.missing[page] = False
+
+    def done(self) -> bool:
+        return not self.missing.any()
+
+
+class Image:
+    """The bytes, and what lies where."""
+
+    def __init__(self, plans: list[Plan]) -> None:
+        at = GAP
+        allocations = []
+        for one in plans:
+            allocations.append(Allocation(one.name, at, at + one.size, one.known))
+            at += -(-(one.size + GAP) // ALIGNMENT) * ALIGNMENT
+        self.allocations = tuple(allocations)
+        self.bytes = np.zeros(at + GAP, np.uint8)
+        self._start_array = np.array([one.start for one in allocations], np.int64)
+        self._ends = {
+            width: np.array([one.end_for(width) for one in allocations], np.int64) for width in (1, 2, 4, 8, 16)
+        }
+        self._unfilled = {i: Unfilled(one.fill, one.size) for i, one in enumerate(plans) if one.fill and one.size}
+        self._written = {  # of arrays with unknown contents: untouched flags take no memory
+            i: np.zeros(one.words_end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
+        }
+        self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
+        self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
+
+    def _view(self, width: int) -> NDArray[Any]:
+        whole = self.bytes[: len(self.bytes) // 16 * 16]
+        if width == 16:
+            return whole.view(np.uint32).reshape(-1, 4)
+        return whole.view({1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[width])
+
+    def address(self, number: int) -> int:
+        """Where allocation `number` begins."""
+        return BASE + (number << SLOT_BITS) + self.allocations[number].start
+
+    def contents(self, number: int) -> NDArray[np.uint8]:
+        """The bytes of allocation `number`, not a copy."""
+        one = self.allocations[number]
+        whole = self.bytes[one.start : one.end]
+        if number in self._unfilled:
+            self._unfilled.pop(number).make(0, one.end - one.start - 1, whole)
+        return whole
+
+    # --- where an access goes ---
+
+    def offsets(
+        self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int
+    ) -> NDArray[np.int64] | Fault:
+        """Places of the bytes at `addresses`, or the first access of `width` bytes that is wrong.
+
+        Lanes that do not take part point where the first does that takes part.
+        """
+        if active is not None:
+            first = int(active.argmax())
+            addresses = np.where(active, addresses, addresses[first])
+        low, high = least(addresses), greatest(addresses)
+        number = low - BASE >> SLOT_BITS
+        if number != high - BASE >> SLOT_BITS or not 0 <= number < len(self.allocations):
+            return self._of_several(addresses, width)
+        one, slot = self.allocations[number], BASE + (number << SLOT_BITS)
+        if low - slot < one.start or high - slot + width > one.end_for(width) or _misaligned(addresses, width):
+            return self._fault(addresses, width)
+        if number in self._unfilled:
+            self._make(number, addresses, (low - slot, high - slot + width - 1))
+        return np.subtract(addresses, np.uint64(slot)).view(np.int64)
+
+    def _of_several(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.int64] | Fault:
+        """The same for lanes that go to several arrays."""
+        if self._good(addresses, width).all() and not _misaligned(addresses, width):
+            numbers = (addresses - np.uint64(BASE)) >> _SLOT
+            for number in np.unique(numbers).tolist():
+                if number in self._unfilled:
+                    own = addresses[numbers == number]
+                    slot = BASE + (number << SLOT_BITS)
+                    self._make(number, own, (int(own.min()) - slot, int(own.max()) - slot + width - 1))
+            return ((addresses - np.uint64(BASE)) & _IN_SLOT).view(np.int64)
+        return self._fault(addresses, width)
+
+    def _make(self, number: int, addresses: NDArray[np.uint64], span: tuple[int, int]) -> None:
+        """Make the pages of array `number` that the addresses touch; span: first and last offset."""
+        one = self.allocations[number]
+        low, high = span[0] - one.start, span[1] - one.start
+        places = None
+        if high - low >> PAGE_BITS > 1:
+            slot = np.uint64(BASE + (number << SLOT_BITS) + one.start)
+            places = (addresses - slot).view(np.int64)  # an element lies in one page
+        self._unfilled[number].make(low, high, self.bytes[one.start : one.end], places)
+
+    def _good(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
+        inside = (addresses >= np.uint64(BASE)) & (addresses < np.uint64(BASE + (len(self.allocations) << SLOT_BITS)))
+        number = np.where(inside, (addresses - np.uint64(BASE)) >> _SLOT, np.uint64(0)).view(np.int64)
+        offset = ((addresses - np.uint64(BASE)) & _IN_SLOT).view(np.int64)
+        if not self.allocations:
+            return inside
+        return np.asarray(
+            inside & (offset >= self._start_array[number]) & (offset + width <= self._ends[width][number])
+        )
+
+    def _fault(self, addresses: NDArray[np.uint64], width: int) -> Fault:
+        bad = ~self._good(addresses, width)
+        if bad.any():
+            lane = int(bad.argmax())
+            return Fault(lane, int(addresses[lane]), self._whereabouts(int(addresses[lane]), width))
+        lane = int(((addresses & np.uint64(width - 1)) != 0).argmax())
+        return Fault(lane, int(addresses[lane]), f"is not a multiple of {width}")
+
+    def _whereabouts(self, address: int, width: int) -> str:
+        if not self.allocations:
+            return "is outside: the launch has no array"
+        number = (address - BASE + (1 << SLOT_BITS - 1)) >> SLOT_BITS  # a little before a slot is before its array
+        if not 0 <= number < len(self.allocations):
+            return "is a null pointer, or nearly" if address < 1 << 16 else "is far outside every array"
+        offset = address - BASE - (number << SLOT_BITS)
+        near = self.allocations[number]
+        if offset < near.start:
+            place = f"{near.start - offset} bytes before the start of"
+        elif offset < near.end:
+            place = "across the end of"
+        else:
+            place = f"{offset - near.end} bytes behind the end of"
+        return f"is {place} '{near.name}' ({near.end - near.start} bytes)"
+
+    # --- the access itself ---
+
+    def load(self, offsets: NDArray[np.int64], width: int) -> NDArray[Any]:
+        """Elements of `width` bytes at checked offsets; shape (n, 4) of words for 16 bytes."""
+        if self._written:
+            self._note_unknown(offsets, width)
+        return np.take(self._views[width], offsets >> _SHIFTS[width], axis=0)
+
+    def store(self, offsets: NDArray[np.int64], width: int, values: Any) -> None:
+        """Write at checked offsets; of lanes with one address the last wins."""
+        if self._written:
+            self._note_written(offsets, width)
+        self._views[width][offsets >> _SHIFTS[width]] = values
+
+    def look(self, offsets: NDArray[np.int64], width: int) -> None:
+        """A load at checked offsets whose values nobody wants."""
+        if self._written:
+            self._note_unknown(offsets, width)
+
+    def note_stored(self, offsets: NDArray[np.int64], width: int) -> None:
+        """A store at checked offsets of values that nobody wants."""
+        if self._written:
+            self._note_written(offsets, width)
+
+    def touch(self, offsets: NDArray[np.int64], width: int) -> None:
+        """Read and write at checked offsets, by the caller."""
+        if self._written:
+            self._note_unknown(offsets, width)
+            self._note_written(offsets, width)
+
+    def elements(self, width: int) -> NDArray[Any]:
+        """The whole image as elements of `width` bytes."""
+        return self._views[width]
+
+    def _note_unknown(self, offsets: NDArray[np.int64], width: int) -> None:
+        for number, written in self._written.items():
+            one = self.allocations[number]
+            inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
+            if len(inside) and not written[inside].all():
+                self.tell(one.name)
+
+    def _note_written(self, offsets: NDArray[np.int64], width: int) -> None:
+        for number, written in self._written.items():
+            one = self.allocations[number]
+            inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
+            for byte in range(width if len(inside) else 0):
+                written[inside + byte] = True
+
+
+def _ignored(name: str) -> None:
+    """Nobody asked."""
+
+
+def _misaligned(addresses: NDArray[np.uint64], width: int) -> bool:
+    return width > 1 and bool(int(np.bitwise_or.reduce(addresses)) & (width - 1))

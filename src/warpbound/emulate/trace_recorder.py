@@ -1,0 +1,374 @@
+"""Runs sampled blocks and writes down what they did: the Trace."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.address_only_handlers import TOUCHING
+from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.emulator import Chunk, Kernel, handler_of, make_ready
+from warpbound.emulate.global_memory import TRACED_BASE
+from warpbound.emulate.handlers import PLAIN
+from warpbound.emulate.lane_queries import every
+from warpbound.emulate.launch_memory import GRID_BARRIER
+from warpbound.emulate.livelock import Endless
+from warpbound.emulate.operand_access import Read, predicate, site
+from warpbound.emulate.state import LANES, Mask, State, ballots
+from warpbound.emulate.store_to_load import passed_on
+from warpbound.emulate.texture import COUNTED, unknown_source
+from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.value_dependence import deciding_arrays, unknowns
+from warpbound.emulate.value_slicing import ARITHMETIC, undecided
+from warpbound.errors import CommandError, InputError
+from warpbound.kernel_launch import Launch
+from warpbound.program.instruction import PT
+from warpbound.program.kernel import Program
+
+SPACES = ("global", "shared", "local", "constant", "texture")
+STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
+PATIENCE_S = 20.0  # of this thread's processor time, after which a sample is given up
+SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
+MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
+LONGEST_LOG = 50_000  # steps of one group that are counted together
+CLOCKS = ("S2R", "S2UR", "CS2R", "CS2UR")  # may read how many steps were made
+KEEPS = ("STL", "PRMT")  # functions save registers they may not use, and bytes are put into words they fill
+WATCHED = {"shared": ("LDS", "LDSM", "LD", "ATOMS"), "local": ("LDL", "LD")}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one group did in one instruction: rows of the trace's warps, addresses, lanes (None: all)."""
+
+    instruction: int
+    warps: NDArray[np.int64]
+    addresses: NDArray[np.generic]  # of all lanes of the warps; global ones from the start of the image
+    active: Mask | None
+
+
+@dataclass
+class Rows:
+    """Accesses of one space as they come."""
+
+    base: int
+    pieces: list[Piece] = field(default_factory=list)
+
+    def joined(self) -> Accesses:
+        """All of them; the pieces are given up on the way."""
+        repeats, times = Counter(map(id, self.pieces)), []
+        self.pieces = list({id(one): one for one in self.pieces}.values())
+        count = sum(len(one.warps) for one in self.pieces)
+        rows = Accesses(
+            np.empty(count, np.int32), np.empty(count, np.int32),
+            np.empty((count, LANES), np.uint64), np.ones((count, LANES), np.bool_),
+        )  # fmt: skip
+        at = 0
+        self.pieces.reverse()
+        while self.pieces:
+            one = self.pieces.pop()
+            to = at + len(one.warps)
+            rows.instruction[at:to] = one.instruction
+            rows.warp[at:to] = one.warps
+            rows.addresses[at:to] = one.addresses.reshape(-1, LANES)
+            times.append(np.full(to - at, repeats[id(one)]))
+            if one.active is not None:
+                rows.active[at:to] = one.active.reshape(-1, LANES)
+            at = to
+        rows.addresses[...] += np.uint64(self.base)
+        found = replace(rows, times=np.concatenate(times)) if max(repeats.values(), default=1) > 1 else rows
+        some = rows.active.any(axis=1)
+        return found if some.all() else chosen(found, some)
+
+
+def chosen(accesses: Accesses, rows: Any) -> Accesses:
+    """Some of the rows."""
+    times = None if accesses.times is None else accesses.times[rows]
+    return Accesses(
+        accesses.instruction[rows], accesses.warp[rows], accesses.addresses[rows], accesses.active[rows], times
+    )
+
+
+class Recording:
+    """What the warps of one trace did; warps are rows, first_warp the row of the chunk's first one.
+
+    While one group runs, only the instructions it executes are logged; they are counted for its warps when
+    another group takes over.
+    """
+
+    def __init__(
+        self, kernel: Kernel, warps: int, asked: NDArray[np.int64] | None = None, idle: Set[int] = frozenset()
+    ) -> None:
+        instructions = kernel.program.instructions
+        self.executed = np.zeros((len(instructions), warps), np.int64)
+        self.threads = np.zeros((len(instructions), warps), np.int64)
+        self.rows = {space: Rows(TRACED_BASE if space == "global" else 0) for space in SPACES}
+        rows = np.arange(warps) if asked is None else asked
+        self.streams: dict[int, list[int]] = {
+            int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
+        }
+        self.guards = [_guard(kernel, at) for at in range(len(instructions))]
+        self.keeps = [one.opcode in KEEPS for one in instructions]
+        opcodes = {one.opcode for one in instructions}
+        self.watched = [space for space, readers in WATCHED.items() if opcodes & set(readers)]
+        self.idle = frozenset(at for at in idle if self.guards[at] is None)
+        self.at = 0
+        self.deadline = time.thread_time() + PATIENCE_S
+        self.kept = self.dropped = 0
+        self.noted = [0] * len(instructions)  # of those kept, by instruction
+        self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
+        kernel.memory.image.tell = self.unknown_read
+        self.log: list[int] = []
+        self._turn = -1
+        self._warps = np.empty(0, np.int64)
+        self._lanes_on: NDArray[np.int64] | int = LANES
+
+    def stepper(self, chunk: Chunk) -> Callable[[int], int | None]:
+        """Execution of the instructions of a chunk that is written down."""
+        handlers, x, ready = chunk.handlers, chunk.x, chunk.flow.groups.ready
+        x.recorder = self
+        self.count()
+        self._turn = -1  # the turns of another chunk begin anew
+        for space in self.watched:
+            x.windows[space].watch()
+        first_warp, steps, straight = chunk.first_warp, 0, Straight(chunk, self)
+
+        def step(at: int) -> int | None:
+            nonlocal steps
+            steps += 1
+            if not steps & 127 and time.thread_time() > self.deadline:
+                raise InputError(
+                    f"The sampled blocks still run after {PATIENCE_S:.0f} s.",
+                    "They may wait for each other or for blocks outside the sample; or give a smaller problem.",
+                )
+            if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
+                self._begin(x, first_warp)
+            if not ready and straight.ends[at] > at + 1:
+                return straight.run(at)
+            self.note(x, at)
+            return handlers[at](x)  # type: ignore[no-any-return]
+
+        return step
+
+    def note(self, x: State, at: int) -> None:
+        """The instruction that is executed next."""
+        self.at = at
+        self.log.append(at)
+        guard = self.guards[at]
+        if guard is not None:
+            self.count_guarded(x, at, guard)
+
+    def _begin(self, x: State, first_warp: int) -> None:
+        """Another group runs from here on."""
+        self.count()
+        self._turn = x.turn
+        self._warps = x.selected_warps() + first_warp
+        self._lanes_on = LANES if x.mask is None else _lanes_per_warp(x.mask)
+
+    def count(self) -> None:
+        """Book what the log holds on the warps of its group."""
+        if not self.log:
+            return
+        times = np.bincount(self.log)
+        at = np.flatnonzero(times)
+        times = times[at]
+        whole = len(self._warps) == self._warps[-1] - self._warps[0] + 1
+        warps = slice(int(self._warps[0]), int(self._warps[-1]) + 1) if whole else self._warps
+        rows = at if whole else at[:, None]
+        self.executed[rows, warps] += times[:, None]
+        self.threads[rows, warps] += times[:, None] * self._lanes_on
+        for row, stream in self.streams.items():
+            place = self._warps.searchsorted(row)
+            if place < len(self._warps) and self._warps[place] == row:
+                stream.extend(self.log)
+        self.log.clear()
+
+    def count_guarded(self, x: State, at: int, guard: Read) -> None:
+        """Take the lanes back that the guard of an instruction switches off."""
+        value = guard(x)
+        if not np.ndim(value):
+            if not value:
+                self.threads[at, self._warps] -= self._lanes_on
+        elif not every(value):
+            on = _lanes_per_warp(value if x.mask is None else value & x.mask)
+            self.threads[at, self._warps] += on - self._lanes_on
+
+    def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
+        """Keep the addresses of the executing group."""
+        if not self._room():
+            return
+        mask = None if x.mask is None else x.mask.copy()
+        self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
+
+    def again(self, space: str) -> Callable[[], None]:
+        """What notes once more the access that has just been noted, by the same warps with the same addresses."""
+        pieces = self.rows[space].pieces
+        last = pieces[-1] if pieces else None
+
+        def note() -> None:
+            if last is not None and self._room():
+                pieces.append(last)
+
+        return note
+
+    def _room(self) -> bool:
+        """Whether one more access of the executing group is kept: of each instruction as many as there are warps."""
+        count = len(self._warps)
+        kept = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
+        self.kept += count * kept
+        self.noted[self.at] += count * kept
+        self.dropped += count * (not kept)
+        return kept
+
+    def unknown_read(self, name: str) -> None:
+        """The instruction has read an array whose contents are unknown."""
+        self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
+
+    def fresh(self, what: str) -> None:
+        """The instruction has read shared or local memory, or a register, that was never written."""
+        if not self.keeps[self.at]:
+            name = what if what.startswith("register") else f"{what} memory"
+            self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
+
+
+class Straight:
+    """Code that nothing leaves and where no other group waits, executed from any place on to its end at once."""
+
+    def __init__(self, chunk: Chunk, recording: Recording) -> None:
+        self.chunk, self.recording = chunk, recording
+        code, plain = chunk.kernel.program.instructions, chunk.kernel.handlers
+        self.ends = list(range(1, len(code) + 1))
+        for at in reversed(range(len(code))):
+            if plain[at] is None or chunk.polls[at] or code[at].opcode in CLOCKS:
+                self.ends[at] = at
+            elif at + 1 < len(code) and self.ends[at + 1] > at + 1:
+                self.ends[at] = self.ends[at + 1]
+        self.known: dict[int, tuple[int, ...]] = {}
+        self.writing: dict[int, bool] = {}
+
+    def run(self, at: int) -> int:
+        """Execute from `at` on; where the group is then."""
+        chunk, recording, end = self.chunk, self.recording, self.ends[at]
+        x, handlers, guards = chunk.x, chunk.handlers, recording.guards
+        first = at not in self.known
+        if first:
+            self.known[at] = tuple(i for i in range(at, end) if i not in recording.idle)
+            self.writing[at] = any(chunk.writes[at:end])
+        chunk.wrote = chunk.wrote or self.writing[at]
+        log = recording.log
+        log.extend(range(at, end))
+        for i in range(at, end) if first else self.known[at]:
+            chunk.at = recording.at = i
+            guard = guards[i]
+            if guard is not None:
+                recording.count_guarded(x, i, guard)
+            try:
+                handlers[i](x)
+            except BaseException:
+                del log[len(log) - (end - i) + 1 :]
+                raise
+        chunk.steps += end - at - 1
+        x.clock += end - at - 1
+        return end
+
+
+def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
+    return np.bitwise_count(ballots(lanes)).astype(np.int64)
+
+
+def _guard(kernel: Kernel, at: int) -> Read | None:
+    instruction = kernel.program.instructions[at]
+    guard = instruction.guard
+    if guard is None or (guard.index == PT and not guard.invert):
+        return None
+    here = site(instruction, kernel.memory.constants, kernel.program.arch)
+    return predicate(guard, replace(here, uniform=False))
+
+
+def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = SAMPLE_STEP_LIMIT) -> Trace:
+    """What the given blocks (linear numbers) of a launch do, each run to its end.
+
+    A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
+    Raises CommandError for block numbers outside the grid.
+    """
+    free = undecided(program)
+    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), free)
+    numbers = np.asarray(sorted(set(blocks)), np.int64)
+    if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
+        raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
+    executed = kernel.whole_clusters(numbers)
+    warps = _warps(kernel, executed)
+    idle = {at for at in free if program.instructions[at].opcode in ARITHMETIC}
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle)
+    problem: InputError | None = None
+    try:
+        run_blocks(kernel, executed, step_limit, recording.stepper)
+    except InputError as found:
+        problem = found
+    recording.count()
+    seen = _trace(kernel, executed, recording, problem)
+    return seen if len(executed) == len(numbers) else _only(seen, numbers)
+
+
+def _without_values(kernel: Kernel, free: Set[int]) -> Kernel:
+    """The kernel with handlers that compute no values for those instructions."""
+    program, builders = kernel.program, {**PLAIN, **COUNTED, **TOUCHING}
+    handlers = list(kernel.handlers)
+    for i in free:
+        handlers[i] = handler_of(program.instructions[i], kernel.memory, program.arch, builders)
+    return replace(kernel, handlers=tuple(handlers))
+
+
+def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
+    return tuple((one.name, TRACED_BASE + one.start, one.end - one.start) for one in kernel.memory.image.allocations)
+
+
+def _warps(kernel: Kernel, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+    per_block = kernel.lanes_per_block // LANES
+    return np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
+
+
+def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
+    """The trace of some of its blocks, in their order: the others of their clusters only ran along."""
+    rows = np.flatnonzero(np.isin(seen.warps[:, 0], blocks))
+    rows = rows[np.lexsort(seen.warps[rows].T[::-1])]
+    place = np.full(len(seen.warps), -1)
+    place[rows] = np.arange(len(rows))
+    accesses = {}
+    for space, one in seen.accesses.items():
+        found = chosen(one, place[one.warp] >= 0)
+        accesses[space] = replace(found, warp=place[found.warp].astype(np.int32))
+    return replace(
+        seen, blocks=blocks, warps=seen.warps[rows], executed=seen.executed[rows], threads=seen.threads[rows],
+        streams={int(place[row]): stream for row, stream in seen.streams.items()}, accesses=accesses,
+    )  # fmt: skip
+
+
+def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
+    for i, one in enumerate(kernel.program.instructions):
+        if one.opcode in COUNTED and (name := unknown_source(one.opcode)) and recording.executed[i].any():
+            recording.unknown.setdefault(name, set()).add(i)
+    notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
+    accesses = {space: rows.joined() for space, rows in recording.rows.items()}
+    seen = Trace(
+        blocks=blocks,
+        of_blocks=kernel.block_count,
+        warps=_warps(kernel, blocks),
+        executed=np.ascontiguousarray(recording.executed.T),
+        threads=np.ascontiguousarray(recording.threads.T),
+        streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
+        accesses=accesses,
+        unknown=unknowns(
+            kernel.program, recording.unknown, lambda loads: passed_on(kernel.program, accesses["global"], loads)
+        ),
+        arrays=_arrays(kernel),
+        stopped="" if problem is None else str(problem),
+        waited=isinstance(problem, Endless),
+        dropped=recording.dropped,
+        notes=notes,
+    )
+    unasked = {one.name for one in kernel.memory.image.allocations if not one.known} | {GRID_BARRIER}
+    return replace(seen, notes=notes + deciding_arrays(kernel.program, seen, unasked))

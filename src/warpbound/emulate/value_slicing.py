@@ -1,0 +1,217 @@
+"""Which instructions of a trace need no values: their results decide no address, no branch, no lane.
+
+A trace holds counts, lanes and addresses. What is only added up and stored may stay away from it: such arithmetic is
+counted, such loads and stores leave their addresses, and no number is computed.
+
+Models   Liveness backwards through the control flow, where only what decides uses anything; the contents of global,
+         shared and local memory each as one value.
+Omits    Code that calls functions: all of it needs its values.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from warpbound.program.control_flow import CALLS
+from warpbound.program.instruction import PT, RZ, Instruction, Operand
+from warpbound.program.kernel import Program
+from warpbound.program.registers import in_pairs, reads, writes
+
+_ARITHMETIC = """
+IADD3 IADD VIADD UIADD3 UIADD IMAD UIMAD ISETP UISETP IMNMX VIMNMX UIMNMX UVIMNMX LEA ULEA IABS UIABS LOP3 ULOP3 SHF
+USHF PRMT UPRMT SEL USEL FSEL UFSEL MOV UMOV POPC UPOPC BREV UBREV FLO UFLO SGXT USGXT BMSK UBMSK FADD UFADD FMUL UFMUL
+FFMA UFFMA FSETP UFSETP FMNMX UFMNMX MUFU DADD DMUL DFMA HADD2 HMUL2 HFMA2 F2I I2F I2FP F2F FRND F2FP HMMA IMMA
+FADD2 FMUL2 FFMA2 SHFL"""
+ARITHMETIC = frozenset(_ARITHMETIC.split())
+_ALL = frozenset({"global", "shared", "local"})
+_LOADS = {"LDG": {"global"}, "LDS": {"shared"}, "LDSM": {"shared"}, "LDL": {"local"}, "LD": _ALL, "LDGSTS": {"global"}}
+_STORES = {"STG": {"global"}, "STS": {"shared"}, "STSM": {"shared"}, "STL": {"local"}, "ST": _ALL, "LDGSTS": {"shared"}}
+_UPDATES = {"ATOM": _ALL, "ATOMG": {"global"}, "ATOMS": {"shared"}, "RED": _ALL, "REDG": {"global"}, "REDS": {"shared"}}
+_PLAIN = """
+S2R S2UR R2UR LDC ULDC LDCU VOTE VOTEU NOP BAR BRA EXIT BSSY BSYNC BREAK WARPSYNC YIELD MEMBAR ERRBAR CCTL LDGDEPBAR
+DEPBAR PLOP3 UPLOP3"""
+PLAIN = ARITHMETIC.union(_LOADS, _STORES, _PLAIN.split())  # of which `registers` knows what they read and write
+_MOST = 16  # registers that an operand may stand for, of an instruction of which nothing is known
+_SEVERAL = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "BMMA": 4, "DMMA": _MOST, "STSM": 4, "FADD2": 2, "FMUL2": 2, "FFMA2": 2,
+            "CS2R": 2}  # fmt: skip
+_NARROW = frozenset({"LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOMS", "REDS"})  # addresses of 32 bits
+_SHIFTS = frozenset({"SHF", "USHF", "I2F", "F2I", "F2F"})
+_NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True)
+class Use:
+    """One instruction: registers that it reads for its result, and whatever becomes of that (`decides`); those that
+    it may write, and those that it writes in every lane; spaces of memory whose contents it takes and changes.
+
+    free : it does nothing but that, so that it needs no values unless its result or its space does.
+    guard : the predicate under which all that happens, which it reads in any case (held_by).
+    """
+
+    reads: Names
+    decides: Names
+    writes: Names
+    surely: Names
+    loads: frozenset[str]
+    stores: frozenset[str]
+    free: bool
+    guard: str
+    held_by: Names
+
+
+def undecided(program: Program) -> frozenset[int]:
+    """Indices of the arithmetic and the accesses of memory that need no values."""
+    code = program.instructions
+    if any(one.opcode in CALLS for one in code):
+        return frozenset()
+    uses = [_use(one) for one in code]
+    unsure = _read_unwritten(program, uses)
+    spaces: frozenset[str] = frozenset()
+    while True:
+        needed = {i for i, one in enumerate(uses) if not one.free or one.stores & spaces} | unsure
+        needed = _with_their_sources(program, uses, needed)
+        found = frozenset(space for i in needed for space in uses[i].loads)
+        if found <= spaces:
+            return frozenset(range(len(code))) - needed
+        spaces |= found
+
+
+def _use(one: Instruction) -> Use:
+    updates = frozenset(_UPDATES.get(one.opcode, ()))
+    loads, stores = updates.union(_LOADS.get(one.opcode, ())), updates.union(_STORES.get(one.opcode, ()))
+    if one.opcode == "LDG" and "CONSTANT" in one.modifiers:  # what the kernel does not write
+        loads = frozenset()
+    arithmetic = one.opcode in ARITHMETIC
+    free = arithmetic or one.opcode in _LOADS or bool(stores)
+    if not free and any(x.kind == "memory" for x in one.operands):
+        loads = _ALL
+    reach = _SEVERAL.get(one.opcode, 1 if one.opcode in PLAIN and not _wide(one) else _MOST)
+    taken, put = frozenset(reads(one)), frozenset(writes(one)) | _results(one)
+    surely = put if reach == 1 else _results(one)
+    if reach > 1:
+        sources = one.operands if reach == _MOST else one.operands[1:]
+        taken |= _named([x for y in sources for x in (y, *y.terms)], reach)
+        put |= _named([x for x in one.operands if x.kind != "memory"], reach)
+    guard = _named([one.guard] if one.guard else [], 1)
+    decides = guard if arithmetic else guard | _of_addresses(one) | _predicates(one) if free else taken
+    return Use(taken - guard, decides - guard, put, surely, loads, stores, free, _guard(one), guard)
+
+
+def _guard(one: Instruction) -> str:
+    if one.guard is None:
+        return ""
+    return "!" * one.guard.invert + "".join(_names(one.guard, 1))
+
+
+def _wide(one: Instruction) -> bool:
+    """Whether some operand is more than `registers` knows of."""
+    said = set(one.modifiers)
+    if one.opcode in ("IMAD", "UIMAD") and "HI" in said or "256" in said:
+        return True
+    if one.opcode not in ARITHMETIC or one.opcode in _SHIFTS or in_pairs(one):
+        return False
+    return not said.isdisjoint(("64", "U64", "S64"))
+
+
+def _results(one: Instruction) -> Names:
+    """The registers of results that are more than one."""
+    said = set(one.modifiers)
+    counts = {"LDSM": 4 if "4" in said else 2 if "2" in said else 1, "CS2R": 1 if "32" in said else 2,
+              "HMMA": 4 if "F32" in said else 2, "IMMA": 2, "FADD2": 2, "FMUL2": 2, "FFMA2": 2}  # fmt: skip
+    return _named(one.operands[:1], counts[one.opcode]) if one.opcode in counts else frozenset()
+
+
+def _named(operands: Iterable[Operand], width: int) -> Names:
+    return frozenset(name for operand in operands for name in _names(operand, width))
+
+
+def _names(operand: Operand, width: int) -> Iterator[str]:
+    if operand.kind in _NAMES:
+        prefix, last = _NAMES[operand.kind]
+        for index in range(operand.index, min(last, operand.index + (width if last == RZ else 1))):
+            yield f"{prefix}{index}"
+
+
+def _of_addresses(one: Instruction) -> Names:
+    """Registers of addresses; in global memory, and of LDGSTS, each may be the first of two."""
+    parts = [x for y in one.operands if y.kind == "memory" for x in (*y.terms, y.bank)]
+    return _named([x for x in parts if isinstance(x, Operand)], 1 if one.opcode in _NARROW else 2)
+
+
+def _predicates(one: Instruction) -> Names:
+    return _named([x for x in one.operands if "predicate" in x.kind], 1)
+
+
+def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) -> set[int]:
+    """`first`, and the instructions whose results go into what decides, or into those."""
+    blocks = program.flow.blocks
+    needed = set(first)
+    live: list[Names] = [frozenset()] * len(blocks)
+    changed = True
+    while changed:
+        changed = False
+        for number in reversed(range(len(blocks))):
+            block = blocks[number]
+            held = frozenset().union(*(live[other] for other in block.follows))
+            for i in reversed(range(block.first, block.last)):
+                use = uses[i]
+                held = _whatever_holds(held, use)
+                if i not in needed and not use.writes.isdisjoint(name.partition(" ")[0] for name in held):
+                    needed.add(i)
+                    changed = True
+                held = _less(held, use) | _under(use.reads if i in needed else use.decides, use.guard) | use.held_by
+            if held != live[number]:
+                live[number] = held
+                changed = True
+    return needed
+
+
+def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
+    """Instructions that may read a register that nothing has written: the trace tells of them."""
+    blocks = program.flow.blocks
+    written: list[Names | None] = [None] * len(blocks)  # on every way to the block; None: no way is known yet
+    waiting = [0] if blocks else []
+    if blocks:
+        written[0] = frozenset()
+    unsure: set[int] = set()
+    while waiting:
+        number = waiting.pop()
+        held = written[number] or frozenset()
+        for i in range(blocks[number].first, blocks[number].last):
+            use = uses[i]
+            missing = {name for name in use.reads if name[0] == "R"} - held
+            if missing and not (use.guard and _under(frozenset(missing), use.guard) <= held):
+                unsure.add(i)
+            held = frozenset(name for name in held if not _on(name, use)) | _under(use.surely, use.guard)
+        for other in blocks[number].follows:
+            before = written[other]
+            after = held if before is None else before & held
+            if after != before:
+                written[other] = after
+                waiting.append(other)
+    return unsure
+
+
+# A name alone holds in every lane; "R6 !P0" only where !P0 does, as a guarded instruction has read or written it there.
+
+
+def _under(names: Names, guard: str) -> Names:
+    return frozenset(f"{name} {guard}" for name in names) if guard else names
+
+
+def _on(name: str, use: Use) -> bool:
+    """Whether a name holds where a predicate does that the instruction writes."""
+    return " " in name and name.partition(" ")[2].lstrip("!") in use.writes
+
+
+def _whatever_holds(held: Names, use: Use) -> Names:
+    """Before a predicate is written it says nothing of what is wanted where it holds then."""
+    return frozenset(name.partition(" ")[0] if _on(name, use) else name for name in held)
+
+
+def _less(held: Names, use: Use) -> Names:
+    """Without what the instruction writes in every lane, or in every lane where its guard holds."""
+    if use.guard:
+        return held - _under(use.surely, use.guard)
+    return frozenset(name for name in held if name.partition(" ")[0] not in use.surely)

@@ -1,0 +1,321 @@
+"""A Workload on a GPU, in the terms of the flow balance: one block's residence, and what it asks of each resource.
+
+Source   demands of adapt/resources.py, latencies of the Gpu, parameters of `parameters`.
+Models   pipes per sub-core, data paths per SM, L2, DRAM and the start of blocks per chip; warps as the customers of
+         what is on the chip, or blocks as soon as barriers hold their warps together, from barrier to barrier at the
+         tightest pipe there; atomics on one line, which L2 does step by step; what comes from DRAM or goes there
+         passes L2 once more; where a load may be answered by L2 or by DRAM, each warp by itself, a block waits for
+         the farther one if any of its warps does; hits and misses one after the other while older warps run ahead of
+         younger ones; sectors that the reader's side of L2 lacks, which come later and pass from side to side at a
+         rate of their own.
+Omits    Blocks that hit or miss L2 as a whole; TLB reach; instruction-cache misses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt.resources import demand, far_bandwidth, more_together
+from warpbound.bounds import Real
+from warpbound.headline import dram
+from warpbound.headline.block_residence import Block
+from warpbound.headline.flow_balance import Flow, Queue, Space
+from warpbound.headline.parameters import Parameters
+from warpbound.machine import Gpu
+from warpbound.workload import Memory, Piece, Workload
+from warpbound.workload.files import levels
+
+SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
+SM = ("lsu", "shared", "l1")
+HOT = "one address"  # that atomics of the whole chip update, step by step, at L2
+TINY = 1e-30    # s, that nothing be divided by 0
+FAR = "l2 far"       # what passes from one side of L2 to the other
+QUEUES = (*SUB_CORE, *SM, "l2", FAR, HOT, "dram", "block start")
+SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
+_WAITING = ("l1", "l2", "dram")  # causes of latency that are loads under way
+_START = "start"                 # the start of a block, which a Workload may already contain
+
+
+@dataclass(frozen=True)
+class Loads:
+    """The load phases of one warp, beyond the SM's own cache.
+
+    own_lines : sum over phases of ln(lines waited for). to_dram : phases, each by the chance that one of its lines
+    comes from DRAM. latency : of a line that misses L1, s.
+    """
+
+    phases: int
+    lines: float
+    own_lines: float
+    to_dram: float
+    latency: Real
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch as the stations need it; `warps_per_block` and the number of blocks may be arrays."""
+
+    work: Workload
+    gpu: Gpu
+    clock_hz: float
+    warps_per_block: Real
+    active_sms: Real
+
+    @property
+    def sub_cores(self) -> int:
+        return self.gpu.limits.sub_cores
+
+
+def loads(x: "Launched", values: Parameters) -> Loads:
+    """Lines that have to come from beyond L1, spread evenly over the loads."""
+    work, gpu, clock_hz = x.work, x.gpu, x.clock_hz
+    memory = work.memory
+    read = memory.l2_sectors_read
+    requests = memory.global_load_requests
+    per_load = read / _sectors_per_line(work) / requests if requests else 0.0
+    from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
+    waited = np.array(work.phases, dtype=np.float64) * per_load
+    level = levels(gpu, clock_hz)
+    l2 = _in_l2(x, values)
+    beyond = np.multiply(values.dram_latency, level["dram"])
+    latency = ((1.0 - from_dram) * l2 + from_dram * beyond) / clock_hz
+    return Loads(
+        phases=len(work.phases) if per_load else 0,
+        lines=float(waited.sum()),
+        own_lines=float(np.log(np.maximum(waited, 1.0)).sum()),
+        to_dram=float((1.0 - (1.0 - from_dram) ** waited).sum()) if from_dram < 1 else float(np.count_nonzero(waited)),
+        latency=latency,
+    )
+
+
+def _in_l2(x: Launched, values: Parameters | None = None) -> Real:
+    """Mean latency of what L2 answers, from its two sides, cycles; without `values` as the board has it."""
+    level = levels(x.gpu, x.clock_hz)
+    near = level.get("l2", level["dram"])
+    far, share = x.gpu.get("l2_far_latency") or near, x.work.memory.far_share
+    if values is None:
+        return (1.0 - share) * near + share * far
+    return np.multiply(values.l2_latency, (1.0 - share) * near) + np.multiply(values.l2_far_latency, share * far)
+
+
+def _sectors_per_line(work: Workload) -> float:
+    """4 where sectors are used to the full; 1 where so little of them is used that each is of another line."""
+    memory = work.memory
+    sectors = memory.l1_sectors_load + memory.l1_sectors_store
+    used = memory.ideal_sectors / sectors if sectors and memory.ideal_sectors else 1.0
+    return min(SECTORS_PER_LINE, max(1.0, SECTORS_PER_LINE * used))
+
+
+def block(x: Launched, values: Parameters) -> Block:
+    """One block with the GPU to itself."""
+    work, per_s = x.work, 1.0 / x.clock_hz
+    arriving = loads(x, values)
+    start = work.parts.get(_START, 0.0)
+    parts = {cause: work.parts.get(cause, 0.0) for cause in (*_WAITING, "shared")}
+    longer = {cause: getattr(values, f"{cause}_latency") for cause in parts} | {"l2": _in_l2(x, values) / _in_l2(x)}
+    waits = {cause: np.multiply(longer[cause], cycles) for cause, cycles in parts.items()}
+    memory = sum((waits[cause] for cause in _WAITING), np.zeros(()))
+    rest = work.latency - start - sum(parts.values()) + waits["shared"]
+    stores = work.memory.l2_sectors_written > 0
+    barriers = int(round(work.barriers))
+    whole = Block(
+        start=values.block_start,
+        store=np.multiply(values.store_cost, 1.0 if stores else 0.0),
+        memory=memory * per_s,
+        compute=rest * per_s,
+        spread=np.multiply(values.latency_spread, arriving.latency),
+        own_lines=arriving.own_lines,
+        warps=x.warps_per_block,
+        busy=np.maximum.reduce(np.broadcast_arrays(*_alone(x, values).values())) * per_s,
+        segments=float(max(1, arriving.phases, barriers + 1)),
+        joins=float(barriers + 1),
+        load_joins=float(min(arriving.phases, barriers + 1)),
+        farther=_farther(x, values),
+    )
+    return replace(whole, pieces=_pieces(x, values, whole))
+
+
+def _pieces(x: Launched, values: Parameters, whole: Block) -> tuple[Block, ...]:
+    """The block from barrier to barrier, pieces of one kind together; none where it is not known what they do."""
+    known = _known_pieces(x.work)
+    phases = sum(piece.phases for piece in known)
+    phased = loads(x, values).phases / phases if phases else 0.0  # loads may have changed since pieces were counted
+    times = (round(x.work.barriers) + 1) / sum(piece.times for piece in known) if known else 0.0
+    alone = _alone(x, values)
+    return tuple(
+        replace(
+            whole,
+            start=0.0,
+            store=0.0,
+            memory=np.multiply(whole.memory, piece.waits),
+            compute=np.multiply(whole.compute, piece.path),
+            own_lines=whole.own_lines * piece.phases / (phases or 1.0),
+            busy=np.maximum.reduce(np.broadcast_arrays(*_in_piece(alone, piece).values())) / x.clock_hz,
+            segments=max(times * piece.times, phased * piece.phases),
+            joins=times * piece.times,
+            load_joins=min(times * piece.times, phased * piece.phases),
+        )
+        for piece in known
+    )
+
+
+def _known_pieces(work: Workload) -> tuple[Piece, ...]:
+    return work.pieces if round(work.barriers) > 0 else ()
+
+
+def _in_piece(alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
+    """SM cycles that each on-chip resource needs for one block's warps in these pieces."""
+    return {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in alone.items()}
+
+
+def _waited_for(x: Launched, values: Parameters) -> dict[str, float]:
+    """Of what blocks ask of each resource, the part they wait for: from barrier to barrier that of the tightest."""
+    alone, known = _alone(x, values), _known_pieces(x.work)
+    found = dict.fromkeys(alone, 0.0 if known else 1.0)
+    for piece in known:
+        busy = {name: float(np.ravel(cycles)[0]) for name, cycles in _in_piece(alone, piece).items()}
+        name = max(busy, key=lambda name: busy[name])
+        found[name] += piece.demand.get(name, 0.0)
+    return found
+
+
+def _farther(x: Launched, values: Parameters) -> Real:
+    """By how much later the last of a block's warps has its line, because that one comes from DRAM, the mean not, s."""
+    dram = levels(x.gpu, x.clock_hz)["dram"]
+    in_l2, beyond = x.work.parts.get("l2", 0.0) / _in_l2(x), x.work.parts.get("dram", 0.0) / dram
+    share = in_l2 / (in_l2 + beyond) if in_l2 else 0.0
+    later = np.maximum(0.0, np.multiply(values.dram_latency, dram) - _in_l2(x, values))
+    return np.asarray((share - share**x.warps_per_block) * later / x.clock_hz)
+
+
+def tightest(x: Launched, values: Parameters) -> str:
+    """The on-chip resource that one block's warps keep busy longest."""
+    busy = _alone(x, values)
+    return max(busy, key=lambda name: float(np.ravel(busy[name])[0]))
+
+
+def _cycles(x: Launched, values: Parameters) -> dict[str, Real]:
+    """SM cycles that one warp occupies each on-chip resource."""
+    cycles: dict[str, Real] = dict(demand(x.work, x.gpu, x.clock_hz))
+    looked_up = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
+    return cycles | {"l1": np.multiply(cycles["l1"], looked_up) / values.l1_bandwidth}
+
+
+def _lookups(memory: Memory) -> float:
+    """Part of L1's cycles that lines and banks make, beyond one for each access and what its words fill."""
+    accesses = memory.global_load_requests + memory.global_store_requests + memory.local_requests
+    least = max(accesses, memory.ideal_sectors / SECTORS_PER_LINE)
+    return max(0.0, 1.0 - least / memory.l1_wavefronts) if memory.l1_wavefronts else 0.0
+
+
+def _alone(x: Launched, values: Parameters) -> dict[str, NDArray[np.float64]]:
+    """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
+    cycles = _cycles(x, values)
+    fullest = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
+    pipes = {name: np.asarray(fullest * cycles[name]) for name in SUB_CORE}
+    return pipes | {name: np.asarray(np.multiply(x.warps_per_block, cycles[name])) for name in SM}
+
+
+def flow(x: Launched, values: Parameters, population: Real, residence: Real) -> Flow:
+    """`population` blocks on each active SM; only resources that are used."""
+    queues = _in_order(x.work.memory, _on_chip(x, values, population) | _chip_wide(x, values, population))
+    used = {name: queue for name, queue in queues.items() if np.any(np.greater(queue.demand, 0))}
+    return Flow(population, residence, used, _spaces(x, values, used))
+
+
+def _on_chip(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
+    cycles = _cycles(x, values)
+    warps = np.ceil(population) * x.warps_per_block                     # of the fullest SM
+    queues, waited = {}, _waited_for(x, values)
+    for name in (*SUB_CORE, *SM):
+        servers = x.sub_cores if name in SUB_CORE else 1
+        each = np.multiply(cycles[name], servers / x.clock_hz)          # of one warp, at its own server
+        fullest = np.ceil(warps / servers)
+        per_block = each * fullest / population                         # at the fullest sub-core
+        if round(x.work.barriers) > 0:
+            queues[name] = Queue(per_block, values.block_wait * waited[name] * per_block, _others(population))
+        else:
+            own = np.ceil(np.divide(x.warps_per_block, servers))        # their crowd is in the residence
+            queues[name] = Queue(per_block, np.multiply(values.warp_wait, each), np.maximum(0.0, 1.0 - own / fullest))
+    return queues
+
+
+def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
+    """L1 answers in order: while older warps run ahead, hits wait behind misses, and their times add up.
+
+    The sum stands at the one of L1 and L2 that takes the larger part.
+    """
+    led = min(memory.l2_sectors_led, memory.l2_sectors_read)
+    if not led > 0:
+        return queues
+    l1, l2 = queues["l1"].demand, queues["l2"].demand
+    in_l1 = led / max(led, memory.l1_sectors_load + memory.l1_sectors_store)
+    in_l2 = led / max(led, memory.l2_sectors_read + memory.l2_sectors_written)
+    both = np.multiply(l1, 1.0 - in_l1) + np.multiply(l2, in_l2)
+    name = "l1" if np.ravel(l1)[0] * (1.0 - in_l1) >= np.ravel(l2)[0] * in_l2 else "l2"
+    return queues | {name: replace(queues[name], demand=np.maximum(both, queues[name].demand))}
+
+
+def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
+    """Resources of the whole chip: what the active SMs ask of them, as one SM sees it."""
+    memory = x.work.memory
+    carried = memory.dram_bytes_read + memory.dram_bytes_written
+    writes = memory.dram_bytes_written / carried if carried else 0.0
+    l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf)
+    sectors = memory.l2_sectors_read + more_together(memory, x.gpu) + values.l2_write_cost * memory.l2_sectors_written
+    fill, drain = crossing(values, l2_rate)
+    carried_s = carried * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
+    fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate)
+    sectors = sectors + (fill * memory.dram_bytes_read + drain * memory.dram_bytes_written) / SECTOR_B
+    l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate  # nothing on a machine without L2
+    far_rate = np.multiply(values.l2_far_bandwidth, far_bandwidth(x.gpu))
+    far_s = memory.l2_sectors_far * SECTOR_B * np.asarray(x.active_sms) / far_rate
+    dram_s = np.multiply(x.warps_per_block, carried_s)
+    to_dram = loads(x, values).to_dram
+    customers = np.multiply(x.warps_per_block, x.active_sms)
+    chip = population * customers
+    return {
+        "l2": Queue(np.multiply(x.warps_per_block, l2_s), np.multiply(values.warp_wait, l2_s), _others(chip)),
+        FAR: Queue(np.multiply(x.warps_per_block, far_s), np.multiply(values.warp_wait, far_s), _others(chip)),
+        HOT: Queue(x.work.memory.hottest_updates * customers / (values.atomic_rate * x.clock_hz)),
+        "dram": Queue(dram_s, to_dram * dram.wait(values.dram, writes)),
+        "block start": Queue(np.multiply(values.block_interval, x.active_sms)),
+    }
+
+
+def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
+    """What a byte costs an L2 of that rate when DRAM sends it, and when it goes there, in bytes read from L2.
+
+    It passes the same memory once more, but takes no more of it than leaves streams the rates that DRAM carries.
+    """
+    fill = np.clip(l2_rate / values.dram_read_capacity - 1.0, 0.0, 1.0)
+    drain = np.clip(l2_rate / values.dram_write_capacity - values.l2_write_cost, 0.0, 1.0)
+    return fill, drain
+
+
+def in_the_way(memory: Memory, dram_s: Real, l2_s: Real) -> NDArray[np.float64]:
+    """Part of what DRAM sends that takes L2's time from reads, from the time of DRAM and of L2's reads and writes.
+
+    A sector that drives out a changed one waits for it to be read. The others find room between reads as long as DRAM
+    leaves it: by an A100's counters they take time as the square of DRAM's time over L2's
+    (docs/decisions/042-home-and-copy.md).
+    """
+    changed = min(1.0, memory.dram_bytes_written / max(1.0, memory.dram_bytes_read))
+    busy = np.divide(dram_s, np.maximum(np.maximum(dram_s, l2_s), TINY))
+    return np.asarray(changed + (1.0 - changed) * busy**2)
+
+
+def _others(customers: Real) -> NDArray[np.float64]:
+    return np.asarray(np.maximum(0.0, 1.0 - 1.0 / np.maximum(customers, 1.0)))
+
+
+def _spaces(x: Launched, values: Parameters, used: dict[str, Queue]) -> dict[str, Space]:
+    """Misses under way, where the board says how many an SM can have."""
+    room = x.gpu.parameters.get("miss_registers")
+    if room is None or "dram" not in used:
+        return {}
+    arriving = loads(x, values)
+    taken = np.multiply(x.warps_per_block, arriving.lines)
+    return {"misses under way": Space(room.in_base_unit, taken, arriving.latency, "dram", max(1, arriving.phases))}

@@ -1,0 +1,62 @@
+"""Where the time of a resident warp goes, in the words of Nsight Compute's stall reasons.
+
+Source   residence and waiting of the flow balance; the reasons as Nsight Compute's documentation names them.
+Models   parts of the path of one warp by cause; waiting behind other warps by the resource they queue at; the time in
+         which a block's slots wait for its last warp, its start and its stores.
+Omits    stalls that the model does not know: dispatch, sleeping, membar, texture throttle, branch resolving; misses of
+         the instruction cache.
+"""
+
+import numpy as np
+
+from warpbound.bounds import Real
+from warpbound.headline.block_residence import Block, behind, crowd, joined, residence
+from warpbound.headline.flow_balance import Balance
+from warpbound.workload import Workload
+
+REPLACEMENT = "block replacement"  # no stall of a warp: its slot starts, stores its last, or waits for the block's end
+REASONS = ("selected", "not selected", "wait", "math pipe throttle", "mio throttle", "lg throttle", "short scoreboard",
+           "long scoreboard", "imc miss", "barrier", REPLACEMENT)  # fmt: skip
+_PARTS = {"issue": "selected", "fixed": "wait", "shared": "short scoreboard", "constant": "imc miss",
+          "barrier": "barrier"}  # fmt: skip
+_QUEUES = {"issue": "not selected", "shared": "mio throttle", "lsu": "lg throttle", "l1": "lg throttle",
+           "l2": "long scoreboard", "l2 far": "long scoreboard", "dram": "long scoreboard",
+           "one address": "lg throttle", "block start": REPLACEMENT}  # fmt: skip
+PIPES = "math pipe throttle"  # every other resource
+
+
+def reason_of(resource: str) -> str:
+    """The stall of a warp that queues at a resource."""
+    return _QUEUES.get(resource, PIPES)
+
+
+def stalls(work: Workload, one: Block, tightest: str, balance: Balance, population: Real) -> dict[str, float]:
+    """Reason -> s of one warp from the start of its block to the start of the next in its place; all of REASONS.
+
+    tightest : the on-chip resource that the block's own warps crowd. What the balance leaves over is waiting at the
+    busiest resource, which is in use all the time.
+    """
+    found = dict.fromkeys(REASONS, 0.0)
+    own = {cause: cycles for cause, cycles in work.parts.items() if cause in _PARTS}
+    per_cycle = _first(one.compute) / sum(own.values()) if sum(own.values()) else 0.0
+    for cause, cycles in own.items():
+        found[_PARTS[cause]] += cycles * per_cycle
+    found["long scoreboard"] += _first(one.memory) + _first(np.multiply(one.spread, one.own_lines))
+    found[REPLACEMENT] += _first(one.start) + _first(one.store)
+    in_the_pipe = _first(crowd(one)) / 2  # of the mean warp
+    for_the_last, times = _first(joined(one)) - in_the_pipe, _first(one.joins)
+    found[reason_of(tightest)] += in_the_pipe
+    found["barrier"] += for_the_last * (times - 1) / times + _first(behind(one))
+    found[REPLACEMENT] += for_the_last / times
+    crowded = _first(residence(one)) - sum(found.values())
+    found[reason_of(tightest)] += max(0.0, crowded)
+    for name, wait in balance.waiting.items():
+        found[reason_of(name)] += _first(wait)
+    left = _first(np.divide(population, balance.rate)) - sum(found.values())
+    busiest = max(balance.utilization, key=lambda name: _first(balance.utilization[name]))
+    found[reason_of(busiest)] += max(0.0, left)
+    return found
+
+
+def _first(values: Real) -> float:
+    return float(np.ravel(values)[0])

@@ -1,0 +1,322 @@
+"""Where a state becomes a subject: analysed whole with the numbers as set, or estimated while a slider moves."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from warpbound import machine
+from warpbound.adapt.answers import Launched, answers, inputs_of
+from warpbound.adapt.partition_benchmarks import Benchmarks, parse
+from warpbound.analysis import workload_prediction
+from warpbound.analysis.entries import Entry
+from warpbound.camping.benchmarks import table
+from warpbound.errors import InputError
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu
+from warpbound.models import MODELS
+from warpbound.page import kernel_sources
+from warpbound.page.launch_sliders import BLOCKS, LAUNCH, with_launch
+from warpbound.page.slider_estimates import estimated, with_kernel
+from warpbound.page.slider_table import Standing, changes
+from warpbound.page.state import State, Texts
+from warpbound.page.subject import (
+    BARE_BLOCK,
+    GPU,
+    Change,
+    Subject,
+    catalogued,
+    of_group,
+    old_board,
+    old_settings,
+    partitioned,
+    refuse_absurd,
+    set_board,
+)
+from warpbound.page.views.view import REFUSED
+from warpbound.page.views.x_graph_and_mwp import symbols
+from warpbound.page.work_overrides import BLOCK, REGISTERS, SHARED, THREADS, WORK, of_kernel
+from warpbound.page.worker_messages import RUNNERS, Answer, Question
+from warpbound.page.worker_pool import Analysts
+from warpbound.program.arch_match import OLDEST
+from warpbound.report.figures import Block
+from warpbound.simulate.numba_jit import COMPILED
+from warpbound.simulate.partition_patterns import MICROS
+from warpbound.workload.files import Written
+
+CAMPING = "camping"  # the view that asks for more
+COMPILED_FOR = "t4"  # the oldest board that today's compiler writes code for
+BY_HAND = "set by hand:"
+SIMULATED = "The micro-benchmarks of the board as set are run anew when you let go, which takes some seconds."
+RUNNING = "The micro-benchmarks of the board as set are being run: {done} of {of}."
+GET_NUMBA = "Install it with pip install 'warpbound[simulate]', or put the board's own numbers back."
+LARGEST_NUMBER = 2**31 - 1  # of blocks and of what a block takes
+KERNELS = ("example", "text", "here")  # sources that are compiled
+FOLLOWED = (GPU, LAUNCH, WORK, BLOCK, "x.", "mwp.")  # numbers that an analysis follows
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What answers are made with: the worker processes and the texts that no address holds."""
+
+    analysts: Analysts
+    texts: Texts
+
+    @np.errstate(all="ignore")
+    def exactly(self, state: State) -> Subject:
+        """Everything analysed with the numbers as set, which its entry names. Raises WarpboundError."""
+        refuse_absurd(state)
+        found = self._analysed(state)
+        return _marked(_with_symbols(found, state), self.standing(state), state) if state.values else found
+
+    def own(self, state: State) -> Subject:
+        """The same with every number as it is by itself. Raises WarpboundError."""
+        return self._analysed(replace(state, values=()))
+
+    @np.errstate(all="ignore")
+    def standing(self, state: State) -> Standing:
+        """Where numbers stand unless they are set; where some have no answer as set, or by themselves, the others'.
+
+        Raises WarpboundError where there is no answer at all.
+        """
+        others = tuple(pair for pair in state.values if not pair[0].startswith((WORK, BLOCK)))
+        asked = [state, replace(state, values=others), replace(state, values=())]
+        found: list[Subject | None] = []
+        for one in asked:
+            try:
+                found.append(self._analysed(one))
+            except REFUSED:
+                found.append(None)
+        known = next((one for one in reversed(found) if one is not None), None)
+        if known is None:
+            return Standing(own := self._analysed(asked[-1]), own, own)
+        view, kernel, own = (known if one is None else one for one in found)
+        return Standing(own, kernel, view)
+
+    @np.errstate(all="ignore")
+    def quickly(self, state: State) -> Subject:
+        """The same from what was analysed before, in a few milliseconds: an estimate. Raises WarpboundError."""
+        refuse_absurd(state)
+        found = _without_code(state) or self._estimated(state)
+        return self._quickly_camped(state, found) if state.view == CAMPING else found
+
+    def _estimated(self, state: State) -> Subject:
+        return _or_newer(self._estimated_on, state)
+
+    def _estimated_on(self, state: State) -> Subject:
+        launch = kernel_sources.launch_of(self._question(state))
+        return estimated(self._base(state), set_board(state), launch, dict(state.values))
+
+    def _base(self, state: State) -> Subject:
+        """What was analysed of this launch if it was, so that arguments count; else the kernel as it is."""
+        kept = tuple(pair for pair in state.values if pair[0].startswith((LAUNCH, BLOCK)))
+        as_launched = replace(state, values=kept)
+        if kept and self.analysts.known(self._question(as_launched)) is not None:
+            return self._compiled(as_launched)
+        return self._compiled(replace(state, values=()))
+
+    def _analysed(self, state: State) -> Subject:
+        found = _without_code(state) or _or_newer(self._compiled, state)
+        return self._camped(state, found) if state.view == CAMPING else found
+
+    def _compiled(self, state: State) -> Subject:
+        question = self._question(state)
+        answer = self.analysts.ask(question)
+        if answer.reason:
+            raise InputError(answer.reason, answer.hint)
+        found = _of_answer(answer, set_board(state), kernel_sources.launch_of(question))
+        return with_kernel(found, of_kernel(dict(state.values)))
+
+    # ---------------------------------------------------------------- memory partitions
+
+    def _camped(self, state: State, found: Subject) -> Subject:
+        """With the launch on the memory partitions, and with their micro-benchmarks where they are not the shipped."""
+        found = replace(found, old=old_board(state), runs=self._runs(state))
+        if not found.compiled:
+            return found
+        answer = self.analysts.ask(self._camping(state))
+        return replace(found, camped=answer.camped or f"{answer.reason} {answer.hint}")
+
+    def _camping(self, state: State) -> Question:
+        return msgspec.structs.replace(
+            self._question(state), gpu=COMPILED_FOR, settings=old_settings(state), numbers=(),
+            partitions=partitioned(state.gpu),
+        )  # fmt: skip
+
+    def _runs(self, state: State) -> Benchmarks | None:
+        if not old_settings(state):
+            return None
+        if not COMPILED:
+            raise InputError("The micro-benchmarks of a board as set take minutes without Numba.", GET_NUMBA)
+        with ThreadPoolExecutor(RUNNERS) as asking:
+            return _joined(state, list(asking.map(self.analysts.ask, _benchmarking(state))))
+
+    def _quickly_camped(self, state: State, found: Subject) -> Subject:
+        """As far as it was answered before; what was not is as it was, and said."""
+        own = replace(state, values=())
+        known = [self.analysts.known(one) for one in _benchmarking(state)] if old_settings(state) else []
+        done = [one for one in known if one is not None]
+        waits = len(done) < len(known)
+        told = ((RUNNING.format(done=len(done), of=len(known)) if done else SIMULATED),) if waits else ()
+        runs = _joined(state, done) if known and not waits else None
+        old = old_board(own if waits else state)
+        found = replace(found, old=old, runs=runs, waits=waits, notes=(*found.notes, *told))
+        if not found.compiled:
+            return found
+        for asked in (state, own):
+            answer = self.analysts.known(self._camping(asked))
+            if answer is not None:
+                return replace(found, camped=answer.camped or f"{answer.reason} {answer.hint}")
+        return found
+
+    # ---------------------------------------------------------------- what is asked
+
+    def _question(self, state: State) -> Question:
+        kind, _, word = state.source.partition(":")
+        values = dict(state.values)
+        asked = Question(
+            example=word if kind == "example" else "",
+            text="" if kind == "example" else self.texts.text(state.source),
+            gpu=machine.gpu(catalogued(state.gpu)).key,
+            settings=of_group(state, GPU),
+            kernel=state.kernel,
+            grid=state.grid,
+            block=state.block,
+            smem=state.smem,
+            args=state.args,
+            numbers=tuple(sorted(of_kernel(values).items())),
+        )
+        if not any(key.startswith(LAUNCH) for key in values):
+            return asked
+        return with_launch(asked, kernel_sources.launch_of(asked), values)
+
+
+def _without_code(state: State) -> Subject | None:
+    """What needs no compiler: sliders alone, a paper's workload; None for a kernel. Raises WarpboundError."""
+    kind, _, word = state.source.partition(":")
+    if kind == "bare":
+        return Subject("Sliders alone", set_board(state), BARE_BLOCK)
+    if kind == "paper":
+        return _written(word, set_board(state), dict(state.values))
+    if kind not in KERNELS:
+        raise InputError(f"The page knows no source {kind!r}.", "Choose one of the list.")
+    return None
+
+
+def _or_newer(ask: Callable[[State], Subject], state: State) -> Subject:
+    """The kernel on the board; where no code is made for that, memory partitions alone take that of a newer one.
+
+    Raises WarpboundError.
+    """
+    try:
+        return ask(state)
+    except REFUSED:
+        if state.view != CAMPING or machine.gpu(state.gpu).arch >= OLDEST:
+            raise
+    others = tuple(pair for pair in state.values if not pair[0].startswith(GPU))
+    return ask(replace(state, gpu=COMPILED_FOR, values=others))
+
+
+def _benchmarking(state: State) -> list[Question]:
+    board, settings = partitioned(state.gpu), old_settings(state)
+    return [Question("", "", board, settings, partitions=board, micro=number) for number in range(len(MICROS))]
+
+
+def _joined(state: State, answers: list[Answer]) -> Benchmarks:
+    """The runs of all micro-benchmarks, as the simulated table has them. Raises InputError."""
+    refused = next((one for one in answers if one.reason), None)
+    if refused is not None:
+        raise InputError(refused.reason, refused.hint)
+    return _table(table(old_board(state), [row for one in answers for row in one.rows]))
+
+
+@lru_cache(maxsize=16)
+def _table(text: str) -> Benchmarks:
+    return parse(text, "the runs of the board as set")
+
+
+def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
+    case = _case(name, values)
+    x = workload_prediction.launched(case, board)
+    shape = case.shape
+    threads = shape.threads_per_block or BARE_BLOCK.threads
+    block = Block(threads, shape.registers or BARE_BLOCK.registers, int(shape.shared_bytes or 0))
+    found = Subject(case.name, board, block, x, x.work, None, int(x.blocks_per_sm or 0))
+    found = with_kernel(found, of_kernel(values))
+    assert found.launched is not None
+    return replace(found, entry=workload_prediction.predicted_of(case, found.launched, tuple(MODELS)))
+
+
+def _case(name: str, numbers: dict[str, float]) -> Written:
+    """The paper's case with its launch and what its block takes as set."""
+    case = kernel_sources.paper(name)
+    named = {THREADS: "threads_per_block", REGISTERS: "registers", SHARED: "shared_bytes"}
+    shape: Any = {named[key]: _whole(key, value) for key, value in numbers.items() if key in named}
+    if BLOCKS in numbers:
+        shape |= {"blocks": _whole(BLOCKS, numbers[BLOCKS]), "threads": None}
+    return replace(case, shape=msgspec.structs.replace(case.shape, **shape)) if shape else case
+
+
+def _whole(key: str, value: float) -> int:
+    least = 1 if key in (BLOCKS, THREADS) else 0
+    if not least <= value <= LARGEST_NUMBER:
+        raise InputError(f"{key.partition('.')[2]} = {value:g} cannot be.", f"Give a whole number from {least} on.")
+    return round(value)
+
+
+def mark(one: Change) -> dict[str, Any]:
+    """A number set by hand, as a file tells of it."""
+    return {name: value for name, value in asdict(one).items() if name != "views"}
+
+
+def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
+    entry = answer.entry
+    program = entry["program"]
+    own = entry["figures"]["block"] if "figures" in entry else None
+    block = Block(**own) if own else Block(BARE_BLOCK.threads, program["registers"], program["shared_bytes"])
+    launched = None
+    if answer.numbers is not None and entry["launch"] is not None:
+        known: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
+        launched = Launched(gpu=board, **known)
+    return Subject(entry["kernel"], board, block, launched, answer.focus, entry, answer.fitting, launch)
+
+
+def _with_symbols(found: Subject, state: State) -> Subject:
+    """What papers' models say of their own symbols as set, in place of what they say of the launch."""
+    x, entry = found.launched, found.entry
+    given = symbols(dict(state.values))
+    if x is None or entry is None or not given:
+        return found
+    x = replace(x, given={**x.given, **{name: {**x.given.get(name, {}), **own} for name, own in given.items()}},
+                given_by="set by hand:")  # fmt: skip
+    changed: Entry = {**entry, "models": {**entry["models"], **answers(tuple(given), x)}}
+    if "figures" in entry:
+        inputs = {name: _plain(inputs_of(name, x)) for name in given}
+        changed["figures"] = {**entry["figures"], "inputs": {**entry["figures"]["inputs"], **inputs}}
+    return replace(found, launched=x, entry=changed)
+
+
+def _plain(inputs: Any) -> dict[str, float] | None:
+    return None if isinstance(inputs, str) else {name: float(value) for name, value in vars(inputs).items()}
+
+
+def _marked(found: Subject, there: Standing, state: State) -> Subject:
+    """The subject with what is set by hand, which stands in its entry too."""
+    all_changes = changes(there, state)
+    if found.entry is None:
+        return replace(found, changes=all_changes)
+    told = [one for one in all_changes if one.key.startswith(FOLLOWED)]
+    if not told:
+        return replace(found, changes=all_changes)
+    said = [f"{BY_HAND} {one.words}" for one in told]
+    marks: Entry = {"set_by_hand": [mark(one) for one in told]}
+    if "confidence" in found.entry:
+        assumed = [*found.entry["confidence"]["assumed"], *said]
+        marks["confidence"] = {**found.entry["confidence"], "assumed": assumed}
+    else:
+        marks["assumed"] = [*found.entry["assumed"], *said]
+    return replace(found, entry={**found.entry, **marks}, changes=all_changes)

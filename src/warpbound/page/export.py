@@ -1,0 +1,193 @@
+"""Taking along what one sees: JSON, and a file that opens without a network. Pictures are made in the browser."""
+
+from dataclasses import replace
+from typing import Any
+
+from rich.text import Text
+
+from warpbound import machine
+from warpbound.analysis.entries import Entry
+from warpbound.page.analysis_service import CAMPING, Desk, mark
+from warpbound.page.slider_updates import state_of
+from warpbound.page.state import State, to_query
+from warpbound.page.subject import Subject
+from warpbound.page.views import REFUSED, VIEWS, drawn, second, sentence
+from warpbound.page.views.camping import answered
+from warpbound.report import figures as drawings
+from warpbound.report import html
+from warpbound.report.camping import band_text
+from warpbound.report.document import SCHEMA_VERSION, as_json, document
+from warpbound.report.html.contents import Column, Section, contents
+from warpbound.report.html.tables import as_html
+from warpbound.report.models import details
+from warpbound.report.text import subline
+
+NOTHING = dict.fromkeys(("as-json", "as-html"), "There is no answer to take along.")  # button -> why it gives nothing
+LONGEST_SOURCE = 80  # characters of a packed text that the file names
+HOW_TO_READ = (
+    "Every view of the page that has something to say of these numbers. Times are of one launch, cycles are of the "
+    "SM's clock, k, M and G are thousands, millions and thousand millions."
+)
+
+
+def exporting(app: Any, desk: Desk) -> None:
+    """Answer the buttons JSON and Report."""
+    from dash import Input, Output, ctx, no_update
+    from dash import State as Held
+
+    @app.callback(  # type: ignore[untyped-decorator]
+        Output("download", "data"),
+        Output("problem", "children", allow_duplicate=True),
+        Input("as-json", "n_clicks"),
+        Input("as-html", "n_clicks"),
+        Held("settled", "data"),
+        Held("question", "data"),
+        Held("view", "value"),
+        prevent_initial_call=True,
+    )
+    def take(_: Any, __: Any, settled: dict[str, Any] | None, question: dict[str, Any] | None, view: str) -> Any:
+        state = state_of(question or {}, (settled or {}).get("values"), view)
+        file, name = (as_file, "warpbound.json") if ctx.triggered_id == "as-json" else (as_report, "warpbound.html")
+        try:
+            return {"content": file(desk.exactly(state), state), "filename": name}, ""
+        except REFUSED as error:
+            return no_update, sentence(error)
+
+
+def lacking(subject: Subject, state: State) -> dict[str, str]:
+    """Button -> why it has nothing to give of this answer; those that have are left out."""
+    if state.view != CAMPING:
+        return {}
+    try:
+        answered(subject, dict(state.values))
+    except REFUSED as error:
+        return dict.fromkeys(("as-json", "as-html") if _newer(subject, state) else ("as-json",), sentence(error))
+    return {}
+
+
+def _newer(subject: Subject, state: State) -> bool:
+    """Whether the code is that of a newer board, for none is made for the one that was asked for."""
+    return subject.compiled and subject.gpu.key != machine.gpu(state.gpu).key
+
+
+def as_file(subject: Subject, state: State) -> str:
+    """JSON as `analyze` and `predict` write it; of the camping band as `campprof predict`; else words and curves."""
+    if state.view == CAMPING:
+        return as_json({**answered(subject, dict(state.values)), **_taken(subject, state)})
+    if subject.entry is None:
+        return as_json(_taken(subject, state) | _curves(subject, state))
+    return as_json(document(_asked(state), [subject.entry]))
+
+
+def _taken(subject: Subject, state: State) -> Entry:
+    """What stands in a file besides its answer."""
+    marks = [mark(one) for one in subject.changes if state.view in one.views]
+    return {"schema_version": SCHEMA_VERSION, "command": _asked(state), "set_by_hand": marks}
+
+
+def _curves(subject: Subject, state: State) -> Entry:
+    values = dict(state.values)
+    found, further = drawn(state.view, subject, values), second(state.view, subject, values)
+    shown = [one for one in (found.picture, further) if one is not None]
+    return {
+        "view": state.view,
+        "words": list(found.words),
+        "figures": [
+            {
+                "title": one.title,
+                "source": one.source,
+                "curves": [
+                    {key: list(line[key]) if key != "name" else line[key] for key in ("name", "x", "y") if key in line}
+                    for line in drawings.spec(one)["data"]
+                ],
+            }
+            for one in shown
+        ],
+    }
+
+
+def as_report(subject: Subject, state: State) -> str:
+    """The report of a kernel, of one on an old board its camping band; of other sources every view's figures."""
+    figures = html.Figures()
+    if _newer(subject, state):
+        return html.filled(_camped(subject, state, figures), figures, _asked(state))
+    if subject.compiled:
+        assert subject.entry is not None
+        filling = contents([subject.entry], figures.add)
+        (column,) = filling["columns"]
+        shown = _section(state.view, subject, dict(state.values), figures) if state.view == CAMPING else None
+        column = replace(column, subline=described(subject), rest=(*column.rest, *filter(None, [shown])))
+        return html.filled(filling | {"columns": [column]}, figures, _asked(state))
+    sections = [_section(name, subject, dict(state.values), figures) for name in VIEWS]
+    if subject.entry is not None:
+        sections.insert(0, _models(subject.entry))
+    return html.filled(
+        {
+            "title": title(subject),
+            "how_to_read": HOW_TO_READ,
+            "comparison": None,
+            "together": (),
+            "columns": [Column("answer-1", title(subject), described(subject), (), tuple(filter(None, sections)))],
+        },
+        figures,
+        _asked(state),
+    )
+
+
+def _camped(subject: Subject, state: State, figures: html.Figures) -> dict[str, Any]:
+    """The camping band alone: nothing else is known of a kernel on a board that no code is made for."""
+    assert subject.entry is not None
+    assert subject.old is not None
+    values, code = dict(state.values), {"clock_MHz": None, "mode": "run on simulated memory partitions"}
+    on = f"{subject.name} on the memory partitions of {subject.old.name}"
+    said = described(replace(subject, entry=subject.entry | code), CAMPING)
+    picture = drawn(CAMPING, subject, values).picture
+    band = tuple(figures.add(one) for one in (picture,) if one is not None)
+    section = Section(CAMPING, "Best and worst time", "", as_html(band_text(answered(subject, values))), band)
+    return {
+        "title": on, "how_to_read": html.CAMPING, "comparison": None, "together": (),
+        "columns": [Column("answer-1", on, said, (), (section,))],
+    }  # fmt: skip
+
+
+def _section(name: str, subject: Subject, values: dict[str, float], figures: html.Figures) -> Any:
+    """What a view draws of the subject; None where it draws nothing."""
+    seen, further = drawn(name, subject, values), second(name, subject, values)
+    pictures = [one for one in (seen.picture, further) if one is not None]
+    body = as_html(Text("\n".join(seen.words)))
+    added = tuple(figures.add(one) for one in pictures)
+    return Section(name, VIEWS[name].title, VIEWS[name].about, body, added) if added else None
+
+
+def _models(entry: Any) -> Any:
+    return Section("answer", "The answer", "", as_html(details(entry)), ())
+
+
+def _asked(state: State) -> str:
+    return f"warpbound page ?{to_query(replace(state, source=state.source[:LONGEST_SOURCE]))}"
+
+
+def title(subject: Subject) -> str:
+    """What is looked at."""
+    return f"{subject.name} on {subject.gpu.name}" if subject.entry is not None else subject.name
+
+
+def described(subject: Subject, view: str = "") -> str:
+    """The line below it: where it comes from, and what is set by hand of the numbers of a view, or of all."""
+    entry, told = subject.entry, by_hand(subject, view)
+    if entry is None:
+        said = "No kernel stands behind it: every number is a slider"
+    elif entry["mode"] == "written":
+        said = f"As {entry['source']} describes it"
+    else:
+        program = entry["program"]
+        file = program["source"].rpartition("/")[2]
+        said = subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})
+        return f"{said}. {told}" if told else said
+    return f"{said}. {told}".strip()
+
+
+def by_hand(subject: Subject, view: str = "") -> str:
+    """What is set by hand of the numbers of a view, or of all, with each number's own value in brackets."""
+    words = [one.words for one in subject.changes if view in (one.views if view else ("",))]
+    return f"Set by hand: {'; '.join(words)}." if words else ""

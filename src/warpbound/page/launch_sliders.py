@@ -1,0 +1,85 @@
+"""The numbers of a launch: grid, block, dynamic shared memory and the scalar arguments, each a slider.
+
+Of a paper's workload, which has neither grid nor arguments, its blocks and their threads.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from warpbound.adapt.answers import Launched
+from warpbound.kernel_launch import MAX_BLOCK, MAX_GRID, Launch
+from warpbound.page.sliders import REACH, Control, around, between
+from warpbound.page.subject import ARGUMENTS
+from warpbound.page.worker_messages import Question
+
+LAUNCH = "launch."  # what their names begin with among the values of a State
+ARGUMENT, BLOCKS = ARGUMENTS, f"{LAUNCH}blocks"
+AXES = "xyz"
+LEAST_REACH = {"x": 1024, "y": 16, "z": 16}  # of a grid's slider, in blocks
+SHARED_REACH_B = 48 * 1024
+
+
+def launch_controls(own: Launch | None) -> tuple[list[Control], list[Control]]:
+    """Those that matter to this launch, and the dimensions it does not use; nothing where there is no launch."""
+    if own is None:
+        return [], []
+    sizes = [_size("grid", axis, size) for axis, size in enumerate(own.grid)]
+    sizes += [_size("block", axis, size) for axis, size in enumerate(own.block)]
+    used = [one for one in sizes if one.value > 1 or one.key.endswith(".x")]
+    reach = (0.0, max(REACH * own.smem, SHARED_REACH_B))
+    smem = between(f"{LAUNCH}smem", "Dynamic shared memory", "B per block", own.smem, reach)
+    return [*used, *_arguments(own), smem], [one for one in sizes if one not in used]
+
+
+def written_controls(x: Launched, threads: Control) -> list[Control]:
+    """Of a workload that a file describes: its blocks, and their threads, where it says how many."""
+    found = []
+    if x.blocks is not None:
+        reach = (1, min(MAX_GRID[0], max(REACH * x.blocks, LEAST_REACH["x"])))
+        found.append(between(BLOCKS, "Blocks", "", x.blocks, reach))
+    return found if x.threads_per_block is None else [*found, threads]
+
+
+def _size(what: str, axis: int, size: int) -> Control:
+    name = AXES[axis]
+    most = MAX_BLOCK[axis] if what == "block" else min(MAX_GRID[axis], max(REACH * size, LEAST_REACH[name]))
+    unit = "threads" if what == "block" else "blocks"
+    return between(f"{LAUNCH}{what}.{name}", f"{what.capitalize()} {name}", unit, size, (1, most))
+
+
+def _arguments(own: Launch) -> list[Control]:
+    found = []
+    for one in own.args:
+        if one.kind != "scalar" or isinstance(one.value, bool) or not isinstance(one.value, int | float):
+            continue
+        control = around(f"{ARGUMENT}{one.name}", f"Argument {one.name}", "", one.value)
+        if isinstance(one.value, int):
+            control = between(control.key, control.label, "", one.value, (int(control.low), max(control.high, 16.0)))
+        found.append(control)
+    return found
+
+
+def with_launch(question: Question, own: Launch | None, values: Mapping[str, float]) -> Question:
+    """The question with the numbers of the launch that are set by hand; itself where none is."""
+    by_hand = {key.removeprefix(LAUNCH): value for key, value in values.items() if key.startswith(LAUNCH)}
+    if own is None or not by_hand:
+        return question
+    words = {}
+    for what, size in (("grid", own.grid), ("block", own.block)):
+        if any(f"{what}.{axis}" in by_hand for axis in AXES):
+            sizes = (by_hand.get(f"{what}.{axis}", n) for axis, n in zip(AXES, size, strict=True))
+            words[what] = ",".join(f"{n:.0f}" for n in sizes)
+    if "smem" in by_hand:
+        words["smem"] = f"{by_hand['smem']:.0f}"
+    told = [
+        f"{one.name}={_number(by_hand[f'arg.{one.name}'], one.value)}"
+        for one in own.args
+        if one.kind == "scalar" and f"arg.{one.name}" in by_hand
+    ]
+    words["args"] = "\n".join(filter(None, [question.args, *told]))
+    return msgspec.structs.replace(question, **words)
+
+
+def _number(value: float, own: object) -> str:
+    return f"{value:.0f}" if isinstance(own, int) else repr(float(value))

@@ -1,0 +1,40 @@
+"""The page's server: this machine only, until it is interrupted."""
+
+from collections.abc import Callable
+
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from warpbound.page.app import application
+from warpbound.page.worker_pool import Analysts
+
+
+class _Quiet(WSGIRequestHandler):
+    """Writes no line per request, and keeps connections: a slider asks thirty times a second."""
+
+    protocol_version = "HTTP/1.1"
+
+    def log(self, type: str, message: str, *args: object) -> None:
+        """Nothing."""
+
+
+def server(port: int, analysts: Analysts) -> BaseWSGIServer:
+    """Bound to 127.0.0.1 and not yet serving; port 0 takes a free one. Raises OSError where the port is taken."""
+    import socket
+
+    with socket.socket() as trial:  # werkzeug would end the process
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        trial.bind(("127.0.0.1", port))
+        port = trial.getsockname()[1]
+    app = application(port, analysts)
+    return make_server("127.0.0.1", port, app.server, threaded=True, request_handler=_Quiet)
+
+
+def serve(port: int, announce: Callable[[str], None]) -> None:
+    """Serve until interrupted; `announce` is told the address. Raises OSError where the port is taken."""
+    analysts = Analysts()
+    try:
+        listening = server(port, analysts)
+        announce(f"http://127.0.0.1:{listening.port}/")
+        listening.serve_forever()
+    finally:
+        analysts.close()

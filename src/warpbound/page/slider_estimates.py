@@ -1,0 +1,146 @@
+"""A launch with other numbers in a few milliseconds: from what was analysed, without compiling or executing again.
+
+Each wait of a warp grows with the board's latency that makes it; blocks make waves; what fits on an SM is counted anew.
+What a warp does is taken to stay as it is.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from warpbound import machine
+from warpbound.adapt.answers import Launched
+from warpbound.errors import InputError
+from warpbound.isa.latency_classes import NUMBERS
+from warpbound.kernel_launch import Launch
+from warpbound.latency import longer, memory_latency
+from warpbound.machine import Gpu
+from warpbound.page.subject import Subject
+from warpbound.page.work_overrides import (
+    REGISTERS,
+    SHARED,
+    THREADS,
+    WARP,
+    WARPS,
+    imagined_launched,
+    of_kernel,
+    whole_blocks,
+)
+from warpbound.report.figures import Block
+from warpbound.residency import Residency, occupancy
+from warpbound.workload.files.lanes import PIPE_OF, stretch
+
+LATENCIES = {"dram": "dram_latency", "l2": "l2_latency", "l1": "l1_latency", "shared": "shared_latency"}
+BOOKED_ON = {  # number of a board -> the part of a warp's latency that holds waits that follow it; "fixed" of others
+    "barrier_latency": "barrier", "fence_latency": "barrier", "constant_latency": "constant",
+    "matrix_load_latency": "shared", "shared_atomic_latency": "shared",
+}  # fmt: skip
+EXECUTED = "Arguments act when you let go: the kernel is executed anew."
+SCHEDULED = "Cycles that the code itself counts follow when you let go: its warps are scheduled anew."
+
+
+def estimated(own: Subject, board: Gpu, launch: Launch | None, values: Mapping[str, float]) -> Subject:
+    """`own`, analysed with other numbers, as it would be with these. Raises WarpboundError where no block fits."""
+    numbers = of_kernel(values)
+    block = _block(own, launch, numbers)
+    same = board == own.gpu and block == own.block and (launch is None or own.launch == launch)
+    found = replace(own, gpu=board, block=block, launch=launch or own.launch, estimated=not same or bool(numbers))
+    if own.launched is None or own.entry is None or launch is None:
+        return found
+    if not same:
+        found = _launched_anew(found, own, launch, block)
+    notes = () if own.launch is None or launch.args == own.launch.args else (EXECUTED,)
+    if any(name not in own.launched.work.held for name in _changed(own.gpu, board)):
+        notes = (*notes, SCHEDULED)
+    found = replace(found, notes=notes)
+    return with_kernel(found, numbers)
+
+
+def with_kernel(found: Subject, numbers: Mapping[str, float]) -> Subject:
+    """The subject with the kernel's numbers that are set by hand."""
+    if found.launched is None or not numbers:
+        return found
+    x = imagined_launched(found.launched, numbers)
+    fitting = found.fitting
+    if WARPS in numbers:
+        fitting = whole_blocks(numbers[WARPS], x.threads_per_block or found.block.threads)
+    return replace(found, launched=x, focus=x.work, fitting=fitting, imagined=True)
+
+
+def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) -> Block:
+    threads = _product(launch.block) if launch else numbers.get(THREADS, own.block.threads)
+    dynamic = launch.smem if launch else 0
+    static = numbers.get(SHARED, own.static_shared)
+    return Block(round(threads), round(numbers.get(REGISTERS, own.block.registers)), round(static) + dynamic)
+
+
+def _launched_anew(found: Subject, own: Subject, launch: Launch, block: Block) -> Subject:
+    x, board = own.launched, found.gpu
+    assert x is not None
+    assert own.entry is not None
+    blocks = _product(launch.grid)
+    held = occupancy(
+        board, block.threads, block.registers, block.shared_bytes, launch.carveout,
+        barriers=own.entry["program"]["barriers"], grid_blocks=blocks,
+    )  # fmt: skip
+    _refuse_empty(own.name, board, held)
+    return replace(
+        found,
+        launched=_scaled(x, own.gpu, board, (blocks, block.threads, held)),
+        fitting=held.fitting_blocks_per_sm,
+    )
+
+
+def _scaled(x: Launched, before: Gpu, board: Gpu, launched: tuple[int, int, Residency]) -> Launched:
+    blocks, threads, held = launched
+    grown = {
+        cause: board.value(name) / before.value(name)
+        for cause, name in LATENCIES.items()
+        if before.get(name) and board.get(name)
+    }
+    parts = {cause: cycles * grown.get(cause, 1.0) for cause, cycles in x.work.parts.items()}
+    for name, factor in _changed(before, board).items():
+        whole, waited = x.work.held.get(name, (0.0, 0.0))
+        cause = BOOKED_ON.get(name, "fixed")
+        parts[cause] = max(0.0, parts.get(cause, 0.0) + max(-waited, (factor - 1.0) * whole))
+    units = {unit: cycles * _wider(unit, before, board) for unit, cycles in x.work.units.items()}
+    clock_hz = machine.clock(board, "boost") if board.parameters != before.parameters else x.clock_hz
+    warps = float(blocks * -(-threads // WARP))
+    return replace(
+        x,
+        gpu=board,
+        work=replace(x.work, parts=parts, units=units, latency=sum(parts.values()), warps=warps),
+        clock_hz=clock_hz,
+        dram_cycles=memory_latency(board, clock_hz).dram,
+        active_sms=min(board.value("sm_count"), float(blocks)),
+        warps_per_sm=float(held.warps_per_sm),
+        blocks=blocks,
+        blocks_per_sm=float(held.blocks_per_sm),
+        threads_per_block=threads,
+    )
+
+
+def _changed(before: Gpu, board: Gpu) -> dict[str, float]:
+    """Number of the board -> how many times as long as before, of latencies by class that differ."""
+    if before.parameters == board.parameters:
+        return {}
+    old, new = longer(before), longer(board)
+    factors = {name: new.get(name, 1.0) / old.get(name, 1.0) for name in NUMBERS}
+    return {name: factor for name, factor in factors.items() if factor != 1.0}
+
+
+def _wider(unit: str, before: Gpu, board: Gpu) -> float:
+    """How many times as long as before a pipe is held."""
+    pipe = PIPE_OF.get(unit, unit)
+    return stretch(board, pipe) / stretch(before, pipe)
+
+
+def _refuse_empty(name: str, board: Gpu, held: Residency) -> None:
+    if not held.fitting_blocks_per_sm:
+        raise InputError(
+            f"{name}: not one block fits on an SM of {board.name} ({', '.join(held.limiters)}).",
+            " ".join(step.sentence for step in held.next_step) or "Use a smaller block.",
+        )
+
+
+def _product(size: tuple[int, int, int]) -> int:
+    return size[0] * size[1] * size[2]

@@ -1,0 +1,139 @@
+"""The one table of what can be set in a view: each number with its unit, its range and what it acts on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from warpbound import machine
+from warpbound.page.kernel_sources import held_by_rules
+from warpbound.page.launch_sliders import launch_controls, written_controls
+from warpbound.page.sliders import Control, of_gpu, of_limits, of_set_gpu, renamed
+from warpbound.page.state import State
+from warpbound.page.subject import Change, Subject, partitioned, prefix_of_old
+from warpbound.page.views import VIEWS
+from warpbound.page.views.view import BOARD, KERNEL, LIMITS, PARTITIONS, RUN
+from warpbound.page.work_overrides import block_controls, threads_control, work_controls
+
+IMAGINE = "Set any to build a machine that is not there."
+RUNS = "An estimate while you move; the kernel is executed anew when you let go."
+DESCRIBED = "What the file says of a launch; counts that it gives per launch are shared out among the blocks as set."
+COUNTS = (
+    "What one warp does, in place of what was counted. Tables and exports follow when you let go; machine code, loops "
+    "and single accesses stay those of the compiled kernel."
+)
+HOLDS = "What one SM holds, and in which portions it hands it out."
+SIMULATED = "Its micro-benchmarks are simulated anew when you let go, which takes some seconds."
+FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
+DIGITS = 6  # of a number that the models use in full until it is set by hand
+OF_PARTITIONS = (  # numbers of a board that its memory partitions are simulated with
+    "memory_partitions", "partition_width", "dram_achievable_bandwidth", "dram_latency", "latency_clock",
+    "sm_count", "boost_clock", "block_start",
+)  # fmt: skip
+LIMITS_OF_RUNS = ("max_warps_per_sm", "max_threads_per_block")
+
+
+@dataclass(frozen=True)
+class Section:
+    """Controls of one kind. first : how many are shown before the reader asks for all; open : whether any is."""
+
+    title: str
+    note: str
+    controls: Sequence[Control]
+    first: int
+    open: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where numbers stand unless they are set by hand: what follows from others that are set goes along.
+
+    own : with every number as it is by itself. kernel : with all but the kernel's as set. view : with all but models'
+    own symbols as set.
+    """
+
+    own: Subject
+    kernel: Subject
+    view: Subject
+
+
+def sections(there: Standing, state: State) -> list[Section]:
+    """Of the view that the state shows."""
+    view = VIEWS[state.view]
+    groups = {
+        RUN: _run, KERNEL: _kernel, BOARD: _board, LIMITS: _limits, PARTITIONS: _partitions,
+    }  # fmt: skip
+    controls = view.controls(there.own if state.view == "occupancy" else there.view)
+    found = [Section("This view", "", controls, len(controls), "open")]
+    found += [groups[name](there, state) for name in view.sets]
+    return [one for one in found if one.controls]
+
+
+def _run(there: Standing, state: State) -> Section:
+    own = there.own
+    if own.written and own.launched is not None:
+        told = written_controls(own.launched, threads_control(own))
+        return Section("The launch", DESCRIBED, told, len(told), "open")
+    used, rest = launch_controls(own.launch) if own.compiled else ([], [])
+    return Section("The launch", RUNS, [*used, *rest], len(used), "open")
+
+
+def _kernel(there: Standing, state: State) -> Section:
+    counted = there.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
+    taken = block_controls(there.own) if counted else []
+    every = [*work_controls(there.kernel), *taken]
+    return Section("The kernel", COUNTS, every, 1 if there.kernel.launched is not None else len(every))
+
+
+def _board(there: Standing, state: State) -> Section:
+    own = there.own
+    every = of_set_gpu(there.view.gpu, own.gpu, dict(state.values)) if own.entry is not None else []
+    return Section("The GPU", IMAGINE, every, FIRST_SHOWN, "open")
+
+
+def _limits(there: Standing, state: State) -> Section:
+    own = there.own
+    every = of_limits(own.gpu) if own.entry is not None or state.view == "occupancy" else []
+    return Section("SM limits", HOLDS, every, FIRST_SHOWN, "open" if state.view == "occupancy" else "")
+
+
+def _partitions(there: Standing, state: State) -> Section:
+    board = machine.gpu(partitioned(state.gpu))
+    every = {one.key.partition(".")[2]: one for one in (*of_gpu(board), *of_limits(board))}
+    names = [name for name in (*OF_PARTITIONS, *LIMITS_OF_RUNS) if name in every]
+    made = renamed([every[name] for name in names], prefix_of_old(state.gpu))
+    return Section(board.name, SIMULATED, made, 4, "open")
+
+
+def changes(there: Standing, state: State) -> tuple[Change, ...]:
+    """What is set by hand among the numbers of any view, in the order of the address."""
+    known: dict[str, Control] = {}
+    views: dict[str, list[str]] = {}
+    for name in VIEWS:
+        for part in sections(there, State(source=state.source, gpu=state.gpu, view=name, values=state.values)):
+            for one in part.controls:
+                known[one.key] = one
+                views.setdefault(one.key, []).append(name)
+    return tuple(
+        Change(key, known[key].label, known[key].unit, value, known[key].value, tuple(views[key]))
+        for key, value in state.values
+        if key in known
+    )
+
+
+def told(part: Section) -> dict[str, Any]:
+    """As the browser is told of it."""
+    return {
+        "title": part.title,
+        "note": part.note,
+        "open": bool(part.open),
+        "controls": [_told(one) for one in part.controls[: part.first]],
+        "more": [_told(one) for one in part.controls[part.first :]],
+    }
+
+
+def _told(one: Control) -> dict[str, Any]:
+    own = one.value if float(one.value).is_integer() else float(f"{one.value:.{DIGITS}g}")
+    return {
+        "key": one.key, "label": one.title, "own": own, "low": one.low, "high": one.high, "step": one.step,
+        "origin": one.origin,
+    }  # fmt: skip

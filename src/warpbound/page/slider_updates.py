@@ -1,0 +1,90 @@
+"""While a slider moves: words and the first figure as JSON, past Dash, whose bookkeeping takes longer than the answer.
+
+The whole analysis brings words and figures in the same form, so that the browser draws both in one way.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from warpbound.page.analysis_service import Desk
+from warpbound.page.state import State
+from warpbound.page.subject import Subject
+from warpbound.page.views import REFUSED, VIEWS, Drawn, drawn, sentence
+from warpbound.report.figures import DARK, LIGHT, spec
+from warpbound.report.figures.picture import Drawable, Panels, narrowed
+
+THEMES = {"light": LIGHT, "dark": DARK}
+_WORDS = ("source", "gpu", "kernel", "grid", "block", "smem", "args")
+NARROW_PX = 530.0  # from there on figures are drawn for wide screens; page.js asks anew where a screen crosses it
+PANEL_PX = 260.0  # that one of several plots beside each other takes at least
+
+
+class Paper(msgspec.Struct, frozen=True):
+    """What a figure is drawn on. theme : light or dark; width : pixels."""
+
+    theme: str = "light"
+    width: float = 1000.0
+
+
+class Asked(msgspec.Struct):
+    """What the browser tells: the question's fields, the view, every number set by hand, the paper to draw on."""
+
+    question: dict[str, Any]
+    view: str
+    values: dict[str, float]
+    paper: Paper
+
+
+def state_of(question: dict[str, Any], values: dict[str, float] | None, view: str) -> State:
+    """The state that the browser tells of."""
+    own = tuple(sorted((str(key), float(value)) for key, value in (values or {}).items()))
+    words = {name: str(question.get(name) or "") for name in _WORDS}
+    return State(**words, view=view if view in VIEWS else "verdict", values=own)
+
+
+def answer(desk: Desk, asked: Asked) -> dict[str, Any]:
+    """Words and figure from what was analysed already; a sentence where there is no answer."""
+    state = state_of(asked.question, asked.values, asked.view)
+    try:
+        return seen(state, desk.quickly(state), asked.paper)
+    except REFUSED as error:
+        return _told(Drawn(words=(sentence(error),)), asked.paper)
+
+
+def seen(state: State, subject: Subject, paper: Paper) -> dict[str, Any]:
+    """words : sentences above the first figure; figures : that figure, None where there is none. waits : whether the
+    whole answer takes so long that it is told how far it is."""
+    return _told(drawn(state.view, subject, dict(state.values)), paper) | {"waits": subject.waits}
+
+
+def _told(found: Drawn, paper: Paper) -> dict[str, Any]:
+    return {"words": list(found.words), "figures": [drawing(found.picture, paper)]}
+
+
+def drawing(picture: Drawable | None, paper: Paper) -> dict[str, Any] | None:
+    """A figure with its caption, in the reader's colours."""
+    if picture is None:
+        return None
+    if paper.width < NARROW_PX:
+        picture = narrowed(picture)
+    words = {"title": picture.title, "caption": picture.caption, "source": picture.source}
+    if isinstance(picture, Panels):
+        picture = replace(picture, columns=int(max(1, min(picture.columns, paper.width // PANEL_PX))))
+    figure = spec(picture, THEMES.get(paper.theme, LIGHT))
+    figure["layout"] |= {"uirevision": picture.title, "autosize": True}
+    return words | figure
+
+
+def serve(server: Any, desk: Desk) -> None:
+    """Answer POST /live of a Flask application."""
+    from flask import Response, request
+
+    @server.post("/live")  # type: ignore[untyped-decorator]
+    def live() -> Response:
+        try:
+            asked = msgspec.json.decode(request.get_data(), type=Asked)
+        except msgspec.DecodeError:
+            return Response("This is no question of the page.", 400, mimetype="text/plain")
+        return Response(msgspec.json.encode(answer(desk, asked)), mimetype="application/json")

@@ -1,0 +1,70 @@
+"""What a view is, and what it draws."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from warpbound.adapt.answers import inputs_of
+from warpbound.errors import WarpboundError
+from warpbound.page.sliders import SCALES, Control
+from warpbound.page.subject import Subject
+from warpbound.report.figures.picture import Drawable
+
+Values = Mapping[str, float]
+RUN, KERNEL, BOARD, LIMITS, PARTITIONS = "launch", "kernel", "board", "limits", "partitions"  # whose numbers
+_NO_WORDS: Mapping[str, tuple[str, str]] = {}
+
+
+REFUSED = (WarpboundError, ArithmeticError)  # what numbers of a reader's own may lead to: a machine of no SMs, say
+
+
+def sentence(error: BaseException) -> str:
+    """Of one of these, for the reader."""
+    return str(error) if isinstance(error, WarpboundError) else "No answer is possible with these numbers."
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture, None where there is nothing to draw, and sentences that stand above it."""
+
+    picture: Drawable | None = None
+    words: tuple[str, ...] = ()
+
+
+def _no_controls(subject: Subject) -> list[Control]:
+    return []
+
+
+def _no_picture(subject: Subject, values: Values) -> Drawable | None:
+    return None
+
+
+@dataclass(frozen=True)
+class View:
+    """draw : again at every movement of a slider. second : a further picture, drawn when the sliders rest.
+    exact : parts of the report that stand below, from the whole analysis. sets : whose numbers act besides the view's
+    own. about : what it is about where that is not the subject."""
+
+    title: str
+    draw: Callable[[Subject, Values], Drawn]
+    controls: Callable[[Subject], list[Control]] = _no_controls
+    second: Callable[[Subject, Values], Drawable | None] = _no_picture
+    exact: tuple[str, ...] = ()
+    sets: tuple[str, ...] = (RUN, BOARD, LIMITS, KERNEL)
+    about: str = ""
+
+
+def inputs(prefix: str, given: Any, values: Values, words: Mapping[str, tuple[str, str]] = _NO_WORDS) -> Any:
+    """A model's Inputs with the numbers set by hand in their places. words : symbol -> label and unit of its slider."""
+    names = {f.name for f in fields(given)}
+    own = {key.removeprefix(prefix + "."): value for key, value in values.items() if key.startswith(prefix + ".")}
+    scales = {name: SCALES.get(unit, 1.0) for name, (_, unit) in words.items()}
+    return replace(given, **{name: value * scales.get(name, 1.0) for name, value in own.items() if name in names})
+
+
+def model(name: str, subject: Subject, bare: Any) -> Any:
+    """A model's Inputs of the subject; `bare` for sliders alone; a sentence where the model cannot speak."""
+    if subject.launched is None:
+        return bare if subject.entry is None else f"{name} needs a launch with arguments: fill in the fields."
+    found = inputs_of(name, subject.launched)
+    return f"{name} {found}." if isinstance(found, str) else found

@@ -1,0 +1,275 @@
+"""A kernel with other numbers than its own, set by hand: what one warp waits for, takes up, moves and computes, how
+many are resident, what registers and shared memory a block takes.
+
+Everything that rests on counts follows: bounds, time, what-ifs, models. What rests on the code itself does not: its
+machine code, its loops, single accesses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from warpbound import machine
+from warpbound.adapt.answers import Launched
+from warpbound.page.sliders import MOST_POINTS, Control, around, between
+from warpbound.page.subject import Subject
+from warpbound.program import Program
+from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS
+from warpbound.residency import occupancy
+from warpbound.workload import Workload
+
+if TYPE_CHECKING:
+    from warpbound.analysis.case import Case
+    from warpbound.analysis.static import Work
+
+Numbers = Mapping[str, float]
+WORK, BLOCK = "work.", "block."  # what their names begin with among the values of a State
+WARPS, INSTRUCTIONS = f"{WORK}warps_per_sm", f"{WORK}warp_instructions"
+THREADED, BARRIERS, TOGETHER = f"{WORK}thread_instructions", f"{WORK}barriers", f"{WORK}loads_together"
+GIVEN = f"{WORK}given."  # of symbols that a paper's file gives a model; those with a view of their own are not here
+WITH_VIEWS = ("x_model_2016", "hong_kim_2009")
+THREADS, REGISTERS, SHARED = f"{BLOCK}threads", f"{BLOCK}registers", f"{BLOCK}shared_bytes"
+WARP = 32
+MOVED = {
+    "dram_bytes_read": ("Read from DRAM", "B per warp"),
+    "dram_bytes_written": ("Written to DRAM", "B per warp"),
+    "l2_sectors_read": ("Read from L2", "sectors per warp"),
+    "l2_sectors_written": ("Written to L2", "sectors per warp"),
+    "l1_wavefronts": ("L1 data path", "cycles per warp"),
+    "shared_wavefronts_load": ("Shared-memory loads", "cycles per warp"),
+    "shared_wavefronts_store": ("Shared-memory stores", "cycles per warp"),
+    "shared_wavefronts_atomic": ("Shared-memory atomics", "cycles per warp"),
+    "shared_conflict_wavefronts": ("Of shared memory's cycles, by bank conflicts", "cycles per warp"),
+    "global_load_requests": ("Global loads", "inst per warp"),
+    "global_store_requests": ("Global stores", "inst per warp"),
+    "l1_sectors_load": ("Loaded through L1", "sectors per warp"),
+    "l1_sectors_store": ("Stored through L1", "sectors per warp"),
+    "l1_narrow": ("L1 data path where it is 64 bytes wide, further", "cycles per warp"),
+    "store_pieces": ("Lines stored in part", "per warp"),
+    "ideal_sectors": ("Sectors that would hold the same bytes", "per warp"),
+    "touched_bytes": ("Different bytes touched", "B per warp"),
+    "hottest_updates": ("Updates of the line that is updated most", "per warp"),
+    "local_requests": ("Accesses of local memory", "inst per warp"),
+    "local_sectors": ("Of the sectors through L1, local memory's", "per warp"),
+    "l2_sectors_led": ("Of those read from L2, lost to older warps", "sectors per warp"),
+    "l2_sectors_together": ("Of those read from L2, asked for by all SMs at once", "sectors per warp"),
+    "l2_sectors_far": ("Of those read from L2, on its far side", "sectors per warp"),
+}
+BY_HAND = "blocks of {size} threads, set by hand"
+
+
+def of_kernel(values: Numbers) -> dict[str, float]:
+    """Of the numbers set by hand those of the kernel."""
+    return {key: value for key, value in values.items() if key.startswith((WORK, BLOCK))}
+
+
+# ---------------------------------------------------------------- what can be set
+
+
+def block_controls(subject: Subject) -> list[Control]:
+    """What a block takes; its threads where neither a launch nor a file says them."""
+    rules, block, static = subject.gpu.limits, subject.block, subject.static_shared
+    return [
+        *([] if subject.launch or subject.written else [threads_control(subject)]),
+        between(REGISTERS, "Registers per thread", "", block.registers, (1, rules.max_registers_per_thread)),
+        between(SHARED, "Static shared memory", "B per block", static, (0, rules.max_shared_per_block)),
+    ]
+
+
+def threads_control(subject: Subject) -> Control:
+    """The threads of a block."""
+    most = subject.gpu.limits.max_threads_per_block
+    return between(THREADS, "Threads per block", "", subject.block.threads, (1, most))
+
+
+def work_controls(subject: Subject) -> list[Control]:
+    """Of the kernel as it is; none where its launch is not known. Resident warps first."""
+    x = subject.launched
+    if x is None:
+        return []
+    found = [_resident_warps(x)] if x.warps_per_sm else []
+    if x.work.warp_instructions > 0:
+        found.append(around(INSTRUCTIONS, "Instructions issued", "per warp", x.work.warp_instructions))
+    for key, label, value in (
+        (THREADED, "Instructions of threads", x.work.thread_instructions),
+        (BARRIERS, "Barriers", x.work.barriers),
+        (TOGETHER, "Loads before a wait for them, mean", _together(x.work)),
+    ):
+        found += [around(key, label, "per warp", value)] if value > 0 else []
+    found += [around(f"{WORK}parts.{cause}", _capital(CAUSE_WORDS.get(cause, cause)), "cycles per warp", cycles)
+              for cause, cycles in x.work.parts.items() if cycles > 0]  # fmt: skip
+    found += [around(f"{WORK}units.{unit}", _capital(RESOURCE_WORDS.get(unit, unit)), "cycles of a sub-core", cycles)
+              for unit, cycles in x.work.units.items() if cycles > 0]  # fmt: skip
+    found += [around(f"{WORK}memory.{name}", *words, getattr(x.work.memory, name))
+              for name, words in MOVED.items() if getattr(x.work.memory, name) > 0]  # fmt: skip
+    found += [around(f"{WORK}tensor.{kind}", f"{kind} products of tensor cores", "multiply-adds per warp", count)
+              for kind, count in x.work.tensor.items() if count > 0]  # fmt: skip
+    found += [around(f"{WORK}flop.{kind}", f"{kind} operations", "flop per warp", flop)
+              for kind, flop in x.work.flop.items() if flop > 0]  # fmt: skip
+    return found + [around(f"{GIVEN}{name}", f"What the file gives {name.replace('.', ', ')}", "", value)
+                    for name, value in _given(x).items()]  # fmt: skip
+
+
+def _together(work: Workload) -> float:
+    return sum(work.phases) / len(work.phases) if work.phases else 0.0
+
+
+def _given(x: Launched) -> dict[str, float]:
+    """MODEL.SYMBOL, or MODEL.SYMBOL.PART where there are several -> number."""
+    found: dict[str, float] = {}
+    for model, symbols in x.given.items():
+        for symbol, value in symbols.items() if model not in WITH_VIEWS else ():
+            parts = {f".{part}": one for part, one in value.items()} if isinstance(value, Mapping) else {"": value}
+            found |= {f"{model}.{symbol}{part}": one for part, one in parts.items() if isinstance(one, int | float)}
+    return found
+
+
+def _resident_warps(x: Launched) -> Control:
+    """They come in whole blocks, where the size of one is known."""
+    held, each = x.warps_per_sm or 0.0, per_block(x.threads_per_block or WARP)
+    most = max(x.gpu.limits.max_warps_per_sm // each * each, each)
+    return replace(between(WARPS, "Resident warps", "per SM", held, (each, most)), step=float(each))
+
+
+def _capital(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}"
+
+
+# ---------------------------------------------------------------- what follows from it
+
+
+def imagined_program(program: Program, numbers: Numbers) -> Program:
+    """The program as residency sees it; the code that is executed stays."""
+    registers, shared = numbers.get(REGISTERS), numbers.get(SHARED)
+    if registers is None and shared is None:
+        return program
+    return replace(
+        program,
+        registers=program.registers if registers is None else round(registers),
+        shared_bytes=program.shared_bytes if shared is None else round(shared),
+    )
+
+
+def imagined_work(work: Workload, numbers: Numbers) -> Workload:
+    """One warp's work with the numbers set by hand; cycles of source lines grow with those of their cause."""
+    own = {key.removeprefix(WORK): value for key, value in numbers.items() if key.startswith(WORK)}
+    changed = {name: _of(own, name) for name in ("parts", "units", "memory", "tensor", "flop")}
+    issued = own.get("warp_instructions", work.warp_instructions)
+    if all(name.startswith(("warps_per_sm", "given.")) for name in own):
+        return work
+    more = issued / work.warp_instructions if work.warp_instructions else 1.0
+    parts = {cause: changed["parts"].get(cause, cycles) for cause, cycles in work.parts.items()}
+    grown = {cause: parts[cause] / cycles for cause, cycles in work.parts.items() if cycles > 0}
+    lines = {
+        place: {cause: cycles * grown.get(cause, 1.0) for cause, cycles in by_cause.items()}
+        for place, by_cause in work.lines_by_cause.items()
+    }
+    return replace(
+        work,
+        warp_instructions=issued,
+        thread_instructions=own.get("thread_instructions", more * work.thread_instructions),
+        barriers=own.get("barriers", work.barriers),
+        phases=_phases(work, own.get("loads_together")),
+        by_pipe={pipe: count * _times(work.units, changed["units"], pipe) for pipe, count in work.by_pipe.items()},
+        issue_slots=None if work.issue_slots is None else more * work.issue_slots,
+        parts=parts,
+        lines_by_cause=lines,
+        latency=work.latency + sum(parts.values()) - sum(work.parts.values()),
+        units={unit: changed["units"].get(unit, cycles) for unit, cycles in work.units.items()},
+        memory=replace(work.memory, **{name: value for name, value in changed["memory"].items() if name in MOVED}),
+        tensor={kind: changed["tensor"].get(kind, count) for kind, count in work.tensor.items()},
+        flop={kind: changed["flop"].get(kind, flop) for kind, flop in work.flop.items()},
+    )
+
+
+def _phases(work: Workload, together: float | None) -> tuple[int, ...]:
+    """As many phases, each with so many times the loads that the mean has so many."""
+    if together is None:
+        return work.phases
+    return tuple(max(1, round(min(one * together / _together(work), MOST_POINTS))) for one in work.phases)
+
+
+def _times(own: Numbers, changed: Numbers, unit: str) -> float:
+    return changed[unit] / own[unit] if unit in changed and own.get(unit) else 1.0
+
+
+def _of(own: Numbers, group: str) -> dict[str, float]:
+    return {name.removeprefix(f"{group}."): value for name, value in own.items() if name.startswith(f"{group}.")}
+
+
+def per_block(threads: int) -> int:
+    """Whole warps of a block."""
+    return -(-threads // WARP)
+
+
+def whole_blocks(warps: float, threads_per_block: int) -> int:
+    """Blocks that make about so many resident warps."""
+    return max(1, round(min(warps / per_block(threads_per_block), MOST_POINTS)))
+
+
+def imagined_launched(x: Launched, numbers: Numbers) -> Launched:
+    """A launch whose warp does other work, with other resident warps."""
+    x = replace(x, work=imagined_work(x.work, numbers), given=_imagined_given(x, numbers))
+    warps = numbers.get(WARPS)
+    if warps is None:
+        return x
+    if x.threads_per_block is None:
+        return replace(x, warps_per_sm=warps)
+    blocks = whole_blocks(warps, x.threads_per_block)
+    return replace(x, warps_per_sm=float(blocks * per_block(x.threads_per_block)), blocks_per_sm=blocks)
+
+
+def _imagined_given(x: Launched, numbers: Numbers) -> Mapping[str, Mapping[str, Any]]:
+    own = {key.removeprefix(GIVEN): value for key, value in numbers.items() if key.startswith(GIVEN)}
+    if not own:
+        return x.given
+
+    def changed(model: str, symbol: str, value: Any) -> Any:
+        name = f"{model}.{symbol}"
+        if isinstance(value, Mapping):
+            return {part: own.get(f"{name}.{part}", one) for part, one in value.items()}
+        return own.get(name, value)
+
+    return {model: {symbol: changed(model, symbol, value) for symbol, value in symbols.items()}
+            for model, symbols in x.given.items()}  # fmt: skip
+
+
+def imagined_case(case: "Case", numbers: Numbers) -> "Case":
+    """The case with so many resident warps; and, where there is no launch, blocks of so many threads."""
+    if case.launch is None and THREADS in numbers:
+        size = round(numbers[THREADS])
+        held = occupancy(
+            case.gpu, size, case.program.registers, case.program.shared_bytes, barriers=case.program.barriers
+        )
+        case = replace(case, threads_per_block=size, residency=held, block_note=(BY_HAND.format(size=size),))
+    if case.launch is None or WARPS not in numbers:
+        return case
+    blocks = whole_blocks(numbers[WARPS], case.threads_per_block)
+    warps = blocks * per_block(case.threads_per_block)
+    room = {"max_warps_per_sm": warps, "max_blocks_per_sm": blocks, "warp_unit": 1}
+    held = occupancy(machine.override(case.gpu, room), case.threads_per_block, 0, 0)
+    most = max(warps, case.gpu.limits.max_warps_per_sm)
+    return replace(case, residency=replace(held, max_warps_per_sm=most))
+
+
+def imagined_counts(work: "Work", numbers: Numbers) -> "Work":
+    """What is known of the kernel's work, with the numbers set by hand.
+
+    Hit rates are not known of traffic set by hand, nor latencies with all loads at one level; what-ifs of the caches,
+    which follow the executed addresses, are left out.
+    """
+    whole = imagined_work(work.whole, numbers)
+    if whole is work.whole or whole.warps is None:
+        return work
+    moved = whole.memory != work.whole.memory
+    stretch = whole.latency / work.whole.latency if work.whole.latency else 1.0
+    return replace(
+        work,
+        whole=whole,
+        focus=whole if work.focus is work.whole else work.focus,
+        timed=replace(work.timed, cycles=work.timed.cycles * stretch),
+        by_level={} if whole.parts != work.whole.parts else work.by_level,
+        launch_memory=whole.memory.scaled(whole.warps) if moved else work.launch_memory,
+        hit_rates=(None, None) if moved else work.hit_rates,
+        choices=tuple,
+    )

@@ -1,0 +1,142 @@
+"""Worker processes, one per source: started when asked for, killed when they take too long or are not wanted.
+
+Answers are remembered by what was asked. A source that breaks its worker harms nobody else's answers.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import OrderedDict
+from contextlib import suppress
+from threading import Lock, Timer
+from typing import Any
+
+import msgspec
+
+from warpbound.errors import InputError
+from warpbound.page.worker import receive, send
+from warpbound.page.worker_messages import Answer, Question
+
+SECONDS = 60.0
+WORKERS = 4
+ANSWERS = 256
+_PASSED_ON = ("PATH", "HOME", "XDG_CACHE_HOME", "LD_LIBRARY_PATH", "SYSTEMROOT", "LANG")
+
+
+class Worker:
+    """One process, in an empty folder, that answers one question at a time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._expired = seconds, False
+        self._folder = tempfile.TemporaryDirectory(prefix="warpbound-page-")
+        self.lock = Lock()
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "warpbound.page.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=self._folder.name,
+            env=environment | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._asks, self._tells = self._process.stdin, self._process.stdout
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def ask(self, question: Question) -> Answer:
+        """Its answer. Raises InputError where it died or took too long; it is dead then."""
+        watch = Timer(self._seconds, self._expire)
+        watch.daemon = True
+        watch.start()
+        try:
+            send(self._asks, msgspec.msgpack.encode(question))
+            message = receive(self._tells)
+            if message is not None:
+                return msgspec.msgpack.decode(message, type=Answer)
+        except (OSError, msgspec.DecodeError):
+            pass
+        finally:
+            watch.cancel()
+        self.kill()
+        if not self._expired:
+            raise InputError(
+                "The compiler or the emulator broke down on this source.", "Try `warpbound analyze` on it."
+            )
+        raise InputError(
+            f"This takes longer than the {self._seconds:.0f} s that the page allows.", "Use a smaller grid or arrays."
+        )
+
+    def _expire(self) -> None:
+        self._expired = True
+        self._end()
+
+    def _end(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def kill(self) -> None:
+        """End it and whatever it started, and remove its folder."""
+        self._end()
+        self._process.wait()
+        with suppress(OSError):
+            self._asks.close()
+        self._tells.close()
+        self._folder.cleanup()
+
+
+class Analysts:
+    """The workers at hand and the answers they gave, both bounded."""
+
+    def __init__(self, seconds: float = SECONDS, workers: int = WORKERS) -> None:
+        self._seconds, self._most = seconds, workers
+        self._workers: OrderedDict[str, Worker] = OrderedDict()
+        self._answers: OrderedDict[Question, Answer] = OrderedDict()
+        self._lock = Lock()
+
+    def ask(self, question: Question) -> Answer:
+        """The answer, from memory where it was given before. Raises InputError as `Worker.ask` does."""
+        with self._lock:
+            if question in self._answers:
+                self._answers.move_to_end(question)
+                return self._answers[question]
+        worker = self._worker(question.source)
+        with worker.lock:
+            if question in self._answers:  # somebody else asked meanwhile
+                return self._answers[question]
+            answer = worker.ask(question)
+        with self._lock:
+            self._answers[question] = answer
+            while len(self._answers) > ANSWERS:
+                self._answers.popitem(last=False)
+        return answer
+
+    def known(self, question: Question) -> Answer | None:
+        """An answer that was given before; None where it has to be asked for."""
+        with self._lock:
+            return self._answers.get(question)
+
+    def _worker(self, source: str) -> Worker:
+        with self._lock:
+            found = self._workers.pop(source, None)
+            if found is None or not found.alive:
+                found = Worker(self._seconds)
+            self._workers[source] = found
+            spare: list[Any] = [key for key, one in self._workers.items() if one is not found and not one.lock.locked()]
+            for key in spare[: max(0, len(self._workers) - self._most)]:
+                self._workers.pop(key).kill()
+            return found
+
+    def close(self) -> None:
+        """Kill every worker."""
+        with self._lock:
+            for one in self._workers.values():
+                one.kill()
+            self._workers.clear()

@@ -1,0 +1,136 @@
+"""Fat binaries and the files that hold them - programs, libraries, objects, archives - to Programs."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from warpbound.errors import InputError, MissingTool, install
+from warpbound.machine import Gpu
+from warpbound.program import nvjitlink
+from warpbound.program.arch_match import assembles_for, runs_on
+from warpbound.program.cache import cached, digest
+from warpbound.program.cuda import COMPILED_ARCHITECTURES
+from warpbound.program.fatbin import Image, containers
+from warpbound.program.kernel import Program
+from warpbound.program.kernel_names import plain_name
+from warpbound.program.machine_code import from_cubin
+from warpbound.program.ptx import from_ptx
+
+_FAT = b"\x50\xed\x55\xba"
+_HOLDERS = {b"\x7fELF": "an ELF file", b"!<arch>\n": "an archive", b"MZ": "a Windows program"}
+_RELOCATABLE = 1  # e_type of an ELF file that still has to be linked
+_KERNEL = (b".text.", b".entry")  # what a cubin or PTX with a kernel holds
+
+
+def is_binary(raw: bytes) -> bool:
+    """Whether a file may hold device code for several architectures."""
+    return raw.startswith(_FAT) or (raw.startswith(tuple(_HOLDERS)) and b"\0" in raw[:256])
+
+
+def from_binary(raw: bytes, name: str, machine: Gpu, kernel: str | None) -> tuple[Program, ...]:
+    """The kernels of a file as `machine` runs them: its own machine code, else the PTX inside, as a driver would.
+
+    kernel : where it is given, parts of the file that do not hold a kernel of that name are left out.
+    Raises InputError where there is none for this machine, MissingTool where only nvJitLink could make it.
+    """
+    groups = containers(raw, name)
+    if not groups:
+        raise _empty(raw, name)
+    wanted = _identifier(kernel)
+    unpacked = [(image, image.contents(name)) for images in groups for image in _chosen(images, machine)]
+    parts = [(image, part) for image, part in unpacked if any(mark in part for mark in _KERNEL)]
+    if not parts:
+        raise _nothing(groups, name, machine)
+    parts = [(image, part) for image, part in parts if wanted in part] or parts
+    cubins = [part for image, part in parts if image.kind == "cubin" and not _relocatable(part)]
+    loose = [part for image, part in parts if image.kind == "cubin" and _relocatable(part)]
+    if loose and not cubins:
+        cubins = [_linked(loose, machine, name)]
+    found = [program for cubin in cubins for program in from_cubin(cubin, name)]
+    for image, part in parts:
+        if image.kind == "PTX":
+            found += _assembled(image, part, machine, name)
+    return tuple(found)
+
+
+def _empty(raw: bytes, name: str) -> InputError:
+    holder = next((what for start, what in _HOLDERS.items() if raw.startswith(start)), None)
+    if holder is None:
+        return InputError(
+            f"{name} is a fat binary that is damaged.",
+            "Build it again, or take the cubin out with `cuobjdump -xelf all`.",
+        )
+    return InputError(
+        f"{name} is {holder}, but not for an NVIDIA GPU, and holds no code for one.",
+        "Give CUDA C++, a cubin, or a program that nvcc linked.",
+    )
+
+
+def _chosen(images: Sequence[Image], machine: Gpu) -> list[Image]:
+    """The images of one container that a driver would take: the closest machine code, else the highest PTX."""
+    cubins = [
+        one
+        for one in images
+        if one.kind == "cubin"
+        and one.arch >= COMPILED_ARCHITECTURES[0]
+        and runs_on(one.arch, one.features, machine.arch)
+    ]
+    texts = [one for one in images if one.kind == "PTX" and assembles_for(one.arch, one.features, machine.arch)]
+    fitting = cubins or texts
+    best = max(((one.arch, _closeness(one)) for one in fitting), default=None)
+    return [one for one in fitting if (one.arch, _closeness(one)) == best]
+
+
+def _closeness(image: Image) -> int:
+    return ("", "f", "a").index(image.features)
+
+
+def _identifier(kernel: str | None) -> bytes:
+    """The part of a kernel's name that its mangled name must hold; nothing where no kernel is asked for."""
+    words = re.findall(r"\w+", plain_name(kernel).partition("<")[0]) if kernel else []
+    return words[-1].encode() if words else b""
+
+
+def _nothing(groups: Iterable[Sequence[Image]], name: str, machine: Gpu) -> InputError:
+    inside = sorted({str(image) for images in groups for image in images})
+    return InputError(
+        f"{name} holds {_listed(inside) if inside else 'a fat binary with nothing in it'}; "
+        f"{machine.name}, sm_{machine.arch}, can run no kernel of it.",
+        f"Choose another --gpu, or build with -gencode arch=compute_{machine.arch},code=sm_{machine.arch}.",
+    )
+
+
+def _listed(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _relocatable(cubin: bytes) -> bool:
+    return int.from_bytes(cubin[16:18], "little") == _RELOCATABLE
+
+
+def _linked(parts: Sequence[bytes], machine: Gpu, name: str) -> bytes:
+    """The finished cubin of objects that were compiled to be linked later (-rdc=true)."""
+    if not nvjitlink.version():
+        raise MissingTool(
+            f"{name} holds device code that is not linked yet (-rdc=true), and nvJitLink is not installed.",
+            f"{install('ptx')}, or give the linked program.",
+        )
+    flags = [f"-arch=sm_{machine.arch}"]
+
+    def make() -> bytes:
+        linked = nvjitlink.link("CUBIN", parts, flags)
+        if not linked.cubin:
+            raise InputError(
+                f"{name}: its device code does not link: {linked.complaint}.", "Give the linked program."
+            )
+        return linked.cubin
+
+    return cached(digest("nvjitlink", nvjitlink.version(), *flags, *parts), make)
+
+
+def _assembled(image: Image, text: bytes, machine: Gpu, name: str) -> list[Program]:
+    """Kernels of PTX inside a file, and that they are made here and not taken from it."""
+    note = f"{name} holds no machine code for sm_{machine.arch}: made from its {image} by nvJitLink"
+    found = from_ptx(text.decode(errors="replace"), name, machine)
+    return [replace(one, assumed=(*one.assumed, note)) for one in found]

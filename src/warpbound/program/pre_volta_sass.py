@@ -1,0 +1,135 @@
+"""Lines of listings for machines before Volta: 8-byte instructions, braces round pairs, control words on their own."""
+
+import re
+from bisect import bisect_left
+from dataclasses import replace
+
+from warpbound.program.instruction import Instruction, Operand, decoded_control
+from warpbound.program.instruction_encoding import control_field, follows, group_size, instruction_bytes, is_paired
+from warpbound.program.nvdisasm_lines import Reader, Section
+from warpbound.program.operands import split_instruction
+
+_LINE = re.compile(r"\s*/\*\s*([0-9a-f]{4,16})\s*\*/(.+)", re.I)
+_REMARK = re.compile(r"/\*.*?(?:\*/|$)")  # encodings, which stand before the instruction or behind it
+_ENCODING = re.compile(r"/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
+_WORD = re.compile(r"\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
+_SPACED = re.compile(r"(\b(?:[cg]|global\d+|local|const\d*)|\])\s+\[")  # c [0x0] [0x20], as cuobjdump 4 printed it
+_TRUE = re.compile(r"(?<![\w.])pt(?![\w.])")
+_OPENS = {"BRK": "PBK", "CONT": "PCNT", "SYNC": "SSY", "S": "SSY"}  # what leads on -> what says where to
+
+
+class EarlyReader(Reader):
+    """The same for code of an architecture before 7.0."""
+
+    def __init__(self, source: str, arch: int) -> None:
+        super().__init__(source)
+        self.arch = arch
+        self.word: int | None = None  # the control word of the instructions that follow
+        self.place = 0  # how many of them have been read
+        self.inside = False  # between the braces of a pair
+        self.swapped = False  # whether a control word stood where the encoding of the last instruction should
+
+    def enter(self, section: Section | None) -> None:
+        super().enter(section)
+        self.word, self.inside, self.swapped = None, False, False
+
+    def line(self, number: int, line: str) -> None:
+        if (found := _LINE.match(line)) and (code := _REMARK.sub("", found[2]).strip("; \t")):
+            self._word_in_its_place(found[2])
+            self._early(number, int(found[1], 16), code)
+        elif self.section is not None and (found := _WORD.match(line)):
+            if not self.swapped:
+                self.word, self.place = int(found[1], 16), 0
+            self.swapped = False
+        else:
+            super().line(number, line)
+
+    def _word_in_its_place(self, text: str) -> None:
+        """Inside a pair cuobjdump prints the control word behind the next instruction, and its encoding after that."""
+        found = _ENCODING.search(text)
+        self.swapped = self.inside and self.word is not None and self.place == group_size(self.arch) and bool(found)
+        if self.swapped and found:
+            self.word, self.place = int(found[1], 16), 0
+
+    def _next_address(self) -> int:
+        assert self.section is not None
+        done = self.section.instructions
+        return done[-1].address + instruction_bytes(self.arch) if done else 0
+
+    def _early(self, number: int, address: int, code: str) -> None:
+        if self.section is None:
+            raise self.outside(number)
+        done = self.section.instructions
+        if done and not follows(self.arch, done[-1].address, address):
+            raise self.lost(number, address, self._next_address())
+        text = code.removeprefix("{").removesuffix("}").strip("; \t")
+        guard, opcode, modifiers, operands = split_instruction(plain(text))
+        self.inside = (self.inside or code.startswith("{")) and not code.endswith("}")
+        one = Instruction(address, opcode, modifiers, operands, text, guard=guard, place=self.place_of_source)
+        self.section.instructions.append(self._controlled(replace(one, pairs=self.inside)))
+
+    def _controlled(self, one: Instruction) -> Instruction:
+        if self.word is None:
+            return one
+        field = control_field(self.arch, self.word, self.place)
+        control = None if field is None else decoded_control(field)
+        together = is_paired(self.arch, self.word, self.place) if control is None else control.stall == 0
+        self.place += 1
+        return replace(one, control=control, pairs=one.pairs or together)
+
+
+def plain(text: str) -> str:
+    """One instruction as later disassemblers print it."""
+    return _TRUE.sub("PT", _SPACED.sub(r"\1[", text))
+
+
+def rejoined(section: Section) -> Section:
+    """Give what breaks out of a loop, continues it or ends a divergent stretch the address that was set before it.
+
+    Source   NVIDIA, CUDA Binary Utilities, Fermi to Pascal: PBK, PCNT and SSY push an address, BRK, CONT and SYNC
+             (before Maxwell: any instruction with .S) pop it. Taken as the nearest one before it in the listing.
+    """
+    _onto_instructions(section)
+    targets: dict[str, list[int]] = {"PBK": [], "PCNT": [], "SSY": []}
+    for place, one in enumerate(section.instructions):
+        if one.opcode in targets:
+            targets[one.opcode] += [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0][:1]
+        opener = _OPENS.get(one.opcode) or ("S" in one.modifiers and _OPENS["S"]) or ""
+        if opener and one.opcode not in ("BRA", "JMP"):
+            section.instructions[place] = _leading(one, targets[opener], section, place, opener)
+    return section
+
+
+def _leading(one: Instruction, said: list[int], section: Section, place: int, opener: str) -> Instruction:
+    ahead = [address for address in said if address > one.address]
+    known = said if opener == "PCNT" else ahead
+    if not known:
+        if "S" in one.modifiers and one.opcode not in _OPENS:
+            return one
+        behind = section.instructions[place + 1 : place + 2]
+        known = [behind[0].address] if behind else []
+    if not known:
+        return one
+    section.labels.setdefault(f".L_{known[-1]:x}", known[-1])
+    return replace(one, operands=(*one.operands, Operand("label", f"{known[-1]:#x}", index=0, value=known[-1])))
+
+
+def _onto_instructions(section: Section) -> None:
+    """Addresses of control words, where labels may stand, become those of the instructions behind them."""
+    addresses = [one.address for one in section.instructions]
+
+    def behind(address: int) -> int:
+        place = bisect_left(addresses, address)
+        return addresses[place] if place < len(addresses) and addresses[place] - address <= 8 else address
+
+    section.labels = {name: behind(address) for name, address in section.labels.items()}
+    section.instructions = [
+        replace(one, operands=tuple(replace(x, value=behind(int(x.value))) if _leads(x) else x for x in one.operands))
+        if any(map(_leads, one.operands))
+        else one
+        for one in section.instructions
+    ]
+
+
+def _leads(operand: Operand) -> bool:
+    return operand.kind == "label" and operand.index == 0

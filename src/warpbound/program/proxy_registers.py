@@ -1,0 +1,41 @@
+"""Registers of kernels whose code stands in for an architecture that no compiler at hand knows.
+
+Source   an SM of 6.x and 7.0 has 2048 threads and 65536 registers, 32 for each; sm_75's has 1024 threads, and its
+         compiler gives a thread what is free at that: of the kernels of corpus `products` 39 and 70 registers where
+         sm_80's, for an SM with 2048 threads, gives 32 and 38. The smaller number decides how many blocks fit.
+Omits    the instructions that fewer registers would cost; PTX.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from warpbound.errors import InputError
+from warpbound.program.compiler_output import Compiled
+from warpbound.program.cubin import read_cubin
+from warpbound.program.kernel import Program
+
+AS_MANY_THREADS = 80  # the oldest architecture with a compiler and 2048 threads on an SM
+FREE = 32             # registers of a thread with which such an SM holds all its threads
+NOTE = "{likely} registers a thread, as code for sm_80 has, whose SM holds as many threads; that of {isa} has {own}"
+
+
+def with_likely_registers(found: Sequence[Program], compile_for: Callable[[int], Compiled]) -> tuple[Program, ...]:
+    """The programs; those that stand in, with more than FREE registers, with no more than code for sm_80 has.
+
+    compile_for : the same source for sm_<argument>; where that is refused, programs keep their registers.
+    """
+    if not any(one.proxy_isa and one.registers > FREE for one in found):
+        return tuple(found)
+    try:
+        compiled = compile_for(AS_MANY_THREADS)
+    except InputError:
+        return tuple(found)
+    kernels = read_cubin(compiled.cubin, found[0].source_name).kernels
+    return tuple(_likely(one, max(FREE, kernels[one.name].registers)) if one.name in kernels else one for one in found)
+
+
+def _likely(one: Program, registers: int) -> Program:
+    if not one.proxy_isa or one.registers <= registers:
+        return one
+    note = NOTE.format(likely=registers, isa=one.proxy_isa, own=one.registers)
+    return replace(one, registers=registers, assumed=(*one.assumed, note))

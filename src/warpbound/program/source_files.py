@@ -1,0 +1,223 @@
+"""Whatever the user gives - CUDA C++, a cubin, a listing - to Programs, one per kernel."""
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from warpbound import machine as machines
+from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.machine import Gpu
+from warpbound.program.arch_match import compiled_arch, fits
+from warpbound.program.compiler_output import Compiled
+from warpbound.program.cubin import is_cubin
+from warpbound.program.cuda import Options, compile_cuda, with_instance
+from warpbound.program.cuobjdump import is_dump
+from warpbound.program.embedded_code import from_binary, is_binary
+from warpbound.program.issue_table_notes import paced
+from warpbound.program.kernel import Program
+from warpbound.program.kernel_names import named, plain_name, spelled
+from warpbound.program.listings import from_bare, from_dump, from_listing
+from warpbound.program.machine_code import from_cubin
+from warpbound.program.nvdisasm import disassemble_all
+from warpbound.program.proxy_registers import with_likely_registers
+from warpbound.program.ptx import from_ptx, is_ptx
+from warpbound.program.raw_sass import is_bare
+
+__all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
+
+Source = Path | str | bytes
+LARGEST_FILE_B = 64 << 20
+
+_ENDINGS = (".cu", ".cuh", ".ptx", ".cubin", ".fatbin", ".sass", ".txt")
+_KINDS = "CUDA C++, PTX, a cubin or a listing"
+_LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
+
+
+def compile_program(  # noqa: PLR0913  (the signature is the public one)
+    source: Source,
+    gpu: str | Path | Gpu,
+    kernel: str | None = None,
+    defines: Mapping[str, object] | None = None,
+    options: Sequence[str] = (),
+    include: Sequence[str | Path] = (),
+) -> Program:
+    """The one kernel of `source` (a Path, or the text itself) as `gpu` runs it.
+
+    kernel : plain name, mangled name or name expression (`scale<float>`); needed where there are several.
+    Raises InputError where the source holds no such kernel or does not compile, MissingTool without a compiler,
+    CommandError where a value is of another kind.
+    """
+    if not isinstance(source, Path | str | bytes):
+        raise CommandError(f"The source is of type {type(source).__name__}.", "Give a Path, or the text itself.")
+    if not isinstance(kernel, str | None):
+        raise CommandError(f"kernel is {kernel!r}.", "Give a name as text.")
+    if not isinstance(defines or {}, Mapping):
+        raise CommandError(f"defines is {defines!r}.", "Give a mapping of names to values.")
+    for name, words in (("options", options), ("include", include)):
+        if isinstance(words, str | Path):
+            raise CommandError(f"{name} is {words!r}.", f"Give a list: [{str(words)!r}].")
+        if not isinstance(words, Iterable) or not all(isinstance(word, str | Path) for word in words):
+            raise CommandError(f"{name} is {words!r}.", "Give a list of text.")
+    choice = Options(
+        tuple((k, str(int(v) if isinstance(v, bool) else v)) for k, v in (defines or {}).items()),
+        tuple(Path(folder) for folder in include),
+        tuple(options),
+    )
+    return _only(programs(source, machines.gpu(gpu), kernel, choice))
+
+
+def programs(source: Source, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
+    """Every kernel of `source`, or those that `kernel` names, as `machine` runs them.
+
+    source : a Path; or bytes; or the text of CUDA C++, PTX or a listing.
+    Raises InputError where nothing of that name is found or the input cannot be read.
+    """
+    source = _path_if_one(source)
+    name, raw = _contents(source)
+    if is_cubin(raw):
+        found = from_cubin(raw, name)
+    elif is_binary(raw):
+        found = from_binary(raw, name, machine, kernel)
+    else:
+        found = _from_text(_text(raw, name), name, source, machine, kernel, options)
+    return _fitting(named(found, kernel, name), machine)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, in whatever encoding. Raises InputError where it cannot be read or is none."""
+    name, raw = _contents(path)
+    return _text(raw, name)
+
+
+def _from_text(  # noqa: PLR0913  (what a compilation needs)
+    text: str, name: str, source: Source, machine: Gpu, kernel: str | None, options: Options
+) -> tuple[Program, ...]:
+    ending = source.suffix if isinstance(source, Path) else ""
+    if ending not in (".cu", ".cuh"):
+        if ending == ".ptx" or is_ptx(text):
+            return from_ptx(text, name, machine)
+        if is_dump(text):
+            return from_dump(text, name, machine)
+        if is_bare(text, machine):
+            return from_bare(text, name, machine)
+        if _LISTING.search(text):
+            return from_listing(text, name)
+    place = source.parent if isinstance(source, Path) else Path()
+    return _from_cuda(text, name, machine, kernel, replace(options, include=(place, *options.include)))
+
+
+def _path_if_one(source: Source) -> Source:
+    """A text of one word that ends like a file of ours is the path of one: no kernel is that short."""
+    if isinstance(source, str) and len(source.split()) == 1 and source.endswith(_ENDINGS):
+        return Path(source)
+    return source
+
+
+def _contents(source: Source) -> tuple[str, bytes]:
+    if isinstance(source, Path):
+        name, raw = os.fsencode(source).decode(errors="replace"), _read(source)  # a name that can be written down
+    else:
+        name, raw = "<input>", source.encode() if isinstance(source, str) else source
+    if len(raw) > LARGEST_FILE_B:
+        raise InputError(
+            f"{name} is larger than {LARGEST_FILE_B >> 20} MB, the limit.", "Give the cubin of the one kernel."
+        )
+    if not raw.strip():
+        raise InputError(f"{name} is empty.", f"Give {_KINDS}.")
+    return name, raw
+
+
+def _read(path: Path) -> bytes:
+    """At most one byte more than is allowed, so that an endless file comes to an end."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder.", "Give a file: .cu, .ptx, .cubin or .sass.")
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST_FILE_B + 1)
+    except (OSError, ValueError) as failed:
+        reason = getattr(failed, "strerror", None) or str(failed)
+        raise InputError(f"{path} cannot be read ({reason}).", "Check the path.") from failed
+
+
+def _text(raw: bytes, name: str) -> str:
+    """UTF-8, UTF-16 with its mark (as PowerShell redirects), or Latin-1; control characters are in no text."""
+    try:
+        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    text = text.rstrip("\0")
+    strange = next((letter for letter in text if letter < " " and letter not in "\t\n\v\f\r\x1a"), None)
+    if strange is not None:
+        raise InputError(
+            f"{name} is neither text nor a cubin (it holds the byte {ord(strange):#04x}).",
+            "Give .cu, .ptx, .cubin or .sass.",
+        )
+    return text
+
+
+def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Options]) -> list[Program | WarpboundError]:
+    """The one kernel of a CUDA source under each of several options, as `compile_program` gives it, or why there is
+    none; their machine code is read by one call of nvdisasm.
+
+    Raises InputError where the source cannot be read or is no CUDA C++.
+    """
+    name, raw = _contents(source)
+    if is_cubin(raw) or is_binary(raw) or source.suffix not in (".cu", ".cuh"):
+        raise InputError(f"{name} is no CUDA C++, so macros change nothing of it.", "Give a .cu file.")
+    text, arch = _text(raw, name), compiled_arch(machine)[0]
+    made: list[Compiled | WarpboundError] = []
+    compilers: list[Callable[[int], Compiled]] = []
+    for options in each:
+        within = with_instance(replace(options, include=(source.parent, *options.include)), kernel)
+        compilers.append(partial(compile_cuda, text, name, options=within))
+        try:
+            made.append(compilers[-1](arch))
+        except WarpboundError as problem:
+            made.append(problem)
+    cubins = list(dict.fromkeys(one.cubin for one in made if isinstance(one, Compiled)))
+    listings = dict(zip(cubins, disassemble_all(cubins, name), strict=True))
+    asked = text, name, machine, kernel
+    return [
+        one if isinstance(one, WarpboundError) else _one_of(one, listings[one.cubin], compiler, asked)
+        for one, compiler in zip(made, compilers, strict=True)
+    ]
+
+
+def _one_of(
+    compiled: Compiled, listing: str, compiler: Callable[[int], Compiled], asked: tuple[str, str, Gpu, str | None]
+) -> Program | WarpboundError:
+    text, name, machine, kernel = asked
+    try:
+        read = with_likely_registers(_read_from(compiled, text, name, machine, listing), compiler)
+        found = _fitting(named(read, kernel, name), machine)
+        return _only(found)
+    except WarpboundError as problem:
+        return problem
+
+
+def _fitting(found: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
+    return tuple(paced(fits(one, machine), machine) for one in found)
+
+
+def _only(found: Sequence[Program]) -> Program:
+    if len(found) > 1:
+        raise InputError(
+            f"{found[0].source_name} holds {len(found)} kernels: {', '.join(spelled(found))}.",
+            "Name one of them with kernel= (--kernel).",
+        )
+    return found[0]
+
+
+def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
+    arch, _ = compiled_arch(machine)
+    compiler = partial(compile_cuda, text, name, options=with_instance(options, kernel))
+    return with_likely_registers(_read_from(compiler(arch), text, name, machine, None), compiler)
+
+
+def _read_from(compiled: Compiled, text: str, name: str, machine: Gpu, listing: str | None) -> tuple[Program, ...]:
+    _, proxy = compiled_arch(machine)
+    found = from_cubin(compiled.cubin, name, compiled, listing)
+    return tuple(replace(one, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *one.assumed)) for one in found)

@@ -1,0 +1,43 @@
+"""How far time can move at every occupancy, for reading in a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Fitting
+from warpbound.report.formatting import seconds
+
+COLUMNS = {
+    "l1": "L1",
+    "l2": "L2",
+    "estimate": "estimate",
+    "dram": "DRAM",
+    "side_by_side": "overlap",
+    "one_by_one": "no overlap",
+}
+
+
+def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
+    """One table per kernel and GPU."""
+    for entry in results:
+        if "error" in entry:
+            yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
+        else:
+            yield Text(f"{entry['kernel']} on {entry['gpu']}: time of the launch", "bold cyan")
+            yield _table(entry)
+
+
+def _table(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("warps", "blocks", *COLUMNS.values()):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, warps in enumerate(entry["warps_per_sm"]):
+        times = (entry["range"][name][row] for name in COLUMNS)
+        blocks = str(entry["blocks_per_sm"][row])
+        table.add_row(str(warps), blocks, *("-" if time is None else seconds(time) for time in times))
+    said = "Loads served by one level alone; pipes and latency alone, with memory as it is."
+    return Group(Fitting(table), Text(said, "dim"))

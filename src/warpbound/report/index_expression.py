@@ -1,0 +1,65 @@
+"""The answer to a typed index expression, for reading."""
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.report.charts import Fitting
+from warpbound.report.formatting import amount, listed
+
+
+def coalescing(entry: Entry) -> RenderableType:
+    """What is known of the expression, its cost by rule, the paper's own answer, the reason and the remedy."""
+    block = " x ".join(str(n) for n in entry["block"] if n > 1) or "1"
+    slope = entry["derivative"]
+    change = f"d/dtx = {slope}" if slope is not None else "d/dtx differs from thread to thread"
+    head = Text.assemble(
+        (entry["expression"], "bold"), f", {entry['element_bytes']} B per element, blocks of {block}: {change}"
+    )
+    parts: list[RenderableType] = [head, _banks(entry) if entry["space"] == "shared" else _rules(entry)]
+    if entry["constants"]:
+        names = listed(entry["constants"])
+        parts.append(Text(f"Taken to be the same in all threads: {names}. Threads differ in threadIdx and blockIdx."))
+    if entry["hong_kim_2009"]:
+        parts.append(Text(_paper(entry["hong_kim_2009"]), "dim"))
+    parts.append(Text(f"{entry['reason'][0].upper()}{entry['reason'][1:]}."))
+    if entry["remedy"]:
+        parts.append(Text(entry["remedy"], "bold"))
+    return Group(*parts)
+
+
+def _rules(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name in ("compute capability", "transactions", "bytes", "of use", ""):
+        table.add_column(name, justify="left" if name in ("compute capability", "") else "right", no_wrap=True)
+    for rule in entry["rules"]:
+        table.add_row(
+            rule["compute_capability"], amount(rule["transactions_per_request"]), amount(rule["bytes_per_request"]),
+            f"{100 * rule['efficiency']:.0f} %", "coalesced" if rule["coalesced"] else "not coalesced",
+            style="" if rule["coalesced"] else "bold",
+        )  # fmt: skip
+    return Fitting(table)
+
+
+def _banks(entry: Entry) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
+    for name in ("compute capability", "wavefronts", "without conflict"):
+        table.add_column(name, justify="left" if name == "compute capability" else "right", no_wrap=True)
+    for rule in entry["rules"]:
+        table.add_row(
+            rule["compute_capability"], amount(rule["wavefronts_per_request"]), amount(rule["without_conflict"])
+        )
+    return Fitting(table)
+
+
+def _paper(said: Entry) -> str:
+    if "reason" in said:
+        return f"Hong and Kim 2009: {said['reason']}."
+    first, second = said["algorithm_1"], said["algorithm_2"]
+    verdict = "coalesced" if first["coalesced"] else "not coalesced"
+    return (
+        f"Hong and Kim 2009: Algorithm 1 (1.0, 1.1) {verdict}, {first['transactions_per_warp']} per warp; Algorithm 2 "
+        f"(1.2, 1.3) {second['transactions_per_half_warp']} per half-warp, {second['transactions_per_warp']} per warp."
+    )

@@ -1,0 +1,86 @@
+"""Parts of a stream that come again and again: found once, issued until the warp settles, then counted.
+
+Models   Equal states have equal futures: once a warp stands at the head of a repeated part as it stood some turns
+         before, relative to the cycle and the place it has come to, the turns between are what all others will be.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.schedule.warp_state import Warp
+
+_FEWEST_TURNS = 6  # of one body in a row that are worth a look at the state
+_MOST_HEADS = 16  # places jumped back to that are tried as the head of a body
+_MOST_STATES = 32  # turns without a state that came before, after which none is expected
+
+
+def run(warp: Warp, stream: Sequence[int]) -> None:
+    """Issue `stream`, which nothing follows."""
+    for first, size, turns in parts(np.asarray(stream, np.int64)):
+        body, end = stream[first : first + size], first + size * turns
+        after = stream[end] if end < len(stream) else None
+        if turns == 1:
+            warp.run(body, after)
+        else:
+            _repeat(warp, body, turns, after)
+
+
+def _repeat(warp: Warp, body: Sequence[int], turns: int, after: int | None) -> None:
+    """Issue `body` so many times; the last turn is always issued, as it alone knows what follows it."""
+    seen: dict[object, int] = {}
+    left = turns
+    while left > 1:
+        if len(seen) < _MOST_STATES:
+            state = warp.whole_state()
+            if state in seen:
+                period = seen[state] - left
+                warp.again(period, (left - 1) // period)
+                left -= (left - 1) // period * period
+                seen = {}
+                for _ in range(left - 1):
+                    warp.run(body, body[0])
+                break
+            seen[state] = left
+        warp.run(body, body[0])
+        left -= 1
+    warp.run(body, after)
+
+
+def parts(stream: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
+    """(first position, size, turns in a row) of bodies that follow each other and make up the stream."""
+    whole = [(0, len(stream), 1)] if len(stream) else []
+    best, saved = whole, 0
+    for head in _heads(stream):
+        found = _turns_of(stream, head)
+        gain = sum(size * (turns - 1) for _, size, turns in found)
+        if gain > saved:
+            best, saved = found, gain
+    yield from best
+
+
+def _heads(stream: NDArray[np.int64]) -> list[int]:
+    """What the stream jumps back to, the places it comes to least often first: loops around before loops within."""
+    back = stream[1:][stream[1:] <= stream[:-1]]
+    places, times = np.unique(back, return_counts=True)
+    often = times >= _FEWEST_TURNS - 1
+    return [int(place) for place in places[often][np.argsort(times[often], kind="stable")]][:_MOST_HEADS]
+
+
+def _turns_of(stream: NDArray[np.int64], head: int) -> list[tuple[int, int, int]]:
+    """The stream cut at every `head`: pieces that are equal counted as turns, all others joined."""
+    cuts = [0, *np.flatnonzero(stream[1:] == head) + 1, len(stream)]
+    pieces = [(stream[first:end].tobytes(), first, end) for first, end in zip(cuts, cuts[1:], strict=False)]
+    found: list[tuple[int, int, int]] = []
+    for _, equal in groupby(pieces, key=lambda piece: piece[0]):
+        turns = list(equal)
+        first, end = int(turns[0][1]), int(turns[-1][2])
+        if len(turns) >= _FEWEST_TURNS:
+            found.append((first, (end - first) // len(turns), len(turns)))
+        elif found and found[-1][2] == 1:
+            found[-1] = (found[-1][0], end - found[-1][0], 1)
+        else:
+            found.append((first, end - first, 1))
+    return found

@@ -1,0 +1,142 @@
+"""Runs an experiment, and what came out of it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.errors import InputError
+from warpbound.simulate.experiment import Experiment
+from warpbound.simulate.flat_state import Whole, flatten
+from warpbound.simulate.numba_jit import column, compiled
+from warpbound.simulate.warp_loop import play
+
+# isort: off
+from warpbound.simulate.warp_state import (
+    AREA, EVENTS, ISSUED, LIFE, LIVE, LOG, LOG_WIDTH, LOGGED, MEMORY_AREA, MEMORY_WAIT, NOW, REASONS, REQUESTS, TICK,
+    Happening, Reason,
+)  # fmt: skip
+# isort: on
+
+LOG_ROW = np.dtype(
+    [
+        ("cycle", "f8"), ("kind", "U7"), ("slot", "i4"), ("warp", "i4"), ("step", "i4"), ("until", "f8"),
+        ("reason", "U18"),
+    ]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened; cycles.
+
+    cycles : from the first start to the end. started, ended : of each warp of the launch, NaN where it did not.
+    issued : instructions of each kind counted from `warm` on. counted : cycles in which they were. stalls : warp
+    cycles by Reason. occupancy : mean warps on the SM, from the books the loop keeps while it runs. requests :
+    transactions; latency of one and waiting in it, means. in_memory : mean transactions there. log : events in order
+    of time; until: when an instruction became ready, or a transaction is back. complete : whether all blocks ended.
+    """
+
+    cycles: float
+    started: NDArray[np.float64]
+    ended: NDArray[np.float64]
+    issued: NDArray[np.int64]
+    counted: float
+    stalls: dict[str, float]
+    occupancy: float
+    requests: int
+    request_latency: float
+    request_waiting: float
+    in_memory: float
+    events: int
+    log: NDArray[np.void]
+    complete: bool
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """Instructions of each kind per cycle, (steps,)."""
+        return self.issued / self.counted if self.counted > 0 else np.zeros(len(self.issued))
+
+    @property
+    def latencies(self) -> NDArray[np.float64]:
+        """Cycles of every warp that ended, in the order of the launch."""
+        return (self.ended - self.started)[~np.isnan(self.ended)]
+
+    @property
+    def request_latencies(self) -> NDArray[np.float64]:
+        """Cycles of every transaction in the log, waiting included."""
+        requests = self.log[self.log["kind"] == "request"]
+        return np.asarray(requests["until"] - requests["cycle"], np.float64)
+
+    def occupancy_over_time(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Cycles at which the number of warps changes, and the number from there on."""
+        came = self.started[~np.isnan(self.started)]
+        left = self.ended[~np.isnan(self.ended)]
+        times = np.concatenate([came, left])
+        steps = np.concatenate([np.ones(len(came), np.int64), -np.ones(len(left), np.int64)])
+        moments, place = np.unique(times, return_inverse=True)
+        change = np.zeros(len(moments), np.int64)
+        np.add.at(change, place, steps)
+        return moments, np.cumsum(change)
+
+
+def run(x: Experiment) -> Outcome:
+    """Run an experiment. Raises InputError for what does not fit together, and where all warps wait for ever."""
+    memory = column(flatten(x))
+    compiled(play)(memory)
+    return _outcome(x, np.asarray(memory, np.int64))
+
+
+def run_short(x: Experiment) -> Outcome:
+    """The same, never compiled: sooner done where so few instructions run that loading Numba takes longer."""
+    memory = flatten(x).tolist()
+    play(memory)
+    return _outcome(x, np.asarray(memory, np.int64))
+
+
+def run_logged(x: Experiment, rows: int = 100_000) -> Outcome:
+    """The same with its events written down."""
+    return run(replace(x, log_rows=rows))
+
+
+def _outcome(x: Experiment, done: Whole) -> Outcome:
+    warps = x.launch.blocks * len(x.launch.warps[0])
+    lives = done[done[LIFE] : done[LIFE] + 2 * warps].reshape(-1, 2)
+    started, ended = np.where(lives < 0, np.nan, lives / TICK).T
+    complete = not np.isnan(ended).any()
+    if not complete and x.horizon is None:
+        raise InputError(
+            f"{done[LIVE]} warps wait for ever after cycle {done[NOW] / TICK:.0f}.",
+            "A barrier that not all warps of the block reach, or a result that nothing writes.",
+        )
+    cycles = float(done[NOW]) / TICK if not complete else float(np.max(ended))
+    requests = int(done[REQUESTS])
+    reasons = done[done[REASONS] : done[REASONS] + len(Reason)] / TICK
+    return Outcome(
+        cycles=cycles,
+        started=started,
+        ended=ended,
+        issued=done[done[ISSUED] : done[ISSUED] + len(x.steps)],
+        counted=max(0.0, cycles - x.warm),
+        stalls={reason.name.lower(): float(spent) for reason, spent in zip(Reason, reasons, strict=True)},
+        occupancy=float(done[AREA]) / TICK / cycles if cycles else 0.0,
+        requests=requests,
+        request_latency=float(done[MEMORY_AREA]) / TICK / requests if requests else 0.0,
+        request_waiting=float(done[MEMORY_WAIT]) / TICK / requests if requests else 0.0,
+        in_memory=float(done[MEMORY_AREA]) / TICK / cycles if cycles else 0.0,
+        events=int(done[EVENTS]),
+        log=_log(done[done[LOG] : done[LOG] + done[LOGGED] * LOG_WIDTH]),
+        complete=complete,
+    )
+
+
+def _log(flat: Whole) -> NDArray[np.void]:
+    rows = flat.reshape(-1, LOG_WIDTH)
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    found = np.zeros(len(rows), LOG_ROW)
+    kinds = np.array([kind.name.lower() for kind in Happening])
+    reasons = np.array([reason.name.lower() for reason in Reason])
+    found["cycle"], found["until"] = rows[:, 0] / TICK, rows[:, 5] / TICK
+    found["kind"], found["reason"] = kinds[rows[:, 1]], reasons[rows[:, 6]]
+    found["slot"], found["warp"], found["step"] = rows[:, 2], rows[:, 3], rows[:, 4]
+    return found

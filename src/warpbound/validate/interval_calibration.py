@@ -1,0 +1,95 @@
+"""How far the edges of intervals must lie, from measured launches; and the intervals of launches that are held back.
+
+Source   conformal prediction for launches in groups, each group counting once (R. Dunn, L. Wasserman, A. Ramdas,
+         Distribution-free prediction sets for two-layer hierarchical models, JASA 118, 2023), with errors relative to
+         the expected spread (`warpbound.analysis.interval`).
+Models   a group is one corpus on one board. A class takes the groups that have launches of it, and one more group that
+         stands for what was not seen: all launches of the other classes.
+Omits    likeness between groups: boards of one generation, corpora of one author.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.analysis.accuracy import ANY, Form
+from warpbound.analysis.interval import halves, stretched
+from warpbound.validate.judged_row import Result
+from warpbound.validate.row_prediction import HEADLINE
+
+Array = NDArray[np.float64]
+Scores = dict[str, list[float]]  # group -> one per launch
+TAIL = 0.1                       # of launches beyond each edge
+
+
+def form_errors(results: Sequence[Result]) -> tuple[Form, ...]:
+    """One entry per class that judged launches have, and ANY."""
+    usable = [r for r in results if counts(r)]
+    names = sorted({r.binds for r in usable})
+    return tuple(_form(name, usable) for name in (ANY, *names)) if usable else ()
+
+
+def held_back(results: Sequence[Result], others: Sequence[Result] = ()) -> Iterator[Result]:
+    """Results with the intervals that would have been stated had their own corpus on their board not been measured."""
+    pool = [r for r in (*results, *others) if counts(r)]
+    known: dict[tuple[str, str], Form] = {}
+    for r in results:
+        if r.bare is None:
+            yield r
+            continue
+        key = (r.binds, group(r))
+        if key not in known:
+            known[key] = _form(r.binds, [one for one in pool if group(one) != group(r)])
+        time_s = r.seconds[HEADLINE] or 0.0
+        yield msgspec.structs.replace(r, interval=stretched(time_s, r.bare, known[key]))
+
+
+def counts(r: Result) -> bool:
+    """Whether it is judged and has what a score needs."""
+    return r.kind == "judged" and r.bare is not None
+
+
+def group(r: Result) -> str:
+    """Launches that have their origin in common."""
+    return f"{r.corpus}, {r.gpu}"
+
+
+def score(r: Result) -> float:
+    """How often the expected spread fits between measured and predicted time; positive where measured is slower."""
+    time_s = r.seconds[HEADLINE] or 0.0
+    below, above = halves(time_s, r.bare or (time_s, time_s))
+    error = math.log(r.measured / time_s)
+    return error / (above if error > 0 else below)
+
+
+def _form(name: str, pool: Sequence[Result]) -> Form:
+    own = _by_group(r for r in pool if name in (ANY, r.binds))
+    rest = _by_group(r for r in pool if name not in (ANY, r.binds))
+    slower, faster = (edge(own, rest, sign) for sign in (1, -1))
+    return Form(name, slower, faster, sum(map(len, own.values())), tuple(own))
+
+
+def _by_group(results: Iterator[Result]) -> Scores:
+    found: Scores = {}
+    for r in results:
+        found.setdefault(group(r), []).append(score(r))
+    return found
+
+
+def edge(own: Scores, rest: Scores, sign: int) -> float:
+    """What all but TAIL of the launches stay below on one side (sign 1: slower, -1: faster), at least 0.
+
+    Groups of `own` count alike; those of `rest` together count as one more.
+    """
+    if not own and not rest:
+        return 1.0
+    parts = [(np.array(scores), 1.0) for scores in own.values()]
+    parts += [(np.array(scores), 1.0 / len(rest)) for scores in rest.values()]
+    values = sign * np.concatenate([scores for scores, _ in parts])
+    weights = np.concatenate([np.full(len(scores), weight / len(scores)) for scores, weight in parts])
+    order = np.argsort(values)
+    share = np.cumsum(weights[order]) / weights.sum()
+    return max(0.0, float(values[order][np.searchsorted(share, 1.0 - TAIL - 1e-9)]))

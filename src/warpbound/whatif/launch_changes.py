@@ -1,0 +1,90 @@
+"""Another place for the same work: occupancy, the shape of the grid, faster clocks."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from warpbound.adapt.resources import eased
+from warpbound.latency import memory_latency
+from warpbound.machine import override
+from warpbound.predict import Place
+from warpbound.residency import Residency
+from warpbound.whatif.code_changes import Alternative, without
+from warpbound.workload import Workload
+
+FASTER = 1.1
+HALVED = "twice the blocks with half the work each"
+DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
+_MEMORY_RATES = ("dram_bandwidth", "dram_achievable_bandwidth", "dram_read_capacity", "dram_write_capacity")
+
+
+def occupancy(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
+    """One block more by the smallest change of each kind, all that an SM has slots for, and one block fewer."""
+    for step in residency.next_step:
+        why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} resident warps hide more of the latency"
+        yield Alternative(step.sentence.rstrip("."), why, work, _with(place, step.warps_per_sm))
+    limits = [name for name in residency.limiters if name in ("registers", "shared", "barriers")]
+    if limits:
+        what = " and ".join("shared memory" if name == "shared" else name for name in limits)
+        why = f"it keeps {residency.max_warps_per_sm - residency.warps_per_sm} of the SM's warp slots empty"
+        yield Alternative(f"no limit by {what}", why, work, _with(place, residency.max_warps_per_sm))
+    fewer = residency.warps_per_sm - residency.warps_per_sm // residency.blocks_per_sm
+    if fewer > 0:
+        why = f"{fewer} instead of {residency.warps_per_sm} resident warps compete less for what they share"
+        yield Alternative("one block fewer per SM (throttling)", why, work, _with(place, fewer))
+
+
+def _with(place: Place, warps: float) -> Place:
+    return replace(place, warps_per_sm=float(warps))
+
+
+def whole_waves(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
+    """A grid that gives every SM the same number of blocks, per block of it."""
+    if work.warps is None:
+        return
+    per_block = residency.warps_per_sm / residency.blocks_per_sm
+    sms, blocks = place.gpu.value("sm_count"), work.warps / per_block
+    even = blocks // sms * sms
+    if 0 < even < blocks:
+        why = f"{blocks:.0f} blocks on {sms:.0f} SMs leave SMs idle while the last blocks run"
+        fewer = replace(work, warps=even * per_block)
+        yield Alternative(f"a grid of a multiple of {sms:.0f} blocks", why, fewer, place, done=even / blocks)
+
+
+def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
+    """A grid that leaves room on the SMs: twice the blocks, of half the work each or, where that is a chain, of all."""
+    if work.warps is None or residency.fitting_blocks_per_sm <= residency.blocks_per_sm:
+        return
+    full = residency.fitting_blocks_per_sm * residency.warps_per_sm / residency.blocks_per_sm
+    there = _with(place, min(2 * place.warps_per_sm, full))
+    why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
+    yield Alternative(HALVED, why, _halved(work), there)
+    yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, done=2.0)
+
+
+def _halved(work: Workload) -> Workload:
+    start = work.parts.get("start", 0.0)
+    return replace(
+        eased(work, "issue", 0.5),
+        units={unit: busy / 2 for unit, busy in work.units.items()},
+        tensor={kind: count / 2 for kind, count in work.tensor.items()},
+        memory=work.memory.scaled(0.5),
+        latency=start + (work.latency - start) / 2,
+        parts={cause: cycles if cause == "start" else cycles / 2 for cause, cycles in work.parts.items()},
+        phases=work.phases[: -(-len(work.phases) // 2)],
+        barriers=work.barriers / 2,
+        warps=None if work.warps is None else 2 * work.warps,
+    )
+
+
+def clocks(work: Workload, place: Place) -> Iterator[Alternative]:
+    """A tenth more of the SM clock, which DRAM does not follow; a tenth more of the memory's."""
+    fast = replace(place, clock_hz=FASTER * place.clock_hz)
+    now, then = memory_latency(place.gpu, place.clock_hz), memory_latency(place.gpu, fast.clock_hz)
+    yield Alternative(
+        "a core clock 10 % higher", "what is on the SM and the L2 latency keep their cycles",
+        without(work, {"dram": then.dram / now.dram}), fast,
+    )  # fmt: skip
+    board = place.gpu
+    rates = {name: FASTER * board.parameters[name].value for name in _MEMORY_RATES if name in board.parameters}
+    quick = replace(place, gpu=override(board, rates))
+    yield Alternative("a memory clock 10 % higher", "DRAM moves more bytes per second; its latency stays", work, quick)

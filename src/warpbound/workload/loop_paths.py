@@ -1,0 +1,156 @@
+"""The heaviest way through a flow graph that takes every loop on it once.
+
+Models   loops as single nodes of the graph around them, from the inside out; what is left has no cycles.
+         One pass of a loop leads from its header to a branch back to it. Where it is left from another block, it
+         is entered once more, up to that block: a loop tested at its top runs test, body, test.
+Omits    cycles entered in several places (irreducible): a way is cut where it would come back.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from warpbound.program.control_flow import Flow
+
+Cost = tuple[int, float]  # blocks to avoid, counted negative; weight. The greater is the better way
+
+
+@dataclass(frozen=True)
+class Ways:
+    """Ways through `graph`.
+
+    weights : one per block. avoid : blocks used only where there is no other way. ends : blocks where a way may
+    end although others follow them (a conditional exit).
+    """
+
+    graph: Flow
+    weights: tuple[float, ...]
+    avoid: frozenset[int] = frozenset()
+    ends: frozenset[int] = frozenset()
+
+    def whole(self, start: int) -> tuple[int, ...]:
+        """Blocks from `start` to an end."""
+        return _Region(self, start, self.graph.reachable, None).way()
+
+    def once(self, loop: int) -> tuple[int, ...]:
+        """Blocks of one pass of loop number `loop`."""
+        return self._passes[loop]
+
+    def cost(self, blocks: Sequence[int]) -> Cost:
+        """Of a way along `blocks`."""
+        return -sum(block in self.avoid for block in blocks), sum(self.weights[block] for block in blocks)
+
+    @cached_property
+    def _passes(self) -> dict[int, tuple[int, ...]]:
+        """Loop number -> its pass; inner loops first, for those around them."""
+        loops = self.graph.loops
+        passes: dict[int, tuple[int, ...]] = {}
+        for number in sorted(range(len(loops)), key=lambda n: -loops[n].depth):
+            passes[number] = _Region(self, loops[number].header, loops[number].blocks, number, passes).way()
+        return passes
+
+
+class _Region:
+    """A loop, or the whole, with each loop right inside it as one node: block b is node b, loop k node -1 - k."""
+
+    def __init__(
+        self,
+        ways: Ways,
+        start: int,
+        inside: frozenset[int],
+        loop: int | None,
+        passes: Mapping[int, tuple[int, ...]] | None = None,
+    ) -> None:
+        self.ways, self.start = ways, start
+        self.passes = ways._passes if passes is None else passes
+        self.home = None if loop is None else start  # where a pass ends by coming back to it
+        self.node = {block: block for block in inside}
+        self.members: dict[int, frozenset[int]] = {}
+        for number, inner in enumerate(ways.graph.loops):
+            if inner.parent == loop and inner.header in inside:
+                self.node |= dict.fromkeys(inner.blocks, -1 - number)
+                self.members[-1 - number] = inner.blocks
+
+    def way(self) -> tuple[int, ...]:
+        """Blocks of the heaviest way, in order."""
+        best = self._best()
+        blocks: list[int] = []
+        node: int | None = self.node[self.start]
+        while node is not None:
+            after = best[node][1]
+            blocks += self._through(node, after)
+            node = after
+        return tuple(blocks)
+
+    def _best(self) -> dict[int, tuple[Cost, int | None]]:
+        """Node -> cost of the best way from it on, and its next node (None: the way ends)."""
+        order = _order(self.node[self.start], self._onward)
+        rank = {node: place for place, node in enumerate(order)}
+        best: dict[int, tuple[Cost, int | None]] = {}
+        for node in reversed(order):
+            choices: list[tuple[Cost, int | None]] = [
+                (best[after][0], after) for after in self._onward(node) if rank[after] > rank[node]
+            ]
+            if not choices or self._may_end(node):
+                choices.append(((0, 0.0), None))
+            (avoided, weight), step = max(choices, key=lambda choice: choice[0])
+            own = self.ways.cost(self.passes[-1 - node] if node < 0 else (node,))
+            best[node] = ((avoided + own[0], weight + own[1]), step)
+        return best
+
+    def _onward(self, node: int) -> tuple[int, ...]:
+        """Nodes that follow inside the region."""
+        targets = (self.node[t] for b in self._blocks(node) for t in self._follows(b))
+        return tuple(dict.fromkeys(target for target in targets if target != node))
+
+    def _may_end(self, node: int) -> bool:
+        if self.home is not None:
+            return any(self.home in self._follows(block) for block in self._blocks(node))
+        return any(block in self.ways.ends for block in self._blocks(node))
+
+    def _blocks(self, node: int) -> Sequence[int]:
+        return (node,) if node >= 0 else sorted(self.members[node])
+
+    def _follows(self, block: int) -> Sequence[int]:
+        return [target for target in self.ways.graph.blocks[block].follows if target in self.node]
+
+    def _through(self, node: int, after: int | None) -> tuple[int, ...]:
+        """Blocks of a node on the way to the next one (None: to the end, or back to where the pass began)."""
+        if node >= 0:
+            return (node,)
+        once = self.passes[-1 - node]
+        leaving = {b for b in self.members[node] if any(self._leads(t, after) for t in self._follows(b))}
+        if not leaving or once[-1] in leaving:
+            return once
+        exits = [place for place, block in enumerate(once) if block in leaving]
+        return once + (once[: exits[0] + 1] if exits else self._shortest(once[0], leaving, self.members[node]))
+
+    def _leads(self, target: int, after: int | None) -> bool:
+        return target == self.home if after is None else self.node[target] == after and target != self.home
+
+    def _shortest(self, start: int, goals: set[int], inside: frozenset[int]) -> tuple[int, ...]:
+        ways: list[tuple[int, ...]] = [(start,)]
+        seen = {start}
+        for way in ways:
+            if way[-1] in goals:
+                return way
+            for target in self._follows(way[-1]):
+                if target in inside and target not in seen:
+                    seen.add(target)
+                    ways.append((*way, target))
+        return ()
+
+
+def _order(start: int, onward: Callable[[int], Sequence[int]]) -> list[int]:
+    """Reverse postorder of the nodes that `start` leads to."""
+    seen, post = {start}, []
+    path = [(start, iter(onward(start)))]
+    while path:
+        node, rest = path[-1]
+        step = next((after for after in rest if after not in seen), None)
+        if step is None:
+            post.append(path.pop()[0])
+        else:
+            seen.add(step)
+            path.append((step, iter(onward(step))))
+    return post[::-1]

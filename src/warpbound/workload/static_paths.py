@@ -1,0 +1,116 @@
+"""Which instructions a warp runs through, as far as the code alone tells: one way through it, and its loops."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from warpbound.program import Program
+from warpbound.program.control_flow import ENDS, Loop, always
+from warpbound.program.instruction import Instruction
+from warpbound.workload.loop_paths import Ways
+
+DEEPEST_CALL = 8
+NOTE = "branches: the longer side, every loop once, slow paths of division and square root left out"
+
+
+@dataclass(frozen=True)
+class LoopPath:
+    """One loop: the instructions of an iteration in order, its depth, its first and last source line."""
+
+    number: int
+    depth: int
+    parent: int | None
+    stream: tuple[int, ...]
+    lines: tuple[int, int]
+    innermost: bool
+
+
+def whole(program: Program) -> tuple[int, ...]:
+    """Instruction indices along the longest way through the kernel, loops once."""
+    if not program.instructions:
+        return ()
+    ways = _ways(program)
+    return _stream(program, ways, ways.whole(0), 0)
+
+
+def loops(program: Program) -> tuple[LoopPath, ...]:
+    """Every loop of the kernel, outermost first; inner loops are taken once in an iteration of an outer one."""
+    nests = program.flow.loops
+    inner = {loop.parent for loop in nests}
+    ways = _ways(program)
+    return tuple(
+        LoopPath(
+            number=number,
+            depth=loop.depth,
+            parent=loop.parent,
+            stream=_stream(program, ways, ways.once(number), 0),
+            lines=_lines(program, loop),
+            innermost=number not in inner,
+        )
+        for number, loop in enumerate(nests)
+    )
+
+
+def _ways(program: Program) -> Ways:
+    graph = program.flow
+    return Ways(
+        graph,
+        weights=tuple(float(block.last - block.first) for block in graph.blocks),
+        avoid=_slow_paths(program),
+        ends=frozenset(
+            n for n, block in enumerate(graph.blocks) if program.instructions[block.last - 1].opcode in ENDS
+        ),
+    )
+
+
+def _stream(program: Program, ways: Ways, path: Sequence[int], depth: int) -> tuple[int, ...]:
+    """Instructions of the blocks on a path, with those of the functions called there in their place."""
+    stream: list[int] = []
+    for block in path:
+        for index in range(ways.graph.blocks[block].first, ways.graph.blocks[block].last):
+            stream.append(index)
+            callee = _callee(program, program.instructions[index])
+            if callee is not None and depth < DEEPEST_CALL:
+                stream += _stream(program, ways, ways.whole(callee), depth + 1)
+    return tuple(stream)
+
+
+def _slow_paths(program: Program) -> frozenset[int]:
+    """Blocks that call the compiler's own subroutines (odd divisors and the like), or a failed assertion's."""
+    return frozenset(
+        number
+        for number, block in enumerate(program.flow.blocks)
+        if any(_is_slow(one) for one in program.instructions[block.first : block.last])
+    )
+
+
+def _is_slow(one: Instruction) -> bool:
+    return (one.opcode == "CALL" and ("$__internal" in one.text or "__assertfail" in one.text)) or one.opcode == "BPT"
+
+
+def _callee(program: Program, one: Instruction) -> int | None:
+    """Block of the function that is called, where it is the user's own and in this kernel."""
+    if one.opcode != "CALL" or _is_slow(one) or not always(one):
+        return None
+    targets = [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0]
+    starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}
+    return starts.get(targets[0]) if targets else None
+
+
+def _lines(program: Program, loop: Loop) -> tuple[int, int]:
+    """First and last source line of a loop's instructions, in the kernel's own file; (0, 0) when unknown."""
+    return line_span([program.instructions[i] for b in loop.blocks for i in _range(program, b)])
+
+
+def _range(program: Program, block: int) -> range:
+    return range(program.flow.blocks[block].first, program.flow.blocks[block].last)
+
+
+def line_span(instructions: Sequence[Instruction]) -> tuple[int, int]:
+    """First and last line, in the file most instructions come from."""
+    places = [one.place.outermost for one in instructions if one.place]
+    if not places:
+        return 0, 0
+    files = [place.file for place in places]
+    main = max(set(files), key=files.count)
+    lines = [place.line for place in places if place.file == main]
+    return min(lines), max(lines)
