@@ -1,6 +1,6 @@
 """The time of one launch on one GPU, with an interval and what bounds it.
 
-Source   design of this package: residence of a block, flow balance, waves; docs/decisions/007-headline-spike.md
+Source   design of this package: residence of a block, flow balance, waves; docs/model-notes/flow-balance.md
 Models   see residence, stations, dram, balance and timing.
 Omits    anything that a Workload does not say: skew between SMs, power limits, contention of other launches.
 """

@@ -8,7 +8,7 @@ Source   fitted parameters: half of what they change between fits to every other
          an assumed rate of L1: six measured boards reach 97.5 to 100 % of the path that their architecture has. What
          crosses L2 was measured by one source alone: as unsure as L2's rate is where there are several.
 Omits    correlation between parameters; the error of the model itself, which measured launches tell
-         (docs/decisions/026-intervals-from-measured-launches.md).
+         (docs/model-notes/prediction-intervals.md).
 """
 
 from dataclasses import fields

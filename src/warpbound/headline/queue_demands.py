@@ -300,7 +300,7 @@ def in_the_way(memory: Memory, dram_s: Real, l2_s: Real) -> NDArray[np.float64]:
 
     A sector that drives out a changed one waits for it to be read. The others find room between reads as long as DRAM
     leaves it: by an A100's counters they take time as the square of DRAM's time over L2's
-    (docs/decisions/042-home-and-copy.md).
+    (docs/model-notes/l2-replication.md).
     """
     changed = min(1.0, memory.dram_bytes_written / max(1.0, memory.dram_bytes_read))
     busy = np.divide(dram_s, np.maximum(np.maximum(dram_s, l2_s), TINY))

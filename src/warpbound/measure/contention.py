@@ -89,7 +89,7 @@ def range_of_b(found: Contention, flying: float) -> dict[str, float]:
     of the same rate would, so that the fit is too low.
 
     flying : loads of an SM in flight at the ceiling, by Little's law. HIDDEN and SCATTER hold what the simulated SM
-    shows with many seeds, where b is known (decision 035). The lower end is SCATTER of the fit, or the fit less two of
+    shows with many seeds, where b is known. The lower end is SCATTER of the fit, or the fit less two of
     its standard errors where that is lower.
     """
     error = found.b_error if np.isfinite(found.b_error) else 0.0

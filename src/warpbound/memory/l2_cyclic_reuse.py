@@ -1,7 +1,7 @@
 """Rounds: what an L2 of one side has of data that launches in a queue go over in the same order, again and again.
 
 Source   queued launches that read as much as they write, on an L40 and an A40, around the size of L2: the rows of the
-         corpus `launches-elsewhere` that are marked as fitted (docs/decisions/046-what-goes-first.md).
+         corpus `launches-elsewhere` that are marked as fitted (docs/model-notes/l2-cyclic-reuse.md).
 Models   What a launch changes stays longer than what it reads alone, which makes room first: the changed data are found
          as long as they and READ_STAYS of the others fit. Both go little by little, by UNEVEN more or less than the
          size, where half of the data are changed; all at once where all or none are.

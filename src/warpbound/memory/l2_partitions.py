@@ -4,7 +4,7 @@ Source   NVIDIA, A100 whitepaper, 2020: each partition of L2 caches data for the
          that SMs of both sides read is held twice: te42kyfo/gpu-benches, gpu-cache, where all SMs read the same data,
          falls at half of L2 on an A100 and an H100 PCIe; gpu-latency, where one SM reads, has a plateau between half
          and all of L2. It ends as least-recently-used lines in evenly filled sets do: on the H100 at both edges, on the
-         A100 more softly (docs/decisions/032-near-and-far-l2.md).
+         A100 more softly (docs/model-notes/l2-near-and-far.md).
 Models   SMs alternate between the sides. A side of half the size keeps the lines that its SMs touched last. What it
          lost comes from the other side while the whole L2 has room for it, beside the second copies.
 Omits    Which SMs are on which side; the first crossing of a line within a turn of blocks, which L2's measured rates

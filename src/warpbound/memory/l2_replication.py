@@ -1,7 +1,7 @@
 """Copies: what an L2 of two sides keeps of data that a launch reads again and again, when its blocks drift apart.
 
 Source   DRAM's counters in te42kyfo/gpu-benches @4e9d468, gpu-l2-cache/a100_80.txt (blocks of 32 loads, 256 KiB each):
-         lines are lost from half of L2 on, little by little (docs/decisions/042-home-and-copy.md).
+         lines are lost from half of L2 on, little by little (docs/model-notes/l2-replication.md).
 Models   Every line has a home on one side, which alone asks DRAM. A reader, as often as not on the other side,
          leaves a copy there, and asks the home only if its side has lost the copy; so a home that only the copy's
          readers use grows old. Each side, half of L2, replaces what was used last longest ago: in effect all that was

@@ -3,7 +3,7 @@
 Source   Schedulers that prefer the oldest ready warp: T. Rogers, M. O'Connor and T. Aamodt, "Cache-conscious wavefront
          scheduling", MICRO 2012, who show that such an order lets L1 hit where equal progress lets it thrash. The
          reach of a lead, `l1_lead_reach` of the GPU, is measured: te42kyfo/gpu-benches, gpu-cache. So is SLOW, one
-         number for all GPUs, from L2's counters there (docs/decisions/024-hits-behind-misses.md).
+         number for all GPUs, from L2's counters there (docs/model-notes/l1-warp-runahead.md).
 Models   Two kinds of order of the accesses of one SM: in step, and with leaders. Leaders are the oldest warps, as many
          as L1 holds the data of; they hit and go at full speed, the others at SLOW of it. When the leaders are
          through, the oldest of the others lead, as many. Of numbers of leaders in eighths of the warps that which
