@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from support.paths import ROOT
 from warpbound.cli import output, ranking, validation
 
-ROOT = Path(__file__).resolve().parent.parent
 WEEKS_S = 1e6
 OF_THE_TERMINAL = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "DISPLAY", "WAYLAND_DISPLAY")
 BROWSER_WORDS = ("--no-sandbox", "--disable-dev-shm-usage")  # a container's shared memory is too small for a large page

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from support.paths import ROOT
 from warpbound.program import nvrtc
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```console\n\$ (?P<command>.*?)\n(?P<output>.*?)```", re.S)
 PROGRESS = re.compile(r"warpbound: .* \.\.\.(?: \d+ s)?")  # what a slow machine says meanwhile

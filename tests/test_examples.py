@@ -6,13 +6,13 @@ import jsonschema
 import pytest
 
 import warpbound
+from support.paths import ROOT
 from warpbound.analysis.sweeps.curve import curve
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.program import programs
 from warpbound.program.cuda import Options
 from warpbound.report.document import document, schema
 
-ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "examples").glob("*.cu"))
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
 QUICK = ("saxpy", "reduction", "transpose_naive", "transpose_tiled", "mandelbrot", "histogram")

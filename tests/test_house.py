@@ -15,9 +15,9 @@ import msgspec
 import pytest
 
 import warpbound
+from support.paths import ROOT
 from warpbound.report.installation import PARTS
 
-ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "warpbound"
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
 VAGUE = {"util", "utils", "helper", "helpers", "common", "base", "manager", "misc"}

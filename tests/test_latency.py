@@ -2,7 +2,7 @@
 
 import pytest
 
-from sass_listing import code
+from support.sass_listing import code
 from warpbound.isa.opcodes import latency
 from warpbound.latency import MemoryLatency, memory_latency, tensor_rate, waits
 from warpbound.machine import gpu

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import warpbound
+from support.paths import EXAMPLES
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import clock
 from warpbound.program.cubin import read_cubin
@@ -23,7 +24,6 @@ from warpbound.program.nvdisasm import disassemble
 from warpbound.program.nvdisasm_listing import read_listing
 from warpbound.schedule import schedule
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 LONG = EXAMPLES / "black_scholes.cu"
 LAUNCH = ("--gpu", "h200", "--grid", "65536", "--block", "256")
 SAXPY = ("analyze", str(EXAMPLES / "saxpy.cu"), *LAUNCH)

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_gpu import FakeGpu, cubins
 
+from support.fake_gpu import FakeGpu, cubins
 from warpbound.measure import case_timing, corpus
 from warpbound.measure.runner import Order, Raw, run
 from warpbound.measure.suite import MECHANISMS

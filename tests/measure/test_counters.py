@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from fake_gpu import FakeGpu, cubins
 
+from support.fake_gpu import FakeGpu, cubins
 from warpbound.cli import main
 from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.machine import Gpu, gpu

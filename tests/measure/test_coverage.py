@@ -3,15 +3,16 @@
 from pathlib import Path
 
 import pytest
-from fake_gpu import FACTS, FakeGpu
 
+from support.fake_gpu import FACTS, FakeGpu
+from support.paths import ROOT
 from warpbound.machine import PARAMETERS, gpu
 from warpbound.measure import coverage
 from warpbound.measure.board_profile import facts_as_parameters, summarise
 from warpbound.measure.runner import Raw
 from warpbound.measure.suite import MECHANISMS
 
-PAGE = Path(__file__).parents[2] / "docs" / "measuring.md"
+PAGE = ROOT / "docs" / "measuring.md"
 HIDDEN = {"departure_delay_coalesced"}  # on the fake GPU bandwidth binds before it does: not found rather than guessed
 
 

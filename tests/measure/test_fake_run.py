@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_code import kind
-from fake_gpu import FACTS, FakeGpu, Truth
-from fake_memory import memory
-from fake_sm import Chain, Place, played
 
+from support.fake_gpu import FACTS, FakeGpu, Truth
+from support.fake_gpu.code import kind
+from support.fake_gpu.memory import memory
+from support.fake_gpu.sm import Chain, Place, played
 from warpbound.machine import gpu
 from warpbound.measure import board_page, chains, instruction_mix, loaded_latency, mixes, occupancy, synthetic_family
 from warpbound.measure.board_profile import Summary, profile, summarise, verdict

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from fake_gpu import FACTS, FakeGpu, Truth, cubins
 
+from support.fake_gpu import FACTS, FakeGpu, Truth, cubins
 from warpbound.argument_contents import contents
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import warpbound
+from support.paths import ROOT
 from warpbound.errors import InputError
 from warpbound.page.worker import foreign
 from warpbound.page.worker_messages import Question
@@ -17,7 +18,6 @@ from warpbound.page.worker_pool import Analysts
 from warpbound.program.nvrtc import header_folders
 
 pytestmark = pytest.mark.cuda
-ROOT = Path(__file__).parents[2]
 PATIENT_S, IMPATIENT_S = 600.0, 4.0  # a busy machine is no fault of a sound kernel; what has no end outlasts any limit
 SHORT_S = 1.0  # for what a quick machine ends, too: by the steps that the emulator takes at most, or for want of memory
 KERNEL = "__global__ void f(float *x) { x[threadIdx.x] = 1.0f; }\n"

@@ -21,9 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from compiled_examples import ARCHITECTURES, EXAMPLES, build
-from containers import DATA
 
+from support.compiled_examples import ARCHITECTURES, EXAMPLES, build
+from support.fatbin_images import DATA
 from warpbound import InputError, WarpboundError
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options, compile_cuda

@@ -5,8 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from containers import CUBIN, DATA, FAMILY, LZ4, PTX, SCALE, TIED, ZSTD, fat, host_program, image
 
+from support.fatbin_images import CUBIN, DATA, FAMILY, LZ4, PTX, SCALE, TIED, ZSTD, fat, host_program, image
 from warpbound import InputError, MissingTool, WarpboundError
 from warpbound.machine import gpu
 from warpbound.program import nvjitlink

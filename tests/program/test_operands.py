@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from operand_text import written
 
+from support.operand_text import written
 from warpbound.program.operands import operand, split_instruction
 
 REAL = [

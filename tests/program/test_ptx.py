@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
-from containers import SCALE
 
+from support.fatbin_images import SCALE
 from warpbound import InputError, MissingTool
 from warpbound.machine import gpu
 from warpbound.program import nvjitlink

@@ -1,14 +1,14 @@
 """Hong and Kim's instruction counter: Figure 13, nested loops, pieces as papers print them, what it refuses."""
 
-from pathlib import Path
 
 import pytest
 
+from support.paths import ROOT
 from warpbound import InputError
 from warpbound.models import hong_kim_2009
 from warpbound.program.ptx_counts import Counted, Mix, count_ptx
 
-FIGURE_13 = (Path(__file__).resolve().parents[2] / "examples" / "listings" / "hong_kim_tiled.ptx").read_text()
+FIGURE_13 = (ROOT / "examples" / "listings" / "hong_kim_tiled.ptx").read_text()
 NESTED = """
 .version 8.0
 .target sm_80

@@ -5,8 +5,8 @@ from dataclasses import replace
 from statistics import median
 
 import pytest
-from compiled_examples import ARCHITECTURES, EXAMPLES, build
 
+from support.compiled_examples import ARCHITECTURES, EXAMPLES, build
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import gpu
 from warpbound.program.instruction import Instruction

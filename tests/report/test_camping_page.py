@@ -7,12 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 import warpbound
+from support.paths import EXAMPLES
 from warpbound.camping.kernel_counters import Executed, executed
 from warpbound.cli import main
 from warpbound.report import figures
 from warpbound.report.figures.picture import Bars, Boxes, numbers
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 PARTITIONS, WIDTH_B = 8, 256
 
 

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
+from support.paths import ROOT
 from warpbound.cli import main
 from warpbound.cli.output import show
 from warpbound.report.charts import PLAIN_EIGHTHS, Bar, Columns, Fitting, columns
 
-ROOT = Path(__file__).parents[2]
 SASS = str(ROOT / "examples" / "listings" / "volkov_loads.sass")
 COMMAND = [sys.executable, "-c", "from warpbound.cli import main; main()"]
 ANALYZE = ["analyze", SASS, "--gpu", "gtx980"]

@@ -1,10 +1,10 @@
 """Executed kernels as access patterns: what was accessed, where the block met, what was executed in between."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.paths import EXAMPLES
 from warpbound.emulate import trace
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
@@ -12,7 +12,6 @@ from warpbound.simulate.partition_patterns import counters
 from warpbound.simulate.partition_traces import traced
 
 pytestmark = pytest.mark.cuda
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def test_a_transpose_loads_meets_and_stores() -> None:

@@ -28,8 +28,8 @@ the A100. No compiler at hand makes code for Kepler or Fermi; for these boards c
 analysis, in Python.
 
 `warpbound reproduce x_model_2016:applications` computes all numbers here from the counts that the package keeps. A test
-counts them anew from the sources and compares; `pytest tests/test_applications.py -n 0 --rewrite-docs` writes counts
-and page anew, `warpbound reproduce x_model_2016:applications --record` records what follows.
+counts them anew from the sources and compares; `pytest tests/reproduce/test_applications.py -n 0 --rewrite-docs` writes
+counts and page anew, `warpbound reproduce x_model_2016:applications --record` records what follows.
 
 **What the paper prints of it**: one accuracy, 84.1 % over all twelve applications on K40, and no value of any
 application. Without its measurements that number cannot be had again, and we claim none.

@@ -1,0 +1,130 @@
+"""Values that decide nothing are not computed, and a trace does not show it."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from support.paths import EXAMPLES
+from warpbound import emulate
+from warpbound.emulate import trace_recorder
+from warpbound.emulate.value_slicing import undecided
+from warpbound.kernel_launch import launch
+from warpbound.program.source_files import compile_program
+
+pytestmark = pytest.mark.cuda
+
+CODE = """
+extern "C" __global__ void gathered(const int* __restrict__ index, const float* __restrict__ x, float* __restrict__ y) {
+    y[threadIdx.x] = 2.0f * x[index[threadIdx.x]];
+}
+extern "C" __global__ void by_way_of_shared(
+    const int* __restrict__ index, const float* __restrict__ x, float* __restrict__ y
+) {
+    __shared__ int kept[32];
+    __shared__ float values[32];
+    kept[threadIdx.x] = index[threadIdx.x];
+    values[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[kept[31 - threadIdx.x]] = values[31 - threadIdx.x];
+}
+extern "C" __global__ void until_small(const float* __restrict__ x, float* __restrict__ y) {
+    float v = x[threadIdx.x];
+    while (v > 1.0f) v *= 0.5f;
+    y[threadIdx.x] = v;
+}
+extern "C" __global__ void written_before(int* index, float* x) {
+    index[threadIdx.x] = 31 - threadIdx.x;
+    __syncthreads();
+    x[index[threadIdx.x]] = 1.0f;
+}
+extern "C" __global__ void summed(const float* x, float* y) {
+    float total = 0;
+    for (int i = threadIdx.x; i < 320; i += 32) total += x[i] * x[i];
+    y[threadIdx.x] = total;
+}
+extern "C" __global__ void doubles(double* y, int n) {
+    double a = y[threadIdx.x], c = a, d = a + 1;
+    for (int i = 0; i < n; i++) a = fma(a, 1.5, c), d = fma(d, 1.5, c);
+    y[threadIdx.x] = a + d;
+}
+"""
+ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(0, 40, 320, dtype=np.float32),
+          "y": np.zeros(320, np.float32)}  # fmt: skip
+
+
+def free(kernel: str) -> list[str]:
+    """Opcodes of what needs no values, in order."""
+    program = compile_program(CODE, "sm_90", kernel)
+    return [program.instructions[i].opcode for i in sorted(undecided(program))]
+
+
+def test_the_index_of_a_gather_is_needed_and_what_it_finds_is_not() -> None:
+    assert [name for name in free("gathered") if name in ("LDG", "STG", "FADD", "FMUL")] == ["LDG", "FADD", "STG"]
+
+
+def test_what_shared_memory_hands_on_to_an_address_is_needed() -> None:
+    """All of it: shared memory is one value."""
+    assert [name for name in free("by_way_of_shared") if name in ("LDG", "STS", "LDS", "STG")] == ["LDS", "STG"]
+
+
+def test_a_loop_that_ends_by_its_values_needs_them() -> None:
+    found = free("until_small")
+    assert "STG" in found
+    assert not {"LDG", "FMUL", "FSETP"} & set(found)
+
+
+def test_an_index_that_the_kernel_itself_has_written_is_needed() -> None:
+    program = compile_program(CODE, "sm_90", "written_before")
+    stores = [i for i, one in enumerate(program.instructions) if one.opcode == "STG"]
+    assert not set(stores) & undecided(program)
+
+
+def test_sums_are_only_counted() -> None:
+    found = free("summed")
+    assert {"LDG", "FFMA", "STG"} <= set(found)
+    assert "ISETP" not in found
+
+
+@pytest.mark.parametrize("board", ["sm_90", "sm_120"])
+def test_doubles_are_only_counted(board: str) -> None:
+    """Also where pairs of registers move by one instruction."""
+    code = compile_program(CODE, board, "doubles")
+    found = [code.instructions[i].opcode for i in undecided(code)]
+    assert found.count("DFMA") == sum(one.opcode == "DFMA" for one in code.instructions) > 0
+    assert found.count("DADD") == 2
+    assert board == "sm_90" or any(one.mnemonic == "MOV.64" for one in code.instructions)
+
+
+@pytest.mark.parametrize("kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed"])
+def test_traces_are_the_same_with_all_values(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compile_program(CODE, "sm_90", kernel)
+    names = [one.name for one in program.parameters]
+    asked = launch(grid=3, block=32, args={name: ARRAYS[name] for name in names})
+    same_with_all_values(program, asked, monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["matmul_tiled", "convolution", "reduction", "scan", "transpose_tiled", "stencil5"])
+def test_traces_of_examples_are_the_same_with_all_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = compile_program(EXAMPLES / f"{name}.cu", "sm_90")
+    same_with_all_values(program, launch(EXAMPLES / f"{name}.toml"), monkeypatch)
+
+
+def same_with_all_values(program, asked, monkeypatch) -> None:
+    quick = emulate.trace(program, asked, [0, 1])
+    monkeypatch.setattr(trace_recorder, "undecided", lambda program: frozenset())
+    whole = emulate.trace(program, asked, [0, 1])
+    for field in fields(whole):
+        if field.name not in ("accesses", "streams"):
+            assert np.array_equal(getattr(quick, field.name), getattr(whole, field.name)), field.name
+    assert all(np.array_equal(quick.streams[row], stream) for row, stream in whole.streams.items())
+    for space in whole.accesses:
+        assert listed(quick.accesses[space]) == listed(whole.accesses[space])
+
+
+def listed(accesses) -> list[tuple[object, ...]]:
+    """Every access with its active addresses, sorted."""
+    times = accesses.repeated(np.ones(len(accesses.warp))).astype(int)
+    rows = zip(accesses.instruction.tolist(), accesses.warp.tolist(), accesses.addresses, accesses.active, strict=True)
+    found = [(at, warp, lanes[on].tobytes(), on.tobytes()) for at, warp, lanes, on in rows]
+    return sorted(one for one, count in zip(found, times, strict=True) for _ in range(count))

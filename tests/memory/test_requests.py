@@ -1,0 +1,76 @@
+"""Which reads of L2 all SMs do at once: by hand, and for grids that share everything, a row, or nothing."""
+
+import numpy as np
+
+from memory.test_traffic import COPY, IN, LANE, MACHINE, copy, program, trace
+from warpbound.memory.caches import READ
+from warpbound.memory.hierarchy import Facts, Near, Rows, asked_together, levels
+from warpbound.memory.requests import SectorList
+from warpbound.memory.traffic import How, traffic
+
+LOAD = program("LDG.E")
+SAMPLE = [0, 33, 34, 63]  # of 64 blocks: first, a neighbouring pair of the middle, last; one on each SM
+
+
+def moved(events, of_blocks=64, blocks=SAMPLE):
+    return traffic(LOAD, trace(blocks, of_blocks, 2, events), MACHINE, How())
+
+
+def reading(offset):
+    """Two warps that read 16 lines one after the other, of a block's choice."""
+    return lambda block, warp: [
+        ("global", 0, IN + 128 * (2 * offset(block, i) + warp) + 4 * LANE, None) for i in range(16)
+    ]
+
+
+def test_by_hand():
+    # sector 7 at moment 0 by SMs 0, 1, 2; at moment 1 by two of them; sector 8 by all, but not at once
+    sector = np.array([7, 7, 7, 7, 7, 8, 8, 8])
+    moment = np.array([0, 0, 0, 1, 1, 2, 2, 3])
+    sm = np.array([0, 1, 2, 0, 1, 0, 1, 2])
+    assert asked_together(sector, moment, sm).tolist() == [True] * 3 + [False] * 5
+    assert not asked_together(sector, moment, np.zeros(8, np.int64)).any()  # one SM shares with nobody
+    assert not len(asked_together(*(np.zeros(0, np.int64),) * 3))
+
+
+LATE = 1 << 20  # a moment that no 64-bit number holds together with a sector
+
+
+def test_late_moments_are_not_taken_for_early_ones():
+    sector = np.full(4, 7)
+    assert asked_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 1, 0, 1])).all()
+    assert not asked_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 0, 1, 1])).any()
+
+
+def test_what_is_read_together_late_is_another_time():
+    moment, sm = np.repeat([5, 5 + LATE, 5 + 2 * LATE], 2), np.tile([0, 1], 3)
+    some, none, zeros = np.ones(6, bool), np.zeros(6, bool), np.zeros(6, np.int64)
+    rows = Rows(np.full(6, READ, np.int8), some, np.arange(6), None, sm, zeros, moment, np.ones(6))
+    touched, missed = SectorList(np.arange(6), np.full(6, 1 << 40)), Near(none, none, none)
+    machine = Facts(arch=80, sm_count=2, blocks_per_sm=1, l1_bytes=0, l2_bytes=1 << 20)
+    found = levels(touched, rows, missed, (machine, 1.0, np.ones(6)), ("estimate", "cold"))
+    assert found.together.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_every_block_reads_the_same_line_after_line():
+    found = moved(reading(lambda _, i: i))
+    assert found.l2_sectors_together == found.l2_sectors_read > 0
+
+
+def test_the_same_data_at_different_times_are_not_asked_for_together():
+    found = moved(reading(lambda block, i: (i + block) % 16))
+    assert found.l2_sectors_together < 0.1 * found.l2_sectors_read
+
+
+def test_what_a_row_of_the_grid_shares_is_not_asked_for_by_all():
+    found = moved(reading(lambda block, i: 16 * (block // 8) + i))
+    assert found.l2_sectors_together == 0 < found.l2_sectors_read
+
+
+def test_half_of_the_reads_shared():
+    found = moved(reading(lambda block, i: i if i % 2 else 100 + 16 * block + i))
+    assert found.l2_sectors_together == found.l2_sectors_read / 2
+
+
+def test_a_copy_shares_nothing():
+    assert traffic(COPY, trace(range(64), 64, 4, copy), MACHINE).l2_sectors_together == 0

@@ -1,0 +1,1 @@
+"""Random CUDA programs whose results g++ gives too, and damaged files."""

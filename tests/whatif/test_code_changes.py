@@ -1,0 +1,295 @@
+"""What-ifs: each planted problem is found, named first, and explained; what cannot help is not said."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.sass_listing import kernel
+from test_predict import BOARD, CLOCK, PLACE, work, workloads
+from warpbound.latency import memory_latency, waits
+from warpbound.predict import Place, predict
+from warpbound.residency import Residency, occupancy
+from warpbound.whatif import WORTH, WhatIf, whatifs
+from warpbound.whatif.code_changes import doubled
+from warpbound.workload import Memory, Workload
+from warpbound.workload.static import iterations, straight
+
+FULL = occupancy(BOARD, 256, 32, 0)
+
+
+def found(made: Workload, place: Place = PLACE, residency: Residency | None = FULL) -> dict[str, WhatIf]:
+    return {what.change: what for what in whatifs(made, place, residency)}
+
+
+def one(made: Workload, word: str, place: Place = PLACE, residency: Residency | None = FULL) -> WhatIf:
+    alone = {change: what for change, what in found(made, place, residency).items() if "; and " not in change}
+    matching = [what for change, what in alone.items() if word in change]
+    assert len(matching) == 1, (word, list(found(made, place, residency)))
+    return matching[0]
+
+
+# --------------------------------------------------------------------- each change, worked by hand
+
+
+def test_twice_the_ilp_halves_what_is_waited() -> None:
+    made = work(latency=4000.0, parts={"issue": 100.0, "dram": 3900.0})
+    # one item: 4000 / 32 = 125 cycles; two: 4100 / 32 = 128.125, that is 64.0625 each
+    assert one(made, "ILP").speedup == pytest.approx(125 / 64.0625)
+    assert "once for two items" in one(made, "ILP").why
+
+
+def test_twice_the_ilp_is_bounded_by_the_next_resource() -> None:
+    made = work(latency=4000.0, units={"xu": 400.0})  # latency 125, xu 100
+    assert one(made, "ILP").speedup == pytest.approx(1.25)
+
+
+def test_twice_the_ilp_in_a_launch_that_does_not_fill_the_sms_buys_nothing() -> None:
+    assert found(work(warps=3200.0, latency=20_000.0)).keys() == set()  # one round either way, now of half as many
+
+
+def test_twice_the_ilp_of_a_large_launch_counts_its_time() -> None:
+    made = work(warps=64_000.0, latency=1600.0)
+    # 640 warps per SM, 32 at a time: 20 rounds of 1600, 32 us. With twice the work: 10 rounds of 1700, 17 us, while
+    # 320 warps of 50 issue cycles take 16. The launch takes 2 us in both
+    assert one(made, "ILP").speedup == pytest.approx((2 + 32) / (2 + 17))
+
+
+def test_instructions_in_pairs_stay_in_pairs() -> None:
+    # latency 1600 / 32 = 50 cycles, issue 240 slots / 4 = 60: two items wait half as long, but issue as many slots each
+    made = work(latency=1600.0, parts={"dram": 1600.0}, warp_instructions=300.0, issue_slots=240.0)
+    assert not any(change.startswith("twice") for change in found(made))
+    assert predict(doubled(made), PLACE).cycles["issue"] == pytest.approx(120)
+    assert one(replace(made, thread_instructions=2400.0), "divergence").speedup == pytest.approx(60 / 50)
+
+
+def test_no_bank_conflicts_takes_their_wavefronts_away() -> None:
+    made = work(
+        memory=Memory(shared_wavefronts_load=300.0, shared_wavefronts_store=60.0, shared_wavefronts_atomic=40.0,
+                      shared_conflict_wavefronts=300.0)
+    )  # fmt: skip
+    what = one(made, "bank conflicts")
+    assert what.speedup == pytest.approx(400 / 100)
+    assert what.why == "bank conflicts take 300 of 400 shared-memory wavefronts"
+    assert not any("bank" in change for change in found(work(memory=Memory(shared_wavefronts_load=400.0))))
+
+
+def test_coalescing_moves_only_what_is_asked_for() -> None:
+    made = work(
+        memory=Memory(global_load_requests=4.0, l1_sectors_load=128.0, l1_wavefronts=128.0, l2_sectors_read=128.0,
+                      dram_bytes_read=4096.0, ideal_sectors=16.0)
+    )  # fmt: skip
+    what = one(made, "coalesced")
+    # DRAM 4096 B = 256 cycles; then 512 B = 32, L1 16, L2 8, latency 25: DRAM still
+    assert what.speedup == pytest.approx(256 / 32)
+    assert what.why == "32.0 sectors per request where 4.0 hold the same bytes"
+    cached = work(memory=replace(made.memory, dram_bytes_read=256.0))  # what DRAM never sent is not saved there
+    # L1 128 cycles; then L1 16, latency 25, issue 25
+    assert one(cached, "coalesced").speedup == pytest.approx(128 / 25)
+
+
+def test_coalesced_stores_hand_whole_lines_over() -> None:
+    scattered = Memory(global_store_requests=4.0, l1_sectors_store=128.0, l1_wavefronts=128.0, store_pieces=128.0,
+                       l2_sectors_written=128.0, ideal_sectors=16.0)  # fmt: skip
+    # 128 pieces, one in four cycles: 512; then L1 16, L2 8, latency 25, issue 25
+    assert one(work(memory=scattered), "coalesced").speedup == pytest.approx(512 / 25)
+    small = work(memory=replace(scattered, ideal_sectors=4.0), latency=160.0, warp_instructions=20.0)
+    assert one(small, "coalesced").speedup == pytest.approx(512 / 16)  # a sector for each store: four pieces are left
+    atomics = replace(scattered, store_pieces=168.0)  # 40 pieces of atomics stay
+    assert one(work(memory=atomics), "coalesced").speedup == pytest.approx(168 / 40)
+
+
+def test_coalesced_accesses_are_not_told_to_coalesce() -> None:
+    fine = Memory(global_load_requests=4.0, l1_sectors_load=16.0, dram_bytes_read=4096.0, ideal_sectors=16.0)
+    unknown = replace(fine, ideal_sectors=0.0)
+    assert not any("coalesced" in change for m in (fine, unknown) for change in found(work(memory=m)))
+
+
+@pytest.mark.parametrize(
+    "word, left, changes",
+    [
+        ("fewer instructions", 0.75, {"warp_instructions": 4000.0, "thread_instructions": 128_000.0}),
+        ("fewer integer", 0.75, {"units": {"alu": 4000.0}}),
+        ("fewer multiplications", 0.75, {"units": {"fp16": 4000.0}}),
+        ("half the FP64", 0.5, {"units": {"fp64": 4000.0}}),
+        ("special functions", 0.5, {"units": {"xu": 4000.0}}),
+        ("half the width", 0.5, {"tensor": {"fp16": 1e6}}),
+        ("fewer uniform", 0.75, {"units": {"uniform": 4000.0}}),
+        ("load and store", 0.5, {"units": {"lsu": 4000.0}}),
+        ("shared-memory traffic", 0.5, {"memory": Memory(shared_wavefronts_load=1000.0)}),
+        ("L1 traffic", 0.5, {"memory": Memory(l1_wavefronts=1000.0)}),
+        ("L2 traffic", 0.5, {"memory": Memory(l2_sectors_read=2000.0)}),
+        ("DRAM traffic", 0.5, {"memory": Memory(dram_bytes_read=16_000.0)}),
+    ],
+)
+def test_the_tightest_resource_is_eased(word: str, left: float, changes: dict[str, object]) -> None:
+    everything = found(work(**changes))
+    what = one(work(**changes), word)
+    assert what.speedup == pytest.approx(1 / left)
+    assert list(everything) == [what.change]  # nothing else would help
+    assert "SM cycles per warp" in what.why
+
+
+def test_two_that_bind_together_are_eased_together() -> None:
+    made = work(latency=800.0, units={"xu": 400.0, "fp64": 380.0})  # 100 and 95 SM cycles per warp, latency 25
+    (both,) = [what for change, what in found(made).items() if "; and " in change]
+    assert both.speedup == pytest.approx(2.0)
+    assert both.speedup > 1.05 * one(made, "half the special functions").speedup
+    assert both.why.startswith("xu and fp64 bind together, 100 and 95 SM cycles")
+    apart = work(latency=800.0, units={"xu": 400.0, "fp64": 300.0})
+    assert not any("; and " in change for change in found(apart))
+
+
+def test_reasons_give_the_cycles_that_the_answer_gives() -> None:
+    """With queues where it counts them: in each sentence, and in which two bind together."""
+    made = work(latency=800.0, units={"xu": 400.0, "fp64": 300.0})  # 100, 75 and 25 SM cycles per warp by the bounds
+    queued = {"xu": 104.0, "fp64": 110.0, "latency": 30.0}
+    told = {what.change: what for what in whatifs(made, PLACE, FULL, cycles=queued)}
+    (both,) = [what for change, what in told.items() if "; and " in change]
+    assert both.why == "fp64 and xu bind together, 110 and 104 SM cycles per warp"
+    xu = one(made, "half the special functions")
+    assert xu.why == "it takes 100 SM cycles per warp"
+    assert told[xu.change].why == "it takes 104 SM cycles per warp"
+    assert told[xu.change].speedup == xu.speedup
+
+
+def test_no_barriers_takes_their_waiting_away() -> None:
+    made = work(latency=4000.0, parts={"issue": 1000.0, "barrier": 3000.0}, barriers=10.0)
+    what = one(made, "no barriers")
+    assert what.speedup == pytest.approx(125 / 31.25)
+    assert "at each of 10 barriers" in what.why
+    assert not any("barriers (" in change for change in found(work(latency=4000.0)))
+
+
+def test_no_divergence_issues_only_what_lanes_do() -> None:
+    made = work(warp_instructions=4000.0, thread_instructions=32_000.0)  # a quarter of the lanes
+    assert one(made, "divergence").speedup == pytest.approx(4.0)
+    assert "25 % of the lanes" in one(made, "divergence").why
+    whole = work(warp_instructions=100.0, thread_instructions=3000.0)
+    assert not any("divergence" in change for change in found(whole))
+
+
+def test_no_spills_takes_their_share_of_the_traffic_away() -> None:
+    traffic = Memory(l1_sectors_load=300.0, l1_sectors_store=100.0, l1_wavefronts=1000.0, local_sectors=300.0,
+                     local_requests=20.0, global_load_requests=10.0)  # fmt: skip
+    what = one(work(memory=traffic), "no spills")
+    assert what.speedup == pytest.approx(4.0)
+    assert "75 % of the sectors" in what.why
+
+
+def test_fp32_instead_of_fp64_moves_to_the_other_pipe() -> None:
+    made = work(units={"fp64": 6400.0, "fma": 0.0}, by_pipe={"fp64": 100.0})
+    # FP64 1600 cycles; then 100 instructions of 2 cycles on the FMA pipe of a sub-core: 50; latency 25, issue 25
+    assert one(made, "FP32 instead").speedup == pytest.approx(1600 / 50)
+
+
+def test_what_is_read_again_may_stay_on_the_sm() -> None:
+    again = Memory(l1_sectors_load=800.0, l2_sectors_read=800.0, touched_bytes=3200.0)
+    assert one(work(memory=again), "read again").speedup > 2
+    assert "8.0 times" in one(work(memory=again), "read again").why
+    once = replace(again, touched_bytes=25_600.0)
+    assert not any("read again" in change for change in found(work(memory=once)))
+
+
+def test_one_block_more_helps_where_latency_binds() -> None:
+    few = occupancy(BOARD, 256, 128, 0)  # 65536 registers / (128 x 32): 16 warps, 2 blocks
+    place = replace(PLACE, warps_per_sm=16.0)
+    made = work(latency=4000.0)
+    (step,) = [s for s in few.next_step if s.change == "registers"]
+    what = one(made, "registers per thread", place, few)
+    assert (few.blocks_per_sm, step.blocks_per_sm, step.warps_per_sm) == (2, 3, 24)
+    assert what.speedup == pytest.approx(24 / 16)
+    assert what.why == "24 instead of 16 resident warps hide more of the latency"
+    assert not any("registers" in c for c in found(work(units={"xu": 4000.0}), place, few))
+
+
+def test_one_block_fewer_is_said_only_where_it_helps() -> None:
+    few = occupancy(BOARD, 256, 128, 0)
+    place = replace(PLACE, warps_per_sm=16.0)
+    for made in (work(latency=4000.0), work(units={"xu": 4000.0}), work(warps=64_000.0)):
+        assert not any("fewer per SM" in change for change in found(made, place, few))
+
+
+def test_nothing_is_said_without_a_residency_of_blocks() -> None:
+    assert not any("would let" in change for change in found(work(latency=4000.0), residency=None))
+
+
+def test_what_ifs_are_sorted_and_worth_a_line() -> None:
+    made = work(latency=4000.0, units={"xu": 400.0}, memory=Memory(dram_bytes_read=1500.0))
+    place = replace(PLACE, warps_per_sm=16.0)
+    gains = [what.speedup for what in whatifs(made, place, occupancy(BOARD, 256, 128, 0))]
+    assert len(gains) > 1
+    assert gains == sorted(gains, reverse=True)
+    assert min(gains) >= WORTH
+
+
+@given(workloads(), st.sampled_from([32, 64, 128, 255]))
+@settings(max_examples=100, deadline=None)
+def test_no_change_promises_more_than_its_resource(made: Workload, registers: int) -> None:
+    residency = occupancy(BOARD, 128, registers, 0)
+    place = replace(PLACE, warps_per_sm=float(residency.warps_per_sm))
+    for what in whatifs(made, place, residency):
+        lanes_off = 32 * made.warp_instructions / made.thread_instructions
+        assert WORTH <= what.speedup <= max(4.0, lanes_off) + 1e-9
+        assert what.change
+        assert what.why
+
+
+# ------------------------------------------------------------ problems planted in code, found in it
+
+STREAM = """
+    B------:R-:W0:-:S01  S2R R0, SR_TID.X
+    B0-----:R-:W-:-:S06  IMAD.WIDE R2, R0, 0x4, RZ
+    {body}
+    B------:R-:W-:-:S01  STG.E [R2.64], R9
+    B------:R-:W-:-:S05  EXIT
+"""
+LOOP = """
+    .L_loop:
+    {body}
+    B------:R-:W-:-:S05  @P0 BRA `(.L_loop)
+    B------:R-:W-:-:S05  EXIT
+"""
+RSQ = "B------:R-:W1:-:S08  MUFU.RSQ R4, R5\n" * 16 + "B-1----:R-:W-:-:S04  FADD R4, R4, R5"
+CHASE = "B0-----:R-:W-:-:S04  MOV R4, R0\nB------:R-:W0:-:S02  LDG.E R0, [R4.64]"
+ONE_SECTOR = "B------:R-:W0:-:S02  LDG.E R0, [UR4]\nB0-----:R-:W-:-:S04  R2UR UR4, R0"
+COPY = "B------:R-:W0:-:S01  LDG.E.128 R4, [R2.64]\nB0-----:R-:W-:-:S01  STG.E.128 [R2.64], R4"
+DIVIDE = "B------:R-:W1:-:S04  DFMA R4, R4, R6, R8\n" * 32
+
+
+def planted(text: str, body: str, registers: int = 32) -> tuple[list[str], str]:
+    """Changes advised for a kernel, best first, and its bottleneck: of its loop, or of the whole."""
+    program = kernel(text.format(body=body), arch=80, registers=registers)
+    timing = waits(program.instructions, memory_latency(BOARD, CLOCK))
+    loops = [made for _, made in iterations(program, 80, timing)]
+    made = loops[0] if loops else straight(program, 80, timing)
+    residency = occupancy(BOARD, 256, registers, 0)
+    place = replace(PLACE, warps_per_sm=float(residency.warps_per_sm))
+    return [what.change for what in whatifs(made, place, residency)], predict(made, place).bottleneck
+
+
+@pytest.mark.parametrize(
+    "text, body, registers, bottleneck, advice",
+    [
+        (LOOP, RSQ, 32, "xu", "special functions"),
+        (LOOP, DIVIDE, 32, "fp64", "FP64"),
+        (STREAM, COPY, 32, "dram", "DRAM traffic"),
+        (LOOP, CHASE, 32, "dram", "DRAM traffic"),
+        (LOOP, CHASE, 255, "latency", "no limit by registers"),
+        (LOOP, ONE_SECTOR, 32, "latency", "ILP"),
+    ],
+    ids=["xu", "fp64", "copy", "chase-many-warps", "chase-few-warps", "chase-one-sector"],
+)
+def test_the_planted_problem_is_the_first_advice(
+    text: str, body: str, registers: int, bottleneck: str, advice: str
+) -> None:
+    changes, binding = planted(text, body, registers)
+    assert binding == bottleneck
+    assert advice in changes[0]
+
+
+def test_low_occupancy_by_registers_is_found() -> None:
+    changes, binding = planted(LOOP, CHASE, registers=200)
+    assert binding == "latency"
+    assert any("registers per thread instead of 200" in change for change in changes)
