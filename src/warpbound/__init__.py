@@ -40,7 +40,7 @@ _HOMES = {  # public name -> (module, name there)
     "gpu": ("machine", "gpu"),
     "launch": ("kernel_launch", "launch"),
     "occupancy": ("residency", "occupancy"),
-    "rank": ("analysis.ranking", "rank"),
+    "rank": ("analysis.sweeps.ranking", "rank"),
     "run": ("emulate", "run"),
 }
 
