@@ -16,10 +16,10 @@ import pytest
 
 from warpbound.validate.corpus import corpus
 from warpbound.validate.row_prediction import HEADLINE, answer
-from warpbound.validate.validation_data import written
+from warpbound.validate.validation_data import stored
 
 CACHES, L2_READS, L2_SHARED = corpus("caches"), corpus("l2-reads"), corpus("l2-shared")
-RESULTS = written().results
+RESULTS = stored().results
 KNEES_KB = {  # where 95 % of the rate of 64 kB is left, between the measured rows on both sides
     "v100-pcie": (120, 124, 121.3), "a100-sxm-80gb": (148, 172, 160.0), "h100-pcie": (204, 236, 215.3),
     "a40": (102, 118, 107.3), "l40": (102, 118, 107.7),

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from warpbound.analysis.accuracy import ANY, Form
 from warpbound.analysis.interval import LEAST, stretched
-from warpbound.validate.interval_calibration import edge, form_errors, held_back, score
+from warpbound.validate.interval_calibration import edge, form_errors, score, with_held_back_intervals
 from warpbound.validate.judged_row import Result
-from warpbound.validate.results import scored
+from warpbound.validate.results import validation_of
 
 HALF = 0.1  # log half-width of a bare interval
 
@@ -81,7 +81,7 @@ def test_edges_reach_what_they_are_for(own, rest):
 
 def test_an_interval_that_is_held_back_does_not_know_what_was_measured():
     others = [result(error, gpu=gpu) for gpu in "yz" for error in (-0.1, 0.1)]
-    (calm, *_), (wild, *_) = held_back([result(0.01), *others]), held_back([result(3.0), *others])
+    calm, wild = (next(with_held_back_intervals([result(error), *others])) for error in (0.01, 3.0))
     assert calm.interval == wild.interval
     assert calm.inside
     assert not wild.inside
@@ -101,7 +101,7 @@ def test_launches_of_other_boards_are_covered_as_often_as_stated():
         for board, off in enumerate(draw.normal(0, 0.2, 60))
         for error in draw.normal(0, 0.1, 20)
     ]
-    inside = [r.inside for r in held_back(rows)]
+    inside = [r.inside for r in with_held_back_intervals(rows)]
     assert 0.74 <= np.mean(inside) <= 0.86
 
 
@@ -114,8 +114,8 @@ def test_a_class_without_launches_takes_what_holds_of_all():
 
 def test_other_corpora_stand_beside_those_that_are_run():
     others = [result(0.5, gpu=gpu) for gpu in "yz"]
-    alone, beside = scored((), [result(0.0)]), scored((), [result(0.0)], others)
+    alone, beside = validation_of((), [result(0.0)]), validation_of((), [result(0.0)], others)
     assert beside.results[0].interval != alone.results[0].interval
     assert [r.corpus for r in beside.results] == ["a"]
-    same = scored((), [result(0.0)], [result(9.0)])  # of the corpus and board that is run: replaced, not added
+    same = validation_of((), [result(0.0)], [result(9.0)])  # of the corpus and board that is run: replaced, not added
     assert same.results[0].interval == alone.results[0].interval

@@ -24,7 +24,7 @@ Examples:
 @click.option("--gpu", "gpus", metavar="NAME[,NAME...]", help="Rows of these boards only; for --recalibrate the board.")
 @click.option("--list", "listed", is_flag=True, help="Only say which corpora are shipped.")
 @click.option("--shown", is_flag=True, help="The scores as they were last written, without running anything.")
-@click.option("--write", "keep", is_flag=True, help="Renew the scores that reports rely on, and docs/accuracy.md.")
+@click.option("--write", "keep", is_flag=True, help="Renew the scores of reports and the accuracy pages in docs/.")
 @click.option("--recalibrate", type=click.Path(path_type=Path), metavar="FOLDER", help="Refit a board from `measure`.")
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
@@ -42,7 +42,7 @@ def validate(
     else:
         if keep and (corpora or gpus):
             raise CommandError("--write renews the scores of all corpora.", "Leave CORPUS and --gpu out.")
-        _present(validation_data.written() if shown else _run(corpora, gpus), form, out, keep)
+        _present(validation_data.stored() if shown else _run(corpora, gpus), form, out, keep)
 
 
 def _list(about: dict[str, str], form: str, out: str | None) -> None:
@@ -72,19 +72,19 @@ def _run(corpora: tuple[str, ...], gpus: str | None) -> Any:
 
     found = [corpus.corpus(word) for word in corpora or corpus.shipped()]
     keys = [gpu(name).key for name in (gpus or "").split(",") if name.strip()]
-    return results.validate(found, keys, _counted, others=validation_data.written().results)
+    return results.validate(found, keys, _counted, others=validation_data.stored().results)
 
 
 def _present(found: Any, form: str, out: str | None, keep: bool) -> None:
     from warpbound.report.document import as_json
     from warpbound.validate import validation_data
-    from warpbound.validate.accuracy_pages import text
+    from warpbound.validate.score_tables import text
 
     if keep:
-        for place in validation_data.keep(found):
+        for place in validation_data.store(found):
             click.echo(f"warpbound: {place} written", err=True)
     if form == "json":
-        write(as_json(validation_data.plain(found)), out)
+        write(as_json(validation_data.as_builtins(found)), out)
     else:
         show(text(found), out)
     if found.results and all(result.refused for result in found.results):

@@ -1,1 +1,1 @@
-"""Measured launches, the whole chain's answers to them, and how far these are off: the models judged by silicon."""
+"""Measured launches as data, the predictions for them, and how far off these are."""

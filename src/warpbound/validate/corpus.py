@@ -22,7 +22,7 @@ Words = Mapping[str, str]
 
 
 class Measured(msgspec.Struct, forbid_unknown_fields=True):
-    """What the rows' `column` holds, in `unit`: a time, or a rate or cycles of `per` units of work.
+    """The value in the rows' `column`, in `unit`: a time, or a rate or cycles for `per` units of work.
 
     between : two arguments; the value is of the difference of the two launches, so that nothing but the work counts.
     fastest_of : columns -> values, one table for each launch of which the value is the fastest one's.
@@ -78,9 +78,9 @@ class Row:
     choice_of: tuple[str, ...] = ()
 
     def label(self, shared: Shared) -> str:
-        """The columns that tell it from the others."""
-        known = ("gpu", "kernel", shared.measured.column)
-        return ", ".join(f"{key} {value}" for key, value in self.words.items() if key not in known)
+        """The columns that distinguish the row from the others."""
+        common = ("gpu", "kernel", shared.measured.column)
+        return ", ".join(f"{key} {value}" for key, value in self.words.items() if key not in common)
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ class Corpus:
         try:
             return template.format_map(row.words)
         except (KeyError, ValueError, IndexError):
-            known = ", ".join(row.words)
-            raise InputError(f"{self.name}: {template!r} names no column.", f"The columns are {known}.") from None
+            columns = ", ".join(row.words)
+            raise InputError(f"{self.name}: {template!r} names no column.", f"The columns are {columns}.") from None
 
 
 def shipped() -> tuple[str, ...]:
@@ -112,8 +112,8 @@ def corpus(word: str | Path) -> Corpus:
     if isinstance(word, str) and word in shipped():
         return _read(_home() / word)
     if not (folder / FILE).is_file():
-        there = ", ".join(shipped())
-        raise CommandError(f"{word} is no corpus.", f"Give a folder with a {FILE}, or one of {there}.")
+        names = ", ".join(shipped())
+        raise CommandError(f"{word} is no corpus.", f"Give a folder with a {FILE}, or one of {names}.")
     return _read(folder)
 
 
@@ -130,33 +130,33 @@ def _read(folder: Path) -> Corpus:
             words = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise InputError(f"The corpus {folder} cannot be read: {error}.", "Mend that file.") from None
-    found = Corpus(folder.name, folder, shared, ())
-    return Corpus(folder.name, folder, shared, tuple(_rows(found, words)))
+    empty = Corpus(folder.name, folder, shared, ())
+    return Corpus(folder.name, folder, shared, tuple(_rows(empty, words)))
 
 
-def _rows(found: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
-    shared = found.shared
+def _rows(corpus: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
+    shared = corpus.shared
     for line, words in enumerate(table, 2):
         try:
             clock = _clock(shared, words)
             kernel = words.get("kernel") or shared.kernel
             blank = Row(kernel, words["gpu"], words, 0.0, clock, "judged")
-            per = float(found.filled(str(shared.measured.per), blank))
+            per = float(corpus.filled(str(shared.measured.per), blank))
             seconds = seconds_of(float(words[shared.measured.column]), shared.measured.unit, per, clock)
-        except (KeyError, ValueError, TypeError) as wrong:
+        except (KeyError, ValueError, TypeError) as error:
             hint = f"A row needs gpu, {shared.measured.column} and what {FILE} names."
-            raise InputError(f"{found.folder / ROWS}, row {line}: {wrong} is missing or no number.", hint) from None
+            raise InputError(f"{corpus.folder / ROWS}, row {line}: {error} is missing or no number.", hint) from None
         except ZeroDivisionError:
             seconds = math.inf
         if not 0 < seconds < math.inf:
             reason = f"{shared.measured.column} = {words[shared.measured.column]} is no time of a launch."
-            raise InputError(f"{found.folder / ROWS}, row {line}: {reason}", "Give a finite number above zero.")
+            raise InputError(f"{corpus.folder / ROWS}, row {line}: {reason}", "Give a finite number above zero.")
         same = tuple(f"{key}={words[key]}" for key in words if key not in (*shared.choices, shared.measured.column))
         yield Row(kernel, words["gpu"], words, seconds, clock, _kind(shared, words), same if shared.choices else ())
 
 
 def _clock(shared: Shared, words: Words) -> float | None:
-    """Of one row, MHz; None where nobody says it."""
+    """Of one row, MHz; None where it is not known."""
     if shared.clock_column:
         return float(words[shared.clock_column])
     return shared.clocks_MHz.get(words.get("gpu", ""), shared.clock_MHz)

@@ -27,27 +27,27 @@ TAIL = 0.1                       # of launches beyond each edge
 
 def form_errors(results: Sequence[Result]) -> tuple[Form, ...]:
     """One entry per class that judged launches have, and ANY."""
-    usable = [r for r in results if counts(r)]
+    usable = [r for r in results if is_judged(r)]
     names = sorted({r.binds for r in usable})
     return tuple(_form(name, usable) for name in (ANY, *names)) if usable else ()
 
 
-def held_back(results: Sequence[Result], others: Sequence[Result] = ()) -> Iterator[Result]:
+def with_held_back_intervals(results: Sequence[Result], others: Sequence[Result] = ()) -> Iterator[Result]:
     """Results with the intervals that would have been stated had their own corpus on their board not been measured."""
-    pool = [r for r in (*results, *others) if counts(r)]
-    known: dict[tuple[str, str], Form] = {}
+    pool = [r for r in (*results, *others) if is_judged(r)]
+    forms: dict[tuple[str, str], Form] = {}
     for r in results:
         if r.bare is None:
             yield r
             continue
         key = (r.binds, group(r))
-        if key not in known:
-            known[key] = _form(r.binds, [one for one in pool if group(one) != group(r)])
+        if key not in forms:
+            forms[key] = _form(r.binds, [other for other in pool if group(other) != group(r)])
         time_s = r.seconds[HEADLINE] or 0.0
-        yield msgspec.structs.replace(r, interval=stretched(time_s, r.bare, known[key]))
+        yield msgspec.structs.replace(r, interval=stretched(time_s, r.bare, forms[key]))
 
 
-def counts(r: Result) -> bool:
+def is_judged(r: Result) -> bool:
     """Whether it is judged and has what a score needs."""
     return r.kind == "judged" and r.bare is not None
 
@@ -73,10 +73,10 @@ def _form(name: str, pool: Sequence[Result]) -> Form:
 
 
 def _by_group(results: Iterator[Result]) -> Scores:
-    found: Scores = {}
+    scores: Scores = {}
     for r in results:
-        found.setdefault(group(r), []).append(score(r))
-    return found
+        scores.setdefault(group(r), []).append(score(r))
+    return scores
 
 
 def edge(own: Scores, rest: Scores, sign: int) -> float:

@@ -1,10 +1,10 @@
-"""One measured launch with its answers."""
+"""One measured launch with the times that the models predict for it."""
 
 import msgspec
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One row and its answer. seconds : by model, None where it cannot speak. group : rows that do the same work.
+    """One row and its answer. seconds : by model, None where it gives none. group : rows that do the same work.
 
     interval : as it would have been stated had this corpus not been measured on this board. bare : before measured
     launches widened it. binds : the class that its form error is of.
@@ -27,8 +27,8 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def error(self, model: str) -> float | None:
         """Relative to the measured time."""
-        found = self.seconds.get(model)
-        return None if found is None else found / self.measured - 1.0
+        seconds = self.seconds.get(model)
+        return None if seconds is None else seconds / self.measured - 1.0
 
     @property
     def inside(self) -> bool:

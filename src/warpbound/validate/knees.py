@@ -23,10 +23,6 @@ CURVES = {  # corpus -> the levels that its rows fall from and to
     "l2-reads": ("L2", "DRAM"),
 }
 Curve = Sequence[tuple[float, float]]  # (kB, GB/s), sizes ascending
-EXCUSED = {  # corpus, board, what -> why it is more than 10 % off
-    ("caches", "a40", "knee: L1"): "An L40 has the same L1, and falls at 180 kB, 20 % before the A40; of both 188 kB "
-    "are said. Launches of the A40 at 224 kB differ by 24 %: whether older warps get ahead is chance.",
-}
 AWAY = 1.5
 FALLEN = 0.8
 MOST_ROUNDS = 20
@@ -41,7 +37,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Compared:
+class KneeComparison:
     """One curve of a board. of : what the number is of. predicted, measured : kB or GB/s."""
 
     corpus: str
@@ -79,28 +75,28 @@ def _crossing(curve: Curve, half: float) -> float:
     return exp(log(small) + (log(large) - log(small)) * log(fast / half) / log(fast / slow))
 
 
-def compared(results: Sequence[Result]) -> Iterator[Compared]:
+def knee_comparisons(results: Sequence[Result]) -> Iterator[KneeComparison]:
     """Every plateau and knee of the boards of CURVES, from all rows of the corpora that were run as a whole."""
     for name in CURVES:
-        found = corpus(name)
+        swept = corpus(name)
         mine = [r for r in results if r.corpus == name]
-        if len(mine) == len(found.rows):
-            for gpu in dict.fromkeys(row.gpu for row in found.rows):
-                yield from _of_board(name, gpu, *curves(found, mine, gpu))
+        if len(mine) == len(swept.rows):
+            for gpu in dict.fromkeys(row.gpu for row in swept.rows):
+                yield from _of_board(name, gpu, *curves(swept, mine, gpu))
 
 
-def curves(found: Corpus, results: Sequence[Result], gpu: str) -> tuple[Curve, Curve]:
+def curves(swept: Corpus, results: Sequence[Result], gpu: str) -> tuple[Curve, Curve]:
     """(kB, GB/s) as measured and as predicted of one board; results in the order of the rows."""
-    mine = [(row, r) for row, r in zip(found.rows, results, strict=True) if row.gpu == gpu]
+    mine = [(row, r) for row, r in zip(swept.rows, results, strict=True) if row.gpu == gpu]
     measured = [(float(row.words["kB"]), float(row.words["GB/s"])) for row, _ in mine]
     times = [r.measured / (r.seconds[HEADLINE] or inf) for _, r in mine]
     return measured, [(size, rate * time) for (size, rate), time in zip(measured, times, strict=True)]
 
 
-def _of_board(name: str, gpu: str, measured: Curve, predicted: Curve) -> Iterator[Compared]:
+def _of_board(name: str, gpu: str, measured: Curve, predicted: Curve) -> Iterator[KneeComparison]:
     ours, theirs = shape(predicted), shape(measured)
     levels = CURVES[name]
-    for level, rate, said in zip(levels, theirs.plateaus, ours.plateaus, strict=False):
-        yield Compared(name, gpu, f"plateau: {level}", "GB/s", rate, said)
+    for level, rate, prediction in zip(levels, theirs.plateaus, ours.plateaus, strict=False):
+        yield KneeComparison(name, gpu, f"plateau: {level}", "GB/s", rate, prediction)
     if theirs.knee is not None:
-        yield Compared(name, gpu, f"knee: {levels[0]}", "kB", theirs.knee, ours.knee or inf)
+        yield KneeComparison(name, gpu, f"knee: {levels[0]}", "kB", theirs.knee, ours.knee or inf)

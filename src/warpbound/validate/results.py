@@ -1,4 +1,4 @@
-"""All rows of corpora answered, and what follows: scores by corpus, GPU, kernel and model, and their data file."""
+"""All rows of corpora predicted and scored by corpus, GPU, kernel and model: what the validation data hold."""
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -9,18 +9,18 @@ import numpy as np
 
 from warpbound.analysis.accuracy import Form
 from warpbound.validate.corpus import FILE, ROWS, Corpus, Row
-from warpbound.validate.interval_calibration import form_errors, held_back
+from warpbound.validate.interval_calibration import form_errors, with_held_back_intervals
 from warpbound.validate.judged_row import Result
-from warpbound.validate.row_prediction import BESIDE, HEADLINE, Answer, answer
+from warpbound.validate.row_prediction import HEADLINE, PAPER_MODELS, Answer, answer
 from warpbound.validate.scores import Score, score
 
-MODELS = (HEADLINE, *BESIDE)
+MODELS = (HEADLINE, *PAPER_MODELS)
 ALL = "all"
 WORST = 5
 Key = TypeVar("Key", bound=Hashable)
 
 
-class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+class ScoreLine(msgspec.Struct, frozen=True, omit_defaults=True):
     """The score of one model on one kernel (or all) of one corpus on one GPU, for one kind of rows."""
 
     corpus: str
@@ -32,7 +32,7 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     proxy: bool = False
 
 
-class About(msgspec.Struct, frozen=True):
+class CorpusSummary(msgspec.Struct, frozen=True):
     """A corpus as it was when it was scored."""
 
     name: str
@@ -46,14 +46,14 @@ class About(msgspec.Struct, frozen=True):
 class Validation(msgspec.Struct, frozen=True):
     """The data file: what was run, scores, kinds and form errors for reports, every row."""
 
-    corpora: tuple[About, ...]
-    lines: tuple[Line, ...]
-    kinds: tuple["KindFound", ...]
+    corpora: tuple[CorpusSummary, ...]
+    lines: tuple[ScoreLine, ...]
+    kinds: tuple["KindScore", ...]
     results: tuple[Result, ...]
     forms: tuple[Form, ...] = ()
 
 
-class KindFound(msgspec.Struct, frozen=True):
+class KindScore(msgspec.Struct, frozen=True):
     """Judged rows of one board and predicted bottleneck."""
 
     gpu: str
@@ -69,50 +69,53 @@ def validate(
     progress: Callable[[Iterable[Row]], Iterable[Row]] = iter,
     others: Sequence[Result] = (),
 ) -> Validation:
-    """Every row of the corpora on these GPUs (all where none is named), answered and scored.
+    """Predicts and scores every row of the corpora on these GPUs (all where none is named).
 
-    others : results of other corpora, which intervals rest on beside these.
+    others : results of other corpora, that the intervals rest on, too.
     """
     groups: dict[object, int] = {}
     run = [
-        _result(found, row, answer(found, row), groups)
-        for found in corpora
-        for row in progress([row for row in found.rows if not gpus or row.gpu in gpus])
+        _result(measured, row, answer(measured, row), groups)
+        for measured in corpora
+        for row in progress([row for row in measured.rows if not gpus or row.gpu in gpus])
     ]
-    return scored(tuple(map(_about, corpora)), run, others)
+    return validation_of(tuple(map(_about, corpora)), run, others)
 
 
-def scored(corpora: tuple[About, ...], run: Sequence[Result], others: Sequence[Result] = ()) -> Validation:
-    """What follows from results."""
+def validation_of(
+    corpora: tuple[CorpusSummary, ...], run: Sequence[Result], others: Sequence[Result] = ()
+) -> Validation:
+    """The validation data that follow from results."""
     fresh = {(r.corpus, r.gpu) for r in run}
     others = [r for r in others if (r.corpus, r.gpu) not in fresh]
-    results = tuple(held_back(run, others))
-    found = form_errors((*results, *others))
-    return Validation(corpora, tuple(lines(results)), tuple(kinds(results)), results, found)
+    results = tuple(with_held_back_intervals(run, others))
+    forms = form_errors((*results, *others))
+    return Validation(corpora, tuple(lines(results)), tuple(kinds(results)), results, forms)
 
 
-def _result(found: Corpus, row: Row, said: Answer, groups: dict[object, int]) -> Result:
-    same = (found.name, *row.choice_of)
+def _result(corpus: Corpus, row: Row, answered: Answer, groups: dict[object, int]) -> Result:
+    same = (corpus.name, *row.choice_of)
     group = groups.setdefault(same, len(groups) + 1) if row.choice_of else 0
     return Result(
-        found.name, row.kernel, row.gpu, row.label(found.shared), row.kind, row.seconds, dict(said.seconds), group,
-        None, said.bare, said.binds, said.bottleneck, said.proxy, said.refused,
+        corpus.name, row.kernel, row.gpu, row.label(corpus.shared), row.kind, row.seconds,
+        dict(answered.seconds), group, None, answered.bare, answered.binds, answered.bottleneck,
+        answered.proxy, answered.refused,
     )  # fmt: skip
 
 
-def _about(found: Corpus) -> About:
-    shared = found.shared
-    return About(found.name, shared.about, shared.origin, shared.note, digest(found), len(found.rows))
+def _about(corpus: Corpus) -> CorpusSummary:
+    shared = corpus.shared
+    return CorpusSummary(corpus.name, shared.about, shared.origin, shared.note, digest(corpus), len(corpus.rows))
 
 
-def digest(found: Corpus) -> str:
+def digest(corpus: Corpus) -> str:
     """Of the corpus' own files and its source, so that scores of another state are noticed."""
-    own = [name for name in (found.shared.source, found.shared.workload) if name]
-    places = [found.folder / name for name in (FILE, ROWS, *own)]
+    own = [name for name in (corpus.shared.source, corpus.shared.workload) if name]
+    places = [corpus.folder / name for name in (FILE, ROWS, *own)]
     return hashlib.sha256(b"".join(place.read_bytes() for place in places)).hexdigest()[:16]
 
 
-def lines(results: Sequence[Result]) -> Iterator[Line]:
+def lines(results: Sequence[Result]) -> Iterator[ScoreLine]:
     """Scores by corpus, GPU, kind of rows, kernel and model; `all` kernels first."""
     for corpus, gpu, kind in _distinct((r.corpus, r.gpu, r.kind) for r in results):
         mine = [r for r in results if (r.corpus, r.gpu, r.kind) == (corpus, gpu, kind)]
@@ -120,27 +123,27 @@ def lines(results: Sequence[Result]) -> Iterator[Line]:
         for kernel in (ALL, *(kernels if len(kernels) > 1 else ())):
             rows = [r for r in mine if kernel in (ALL, r.kernel)]
             for model in MODELS:
-                if found := _score(rows, model):
-                    yield Line(corpus, gpu, kernel, kind, model, found, any(r.proxy for r in rows))
+                if result := _score(rows, model):
+                    yield ScoreLine(corpus, gpu, kernel, kind, model, result, any(r.proxy for r in rows))
 
 
 def _score(rows: Sequence[Result], model: str) -> Score | None:
-    said = [(r, seconds) for r in rows if (seconds := r.seconds.get(model)) is not None and seconds > 0]
-    if not said:
+    timed = [(r, seconds) for r in rows if (seconds := r.seconds.get(model)) is not None and seconds > 0]
+    if not timed:
         return None
-    edges = [r.interval for r, _ in said if r.interval is not None] if model == HEADLINE else []
-    intervals = np.array(edges) if len(edges) == len(said) else None
-    times, measured = np.array([seconds for _, seconds in said]), np.array([r.measured for r, _ in said])
-    return score(times, measured, [r.group for r, _ in said], intervals)
+    edges = [r.interval for r, _ in timed if r.interval is not None] if model == HEADLINE else []
+    intervals = np.array(edges) if len(edges) == len(timed) else None
+    times, measured = np.array([seconds for _, seconds in timed]), np.array([r.measured for r, _ in timed])
+    return score(times, measured, [r.group for r, _ in timed], intervals)
 
 
-def kinds(results: Sequence[Result]) -> Iterator[KindFound]:
+def kinds(results: Sequence[Result]) -> Iterator[KindScore]:
     """Mean error and coverage by board and the bottleneck that was predicted, over all judged rows."""
     judged = [r for r in results if r.kind == "judged" and r.bottleneck]
     for gpu, bottleneck in _distinct((r.gpu, r.bottleneck or "") for r in judged):
-        found = _score([r for r in judged if (r.gpu, r.bottleneck) == (gpu, bottleneck)], HEADLINE)
-        if found is not None:
-            yield KindFound(gpu, bottleneck, found.n, round(found.mape, 4), round(found.coverage or 0.0, 4))
+        result = _score([r for r in judged if (r.gpu, r.bottleneck) == (gpu, bottleneck)], HEADLINE)
+        if result is not None:
+            yield KindScore(gpu, bottleneck, result.n, round(result.mape, 4), round(result.coverage or 0.0, 4))
 
 
 def worst(results: Sequence[Result]) -> list[Result]:

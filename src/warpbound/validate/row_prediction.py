@@ -1,4 +1,4 @@
-"""One row of a corpus through the whole chain: compile, execute, follow the addresses, predict; the papers beside."""
+"""One row of a corpus predicted as `analyze` does (compile, execute, trace addresses), and by the papers' models."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ from warpbound.validate.corpus import Corpus, Row
 from warpbound.workload.files import read_text
 
 HEADLINE = "warpbound"
-BESIDE = ("roofline_2009", "hong_kim_2009", "volkov_2016")
+PAPER_MODELS = ("roofline_2009", "hong_kim_2009", "volkov_2016")
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Seconds by model (None: it cannot speak), the headline's interval, class and bottleneck; or why there is none.
+    """Seconds by model (None: it gives no time), the headline's interval, class and bottleneck; or why there is none.
 
     bare : the interval of parameters and clock, before measured launches widen it.
     """
@@ -41,50 +41,50 @@ class Answer:
     refused: str = ""
 
 
-def answer(found: Corpus, row: Row) -> Answer:
+def answer(corpus: Corpus, row: Row) -> Answer:
     """The models' answers for one row; a refusal is kept, not raised. Raises MissingTool without the compiler."""
     try:
-        if found.shared.workload:
-            return _written(found, row)
-        measured = found.shared.measured
+        if corpus.shared.workload:
+            return _hand_written(corpus, row)
+        measured = corpus.shared.measured
         if measured.between is not None:
-            return _difference(*(_single(found, row, (one,)) for one in measured.between))
-        tried = [replace(row, words={**row.words, **words}) for words in measured.fastest_of] or [row]
-        return _fastest([_single(found, one, ()) for one in tried])
+            return _difference(*(_single(corpus, row, (argument,)) for argument in measured.between))
+        variants = [replace(row, words={**row.words, **words}) for words in measured.fastest_of] or [row]
+        return _fastest([_single(corpus, variant, ()) for variant in variants])
     except MissingTool:
         raise
     except WarpboundError as error:
         return Answer(refused=str(error))
 
 
-def _written(found: Corpus, row: Row) -> Answer:
+def _hand_written(corpus: Corpus, row: Row) -> Answer:
     """The answer for a hand-written workload, with the row's columns in the file's text."""
-    place = found.folder / found.shared.workload
+    place = corpus.folder / corpus.shared.workload
     text = place.read_text(encoding="utf-8")
     for column, value in row.words.items():
         text = text.replace(f"{{{column}}}", value)
     (case,) = read_text(text, str(place))
-    said = predicted(case, gpu(row.gpu), row.clock_MHz or "boost", BESIDE)
+    prediction = predicted(case, gpu(row.gpu), row.clock_MHz or "boost", PAPER_MODELS)
     x = launched_work(case, gpu(row.gpu), row.clock_MHz or "boost")
-    ours = by_parameters_of(x, row.clock_MHz or "boost")
-    if ours is None:
+    timing = by_parameters_of(x, row.clock_MHz or "boost")
+    if timing is None:
         raise InputError(f"{place}: the time is not the headline's.", "Give blocks, threads and phases.")
-    seconds = {HEADLINE: said["time_s"]} | {name: said["models"][name]["time_s"] for name in BESIDE}
-    return Answer(seconds, ours.interval, interval.binds(ours.bottleneck, x.work.memory), said["bottleneck"])
+    seconds = {HEADLINE: prediction["time_s"]} | {name: prediction["models"][name]["time_s"] for name in PAPER_MODELS}
+    return Answer(seconds, timing.interval, interval.binds(timing.bottleneck, x.work.memory), prediction["bottleneck"])
 
 
-def _fastest(tried: Sequence[Answer]) -> Answer:
-    """The launch that the headline says is the fastest; of every other model, and of each edge, the fastest."""
-    best = min(tried, key=lambda one: one.seconds[HEADLINE] or math.inf)
-    times = {name: [one.seconds[name] for one in tried] for name in best.seconds}
-    edges = [one.bare for one in tried if one.bare is not None]
+def _fastest(variants: Sequence[Answer]) -> Answer:
+    """The launch that warpbound predicts as the fastest; of every other model, and of each edge, the least time."""
+    best = min(variants, key=lambda answer: answer.seconds[HEADLINE] or math.inf)
+    times = {name: [variant.seconds[name] for variant in variants] for name in best.seconds}
+    edges = [variant.bare for variant in variants if variant.bare is not None]
     bare = (min(low for low, _ in edges), min(high for _, high in edges)) if edges else None
     return replace(best, seconds={name: _least(of) for name, of in times.items()}, bare=bare)
 
 
 def _least(times: Sequence[float | None]) -> float | None:
-    known = [time for time in times if time is not None]
-    return min(known) if known else None
+    times_s = [time for time in times if time is not None]
+    return min(times_s) if times_s else None
 
 
 def _difference(less: Answer, more: Answer) -> Answer:
@@ -92,8 +92,8 @@ def _difference(less: Answer, more: Answer) -> Answer:
     seconds = {name: _minus(more.seconds[name], less.seconds[name]) for name in more.seconds}
     if more.bare is None or less.bare is None:
         return Answer(seconds, None, more.binds, more.bottleneck, more.proxy)
-    grown, whole = seconds[HEADLINE] or 0.0, more.seconds[HEADLINE] or 1.0
-    low, high = (edge / whole * grown for edge in more.bare)
+    growth, whole = seconds[HEADLINE] or 0.0, more.seconds[HEADLINE] or 1.0
+    low, high = (edge / whole * growth for edge in more.bare)
     return Answer(seconds, (low, high), more.binds, more.bottleneck, more.proxy)
 
 
@@ -101,36 +101,36 @@ def _minus(more: float | None, less: float | None) -> float | None:
     return None if more is None or less is None else more - less
 
 
-def _single(found: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
-    shared, board = found.shared, gpu(row.gpu)
-    program = _program(found.folder / shared.source, row.kernel, row.gpu, tuple(_words(found, row, shared.defines)))
-    asked = _launch(found, row, program, extra)
+def _single(corpus: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
+    shared, board = corpus.shared, gpu(row.gpu)
+    program = _program(corpus.folder / shared.source, row.kernel, row.gpu, tuple(_words(corpus, row, shared.defines)))
+    start = _launch(corpus, row, program, extra)
     clock = "boost" if row.clock_MHz is None else row.clock_MHz
-    case = case_of(program, board, asked, Settings(clock=clock, cache=shared.cache))
+    case = case_of(program, board, start, Settings(clock=clock, cache=shared.cache))
     return _answered(case)
 
 
 def _answered(case: Case) -> Answer:
     work = work_of(case)
-    timed = by_parameters(case, work)
-    if timed is None:
+    timing = by_parameters(case, work)
+    if timing is None:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
-    beside = answers(BESIDE, launched(case, work))
-    seconds = {HEADLINE: timed.time_s} | {name: beside[name]["time_s"] for name in BESIDE}
+    papers = answers(PAPER_MODELS, launched(case, work))
+    seconds = {HEADLINE: timing.time_s} | {name: papers[name]["time_s"] for name in PAPER_MODELS}
     proxy = case.program.proxy_isa is not None
-    return Answer(seconds, timed.interval, kind_of(timed, work, case), timed.bottleneck, proxy)
+    return Answer(seconds, timing.interval, kind_of(timing, work, case), timing.bottleneck, proxy)
 
 
-def _launch(found: Corpus, row: Row, program: Program, extra: tuple[str, ...]) -> Launch:
-    shared = found.shared
-    words = {word.partition("=")[0]: word for word in (*_words(found, row, shared.args), *extra)}
-    wanted = {parameter.name for parameter in program.parameters}
+def _launch(corpus: Corpus, row: Row, program: Program, extra: tuple[str, ...]) -> Launch:
+    shared = corpus.shared
+    words = {word.partition("=")[0]: word for word in (*_words(corpus, row, shared.args), *extra)}
+    names = {parameter.name for parameter in program.parameters}
     return launch(
-        grid=_dimensions(found.filled(shared.grid, row)),
-        block=_dimensions(found.filled(shared.block, row)),
+        grid=_dimensions(corpus.filled(shared.grid, row)),
+        block=_dimensions(corpus.filled(shared.block, row)),
         smem=shared.smem,
         carveout=shared.carveout,
-        args=[parse_argument(word) for name, word in words.items() if name in wanted],
+        args=[parse_argument(word) for name, word in words.items() if name in names],
     )
 
 
@@ -139,8 +139,8 @@ def _dimensions(text: str) -> tuple[int, int, int]:
     return parse_dim(",".join(str(number(part, {})) for part in parts(text)))
 
 
-def _words(found: Corpus, row: Row, templates: list[str]) -> list[str]:
-    return [found.filled(template, row) for template in templates]
+def _words(corpus: Corpus, row: Row, templates: list[str]) -> list[str]:
+    return [corpus.filled(template, row) for template in templates]
 
 
 @cache

@@ -8,29 +8,28 @@ import msgspec
 
 from warpbound.analysis import accuracy
 from warpbound.errors import InputError
-from warpbound.validate.accuracy_pages import page
+from warpbound.validate.accuracy_pages import pages
 from warpbound.validate.results import Validation
 
-PAGE = Path("docs") / "accuracy.md"
 DIGITS = 5
 
 
-def place() -> Path:
+def data_file() -> Path:
     """Where the data file is."""
     return Path(str(files("warpbound.analysis"))) / accuracy.FILE
 
 
-def written() -> Validation:
+def stored() -> Validation:
     """The scores as they were last written."""
     try:
-        return msgspec.json.decode(place().read_bytes(), type=Validation)
+        return msgspec.json.decode(data_file().read_bytes(), type=Validation)
     except (OSError, msgspec.DecodeError) as error:
-        raise InputError(f"{place()} cannot be read ({error}).", "Run `warpbound validate --write`.") from None
+        raise InputError(f"{data_file()} cannot be read ({error}).", "Run `warpbound validate --write`.") from None
 
 
-def plain(found: Validation) -> dict[str, Any]:
+def as_builtins(validation: Validation) -> dict[str, Any]:
     """As JSON has it, numbers to DIGITS digits."""
-    return {key: _rounded(value) for key, value in msgspec.to_builtins(found).items()}
+    return {key: _rounded(value) for key, value in msgspec.to_builtins(validation).items()}
 
 
 def _rounded(value: Any) -> Any:
@@ -41,16 +40,17 @@ def _rounded(value: Any) -> Any:
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def keep(found: Validation) -> list[Path]:
-    """Write the data file, and the page where this is a checkout; the paths written."""
-    kept = place()
-    kept.write_text(_lined(plain(found)), encoding="utf-8")
+def store(validation: Validation) -> list[Path]:
+    """Write the data file, and in a checkout the pages of docs/; the paths of all files written."""
+    data = data_file()
+    data.write_text(_lined(as_builtins(validation)), encoding="utf-8")
     accuracy.forget()
-    there = Path(str(files("warpbound"))).parents[1] / PAGE
-    if not there.parent.is_dir():
-        return [kept]
-    there.write_text(page(written()), encoding="utf-8")
-    return [kept, there]
+    docs = Path(str(files("warpbound"))).parents[1] / "docs"
+    texts = pages(stored()) if docs.is_dir() else {}
+    for path, text in texts.items():
+        (docs / path).parent.mkdir(exist_ok=True)
+        (docs / path).write_text(text, encoding="utf-8")
+    return [data, *(docs / path for path in texts)]
 
 
 def _lined(whole: dict[str, Any]) -> str:

@@ -36,7 +36,7 @@ class Axis:
 @dataclass(frozen=True)
 class Look:
     """How a layer stands out: a colour of the theme by name, a dash, a marker, a width in pixels; fill: the share of
-    the colour in an area's, the rest being paper.
+    the colour in an area's, the rest being paper. In an SVG, marks of width 0 are small and have no outline.
 
     Colours: ink, muted, blue, vermilion, green, orange, sky, purple, yellow. Dashes: solid, dash, dot, dashdot,
     longdash. Symbols as Plotly names them, or "none".

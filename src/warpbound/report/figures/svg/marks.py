@@ -154,8 +154,10 @@ def _curve(layer: Curve, look: Look, plot: Plot) -> str:
 
 def _points(layer: Points, look: Look, plot: Plot) -> str:
     x, y = plot.x.at(layer.x), plot.y.at(layer.y)
-    size = STAR if look.symbol == "star" else LARGE
+    size = STAR if look.symbol == "star" else LARGE if look.width else SMALL
     drawn = "" if look.symbol == "none" else marks(look.symbol, x, y, look.colour, size)
+    if not look.width:
+        drawn = drawn.replace(" s-paper", "")
     sides = [layer.place] * len(layer.texts) if isinstance(layer.place, str) else layer.place
     beside = [_beside(*one) for one in zip(layer.texts, x, y, sides, strict=False) if one[0]]
     return drawn + "".join(beside)

@@ -1,0 +1,57 @@
+"""Scores as tables: the columns that the terminal and the accuracy pages share, and `validate`'s text output."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.validate.results import ALL, ScoreLine, Validation
+from warpbound.validate.row_prediction import HEADLINE
+
+KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
+HEADS = ("MAPE", "median", "P90", "P95", "worst", "in 20 %", "tau", "regret", "covered", "width")
+NOTE = (
+    "Errors of times in per cent of what was measured. in 20 %: share of launches with no larger error; tau: pairs in "
+    "the right order less those in the wrong one; regret: of the predicted best; covered: by the 80 % interval; width: "
+    "its median, of the predicted time."
+)
+
+
+def text(validation: Validation) -> Iterator[RenderableType]:
+    """One table per corpus, board and kind of rows, judged rows first; then what was refused."""
+    for about in validation.corpora:
+        yield Text(f"{about.name}: {about.about}", "bold cyan")
+        for kind, words in KINDS.items():
+            mine = [x for x in validation.lines if (x.corpus, x.kind, x.kernel) == (about.name, kind, ALL)]
+            for gpu in dict.fromkeys(line.gpu for line in mine):
+                yield _board(gpu, words, [line for line in mine if line.gpu == gpu])
+    for result in (r for r in validation.results if r.refused):
+        yield Text(f"{result.corpus} {result.kernel} on {result.gpu} ({result.label}): {result.refused}", "red")
+    yield Text(NOTE, "dim")
+
+
+def _board(gpu: str, kind: str, lines: Sequence[ScoreLine]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1), collapse_padding=True)
+    table.add_column("  model", no_wrap=True)
+    for name in HEADS:
+        table.add_column(name, justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(f"  {line.model}", *cells(line), style="bold" if line.model == HEADLINE else "")
+    proxy = ", proxy code" if any(line.proxy for line in lines) else ""
+    return Group(Text(f"  {gpu}, {kind}, {lines[0].score.n} launches{proxy}"), table, Text())
+
+
+def cells(line: ScoreLine) -> tuple[str, ...]:
+    """The values under HEADS."""
+    s = line.score
+    shares = (s.mape, s.median, s.p90, s.p95, s.worst, s.within)
+    tau = "-" if s.ranked is None else f"{s.ranked:.2f}"
+    return (*map(per_cent, shares), tau, per_cent(s.regret_1), per_cent(s.coverage), per_cent(s.width))
+
+
+def per_cent(share: float | None) -> str:
+    """A share in per cent, without the sign; "-" where there is none."""
+    if share is None:
+        return "-"
+    return f"{100 * share:.1f}" if share < 0.995 else f"{100 * share:.0f}"
