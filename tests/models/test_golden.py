@@ -25,28 +25,8 @@ from warpbound.bounds import Bounds
 
 KINDS = {"printed", "digitised", "derived"}
 KEYS = {"id", "where", "kind", "function", "inputs", "field", "expected", "rtol", "bottleneck", "note", "covers"}
-PAPERS = [
-    "roofline_2009",
-    "volkov_2016",
-    "hong_kim_2009",
-    "transit_2015",
-    "x_model_2016",
-    "interval_analysis",
-    "valley_2009",
-    "cuda_guide_2015",
-    "saavedra_barrera_1990",
-    "chen_aamodt_2009",
-    "baghsorkhi_2010",
-    "zhang_owens_2011",
-    "sim_2012",
-    "huang_2014",
-    "campprof_2011",
-    "memory",
-    "residency",
-    "boards",
-]
-FILES = [GOLDEN / f"{paper}.toml" for paper in PAPERS]
-BOOKS = {path.stem: tomllib.loads(path.read_text()) for path in FILES if path.exists()}
+TABLES = {path.stem: tomllib.loads(path.read_text()) for path in sorted(GOLDEN.glob("*.toml"))}
+BOOKS = {paper: table for paper, table in TABLES.items() if "module" in table}
 CASES = [
     pytest.param(BOOKS[paper]["module"], case, id=f"{paper}:{case['id']}")
     for paper in BOOKS

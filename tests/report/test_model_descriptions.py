@@ -24,4 +24,4 @@ def test_every_word_is_printed_within_the_window(name):
 
 
 def test_the_overview_names_all():
-    assert printed(overview(models.ABOUT)).split() == " ".join(f"{k} {v}" for k, v in models.ABOUT.items()).split()
+    assert printed(overview(models.MODELS)).split() == " ".join(f"{k} {v}" for k, v in models.MODELS.items()).split()

@@ -12,30 +12,13 @@ import math
 from importlib import import_module
 from typing import Any
 
+from warpbound import models
 from warpbound.adapt.launched import Answer, Launched, silent
-from warpbound.models import MODELS
 
 __all__ = ["Launched", "answers"]
 
 NO_COUNTS = "needs the counts of the whole launch, which are not known here"
 NOTHING_BINDS = "nothing of what it counts is there, so that nothing binds"
-ADAPTED = (
-    "baghsorkhi_2010",
-    "campprof_2011",
-    "chen_aamodt_2009",
-    "cuda_guide_2015",
-    "hong_kim_2009",
-    "huang_2014",
-    "interval_analysis",
-    "roofline_2009",
-    "saavedra_barrera_1990",
-    "sim_2012",
-    "transit_2015",
-    "valley_2009",
-    "volkov_2016",
-    "x_model_2016",
-    "zhang_owens_2011",
-)
 WORDS = {  # symbols that several models share -> how to make them known
     "warps": "the resident warps: launch.warps_per_sm, or threads_per_block with registers and shared_bytes",
     "threads": "the resident warps: launch.warps_per_sm, or threads_per_block with registers and shared_bytes",
@@ -54,7 +37,7 @@ def answers(names: tuple[str, ...], launched: Launched | None) -> dict[str, dict
 
 def inputs_of(name: str, x: Launched) -> Any:
     """The model's Inputs; a word on what is missing where there are none."""
-    adapter, kind = import_module(f"warpbound.adapt.{name}"), import_module(MODELS[name]).Inputs
+    adapter, kind = import_module(f"warpbound.adapt.{name}"), getattr(models, name).Inputs
     fields = adapter.known(x) | dict(x.given.get(name, {}))
     needed = [entry for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
     missing = [entry.name for entry in needed if entry.name not in fields]
@@ -66,8 +49,6 @@ def inputs_of(name: str, x: Launched) -> Any:
 
 
 def _said(name: str, x: Launched) -> Answer:
-    if name not in ADAPTED:
-        return silent("has no adapter: its symbols are not counts of a launch")
     found = inputs_of(name, x)
     if isinstance(found, str):
         return silent(found)

@@ -164,13 +164,13 @@ def models(name: str | None, form: str) -> None:
     from warpbound.report.model_descriptions import about, overview
 
     if name is None:
-        rows = [{"name": key, "about": papers.ABOUT[key]} for key in papers.MODELS]
-        answer(form, rows, overview(papers.ABOUT))
+        rows = [{"name": key, "about": sentence} for key, sentence in papers.MODELS.items()]
+        answer(form, rows, overview(papers.MODELS))
         return
     if name not in papers.MODELS:
         raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(papers.MODELS)}.")
     text = (getattr(papers, name).__doc__ or "").strip()
-    answer(form, {"name": name, "about": papers.ABOUT[name], "text": text}, about(text))
+    answer(form, {"name": name, "about": papers.MODELS[name], "text": text}, about(text))
 
 
 @click.command(epilog=DOCTOR_EXAMPLES)

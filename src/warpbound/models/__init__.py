@@ -1,31 +1,13 @@
 """Published performance models, one module or package per paper.
 
-Nothing of a paper is imported until it is asked for: `models.volkov_2016`
-loads that paper alone.  Every entry has `Inputs` and `predict`.
+A paper's module is imported on first use: `models.volkov_2016` loads that paper alone.
+Every module has `Inputs` and `predict`.  docs/add-a-model.md adds one.
 """
 
 from importlib import import_module
 from types import ModuleType
 
-MODELS: dict[str, str] = {
-    "baghsorkhi_2010": "warpbound.models.baghsorkhi_2010",
-    "campprof_2011": "warpbound.models.campprof_2011",
-    "chen_aamodt_2009": "warpbound.models.chen_aamodt_2009",
-    "cuda_guide_2015": "warpbound.models.cuda_guide_2015",
-    "hong_kim_2009": "warpbound.models.hong_kim_2009",
-    "huang_2014": "warpbound.models.huang_2014",
-    "interval_analysis": "warpbound.models.interval_analysis",
-    "roofline_2009": "warpbound.models.roofline_2009",
-    "saavedra_barrera_1990": "warpbound.models.saavedra_barrera_1990",
-    "sim_2012": "warpbound.models.sim_2012",
-    "transit_2015": "warpbound.models.transit_2015",
-    "valley_2009": "warpbound.models.valley_2009",
-    "volkov_2016": "warpbound.models.volkov_2016",
-    "x_model_2016": "warpbound.models.x_model_2016",
-    "zhang_owens_2011": "warpbound.models.zhang_owens_2011",
-}
-
-ABOUT: dict[str, str] = {
+MODELS: dict[str, str] = {  # module in this package -> one line of `warpbound models`
     "baghsorkhi_2010": "Baghsorkhi and others: latency of one warp, summed over the warps",
     "campprof_2011": "Aji, Daga, Feng (CampProf): times with no request and with every one camping in a partition",
     "chen_aamodt_2009": "Chen, Aamodt: throughput of n threads from that of one",
@@ -47,7 +29,7 @@ ABOUT: dict[str, str] = {
 def __getattr__(name: str) -> ModuleType:
     """The module of one paper, imported on first use."""
     if name in MODELS:
-        return import_module(MODELS[name])
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"no model named {name!r}; there are {', '.join(sorted(MODELS))}")
 
 

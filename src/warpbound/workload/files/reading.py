@@ -6,15 +6,14 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from warpbound import models
 from warpbound.errors import InputError
-from warpbound.models import MODELS
 from warpbound.workload.files.tables import (
     Access,
     Counts,
@@ -157,9 +156,9 @@ def _written(said: File, merged: Tables, case: str | None, origin: str) -> Writt
 
 def _symbols(model: str, said: Symbols, origin: str) -> dict[str, Any]:
     """The values of a model's own symbols, in the types of its Inputs."""
-    if model not in MODELS:
-        raise InputError(f"{origin}, inputs: no model is called '{model}'.", suggestion(model, MODELS))
-    hints = typing.get_type_hints(import_module(MODELS[model]).Inputs)
+    if model not in models.MODELS:
+        raise InputError(f"{origin}, inputs: no model is called '{model}'.", suggestion(model, models.MODELS))
+    hints = typing.get_type_hints(getattr(models, model).Inputs)
     found = {}
     for symbol, value in said.items():
         place = f"{origin}, inputs.{model}"
