@@ -1,19 +1,38 @@
 """The pages that say how to add something, followed to the letter: their blocks of code become files."""
 
-import importlib
+import importlib.util
 import json
+import os
 import re
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import warpbound
 from support.paths import ROOT
-from warpbound import adapt, models
+from warpbound import adapt, models, program
 from warpbound.cli import main
+from warpbound.errors import InputError
+from warpbound.program import source_files
+
+FAKE_NVCC = """
+import sys
+from pathlib import Path
+from warpbound.program.cuda import Options, compile_cuda
+
+text = Path(sys.argv[-1]).read_text()
+if "refuse" in text:
+    sys.exit("no such word")
+(arch,) = (word.removeprefix("-arch=sm_") for word in sys.argv if word.startswith("-arch"))
+cubin = compile_cuda(text, "kernel.cu", int(arch), Options()).cubin
+Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(cubin)
+"""
 
 
 def blocks(page: str) -> list[str]:
@@ -75,3 +94,70 @@ def test_the_added_model_names_what_it_lacks(little: dict[str, object], tmp_path
     file.write_text('title = "no launch"\n[[access]]\nkind = "load"\nper = "warp"\ncount = 1\n')
     out = answered("predict", str(file), "--gpu", "gtx280", "--models", "little_1961", "--format", "json")
     assert json.loads(out)["results"][0]["models"]["little_1961"]["reason"] == "needs the resident warps"
+
+
+def installed(page: str, index: int, name: str, package: ModuleType, folder: Path) -> ModuleType:
+    """A block of a page as a module of a package."""
+    file = folder / f"{name}.py"
+    file.write_text(blocks(page)[index])
+    found = importlib.util.spec_from_file_location(f"{package.__name__}.{name}", file)
+    assert found
+    assert found.loader
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file in the language of docs/add-a-compiler-or-language.md, which is installed."""
+    page = "add-a-compiler-or-language.md"
+    module = installed(page, 0, "maps", program, tmp_path)
+    language = eval(blocks(page)[1].strip().rstrip(","), {"Language": source_files.Language, **vars(module)})  # noqa: S307
+    monkeypatch.setattr(source_files, "LANGUAGES", [*source_files.LANGUAGES, language])
+    (line,) = re.findall(r"^    (map saxpy.*)$", (ROOT / "docs" / page).read_text(), re.M)
+    file = tmp_path / "saxpy.map"
+    file.write_text(f"\n{line}\n")
+    return file
+
+
+@pytest.mark.cuda
+def test_a_language_of_one_reader_and_one_line_is_executed(maps: Path) -> None:
+    code = warpbound.compile(maps, "h200")
+    x, y = np.arange(1000, dtype=np.float32), np.ones(1000, np.float32)
+    launch = warpbound.launch(grid=4, block=256, args={"n": 1000, "a": 2.0, "x": x, "y": y})
+    np.testing.assert_array_equal(warpbound.run(code, launch)["y"], 2 * x + y)
+
+
+@pytest.mark.cuda
+def test_the_command_of_the_page_answers_with_lines_of_the_map(maps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(maps.parent)
+    page = (ROOT / "docs" / "add-a-compiler-or-language.md").read_text()
+    (command,) = re.findall(r"^    warpbound (analyze saxpy.map .*)$", page, re.M)
+    (result,) = json.loads(answered(*command.split(), "--format", "json"))["results"]
+    assert result["bottleneck"] == "dram"
+    assert {access["line"] for access in result["accesses"]} == {2}
+
+
+@pytest.mark.cuda
+def test_a_line_that_is_no_map_is_named(maps: Path) -> None:
+    maps.write_text("map good(x[]): x = x + x\nmapp bad(x[]): x = x\n")
+    with pytest.raises(InputError, match=r"saxpy.map, line 2: this is no map"):
+        warpbound.compile(maps, "h200")
+
+
+@pytest.mark.cuda
+def test_another_compiler_takes_the_place_of_nvrtc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An `nvcc` on the path that is NVRTC behind nvcc's command line."""
+    module = installed("add-a-compiler-or-language.md", 2, "nvcc", program, tmp_path)
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(f"#!{sys.executable}\n" + FAKE_NVCC)
+    nvcc.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    by_nvrtc = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
+    monkeypatch.setattr(source_files, "compile_cuda", module.compile_cuda)
+    by_nvcc = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
+    assert [one.opcode for one in by_nvcc.instructions] == [one.opcode for one in by_nvrtc.instructions]
+    assert by_nvcc.registers == by_nvrtc.registers
+    with pytest.raises(InputError, match="does not compile: no such word"):
+        warpbound.compile("__global__ void broken() { refuse }", "h200")

@@ -1,10 +1,11 @@
-"""Whatever the user gives - CUDA C++, a cubin, a listing - to Programs, one per kernel."""
+"""CUDA C++, PTX, cubins and listings to Programs, one per kernel (docs/add-a-compiler-or-language.md adds another)."""
 
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from warpbound import machine as machines
@@ -31,9 +32,30 @@ __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "program
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
 
-_ENDINGS = (".cu", ".cuh", ".ptx", ".cubin", ".fatbin", ".sass", ".txt")
+
+@dataclass(frozen=True)
+class Language:
+    """A language of text files.
+
+    ending : files with it are always of this language; empty where only the text tells.
+    recognised : whether a text is of this language. read : text, file name, machine -> its kernels.
+    """
+
+    ending: str
+    recognised: Callable[[str, Gpu], bool]
+    read: Callable[[str, str, Gpu], tuple[Program, ...]]
+
+
+_CUDA_ENDINGS = (".cu", ".cuh")
 _KINDS = "CUDA C++, PTX, a cubin or a listing"
 _LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
+
+LANGUAGES = [  # the first that recognises the text reads it; all else is CUDA C++
+    Language(".ptx", lambda text, _: is_ptx(text), from_ptx),
+    Language("", lambda text, _: is_dump(text), from_dump),
+    Language("", is_bare, from_bare),
+    Language("", lambda text, _: _LISTING.search(text) is not None, lambda text, name, _: from_listing(text, name)),
+]
 
 
 def compile_program(  # noqa: PLR0913  (the signature is the public one)
@@ -96,22 +118,19 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
     text: str, name: str, source: Source, machine: Gpu, kernel: str | None, options: Options
 ) -> tuple[Program, ...]:
     ending = source.suffix if isinstance(source, Path) else ""
-    if ending not in (".cu", ".cuh"):
-        if ending == ".ptx" or is_ptx(text):
-            return from_ptx(text, name, machine)
-        if is_dump(text):
-            return from_dump(text, name, machine)
-        if is_bare(text, machine):
-            return from_bare(text, name, machine)
-        if _LISTING.search(text):
-            return from_listing(text, name)
+    if ending not in _CUDA_ENDINGS:
+        by_ending = (one for one in LANGUAGES if ending and one.ending == ending)
+        by_text = (one for one in LANGUAGES if one.recognised(text, machine))
+        if language := next(chain(by_ending, by_text), None):
+            return language.read(text, name, machine)
     place = source.parent if isinstance(source, Path) else Path()
     return _from_cuda(text, name, machine, kernel, replace(options, include=(place, *options.include)))
 
 
 def _path_if_one(source: Source) -> Source:
-    """A text of one word that ends like a file of ours is the path of one: no kernel is that short."""
-    if isinstance(source, str) and len(source.split()) == 1 and source.endswith(_ENDINGS):
+    """A text of one word that ends like a source file is a path: no kernel is that short."""
+    endings = *_CUDA_ENDINGS, ".cubin", ".fatbin", ".sass", ".txt", *(one.ending for one in LANGUAGES if one.ending)
+    if isinstance(source, str) and len(source.split()) == 1 and source.endswith(endings):
         return Path(source)
     return source
 
@@ -165,7 +184,7 @@ def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Opti
     Raises InputError where the source cannot be read or is no CUDA C++.
     """
     name, raw = _contents(source)
-    if is_cubin(raw) or is_binary(raw) or source.suffix not in (".cu", ".cuh"):
+    if is_cubin(raw) or is_binary(raw) or source.suffix not in _CUDA_ENDINGS:
         raise InputError(f"{name} is no CUDA C++, so macros change nothing of it.", "Give a .cu file.")
     text, arch = _text(raw, name), compiled_arch(machine)[0]
     made: list[Compiled | WarpboundError] = []
