@@ -1,6 +1,12 @@
-"""What may stand in the file of a board: the units, the parameters, and which of them change together."""
+"""The parameters of a board and their units: one definition each, in board_parameters.toml."""
 
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
 
 UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "1": 1.0,
@@ -27,127 +33,69 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
 }
 
 SMALLEST, LARGEST = 1e-9, 1e15  # that can be set, in a parameter's unit: beyond, sums lose what is not absurd
-LEAST = {"sm_count": 1.0, "memory_partitions": 1.0, "partition_width": 1.0}  # of what is counted
-
 HOW = ("vendor", "measured", "published", "assumed")
+Decides = Literal[
+    "all", "nothing", "launch", "latency", "issue", "fixed", "barrier", "constant", "shared",
+    "alu", "fma", "fp64", "xu", "lsu", "uniform", "tensor", "l1", "l2", "dram",
+]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """What a parameter means, the units it may be given in (the first is the usual one), and from
-    which architecture on (sm number) a board must give it; None: it may always be left out."""
+class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One parameter of a board."""
 
     meaning: str
-    units: tuple[str, ...]
-    required_from: int | None = None
+    units: tuple[str, ...]      # that a board may give it in, the usual one first
+    fallback: str               # where a board has no value: "required" (it must), "none" (no prediction needs one),
+                                # "relatives" (the calibrated boards), "model" (`default` or a rule of the model),
+                                # tables of isa/, or another parameter of the same board
+    decides: Decides            # the throughput bound, or the part of a warp's latency, that it enters
+    required_from: int | None = None  # first architecture (sm number) whose boards must give it
+    first_arch: int = 0         # first architecture that has it, or is predicted from code that has it
+    whole: bool = False         # a whole number of at least 1
+    lanes: bool = False         # the width of the pipe that it decides, per SM
+    at_most: str = ""           # the parameter that it does not exceed
+    ratio_to: str = ""          # the tensor rate that NVIDIA keeps it in step with,
+    ratio: float = 0.0          # and how many times that it is
+    plausible: tuple[float, float] | None = None  # least and most of a real board, base unit
+    carries: tuple[str, ...] = ()  # rates that change in proportion when this one is set
+    default: float = 0.0        # with fallback "model": the value, in the first unit
+    default_with: str = ""      # what a board must have for the default to matter
+    default_archs: tuple[int, ...] = ()  # architectures where the default was measured
+    origin: str = ""            # where the default comes from, after "from"
+    relatives_per: str = ""     # from relatives: in proportion to this parameter ("1/NAME": to its reciprocal)
+    relatives_beyond: str = ""  # from relatives: the difference to this parameter is the same
+    relatives_by: Literal["memory", "sides of L2"] = "memory"  # what boards must share to be relatives
+    spread: tuple[float, float] | None = None  # relative standard uncertainty: fitted, from relatives
+    fit: tuple[float, float, float] | None = None  # first guess, least, most of a fit; base unit, or of pin bandwidth
+    opcode: str = ""            # the instruction whose latency it is
+    rows: tuple[str, ...] = ()  # rows of isa/latencies.toml in proportion to it; it is the first
+    follows: Mapping[str, tuple[str, ...]] = {}  # latency classes, pipes and families whose latency it scales
+    slider: str = ""            # label on the page, for the parameters most kernels feel; others: their meaning
+    slider_rank: int = 0        # order of these
+    measured_by: tuple[str, ...] = ()  # mechanisms of `warpbound measure`, the most reliable first
+    not_measured: str = ""      # why no mechanism gives it, where the fallback does not tell
+
+    @property
+    def least(self) -> float:
+        """The smallest value that can be set, in any of its units."""
+        return 1.0 if self.whole else SMALLEST
 
 
-_TIME, _CLOCK, _RATE = ("ns", "us", "s"), ("MHz", "GHz", "Hz"), ("GB/s", "TB/s")
-_SIZE, _TENSOR, _CYCLES = ("MiB", "KiB", "GiB", "B"), ("FMA/cycle/SM",), ("cycle",)
+def _definitions() -> dict[str, Parameter]:
+    text = (files("warpbound") / "board_parameters.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), dict[str, Parameter])
 
-PARAMETERS: dict[str, Parameter] = {
-    "sm_count": Parameter("streaming multiprocessors", ("1",), 10),
-    "base_clock": Parameter("guaranteed SM clock", _CLOCK),
-    "boost_clock": Parameter("SM clock that the vendor's peak rates use", _CLOCK, 10),
-    "dram_size": Parameter("device memory", ("GiB", "MiB"), 10),
-    "dram_bus": Parameter("width of the memory bus", ("bit",)),
-    "dram_data_rate": Parameter("data rate of one pin", ("Gbit/s",)),
-    "dram_bandwidth": Parameter("pin bandwidth of device memory", _RATE, 10),
-    "dram_achievable_bandwidth": Parameter("best measured read or copy rate", _RATE, 10),
-    "dram_latency": Parameter("unloaded load latency, in cycles at latency_clock", ("cycle",), 10),
-    "latency_clock": Parameter("SM clock at which the latencies hold", _CLOCK, 10),
-    "l2_size": Parameter("L2 cache", _SIZE, 20),
-    "l2_reach": Parameter("share of an L2 of one side that holds different data; 1 where not given", ("1",)),
-    "l2_bandwidth": Parameter("L2 read rate of the chip, at boost unless noted", _RATE, 20),
-    "l2_shared_read_bandwidth": Parameter("of lines that all SMs ask for at once; l2_bandwidth if absent", _RATE),
-    "l2_far_bandwidth": Parameter("of lines that the reader's side of L2 lacks; l2_bandwidth if absent", _RATE),
-    "l2_latency": Parameter("unloaded latency of a hit in the near L2", ("cycle",), 20),
-    "l2_far_latency": Parameter("unloaded latency of a hit in the far L2 partition", ("cycle",)),
-    "l1_latency": Parameter("unloaded latency of an L1 hit", ("cycle",), 20),
-    "l1_lead_reach": Parameter(
-        "data of an SM, in sizes of its L1, up to which older warps run ahead; 1 where not given", ("1",)
-    ),
-    "l1_bandwidth": Parameter("L1 read rate", ("B/cycle/SM",), 20),
-    "shared_latency": Parameter("unloaded shared-memory load latency", ("cycle",), 10),
-    "tensor_fp16": Parameter("dense FP16 products, FP32 sums", _TENSOR),
-    "tensor_fp16_acc16": Parameter("dense FP16 products, FP16 sums", _TENSOR),
-    "tensor_bf16": Parameter("dense BF16 products, FP32 sums", _TENSOR),
-    "tensor_tf32": Parameter("dense TF32 products, FP32 sums", _TENSOR),
-    "tensor_fp8": Parameter("dense FP8 products, FP32 sums", _TENSOR),
-    "tensor_int8": Parameter("dense INT8 products, INT32 sums", _TENSOR),
-    "tensor_fp64": Parameter("dense FP64 products and sums", _TENSOR),
-    "launch_cost": Parameter("time of one empty kernel in a queue of them", _TIME, 10),
-    "block_start": Parameter("time to start and end one block", _TIME, 10),
-    "launch_gap": Parameter("time from the end of one kernel in a queue to the start of the next", _TIME),
-    "block_interval": Parameter("time from the start of one block to that of the next, on the whole chip", _TIME),
-    "l2_write_cost": Parameter("time of L2 for a sector written, in units of one read", ("1",)),
-    "store_cost": Parameter("time that a block stays longer because it stores", _TIME),
-    "latency_spread": Parameter("scale of the tail of a load's latency, as a share of that latency", ("1",)),
-    "dram_wait_read": Parameter("waiting of a load phase when reads take half of their capacity", _TIME),
-    "dram_wait_mixed": Parameter("the same, added by as many bytes written as read", _TIME),
-    "dram_read_capacity": Parameter("rate that reads alone approach under load", _RATE),
-    "dram_write_capacity": Parameter("rate that writes alone approach under load", _RATE),
-    "dram_mix_cost": Parameter("time per byte that an even mixture adds, in units of 1 / pin bandwidth", ("1",)),
-    "tdp": Parameter("power limit of the board", ("W",)),
-    "fp32_peak": Parameter("FP32 peak as printed, one FMA counting as two", ("TFLOP/s", "GFLOP/s")),
-    "alu_latency": Parameter("latency of an FP32 add, where a paper states one for its machine", ("cycle",)),
-    "departure_delay_coalesced": Parameter("Hong and Kim's Departure_del_coal", ("cycle",)),
-    "departure_delay_uncoalesced": Parameter("Hong and Kim's Departure_del_uncoal", ("cycle",)),
-    "miss_registers": Parameter("misses that one SM can have outstanding (MSHRs)", ("1",)),
-    "fp64_lanes": Parameter("FP64 lanes of one SM, where they are not its architecture's", ("1",)),
-    "fma_lanes": Parameter("FP32 lanes of one SM; before 7.0 for integers too", ("1",)),
-    "alu_lanes": Parameter("integer and logic lanes of one SM, from 7.0 on", ("1",)),
-    "xu_lanes": Parameter("lanes of one SM for square roots, sines and the like", ("1",)),
-    "lsu_lanes": Parameter("threads whose address the load/store unit of one SM takes in a cycle", ("1",)),
-    "issue_width": Parameter("warp instructions that one SM can issue in a cycle", ("1",)),
-    "uniform_width": Parameter("uniform instructions that one SM can take in a cycle, from 7.0 on", ("1",)),
-    "xu_latency": Parameter("latency of square roots, sines and the like", _CYCLES),
-    "fp64_latency": Parameter("latency of an FP64 multiply-add", _CYCLES),
-    "uniform_latency": Parameter("latency of a uniform instruction", _CYCLES),
-    "tensor_latency": Parameter("latency of a product HMMA.16816, those of other shapes and types alike", _CYCLES),
-    "shuffle_latency": Parameter("latency of a shuffle", _CYCLES),
-    "special_register_latency": Parameter("latency of reading a special register", _CYCLES),
-    "reduction_latency": Parameter("latency of REDUX, that of MATCH in proportion", _CYCLES),
-    "barrier_latency": Parameter("latency of a barrier that all have reached, of a cluster's in proportion", _CYCLES),
-    "fence_latency": Parameter("latency of MEMBAR.GPU, those of other fences in proportion", _CYCLES),
-    "constant_latency": Parameter("latency of a load from constant memory", _CYCLES),
-    "matrix_load_latency": Parameter("latency of LDSM, of one matrix", _CYCLES),
-    "shared_atomic_latency": Parameter("latency of an atomic in shared memory", _CYCLES),
-    "copy_latency": Parameter("least latency of LDGSTS, from global to shared memory", _CYCLES),
-    "wide_load_cost": Parameter("cycles that a load of 128 bits a thread takes longer than of 32", _CYCLES),
-    "uniform_address_lead": Parameter("cycles that a load comes sooner by an address in uniform registers", _CYCLES),
-    "operand_read_latency": Parameter("cycles until a load has read its address, others in proportion", _CYCLES),
-    "scoreboard_latency": Parameter("cycles until a raised scoreboard is seen", _CYCLES),
-    "issue_gap": Parameter("cycles between two instructions of a warp, where tables say them, before 7.0", _CYCLES),
-    "reissue_cost": Parameter("issue slots of each transaction beyond the first ones, before 7.0", ("1",)),
-    "store_piece_cost": Parameter("cycles of an SM for each piece of a line that it stores, from 7.0 on", _CYCLES),
-    "atomic_rate": Parameter("updates of one line that L2 does in a cycle", ("1",)),
-    "memory_partitions": Parameter("memory partitions that addresses are interleaved over", ("1",)),
-    "partition_width": Parameter("consecutive bytes in one memory partition", ("B",)),
-}
 
-_LOADED = ("dram_read_capacity", "dram_write_capacity")
-CARRIED: dict[str, tuple[str, ...]] = {  # rates that change with another one
-    "dram_bus": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
-    "dram_data_rate": ("dram_bandwidth", "dram_achievable_bandwidth", *_LOADED),
-    "dram_bandwidth": ("dram_achievable_bandwidth", *_LOADED),
-    "dram_achievable_bandwidth": _LOADED,
-    "l2_bandwidth": ("l2_shared_read_bandwidth", "l2_far_bandwidth"),
-}
+PARAMETERS: Mapping[str, Parameter] = MappingProxyType(_definitions())
+LATENCIES = (  # parameters that scale latencies of instructions: of one opcode, then of rows of isa/latencies.toml
+    *(name for name, parameter in PARAMETERS.items() if parameter.opcode),
+    *(name for name, parameter in PARAMETERS.items() if parameter.rows),
+)
+LANES: Mapping[str, str] = MappingProxyType(  # pipe -> the parameter that is its width
+    {str(parameter.decides): name for name, parameter in PARAMETERS.items() if parameter.lanes}
+)
 
-STAND_INS: dict[str, str] = {  # parameter -> the one whose value answers take where a board has none of its own
-    "l2_shared_read_bandwidth": "l2_bandwidth",
-    "l2_far_bandwidth": "l2_bandwidth",
-    "l2_far_latency": "l2_latency",
-    "tensor_fp16_acc16": "tensor_fp16",
-    "tensor_bf16": "tensor_fp16",
-    "tensor_tf32": "tensor_fp16",
-    "tensor_fp8": "tensor_fp16",
-    "tensor_int8": "tensor_fp16",
-    "tensor_fp64": "tensor_fp16",
-}
-ONE_IF_ABSENT = {"l2_reach": "l2_size", "l1_lead_reach": "l1_latency"}  # -> what a board must have that it be of use
-NOT_ASKED_FOR = (  # where a board has none, no answer needs one; `--set` gives it one all the same
-    "base_clock", "dram_size", "dram_bus", "dram_data_rate", "tdp", "fp32_peak", "tensor_fp16",
-    "departure_delay_coalesced", "departure_delay_uncoalesced", "memory_partitions", "partition_width",
-)  # fmt: skip
+
+def with_fallback(*kinds: str) -> tuple[str, ...]:
+    """Names of the parameters with one of these fallbacks, in the catalogue's order."""
+    return tuple(name for name, parameter in PARAMETERS.items() if parameter.fallback in kinds)

@@ -10,8 +10,9 @@ Omits    waiting behind other requests; misses of the constant and instruction c
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from warpbound.board_parameters import LATENCIES
 from warpbound.isa import opcodes
-from warpbound.isa.latency_classes import NUMBERS, number_of, number_of_row, stated
+from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.isa.timings import Timing, timing
 from warpbound.machine import PARAMETERS, Gpu
@@ -95,8 +96,8 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
 
 def longer(gpu: Gpu) -> dict[str, float]:
     """Number of the board -> how many times as long as its architecture has it, where the board has its own."""
-    own = {name: gpu.get(name) for name in NUMBERS}
-    return {name: cycles / first for name, cycles in own.items() if cycles and (first := stated(name, gpu.arch))}
+    pairs = ((name, gpu.get(name), architecture_latency(name, gpu.arch)) for name in LATENCIES)
+    return {name: own / usual for name, own, usual in pairs if own and usual}
 
 
 def own_timing(gpu: Gpu) -> Timing | None:
@@ -204,7 +205,7 @@ def _ends(one: Instruction) -> bool:
 
 def _row(name: str, memory: MemoryLatency) -> float:
     """Cycles of a row of isa/latencies.toml on this board."""
-    return opcodes.latency(name, memory.arch).value * memory.longer.get(number_of_row(name), 1.0)
+    return opcodes.latency(name, memory.arch).value * memory.longer.get(row_parameter(name), 1.0)
 
 
 def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
@@ -216,7 +217,7 @@ def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
         return Wait(read=read)
     if one.opcode == "LDGDEPBAR":
         return Wait(queue=_COPIES)
-    follows = number_of(facts)
+    follows = latency_parameter(facts)
     cycles = (facts.latency or 0.0) * memory.longer.get(follows, 1.0)
     match facts.latency_class:
         case "global" if facts.latency is None and facts.pipe != "uniform":

@@ -1,22 +1,23 @@
-"""One GPU board: every parameter with its value, unit, source and how it became known.
+"""One GPU board: every parameter with its value, unit, source and the way it was obtained.
 
-A board is one TOML file in gpus/, or a user's own file of the same form. Values keep the unit of
-their source; `Gpu.value` gives base units: s, Hz, B, B/s, bit, bit/s, flop/s, W, cycle, B/cycle/SM,
-FMA/cycle/SM.
+A board is one TOML file in gpus/, or a user's own file of the same form. Values keep the unit of their source;
+`Gpu.value` converts to base units: s, Hz, B, B/s, bit, bit/s, flop/s, W, cycle, B/cycle/SM, FMA/cycle/SM.
 """
 
 import difflib
 import math
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
-from warpbound.board_parameters import CARRIED, HOW, LARGEST, LEAST, PARAMETERS, SMALLEST, UNITS, Parameter
+import msgspec
+
+from warpbound.board_parameters import HOW, LARGEST, PARAMETERS, SMALLEST, UNITS, Parameter
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
 
@@ -24,12 +25,11 @@ __all__ = [
     "HOW", "PARAMETERS", "UNITS", "Claim", "Gpu", "Parameter", "Quantity",
     "catalogue", "clock", "gpu", "listed", "load", "override",
 ]  # fmt: skip
-_CLAIM_KEYS = {"value", "source", "note"}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What another source says about the same parameter, in the same unit."""
+    """The value of the same parameter in another source, in the same unit."""
 
     value: float
     source: str
@@ -56,8 +56,8 @@ class Quantity:
 class Gpu:
     """One board; or, with no parameters, an architecture alone (`gpu("sm_87")`).
 
-    hypothetical : a machine that a paper made up. changed_limits : what stands in place of the architecture's own
-    limits (`Limits`), in their units.
+    hypothetical : a machine that a paper made up. changed_limits : values that replace those of the architecture
+    (`Limits`), in its units.
     """
 
     key: str
@@ -75,24 +75,24 @@ class Gpu:
 
     @cached_property
     def limits(self) -> Limits:
-        """What one SM holds."""
+        """The limits of one SM."""
         own = limits(self.compute_capability)
         return with_limits(own, self.changed_limits) if self.changed_limits else own
 
     @property
     def board(self) -> bool:
-        """Whether every parameter a prediction of time needs is there."""
+        """Whether it has every parameter that a prediction of time needs."""
         return not _missing(self)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Names of the parameters and limits that rest on a relative or on the command line."""
+        """Names of the parameters and limits that come from a relative or from the command line."""
         own = (name for name, quantity in self.parameters.items() if quantity.how == "assumed")
         return (*own, *self.changed_limits)
 
     def get(self, name: str) -> float | None:
         """A parameter in base units; None where this GPU has none; CommandError for an unknown name."""
-        _known_parameter(name)
+        _definition(name)
         quantity = self.parameters.get(name)
         return None if quantity is None else quantity.in_base_unit
 
@@ -109,7 +109,7 @@ class Gpu:
 def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     """A GPU by catalogue key, alias or full name, by path of a TOML file, or `sm_NN` (architecture only).
 
-    Case, blanks and hyphens in a name do not matter, nor does the maker's word before it.
+    Case, blanks, hyphens and the maker's words (NVIDIA, GeForce, Tesla, Quadro) in a name do not matter.
     """
     if isinstance(name_or_path, Gpu):
         return name_or_path
@@ -137,12 +137,12 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
 def listed(names: str) -> tuple[Gpu, ...]:
     """The GPUs of a comma list; `all` is every board that exists, the oldest first. Raises CommandError."""
     if names.strip() == "all":
-        boards = (gpu(key) for key in catalogue())
-        return tuple(sorted((b for b in boards if not b.hypothetical), key=lambda b: (b.arch, b.key)))
-    found = tuple(gpu(name) for name in names.split(",") if name.strip())
-    if not found:
+        shipped = (gpu(key) for key in catalogue())
+        return tuple(sorted((b for b in shipped if not b.hypothetical), key=lambda b: (b.arch, b.key)))
+    boards = tuple(gpu(name) for name in names.split(",") if name.strip())
+    if not boards:
         raise CommandError(f"--gpu {names!r} names no GPU.", "`warpbound gpus` lists them.")
-    return found
+    return boards
 
 
 @cache
@@ -155,8 +155,8 @@ def catalogue() -> tuple[str, ...]:
 def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
     """The board with some parameters, or limits of its SMs, replaced; values in the unit the board already uses.
 
-    What a parameter carries with it (CARRIED) changes in proportion, unless it is among the settings itself. Raises
-    CommandError for an unknown name or a value that cannot be.
+    The rates that a parameter carries (`Parameter.carries`) change in proportion, unless they are set themselves.
+    Raises CommandError for an unknown name or an impossible value.
     """
     of_an_sm = {name: value for name, value in settings.items() if name in MEANINGS}
     with_limits(limits(board.compute_capability), {**board.changed_limits, **of_an_sm})
@@ -164,27 +164,26 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
     changed = dict(board.parameters)
     settings = {**settings, **_carried(board, settings)}
     for name, value in settings.items():
-        known = _known_parameter(name)
-        least = LEAST.get(name, SMALLEST)
-        if not least <= value <= LARGEST:
-            way_out = f"Give a positive number, from {least:g} to {LARGEST:g}."
+        parameter = _definition(name)
+        if not parameter.least <= value <= LARGEST:
+            way_out = f"Give a positive number, from {parameter.least:g} to {LARGEST:g}."
             raise CommandError(f"{name} = {value:g} cannot be.", way_out)
-        if name in LEAST and value != round(value):
+        if parameter.whole and value != round(value):
             raise CommandError(f"{name} = {value:g} cannot be.", "Give a whole number.")
         before = board.parameters.get(name)
-        unit = before.unit if before else known.units[0]
+        unit = before.unit if before else parameter.units[0]
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
     return replace(board, parameters=changed, changed_limits={**board.changed_limits, **of_an_sm})
 
 
 def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:
-    """Values of what is not set but in proportion to something that is; of several, to the last in CARRIED."""
+    """Values of rates in proportion to a parameter that is set; with several, to the last of the catalogue."""
     return {
         follower: board.parameters[follower].value * settings[name] / board.parameters[name].value
-        for name, followers in CARRIED.items()
+        for name, parameter in PARAMETERS.items()
         if name in settings and name in board.parameters
-        for follower in followers
+        for follower in parameter.carries
         if follower in board.parameters and follower not in settings
     }
 
@@ -198,9 +197,53 @@ def clock(board: Gpu, which: str | float) -> float:
     except ValueError:
         megahertz = math.nan
     if not SMALLEST <= megahertz <= LARGEST:
-        said = f"Clock {which!r} is not known." if math.isnan(megahertz) else f"A clock of {megahertz:g} MHz cannot be."
-        raise CommandError(said, "Give base, boost or a number of MHz.")
+        unknown, impossible = f"Clock {which!r} is not known.", f"A clock of {megahertz:g} MHz cannot be."
+        raise CommandError(unknown if math.isnan(megahertz) else impossible, "Give base, boost or a number of MHz.")
     return megahertz * 1e6
+
+
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e300)]
+Words = Annotated[str, msgspec.Meta(pattern=r"\S")]
+Form = TypeVar("Form", bound=msgspec.Struct)
+
+
+class _OtherValue(msgspec.Struct, forbid_unknown_fields=True):
+    value: Positive
+    source: str
+    note: str = ""
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    """A table [parameters.NAME]."""
+
+    value: Positive
+    unit: str
+    source: str
+    how: Literal["vendor", "measured", "published", "assumed"]
+    note: str = ""
+    others: tuple[_OtherValue, ...] = ()
+
+
+class _BoardFile(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    compute_capability: str
+    sources: dict[str, Words]
+    parameters: dict[str, Any]
+    aliases: tuple[str, ...] = ()
+    hypothetical: bool = False
+
+
+_WAY_OUT = {  # key -> what to write
+    "value": "Give a finite number above zero.",
+    "unit": 'Write it as text, unit = "...".',
+    "source": "Write the key of a line in [sources].",
+    "how": f"It is one of {', '.join(HOW)}.",
+    "note": 'Write note = "...".',
+    "others": "Write others = [{ value = ..., source = ... }], with a note if need be.",
+    "aliases": 'Write aliases = ["other-name"].',
+    "hypothetical": "Write true or false.",
+}
+_NEEDED = "A board needs name and compute_capability as text, and tables sources and parameters."
 
 
 def load(text: str, key: str, origin: str) -> Gpu:
@@ -210,28 +253,16 @@ def load(text: str, key: str, origin: str) -> Gpu:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{origin} is not TOML: {error}.", "Mend that line.") from None
     place = _Place(text, origin)
-    known = ("name", "aliases", "compute_capability", "hypothetical", "sources", "parameters")
-    place.refuse_unknown(document, known, "")
-    for needed, kind in {"name": str, "compute_capability": str, "sources": dict, "parameters": dict}.items():
-        if not isinstance(document.get(needed), kind):
-            hint = "A board needs name and compute_capability as text, and tables sources and parameters."
-            raise InputError(f"{origin} has no {needed}.", hint)
-    aliases, hypothetical = document.get("aliases", []), document.get("hypothetical", False)
-    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
-        raise InputError(f"{place.at('aliases')}: aliases is no list of names.", 'Write aliases = ["other-name"].')
-    if not isinstance(hypothetical, bool):
-        raise InputError(f"{place.at('hypothetical')}: hypothetical is neither true nor false.", "Write true or false.")
+    file = _decode(document, _BoardFile, place)
     try:
-        limits(document["compute_capability"])
+        limits(file.compute_capability)
     except CommandError as error:
         raise InputError(f"{place.at('compute_capability')}: {error.reason}", error.hint) from None
-    place.refuse_unknown(document["parameters"], PARAMETERS, "parameters.")
-    parameters = {
-        name: _quantity(name, entry, document["sources"], place)
-        for name, entry in document["parameters"].items()
-    }
-    names = (document["name"], document["compute_capability"])
-    board = Gpu(key, *names, parameters, tuple(aliases), hypothetical)
+    for name in file.parameters:
+        if name not in PARAMETERS:
+            raise _unknown_key(f"{place.at(name)}: parameters.{name}", name, PARAMETERS)
+    parameters = {name: _quantity(name, entry, file.sources, place) for name, entry in file.parameters.items()}
+    board = Gpu(key, file.name, file.compute_capability, parameters, file.aliases, file.hypothetical)
     if absent := _missing(board):
         raise InputError(
             f"{origin} lacks the required parameter {absent[0]} ({PARAMETERS[absent[0]].meaning}).",
@@ -242,94 +273,80 @@ def load(text: str, key: str, origin: str) -> Gpu:
 
 @dataclass(frozen=True)
 class _Place:
-    """The text of a file, to say where something is wrong in it."""
+    """The text of a file, to name the line of an error."""
 
     text: str
     origin: str
 
     def at(self, *words: str) -> str:
-        """file:line of the last word, each word searched for below the one before."""
+        """file:line of the last word; each word is searched for below the one before."""
         lines = self.text.splitlines()
-        found = 0
+        place = 0
         for word in words:
             start = re.compile(rf"\s*\[?(parameters\.)?\"?{re.escape(word)}\"?\s*(\]|=)")
-            line = next((n for n in range(found, len(lines)) if start.match(lines[n])), None)
+            line = next((n for n in range(place, len(lines)) if start.match(lines[n])), None)
             if line is None:
                 break
-            found = line
-        return f"{self.origin}:{found + 1}"
-
-    def refuse_unknown(self, table: Mapping[str, Any], known: Collection[str], prefix: str) -> None:
-        for key in table:
-            if key not in known:
-                near = difflib.get_close_matches(key, known, n=1)
-                raise InputError(
-                    f"{self.at(*prefix.split('.')[1:-1], key)}: {prefix}{key} is not a known key.",
-                    f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}.",
-                )
+            place = line
+        return f"{self.origin}:{place + 1}"
 
 
-def _quantity(name: str, entry: Any, sources: Mapping[str, Any], place: _Place) -> Quantity:
-    if not isinstance(entry, dict):
-        raise InputError(f"{place.at(name)}: {name} is a bare value.", f"Write a table [parameters.{name}].")
-    place.refuse_unknown(entry, ("value", "unit", "source", "how", "note", "others"), f"parameters.{name}.")
-    for needed in ("value", "unit", "source", "how"):
-        if needed not in entry or (needed != "value" and not isinstance(entry[needed], str)):
-            raise InputError(f"{place.at(name)}: {name} has no {needed}.", f"Add a line {needed} = ...")
+def _decode(table: Any, form: type[Form], place: _Place, *names: str) -> Form:
+    """A table of the file as a struct; `names` lead to the table. Raises InputError."""
+    try:
+        return msgspec.convert(table, form)
+    except msgspec.ValidationError as error:
+        raise _refusal(str(error), table, form, place, *names) from None
+
+
+def _refusal(error: str, table: Any, form: type[msgspec.Struct], place: _Place, *names: str) -> InputError:
+    """msgspec's error in the words of the file."""
+    subject = ".".join(names)
+    if not isinstance(table, dict):
+        return InputError(f"{place.at(*names)}: {subject} is a bare value.", f"Write a table [parameters.{subject}].")
+    path = re.search(r"at `\$\.(\w+)(\W?)", error)
+    field_name = re.search(r"(unknown|missing required) field `(.*?)`", error)
+    if path is None and field_name is not None:
+        key = field_name[2]
+        if field_name[1] == "unknown":
+            where = ".".join(["parameters", *names, key] if names else [key])
+            return _unknown_key(f"{place.at(*names, key)}: {where}", key, form.__struct_fields__)
+        where = f"{place.at(*names)}: {subject}" if names else place.origin
+        return InputError(f"{where} has no {key}.", f"Add a line {key} = ..." if names else _NEEDED)
+    key = path[1] if path else ""
+    nested = path is not None and path[2] not in ("`", "")
+    problem = "is malformed" if nested else f"is {table.get(key)!r}"
+    return InputError(f"{place.at(*names, key)}: {'.'.join([*names, key])} {problem}.", _WAY_OUT.get(key, _NEEDED))
+
+
+def _unknown_key(where: str, key: str, known: Iterable[str]) -> InputError:
+    near = difflib.get_close_matches(key, known, n=1)
+    hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}."
+    return InputError(f"{where} is not a known key.", hint)
+
+
+def _quantity(name: str, table: Any, sources: Mapping[str, str], place: _Place) -> Quantity:
+    entry = _decode(table, _Entry, place, name)
     units = PARAMETERS[name].units
-    if entry["unit"] not in units:
-        kind = "not allowed here" if entry["unit"] in UNITS else "not a known unit"
+    if entry.unit not in units:
+        kind = "not allowed here" if entry.unit in UNITS else "not a known unit"
         raise InputError(
-            f"{place.at(name, 'unit')}: {name} has the unit {entry['unit']!r}, {kind}.",
+            f"{place.at(name, 'unit')}: {name} has the unit {entry.unit!r}, {kind}.",
             f"Convert the value to {' or '.join(units)}.",
         )
-    if not isinstance(entry.get("note", ""), str) or not isinstance(entry.get("others", []), list):
-        raise InputError(
-            f"{place.at(name)}: {name} has a note that is no text or others that are no list.",
-            "Write note = \"...\" and others = [{ value = ..., source = ... }].",
-        )
-    if entry["how"] not in HOW:
-        raise InputError(
-            f"{place.at(name, 'how')}: {name} has how = {entry['how']!r}.", f"It is one of {', '.join(HOW)}."
-        )
-    if entry["how"] == "assumed" and not entry.get("note"):
+    if entry.how == "assumed" and not entry.note:
         raise InputError(
             f"{place.at(name, 'how')}: {name} is assumed but has no note.",
             "Name the relative it is taken from and the rule.",
         )
-    _check_number(name, entry["value"], place)
-    others = tuple(_claim(name, other, sources, place) for other in entry.get("others", ()))
-    source = _source(name, entry["source"], sources, place.at(name, "source"))
-    return Quantity(float(entry["value"]), entry["unit"], source, entry["how"], entry.get("note", ""), others)
-
-
-def _claim(name: str, other: Any, sources: Mapping[str, Any], place: _Place) -> Claim:
-    said = isinstance(other, dict) and isinstance(other.get("note", ""), str)
-    if not said or not {"value", "source"} <= set(other) <= _CLAIM_KEYS:
-        raise InputError(
-            f"{place.at(name, 'others')}: an entry in others of {name} is malformed.",
-            "Write { value = ..., source = ... }, with a note if need be.",
-        )
-    _check_number(name, other["value"], place)
-    source = _source(name, other["source"], sources, place.at(name, "others"))
-    return Claim(float(other["value"]), source, other.get("note", ""))
-
-
-def _source(name: str, key: Any, sources: Mapping[str, Any], line: str) -> str:
-    if not isinstance(key, str) or not str(sources.get(key, "")).strip():
-        raise InputError(
-            f"{line}: {name} cites {key!r}, which is not in [sources].",
-            "Add it there: author, title or file, and date or commit.",
-        )
-    return str(sources[key])
-
-
-def _check_number(name: str, value: Any, place: _Place) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value <= 0:
-        raise InputError(
-            f"{place.at(name, 'value')}: {name} has the value {value!r}.", "Give a finite number above zero."
-        )
+    for source, key in [(entry.source, "source"), *((other.source, "others") for other in entry.others)]:
+        if source not in sources:
+            raise InputError(
+                f"{place.at(name, key)}: {name} cites {source!r}, which is not in [sources].",
+                "Add it there: author, title or file, and date or commit.",
+            )
+    others = tuple(Claim(other.value, sources[other.source], other.note) for other in entry.others)
+    return Quantity(entry.value, entry.unit, sources[entry.source], entry.how, entry.note, others)
 
 
 def _missing(board: Gpu) -> tuple[str, ...]:
@@ -342,7 +359,7 @@ def _missing(board: Gpu) -> tuple[str, ...]:
     )
 
 
-def _known_parameter(name: str) -> Parameter:
+def _definition(name: str) -> Parameter:
     if name not in PARAMETERS:
         near = difflib.get_close_matches(name, [*PARAMETERS, *MEANINGS], n=3, cutoff=0.4)
         raise CommandError(

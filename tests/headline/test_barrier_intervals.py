@@ -9,7 +9,7 @@ import pytest
 from warpbound.headline.block_residence import Block, behind, crowd, joined, residence, without_pipes
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
-from warpbound.headline.parameters import BLOCK_WAIT, known
+from warpbound.headline.parameters import BLOCK_WAIT, fitted_parameters
 from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
@@ -119,7 +119,7 @@ def tile(**changes: object):
 
 
 def stands(work, blocks: float = 2.0):
-    return steady(Launched(work, A100, CLOCK, WARPS, 108.0), known(A100).values, blocks)
+    return steady(Launched(work, A100, CLOCK, WARPS, 108.0), fitted_parameters(A100).values, blocks)
 
 
 def test_a_tile_is_loaded_then_turned() -> None:

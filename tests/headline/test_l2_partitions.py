@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from warpbound.adapt.resources import demand, eased, far_bandwidth
 from warpbound.headline import predict_launch
 from warpbound.headline.parameter_uncertainty import ONE_SOURCE, of_quantity, spread
-from warpbound.headline.parameters import known
+from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.queue_demands import FAR, Launched, block, flow, in_the_way, loads
 from warpbound.headline.streams import from_l2, workload
 from warpbound.latency import memory_latency
@@ -41,9 +41,9 @@ def time_s(far, board=A100, blocks=20000):
 
 
 def test_without_far_sectors_nothing_crosses_and_l2_is_near():
-    queues = flow(launched(), known(A100).values, 1.0, 1e-6).queues
+    queues = flow(launched(), fitted_parameters(A100).values, 1.0, 1e-6).queues
     assert FAR not in queues
-    assert loads(launched(), known(A100).values).latency == pytest.approx(NEAR / CLOCK)
+    assert loads(launched(), fitted_parameters(A100).values).latency == pytest.approx(NEAR / CLOCK)
     one_side = replace(A100, parameters={n: q for n, q in A100.parameters.items() if "l2_far" not in n})
     assert time_s(0.0) == time_s(0.0, one_side)
 
@@ -55,7 +55,7 @@ def test_sides_that_are_alike_are_one(far):
 
 
 def test_what_crosses_takes_its_own_time():
-    values = known(A100).values
+    values = fitted_parameters(A100).values
     whole, half = (flow(launched(far), values, 1.0, 1e-6).queues for far in (8.0, 4.0))
     assert whole[FAR].demand / whole["l2"].demand == pytest.approx(A100.value("l2_bandwidth") / CROSSING)
     assert half[FAR].demand == pytest.approx(whole[FAR].demand / 2)
@@ -72,7 +72,7 @@ def test_the_crossing_can_be_what_bounds_a_launch():
 
 
 def test_far_hits_come_later():
-    values = known(A100).values
+    values = fitted_parameters(A100).values
     far, near = (block(launched(f), values).memory for f in (8.0, 0.0))
     assert far / near == pytest.approx(A100.value("l2_far_latency") / NEAR)
     mixed = loads(launched(2.0), values).latency * CLOCK
@@ -106,7 +106,7 @@ def test_rates_of_boards():
 
 
 def test_both_parameters_have_a_spread_of_their_own_and_widen_an_interval_where_they_count():
-    found = known(A100)
+    found = fitted_parameters(A100)
     for name in ("l2_latency", "l2_far_latency"):
         assert spread(name, found, A100) == of_quantity(A100.parameters[name])
     assert spread("l2_far_bandwidth", found, A100) == ONE_SOURCE

@@ -7,14 +7,15 @@ import pytest
 
 from warpbound.errors import InputError
 from warpbound.headline import calibrate, predict_launch
-from warpbound.headline.parameter_uncertainty import SAME_PATH, VARIED, of_quantity, spread
+from warpbound.headline.parameter_uncertainty import SAME_PATH, of_quantity, spread
 from warpbound.headline.parameters import (
     CALIBRATED,
     FITTED,
     RELATIVES,
+    VARIED,
+    fitted_parameters,
     from_relatives,
     kind_of_memory,
-    known,
     two_sides,
 )
 from warpbound.headline.stall_reasons import REASONS
@@ -23,6 +24,10 @@ from warpbound.machine import Claim, catalogue, gpu, override
 
 A100 = gpu("a100-sxm-80gb")
 CLOCK = 1.41e9
+
+
+def spread_on(name, board):
+    return spread(name, fitted_parameters(board), board)
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def test_what_a_board_lacks_is_its_relatives_and_is_less_sure():
     assert "block_start" not in found.assumed
     assert found.interval[1] - found.interval[0] > 1.2 * (ask().interval[1] - ask().interval[0])
     assert found.time_s == pytest.approx(ask().time_s, rel=0.1)
-    assert known(bare).values.launch_gap == pytest.approx(A100.value("launch_gap"))
+    assert fitted_parameters(bare).values.launch_gap == pytest.approx(A100.value("launch_gap"))
     less = override(A100, {"dram_achievable_bandwidth": 1000})
     assert from_relatives("dram_read_capacity", less) == pytest.approx((866 / 866 + 1865 / 1865) / 2 * 1e12)
     assert from_relatives("dram_write_capacity", less) == pytest.approx((894.9 / 866 + 1886 / 1865) / 2 * 1e12)
@@ -176,27 +181,27 @@ def test_spreads_by_how_a_value_became_known_and_by_what_others_say():
 
 def test_a_far_side_of_l2_has_its_own_spread_and_leaves_the_near_one_alone():
     one = replace(A100, parameters={n: q for n, q in A100.parameters.items() if n != "l2_far_latency"})
-    assert spread("l2_latency", known(one), one) == spread("l2_latency", known(A100), A100) < 0.03
-    assert spread("l2_far_latency", known(A100), A100) > 0 == spread("l2_far_latency", known(one), one)
+    assert spread_on("l2_latency", one) == spread_on("l2_latency", A100) < 0.03
+    assert spread_on("l2_far_latency", A100) > 0 == spread_on("l2_far_latency", one)
 
 
 def test_what_relatives_tell_is_less_sure_than_a_fit():
     h200 = gpu("h200")
     for name in calibrate.STREAM_RANGES:
-        assert spread(name, known(h200), h200) >= spread(name, known(A100), A100)
+        assert spread(name, fitted_parameters(h200), h200) >= spread(name, fitted_parameters(A100), A100)
 
 
 def test_the_launch_does_not_know_the_memory():
     gddr, measured = gpu("rtx-4090"), gpu("gh200")
-    assert spread("launch_gap", known(gddr), gddr) == spread("launch_gap", known(gpu("h100-sxm")), gpu("h100-sxm"))
-    assert spread("block_start", known(gddr), gddr) == 0.10
-    assert spread("launch_gap", known(measured), measured) == 0.05  # its launch cost was measured
+    assert spread_on("launch_gap", gddr) == spread_on("launch_gap", gpu("h100-sxm"))
+    assert spread_on("block_start", gddr) == 0.10
+    assert spread_on("launch_gap", measured) == 0.05  # its launch cost was measured
 
 
 def test_an_assumed_rate_of_l1_is_that_of_the_architecture_s_path():
-    assert spread("l1_bandwidth", known(gpu("gh200")), gpu("gh200")) == SAME_PATH
+    assert spread_on("l1_bandwidth", gpu("gh200")) == SAME_PATH
     typed = override(gpu("gh200"), {"l1_bandwidth": 90.0})
-    assert spread("l1_bandwidth", known(typed), typed) <= SAME_PATH
+    assert spread_on("l1_bandwidth", typed) <= SAME_PATH
 
 
 @pytest.mark.parametrize("name", VARIED)

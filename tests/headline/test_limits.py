@@ -12,7 +12,7 @@ from warpbound.headline import dram
 from warpbound.headline.block_residence import Block, lead, residence
 from warpbound.headline.flow_balance import Flow, Queue, Space, balance, waiting
 from warpbound.headline.launch import launch_time, steady
-from warpbound.headline.parameters import CALIBRATED, FITTED, Parameters, known
+from warpbound.headline.parameters import CALIBRATED, FITTED, Parameters, fitted_parameters
 from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import from_l2, workload
 from warpbound.headline.timing import Pace, duration, waves
@@ -30,7 +30,7 @@ def silent(board=A100) -> Parameters:
     """No tails, no waiting, no cost of mixing: m = b = kappa = 0, one capacity."""
     achievable = board.value("dram_achievable_bandwidth")
     return replace(
-        known(board).values, store_cost=0.0, latency_spread=0.0, dram_wait_read=0.0, dram_wait_mixed=0.0,
+        fitted_parameters(board).values, store_cost=0.0, latency_spread=0.0, dram_wait_read=0.0, dram_wait_mixed=0.0,
         dram_read_capacity=achievable, dram_write_capacity=achievable, dram_mix_cost=0.0, warp_wait=0.0,
         block_wait=0.0, block_interval=0.0, l2_write_cost=1.0,
     )  # fmt: skip
@@ -76,7 +76,7 @@ def test_with_one_warp_per_block_and_no_waiting_it_is_transit_s_equilibrium(n, z
 
 
 def test_with_endless_warps_it_is_the_roofline():
-    values = known(A100).values
+    values = fitted_parameters(A100).values
     x = Launched(workload("triad", A100, CLOCK), A100, CLOCK, 4.0, 108.0)
     found = steady(x, values, 1e9).balance
     carried = found.rate * 4 * 768 * 108
@@ -91,7 +91,7 @@ def mixed(lost: float, warps: float):
     parts = {"fixed": near.parts["fixed"], "l2": (1 - lost) * near.parts["l2"], "dram": lost * far.parts["dram"]}
     moved = {name: lost * getattr(far.memory, name) for name in ("dram_bytes_read", "dram_bytes_written")}
     work = replace(near.with_memory(**moved), parts=parts, latency=sum(parts.values()))
-    found = steady(Launched(work, A100, CLOCK, warps, 108.0), known(A100).values, 2.0)
+    found = steady(Launched(work, A100, CLOCK, warps, 108.0), fitted_parameters(A100).values, 2.0)
     return found.one, found.flow.queues
 
 
@@ -105,7 +105,7 @@ def test_a_block_waits_for_the_level_of_its_slowest_warp(lost, warps, farther):
 def test_what_crosses_the_lower_edge_of_l2_passes_it_once_more():
     """Per warp 8 sectors read and 8 written, the latter dearer; with nothing found 8 come and 8 leave besides."""
     kept, lost = (np.ravel(mixed(share, 4.0)[1]["l2"].demand)[0] for share in (0.0, 1.0))
-    cost = known(A100).values.l2_write_cost
+    cost = fitted_parameters(A100).values.l2_write_cost
     assert lost / kept == pytest.approx((8 + 8 * cost + 16) / (8 + 8 * cost))
 
 
@@ -114,7 +114,7 @@ def test_what_crosses_the_lower_edge_of_l2_passes_it_once_more():
 def test_l2_never_keeps_a_stream_from_the_rate_that_dram_carries(key, name):
     board = gpu(key)
     x = Launched(workload(name, board, CLOCK), board, CLOCK, 4.0, board.value("sm_count"))
-    queues = steady(x, known(board).values, 4.0).flow.queues
+    queues = steady(x, fitted_parameters(board).values, 4.0).flow.queues
     assert np.ravel(queues["l2"].demand)[0] <= np.ravel(queues["dram"].demand)[0] * (1 + 1e-9)
 
 
@@ -206,7 +206,7 @@ def test_waiting_grows_with_the_rate_and_vanishes_without(wait, share, demand):
 
 
 def test_arrays_agree_with_scalars():
-    values, warps = known(A100).values, np.array([1.0, 3.0, 8.0, 32.0])
+    values, warps = fitted_parameters(A100).values, np.array([1.0, 3.0, 8.0, 32.0])
     work = workload("scale", A100, CLOCK)
     together = steady(Launched(work, A100, CLOCK, warps, 108.0), values, 2.0).balance.rate
     alone = [float(steady(Launched(work, A100, CLOCK, w, 108.0), values, 2.0).balance.rate) for w in warps.tolist()]
@@ -217,7 +217,7 @@ def test_arrays_agree_with_scalars():
 def test_more_bandwidth_or_less_latency_never_takes_longer(name):
     def seconds(board):
         x = Launched(workload(name, board, CLOCK), board, CLOCK, 8.0, 108.0)
-        values = known(board).values
+        values = fitted_parameters(board).values
         return float(launch_time(x, values, steady(x, values, 4.0), 500.0))
 
     now = seconds(A100)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.adapt.resources import demand, eased, more_together
-from warpbound.headline.parameters import known
+from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.queue_demands import Launched, flow
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import gpu, override
@@ -24,7 +24,7 @@ def queues(board=A100, **counts):
     """Stations of a warp that reads 8 sectors, all of them past L1 unless `counts` says otherwise."""
     work = from_l2(workload("read", board, CLOCK), board, CLOCK).with_memory(**counts)
     launched = Launched(work, board, CLOCK, 8.0, board.value("sm_count"))
-    return flow(launched, known(board).values, 1.0, 1e-6).queues
+    return flow(launched, fitted_parameters(board).values, 1.0, 1e-6).queues
 
 
 def test_sectors_that_all_sms_ask_for_at_once_have_a_rate_of_their_own():

@@ -6,8 +6,8 @@ from statistics import median
 import pytest
 
 from warpbound.headline import predict_launch
-from warpbound.headline.parameter_uncertainty import MEASURED_BY, ONE_SOURCE, half_distance, of_quantity, spread
-from warpbound.headline.parameters import known
+from warpbound.headline.parameter_uncertainty import ONE_SOURCE, half_distance, measured_by, of_quantity, spread
+from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.streams import workload
 from warpbound.machine import Claim, catalogue, gpu, override
 
@@ -43,7 +43,7 @@ def test_one_source_of_a_rate_of_l2_is_as_unsure_as_several_are_apart() -> None:
 @pytest.mark.parametrize("name", ["a100-sxm-80gb", "h100-pcie"])
 def test_what_crosses_l2_has_one_source(name: str) -> None:
     board = gpu(name)
-    assert spread("l2_far_bandwidth", known(board), board) == ONE_SOURCE > of_quantity(
+    assert spread("l2_far_bandwidth", fitted_parameters(board), board) == ONE_SOURCE > of_quantity(
         board.parameters["l2_far_bandwidth"]
     )
 
@@ -52,9 +52,10 @@ def test_a_second_source_or_a_typed_value_speaks_for_itself() -> None:
     quantity = A100.parameters["l2_far_bandwidth"]
     claimed = replace(quantity, others=(Claim(quantity.value * 1.04, "somebody"),))
     two = replace(A100, parameters={**A100.parameters, "l2_far_bandwidth": claimed})
-    assert spread("l2_far_bandwidth", known(two), two) == pytest.approx(0.02)
+    assert spread("l2_far_bandwidth", fitted_parameters(two), two) == pytest.approx(0.02)
     typed = override(A100, {"l2_far_bandwidth": 3000.0})
-    assert spread("l2_far_bandwidth", known(typed), typed) == of_quantity(typed.parameters["l2_far_bandwidth"])
+    quantity = typed.parameters["l2_far_bandwidth"]
+    assert spread("l2_far_bandwidth", fitted_parameters(typed), typed) == of_quantity(quantity)
 
 
 def test_lines_are_in_doubt_where_they_bind_and_words_are_not() -> None:
@@ -65,4 +66,4 @@ def test_lines_are_in_doubt_where_they_bind_and_words_are_not() -> None:
 
 
 def test_the_doubt_about_lines_names_what_would_end_it() -> None:
-    assert MEASURED_BY["l1_lookups"] == "global_patterns"
+    assert measured_by("l1_lookups") == "global_patterns"

@@ -9,7 +9,7 @@ import pytest
 
 from warpbound.analysis import interval
 from warpbound.headline import calibrate, predict_launch
-from warpbound.headline.parameters import CALIBRATED, RELATIVES, Parameters, kind_of_memory, known, stacked
+from warpbound.headline.parameters import CALIBRATED, RELATIVES, Parameters, fitted_parameters, kind_of_memory, stacked
 from warpbound.headline.streams import STREAMS, Setting, from_l2, narrow, stream_rate, workload
 from warpbound.machine import gpu
 
@@ -61,14 +61,14 @@ def score(errors: np.ndarray) -> tuple[float, float]:
 
 @BOARDS
 def test_judged_streams(key):
-    mape, p95 = score(misses(key, known(gpu(key)).values))
+    mape, p95 = score(misses(key, fitted_parameters(gpu(key)).values))
     assert mape <= REACHED[key][0]
     assert p95 <= REACHED[key][1]
 
 
 @FIRST
 def test_judged_streams_of_the_first_boards(key):
-    mape, p95 = score(misses(key, known(gpu(key)).values))
+    mape, p95 = score(misses(key, fitted_parameters(gpu(key)).values))
     assert mape <= 3.5
     assert p95 <= 10.0
 
@@ -77,7 +77,7 @@ def test_judged_streams_of_the_first_boards(key):
 def test_the_older_models_are_much_further_off(key):
     """Volkov's min with the same latency, block start and achievable rate; bytes over pin bandwidth."""
     where, warps, rates = judged(key)
-    board, values = where.gpu, known(where.gpu).values
+    board, values = where.gpu, fitted_parameters(where.gpu).values
     achievable = board.value("dram_achievable_bandwidth")
     volkov, roofline = [], []
     for name, measured in rates.items():
@@ -95,7 +95,7 @@ def test_the_older_models_are_much_further_off(key):
 @FIRST
 def test_another_board_s_parameters_scaled_by_rule_still_do(key):
     """Nothing known of the board but bandwidths and latency: leave one out."""
-    other, theirs = gpu(PARTNER[key]), known(gpu(PARTNER[key])).values
+    other, theirs = gpu(PARTNER[key]), fitted_parameters(gpu(PARTNER[key])).values
     best = gpu(key).value("dram_achievable_bandwidth") / other.value("dram_achievable_bandwidth")
     scaled = replace(
         theirs, dram_bandwidth=gpu(key).value("dram_bandwidth"),
@@ -171,12 +171,12 @@ def test_the_board_holds_what_the_fit_gives(key):
         assert board.parameters[name].how == "measured"
     if record.chase_cycles.size:
         assert board.value("dram_latency") == pytest.approx(np.median(record.chase_cycles), rel=0.005)
-    assert known(board).values.warp_wait == 0.1  # of simulations, not fitted
+    assert fitted_parameters(board).values.warp_wait == 0.1  # of simulations, not fitted
 
 
 def test_a_fit_finds_its_own_predictions_again():
     record = calibrate.record("v100-pcie")
-    truth = known(record.where.gpu).values
+    truth = fitted_parameters(record.where.gpu).values
     rates = {name: stream_rate(name, record.where, truth, record.warps_per_block) for name in calibrate.KERNELS}
     found = calibrate.calibrate(replace(record, rates=rates)).values
     for name, value in found.items():
@@ -195,7 +195,7 @@ def launches() -> tuple[np.ndarray, list[int], np.ndarray]:
 
 def launch_misses(elements: np.ndarray, threads: list[int], seconds: np.ndarray) -> np.ndarray:
     board, clock = gpu("a100-sxm-80gb"), 1.41e9
-    where, values = Setting(board, clock, 0.0), known(board).values
+    where, values = Setting(board, clock, 0.0), fitted_parameters(board).values
     cold = workload("scale", board, clock)
     works = (from_l2(cold, board, clock), cold)
     found = []

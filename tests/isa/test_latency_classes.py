@@ -8,14 +8,15 @@ import pytest
 
 from support.sass_listing import code
 from warpbound import machine
-from warpbound.isa.latency_classes import FIRST, NUMBERS, ROWS, STATED_BY, number_of, number_of_row, stated
+from warpbound.board_parameters import LANES, LATENCIES, PARAMETERS
+from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
 from warpbound.isa.opcodes import architectures, early_architectures, latency_names, opcode_facts
 from warpbound.latency import memory_latency, own_timing, waits
-from warpbound.machine import PARAMETERS, gpu, override
+from warpbound.machine import gpu, override
 from warpbound.page.sliders import of_gpu
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import schedule
-from warpbound.workload.files.lanes import OWN_WIDTH, PIPE_OF
+from warpbound.workload.files.lanes import PIPE_OF
 
 WITHOUT_SLIDER = {  # rows of latencies.toml and classes of families that answers read -> why no number goes with them
     "stall_zero": "what a control word means that stalls for 0 cycles and yields: part of the instruction set",
@@ -61,7 +62,7 @@ def cycles(text: str, board: machine.Gpu) -> tuple[float, float, float]:
 
 @pytest.mark.parametrize("name", latency_names())
 def test_every_row_follows_a_number_or_says_why_not(name: str) -> None:
-    assert [number_of_row(name) in PARAMETERS, name in WITHOUT_SLIDER, name in NOT_TAKEN.split()].count(True) == 1
+    assert [row_parameter(name) in PARAMETERS, name in WITHOUT_SLIDER, name in NOT_TAKEN.split()].count(True) == 1
 
 
 def test_rows_that_are_said_to_be_read_by_nothing_are_read_by_nothing() -> None:
@@ -79,9 +80,9 @@ def test_every_opcode_follows_a_number_or_says_why_not(arch: int) -> None:
             facts = opcode_facts(opcode, tuple(modifiers), arch)
             if facts.latency is None or facts.latency_class in WITHOUT_SLIDER or facts.pipe in WITHOUT_SLIDER:
                 continue
-            assert number_of(facts) in NUMBERS, (family, entry)
+            assert latency_parameter(facts) in LATENCIES, (family, entry)
             for unit in facts.demand:
-                known = PIPE_OF.get(unit) in {*OWN_WIDTH, "tensor"}
+                known = PIPE_OF.get(unit) in {*LANES, "tensor"}
                 assert known != (unit in UNITS_WITHOUT_WIDTH), (entry, unit)
 
 
@@ -89,19 +90,19 @@ def test_every_number_has_a_slider_that_stands_at_the_architectures() -> None:
     for key in ("h200", "t4", "gtx1080"):
         board = gpu(key)
         controls = {control.key.removeprefix("gpu."): control for control in of_gpu(board)}
-        for name in NUMBERS:
+        for name in LATENCIES:
             if name == "tensor_latency" and "tensor_fp16" not in board.parameters:
                 continue
-            assert controls[name].value == stated(name, board.arch) > 0
+            assert controls[name].value == architecture_latency(name, board.arch) > 0
             assert controls[name].origin in ("from the architecture", "assumed")
     early = {control.key.removeprefix("gpu.") for control in of_gpu(gpu("gtx480"))}
-    assert set(NUMBERS) - early == {name for name, first in FIRST.items() if first > 20}
+    assert set(LATENCIES) - early == {name for name in LATENCIES if PARAMETERS[name].first_arch > 20}
     assert {"issue_gap", "reissue_cost"} <= early
 
 
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("name", LATENCIES)
 def test_a_number_changes_what_its_instructions_take_in_proportion(name: str) -> None:
-    own = stated(name, BOARD.arch)
+    own = architecture_latency(name, BOARD.arch)
     before, after = cycles(LINES[name], BOARD), cycles(LINES[name], override(BOARD, {name: 3.0 * own}))
     changed = np.subtract(after, before)
     if name == "wide_load_cost":
@@ -118,10 +119,11 @@ def test_a_number_changes_what_its_instructions_take_in_proportion(name: str) ->
 
 
 def test_opcodes_and_rows_are_those_of_the_tables() -> None:
-    assert {row for rows in ROWS.values() for row in rows} <= set(latency_names())
-    for opcode, *modifiers in STATED_BY.values():
-        assert opcode_facts(opcode, tuple(modifiers), 90).known
-    assert set(NUMBERS) <= set(PARAMETERS)
+    for name in LATENCIES:
+        opcode, *modifiers = PARAMETERS[name].opcode.split(".")
+        assert bool(opcode) != bool(PARAMETERS[name].rows), name
+        assert set(PARAMETERS[name].rows) <= set(latency_names())
+        assert not opcode or opcode_facts(opcode, tuple(modifiers), 90).known
 
 
 # ---------------------------------------------------------------- latencies that control words count
@@ -170,6 +172,6 @@ def test_distances_before_control_words_follow_the_board() -> None:
     for key, row in own.cycles.items():
         factor = {"barrier": 1.0, "reissue": 3.0}.get(key, 2.0)
         assert twice.cycles[key] == tuple(factor * cycle for cycle in row), key
-    longer = own_timing(override(board, {"barrier_latency": 2 * stated("barrier_latency", 20)}))
+    longer = own_timing(override(board, {"barrier_latency": 2 * architecture_latency("barrier_latency", 20)}))
     assert longer is not None
     assert longer.cycles["barrier"] == (2 * own.cycles["barrier"][0],)

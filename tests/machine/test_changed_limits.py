@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from warpbound import machine, occupancy
 from warpbound.cli import main
 from warpbound.errors import CommandError
-from warpbound.headline.parameter_fallbacks import stand_ins
+from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, compute_capabilities, limits, settable, with_limits
 from warpbound.memory.hierarchy import facts
 
@@ -98,10 +98,10 @@ def test_the_command_line_prints_and_takes_them() -> None:
     assert "max_warps_per_sm" in refused.output
 
 
-@pytest.mark.parametrize("name", [*stand_ins(H200)][::3])
+@pytest.mark.parametrize("name", [*parameter_fallbacks(H200)][::3])
 def test_set_takes_what_a_board_has_no_value_for(name: str) -> None:
     """In the unit that `warpbound gpus NAME` prints, which tells of it too."""
-    own = stand_ins(H200)[name]
+    own = parameter_fallbacks(H200)[name]
     shown = CliRunner().invoke(main, ["gpus", "h200", "--format", "json"])
     assert json.loads(shown.output)["stand_ins"][name] == {"value": own.value, "unit": own.unit, "from": own.origin}
     assert f"{name:27} {own.value:>8.4g} {own.unit}" in CliRunner().invoke(main, ["gpus", "h200"]).output

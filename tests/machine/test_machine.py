@@ -56,7 +56,9 @@ REFUSED = {  # id: (text, words that lead to the line or None, the sentence, the
         "Compute capability '9.5' is not known",
         "9.0",
     ),
-    "capability as a number": (changed('"9.0"', "9.0"), None, "has no compute_capability", "as text"),
+    "capability as a number": (
+        changed('"9.0"', "9.0"), ("compute_capability",), "compute_capability is 9.0", "as text",
+    ),
     "unknown parameter": (
         changed("[parameters.l2_latency]", "[parameters.l2_latncy]"),
         ("[parameters.l2_latncy]",),
@@ -83,9 +85,9 @@ REFUSED = {  # id: (text, words that lead to the line or None, the sentence, the
     ),
     "unit is no text": (
         changed('unit = "1"', "unit = 1"),
-        ("[parameters.sm_count]",),
-        "sm_count has no unit",
-        "Add a line unit",
+        ("[parameters.sm_count]", "unit"),
+        "sm_count.unit is 1",
+        "as text",
     ),
     "no source": (
         changed('source = "hmc-tech"\n', ""),
@@ -108,13 +110,13 @@ REFUSED = {  # id: (text, words that lead to the line or None, the sentence, the
     "malformed claim": (
         changed("{ value = 8192, source", "{ value = 8192, whence"),
         ("[parameters.dram_bus]", "others"),
-        "others of dram_bus is malformed",
+        "dram_bus.others is malformed",
         "{ value = ..., source = ... }",
     ),
     "unknown how": (
         changed('how = "published"', 'how = "guessed"'),
         ("[parameters.sm_count]", "how"),
-        "sm_count has how = 'guessed'",
+        "sm_count.how is 'guessed'",
         "vendor, measured, published, assumed",
     ),
     "assumed without a note": (
@@ -126,37 +128,37 @@ REFUSED = {  # id: (text, words that lead to the line or None, the sentence, the
     "infinite": (
         changed("value = 132", "value = inf"),
         ("[parameters.sm_count]", "value"),
-        "sm_count has the value inf",
+        "sm_count.value is inf",
         "finite number above zero",
     ),
     "not a number": (
         changed("value = 132", "value = nan"),
         ("[parameters.sm_count]", "value"),
-        "value nan",
+        "value is nan",
         "above zero",
     ),
     "zero": (
         changed("value = 132", "value = 0"),
         ("[parameters.sm_count]", "value"),
-        "value 0",
+        "value is 0",
         "above zero",
     ),
     "negative": (
         changed("value = 132", "value = -1"),
         ("[parameters.sm_count]", "value"),
-        "value -1",
+        "value is -1",
         "above zero",
     ),
     "text for a number": (
         changed("value = 132", 'value = "132"'),
         ("[parameters.sm_count]", "value"),
-        "value '132'",
+        "value is '132'",
         "above zero",
     ),
     "truth for a number": (
         changed("value = 132", "value = true"),
         ("[parameters.sm_count]", "value"),
-        "value True",
+        "value is True",
         "above zero",
     ),
     "required parameter missing": (

@@ -10,7 +10,7 @@ import pytest
 
 from support.fake_gpu import FACTS, FakeGpu, Truth, cubins
 from warpbound.errors import InputError, MissingTool
-from warpbound.headline.parameters import known
+from warpbound.headline.parameters import fitted_parameters
 from warpbound.machine import gpu
 from warpbound.measure import case_timing, command, cubin_build, quality_gates, runner, stream, suite
 from warpbound.measure.device import Geometry
@@ -131,7 +131,7 @@ def test_a_gpu_that_the_catalogue_does_not_have_gets_a_whole_profile(fake_run: R
     lines = command.conclude(raws, tmp_path, None)
     assert "Against no board of the catalogue" in "\n".join(lines)
     board = gpu(tmp_path / "profile.toml")
-    assert (board.name, known(board).assumed) == ("NVIDIA X999", ())
+    assert (board.name, fitted_parameters(board).assumed) == ("NVIDIA X999", ())
     for name, value in (("dram_wait_mixed", 47e-9), ("dram_write_capacity", 4.4e12)):
         assert board.value(name) == pytest.approx(value, rel=0.1)
 

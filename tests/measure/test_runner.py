@@ -14,7 +14,7 @@ from support.fake_gpu import FACTS, FakeGpu, Truth, cubins
 from warpbound.argument_contents import contents
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
-from warpbound.headline.parameters import known
+from warpbound.headline.parameters import fitted_parameters
 from warpbound.machine import gpu
 from warpbound.measure import case_timing, command, corpus, cubin_build, runner, suite
 from warpbound.measure.corpus.subjects import subjects
@@ -187,7 +187,7 @@ def test_a_board_is_recalibrated_from_files(fake_run: Run, tmp_path: Path) -> No
     assert measured.name == "NVIDIA H200"
     for name in ("dram_latency", "launch_gap", "block_start", "latency_spread", "dram_read_capacity"):
         assert measured.parameters[name].how == "measured", name
-    assert known(measured).assumed == ("l2_write_cost",)  # which is measured by another mechanism
+    assert fitted_parameters(measured).assumed == ("l2_write_cost",)  # which is measured by another mechanism
 
 
 def test_architectures_are_checked() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.headline.parameter_uncertainty import OF_RULES
+from warpbound.headline.parameter_uncertainty import L1_LOOKUPS
 from warpbound.memory.banks import l1_wavefronts, tag_bank, wavefronts
 
 LANE = np.arange(32, dtype=np.uint64)
@@ -152,7 +152,7 @@ def test_the_doubt_about_lines_is_how_far_the_counters_are():
         if tags > 1.05 * float(row["data_wavefronts"]):
             apart.append(l1_wavefronts(addr, np.ones(addr.shape, bool), width).tag.mean() / tags - 1.0)
     assert len(apart) == 110
-    assert np.sqrt(np.mean(np.square(apart))) == pytest.approx(OF_RULES["l1_lookups"], abs=0.005)
+    assert np.sqrt(np.mean(np.square(apart))) == pytest.approx(L1_LOOKUPS, abs=0.005)
 
 
 def test_counters_of_an_a100():

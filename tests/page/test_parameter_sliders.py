@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 
 from warpbound import machine
-from warpbound.board_parameters import CARRIED, NOT_ASKED_FOR, ONE_IF_ABSENT, PARAMETERS, STAND_INS, UNITS
-from warpbound.headline.parameter_fallbacks import stand_ins
-from warpbound.headline.parameters import FITTED, Parameters, known
-from warpbound.isa.latency_classes import NUMBERS, stated
+from warpbound.board_parameters import LANES, LATENCIES, PARAMETERS, UNITS
+from warpbound.headline.parameter_fallbacks import parameter_fallbacks
+from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
+from warpbound.isa.latency_classes import architecture_latency
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.memory.hierarchy import facts
 from warpbound.page.sliders import of_gpu, of_set_gpu
 from warpbound.workload import Memory
-from warpbound.workload.files.lanes import OWN_WIDTH, alu_latency, issue_rate, pipe_cycles, stretch
+from warpbound.workload.files.lanes import alu_latency, issue_rate, pipe_cycles, stretch
 
 BOARDS = machine.catalogue()
-OTHERS = {"issue_width", "issue_gap", "reissue_cost", "miss_registers", "atomic_rate", "store_piece_cost"}
+KINDS = {"required", "none", "relatives", "model", *PARAMETERS}  # of fallbacks, besides tables of isa/
 
 
 def known_of(board: Gpu) -> list[float]:
     """What the headline prediction takes of a board."""
-    values = known(board).values
+    values = fitted_parameters(board).values
     return [float(getattr(values, one.name)) for one in fields(Parameters)]
 
 
@@ -33,29 +33,31 @@ def taken(board: Gpu) -> list[float]:
     asked = ("l2_bandwidth", "dram_achievable_bandwidth", "dram_bandwidth", "sm_count", "boost_clock", "launch_cost")
     return [
         *known_of(board), memory.l1, memory.l2, memory.dram, memory.shared, *memory.tensor.values(),
-        *(stated(name, board.arch) * memory.longer.get(name, 1.0) for name in NUMBERS),
+        *(architecture_latency(name, board.arch) * memory.longer.get(name, 1.0) for name in LATENCIES),
         *(cycles for row in (memory.timing.cycles.values() if memory.timing else ()) for cycles in row),
         board.get("miss_registers") or 32.0 * board.limits.max_warps_per_sm,
         Memory(store_pieces=1e3).l1_cycles(90, 128.0, board.get("store_piece_cost")),
         held.l1_bytes, held.l2_bytes, held.lead_reach, *(board.get(name) or 0.0 for name in asked),
-        *(pipe_cycles(board, pipe) for pipe in OWN_WIDTH), issue_rate(board), alu_latency(board),
+        *(pipe_cycles(board, pipe) for pipe in LANES), issue_rate(board), alu_latency(board),
     ]  # fmt: skip
 
 
-def test_of_every_parameter_it_is_said_what_stands_in_for_it() -> None:
-    """A parameter that is added must be fitted, taken from elsewhere, or named as one that no answer asks for."""
-    architecture = {*OWN_WIDTH.values(), *NUMBERS, *OTHERS}
-    on_every_board = {name for name, one in PARAMETERS.items() if one.required_from}
-    said = {*FITTED, *STAND_INS, *ONE_IF_ABSENT, *NOT_ASKED_FOR, *architecture} | on_every_board
-    assert set(PARAMETERS) - said == set()
-    assert {name for name in STAND_INS if name in FITTED or name in architecture} == set()
+def test_every_parameter_names_a_fallback_that_exists() -> None:
+    """A board must give it, no prediction needs it, or its fallback gives a value on at least one board."""
+    with_value = {name for key in BOARDS for name in parameter_fallbacks(machine.gpu(key))}
+    everywhere = {name for name in PARAMETERS if all(name in machine.gpu(key).parameters for key in BOARDS)}
+    for name, parameter in PARAMETERS.items():
+        assert parameter.fallback in KINDS or parameter.fallback.startswith("isa/"), name
+        assert (parameter.fallback == "required") <= (parameter.required_from is not None), name
+        assert (name in with_value) <= (parameter.fallback not in ("required", "none")), name
+        assert name in with_value | everywhere or parameter.fallback in ("required", "none"), name
 
 
 @pytest.mark.parametrize("key", BOARDS)
 def test_every_number_that_the_headline_takes_has_a_slider_where_it_stands(key: str) -> None:
     board = machine.gpu(key)
     controls = {one.key.removeprefix("gpu."): one for one in of_gpu(board)}
-    values = known(board).values
+    values = fitted_parameters(board).values
     assert set(FITTED) <= set(controls)
     for name in FITTED:
         unit = board.parameters[name].unit if name in board.parameters else PARAMETERS[name].units[0]
@@ -72,10 +74,10 @@ def test_what_is_taken_instead_can_be_set_and_changes_nothing_by_itself(key: str
     """Setting a stand-in to its own value leaves every number that a model takes; setting another changes one."""
     board = machine.gpu(key)
     before = taken(board)
-    quiet = set(STAND_INS)  # of which `taken` does not tell
-    for name, one in stand_ins(board).items():
+    quiet = {name for name in PARAMETERS if PARAMETERS[name].fallback in PARAMETERS}  # absent from `taken`
+    for name, one in parameter_fallbacks(board).items():
         same = machine.override(board, {name: one.value})
-        assert same.parameters[name].unit == one.unit or name in STAND_INS, name
+        assert same.parameters[name].unit == one.unit or name in quiet, name
         np.testing.assert_allclose(taken(same), before, rtol=1e-12, err_msg=name)
         if name not in quiet:
             assert taken(machine.override(board, {name: 0.5 * one.value})) != before, name
@@ -90,15 +92,15 @@ def test_every_slider_of_a_board_can_be_set(key: str) -> None:
         assert changed.parameters[name].value == 2.0 * one.value
         stands = {each.key: each.value for each in of_set_gpu(changed, board, {one.key: 2.0 * one.value})}
         assert stands[one.key] == one.value
-        for follower in CARRIED.get(name, ()):
+        for follower in PARAMETERS[name].carries:
             if follower in FITTED and follower not in board.parameters:
                 at = stands[f"gpu.{follower}"] * UNITS[PARAMETERS[follower].units[0]]
-                assert at == pytest.approx(getattr(known(changed).values, follower)), follower
+                assert at == pytest.approx(getattr(fitted_parameters(changed).values, follower)), follower
 
 
 def test_widths_slow_a_pipe_in_proportion() -> None:
     for board in (machine.gpu("h200"), machine.gpu("gtx480")):
-        lanes = stand_ins(board)["fma_lanes"].value
+        lanes = parameter_fallbacks(board)["fma_lanes"].value
         half = machine.override(board, {"fma_lanes": lanes / 2})
         assert stretch(half, "fma") == pytest.approx(2.0)
         assert pipe_cycles(half, "fma") == pytest.approx(2 * pipe_cycles(board, "fma"))

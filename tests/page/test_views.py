@@ -11,7 +11,7 @@ import pytest
 from warpbound import compile, launch, machine
 from warpbound.adapt.answers import inputs_of
 from warpbound.errors import InputError
-from warpbound.headline.parameter_fallbacks import stand_ins
+from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page import kernel_sources
@@ -226,8 +226,8 @@ def test_occupancy_is_that_of_the_calculator(desk: Desk) -> None:
 def test_every_number_of_a_board_has_a_control() -> None:
     board = machine.gpu("h200")
     controls = {one.key.removeprefix("gpu."): one.value for one in of_gpu(board)}
-    assert set(controls) == {*board.parameters, *stand_ins(board)}
-    assert all(controls[name] == one.value for name, one in {**board.parameters, **stand_ins(board)}.items())
+    assert set(controls) == {*board.parameters, *parameter_fallbacks(board)}
+    assert all(controls[name] == one.value for name, one in {**board.parameters, **parameter_fallbacks(board)}.items())
 
 
 def test_a_kernel_with_other_numbers_than_its_own(desk: Desk) -> None:

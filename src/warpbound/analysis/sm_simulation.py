@@ -20,7 +20,7 @@ from warpbound.bounds import Real
 from warpbound.emulate import Trace
 from warpbound.errors import InputError
 from warpbound.headline import LaunchPrediction, dram
-from warpbound.headline.parameters import known
+from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.queue_demands import crossing, in_the_way
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
@@ -180,7 +180,7 @@ def all_from(kernel: Kernel, level: str | None) -> Kernel:
 
 def timing(case: Case, work: Work) -> Timing:
     """What the headline prediction knows of the board's memory and of starting blocks, in cycles of one SM."""
-    values, memory = known(case.gpu).values, work.whole.memory
+    values, memory = fitted_parameters(case.gpu).values, work.whole.memory
     hz, sms = case.clock_hz, case.place.active_sms
     carried = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / carried if carried else 0.0
@@ -214,7 +214,7 @@ def seconds(case: Case, done: Outcome, place: Place, uneven: float) -> float:
 
     Blocks take `uneven` times as long as the simulated ones.
     """
-    values = known(case.gpu).values
+    values = fitted_parameters(case.gpu).values
     each = (case.blocks or 0) / case.place.active_sms
     cycles = done.cycles + max(0.0, each - place.blocks) / rate(done, place)
     return _number(values.launch_gap) + _number(values.block_start) + uneven * cycles / case.clock_hz

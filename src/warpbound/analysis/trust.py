@@ -6,7 +6,7 @@ from warpbound.analysis.accuracy import Kind, expected
 from warpbound.analysis.case import Case
 from warpbound.analysis.entries import Entry
 from warpbound.headline import LaunchPrediction
-from warpbound.headline.parameter_uncertainty import MEASURED_BY
+from warpbound.headline.parameter_uncertainty import measured_by
 from warpbound.memory.traffic_counts import Errors
 from warpbound.workload import Workload
 
@@ -36,7 +36,7 @@ def doubts_entry(timed: LaunchPrediction) -> list[Entry]:
             "parameter": name,
             "relative": seconds / timed.time_s,
             "assumed": name in timed.assumed,
-            "measured_by": MEASURED_BY.get(name),
+            "measured_by": measured_by(name),
         }
         for name, seconds in rows
         if seconds >= WORTH * timed.time_s

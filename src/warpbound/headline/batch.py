@@ -14,7 +14,7 @@ from warpbound.headline import timing
 from warpbound.headline.block_residence import Block, lead, residence
 from warpbound.headline.flow_balance import Flow, Queue, Space, balance
 from warpbound.headline.launch import Resident, last_wave, launched
-from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.queue_demands import QUEUES, block, flow
 from warpbound.machine import Gpu
 from warpbound.workload import Workload
@@ -51,7 +51,7 @@ def launch_seconds(asked: Sequence[Asked]) -> list[float]:
     if not asked:
         return []
     boards = {id(each.gpu): each.gpu for each in asked}
-    values = {key: known(board).values for key, board in boards.items()}
+    values = {key: fitted_parameters(board).values for key, board in boards.items()}
     begun = [_begun(each, values[id(each.gpu)]) for each in asked]
     joint = side_by_side([one.full for one in begun] + [one.last for one in begun])
     found, count = balance(joint), len(asked)

@@ -14,9 +14,10 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.board_parameters import PARAMETERS
 from warpbound.headline.launch import launch_time, steady
 from warpbound.headline.least_squares import least_squares
-from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
 from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
 from warpbound.machine import Gpu, gpu
@@ -30,22 +31,10 @@ SMALLEST = 2.0                       # warps per block
 WARP = 32
 ELEMENT_B = 16.0  # of scale: one double read, one written
 REGISTERS = 16    # of scale, per thread
-PINS = ("dram_read_capacity", "dram_write_capacity")  # shares of pin bandwidth
-STREAM_RANGES: Ranges = {
-    "block_start": (150e-9, 20e-9, 500e-9),
-    "store_cost": (100e-9, 10e-9, 500e-9),
-    "latency_spread": (0.15, 0.01, 1.0),
-    "dram_wait_read": (40e-9, 1e-9, 500e-9),
-    "dram_wait_mixed": (40e-9, 1e-9, 500e-9),
-    "dram_read_capacity": (0.95, 0.5, 1.0),
-    "dram_write_capacity": (0.95, 0.5, 1.0),
-    "dram_mix_cost": (0.09, 0.001, 0.5),
-}
-LAUNCH_RANGES: Ranges = {
-    "launch_gap": (2e-6, 0.2e-6, 20e-6),
-    "block_interval": (0.7e-9, 0.05e-9, 5e-9),
-    "l2_write_cost": (1.5, 0.5, 5.0),
-}
+PINS = tuple(name for name in FITTED if PARAMETERS[name].at_most)  # fitted as shares of pin bandwidth
+RANGES: Ranges = {name: fit for name in FITTED if (fit := PARAMETERS[name].fit) is not None}
+STREAM_RANGES: Ranges = {name: row for name, row in RANGES.items() if PARAMETERS[name].measured_by[0] == "stream"}
+LAUNCH_RANGES: Ranges = {name: row for name, row in RANGES.items() if name not in STREAM_RANGES}
 
 
 @dataclass(frozen=True)
@@ -108,10 +97,10 @@ def _array(values: list[float]) -> Array:
 def calibrate(x: Record) -> Calibration:
     """The streams' parameters, then, with these, the launches'."""
     board = x.where.gpu
-    streams = _fit(_stream_ranges(board), known(board).values, lambda values: _stream_errors(x, values))
+    streams = _fit(_stream_ranges(board), fitted_parameters(board).values, lambda values: _stream_errors(x, values))
     if x.launches is None:
         return streams
-    launches, begun = x.launches, replace(known(board).values, **streams.values)
+    launches, begun = x.launches, replace(fitted_parameters(board).values, **streams.values)
     found = _fit(LAUNCH_RANGES, begun, lambda values: _launch_errors(launches, x.where, values))
     return Calibration(streams.values | found.values, streams.errors | found.errors)
 

@@ -17,7 +17,7 @@ from warpbound.headline import timing
 from warpbound.headline.block_residence import Block, lead, residence, without_pipes
 from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
-from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.queue_demands import Launched, block, flow, tightest
 from warpbound.headline.stall_reasons import stalls
 from warpbound.machine import Gpu
@@ -77,7 +77,7 @@ def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
 ) -> LaunchPrediction:
     """Time of a launch of `blocks` blocks of `work.unit` "warp"; InputError for anything else."""
     x, per_sm = launched(work, gpu, residency, blocks, warps_per_block, clock_hz)
-    found = known(gpu)
+    found = fitted_parameters(gpu)
     values = varied(found, gpu)
     full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
     times = launch_time(x, values, full, per_sm)

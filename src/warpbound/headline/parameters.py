@@ -1,17 +1,19 @@
-"""What the headline prediction knows of a GPU, fitted or taken from its relatives; how sure it is: `doubts`.
+"""The parameters of one GPU that the headline prediction uses: fitted on the board, or taken from its relatives.
 
-Source   gpus/*.toml. Where a board has no value: the mean of the calibrated boards with the same kind of memory, those
-         from 9.0 on apart where it is stacked; of stacked or of all where none of these has one. What writes cost L2 is
-         the mean of those whose L2 has as many sides. Times are the same times, spreads in proportion to latency, the
-         interval between blocks the same cycles, capacities in proportion to the best rate that the board reaches (but
-         never more than its pins carry). The two factors of on-chip waiting come from event simulations of
-         deterministic servers, not from silicon.
-Omits    differences between generations of graphics memory: both calibrated boards of that kind have GDDR6.
+Source   gpus/*.toml. Where a board has no value: the mean of the calibrated boards with the same kind of memory
+         (stacked memory from 9.0 on is a kind of its own); where no board of that kind has a value, the mean of all
+         with stacked, or all with other memory. The cost of L2 writes is the mean of the boards whose L2 has as many
+         sides. Times stay the same times, the tail of a latency stays in proportion to it, the interval between blocks
+         stays the same cycles, capacities stay in proportion to the best rate of the board (at most its pin bandwidth).
+         The two factors of on-chip waiting come from event simulations of deterministic servers, not from silicon.
+Omits    differences between generations of graphics memory: both calibrated boards of that kind have GDDR6. How sure
+         the values are: `parameter_uncertainty`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+from warpbound.board_parameters import PARAMETERS
 from warpbound.bounds import Real
 from warpbound.headline.dram import Dram
 from warpbound.machine import Gpu, gpu
@@ -21,17 +23,17 @@ RELATIVES = {  # boards whose streams were fitted, by their memory
     "HBM of Hopper and later": ("h100-pcie", "gh200"),
     "GDDR": ("a40", "l40"),
 }
+ATOMIC_RATE = PARAMETERS["atomic_rate"].default
 CALIBRATED = tuple(key for keys in RELATIVES.values() for key in keys)
 NARROWEST_HBM = 1024  # bits of one stack; boards with GDDR have at most half of it
 AMPERE, HOPPER = 80, 90
 WARP_WAIT = 0.1    # waiting behind warps that come one by one: mean error 0.3 %, worst 1.4 % in simulations
-ATOMICS = 1.08     # integers added at one address: RTX 3080 1.076, 3060 Ti 1.094, 2060 1.056 (`counts-of-zeros`)
 BLOCK_WAIT = 0.7   # behind blocks whose warps come as one and share a pipe: mean error 0.8 %, worst 3.2 %
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """One GPU's; s, B/s and pure numbers."""
+    """Parameters of one GPU in s, B/s and pure numbers; equations of the thesis use the symbols."""
 
     block_start: Real           # T0   [s]
     store_cost: Real            # S    [s]
@@ -56,7 +58,7 @@ class Parameters:
     l2_bandwidth: Real = 1.0       #  [1]
     l2_far_bandwidth: Real = 1.0   #  [1]
     l1_lookups: Real = 1.0         # cycles of L1 beyond those of its data path alone, of what addresses say  [1]
-    atomic_rate: Real = ATOMICS    # steps on one line by L2  [1/cycle]
+    atomic_rate: Real = ATOMIC_RATE    # steps on one line by L2  [1/cycle]
 
     @property
     def dram(self) -> Dram:
@@ -68,75 +70,72 @@ class Parameters:
 
 
 @dataclass(frozen=True)
-class Known:
-    """Parameters of one GPU and the names of those that are its relatives'."""
+class FittedParameters:
+    """Parameters of one GPU; assumed : names of those that no fit on this board gives."""
 
     values: Parameters
     assumed: tuple[str, ...]
 
 
-FITTED = ("block_start", "store_cost", "latency_spread", "dram_wait_read", "dram_wait_mixed", "dram_read_capacity",
-          "dram_write_capacity", "dram_mix_cost", "launch_gap", "block_interval", "l2_write_cost")  # fmt: skip
-SCALED = ("l1_latency", "l2_latency", "l2_far_latency", "dram_latency", "shared_latency", "l1_bandwidth",
-          "l2_bandwidth", "l2_far_bandwidth", "l1_lookups", "atomic_rate")  # fmt: skip
-OF_L2 = ("l2_write_cost",)  # which goes by the sides of L2, not by the memory behind it
-CAPACITIES = ("dram_read_capacity", "dram_write_capacity")
-_PER: dict[str, Callable[[Gpu], float]] = {  # parameter -> what it is proportional to; a time or a number otherwise
-    "dram_read_capacity": lambda board: board.value("dram_achievable_bandwidth"),
-    "dram_write_capacity": lambda board: board.value("dram_achievable_bandwidth"),
-    "block_interval": lambda board: 1.0 / board.value("boost_clock"),
-}
+VARIED = tuple(f.name for f in fields(Parameters) if f.name not in ("dram_bandwidth", "warp_wait", "block_wait"))
+FITTED = tuple(name for name in VARIED if name in PARAMETERS and PARAMETERS[name].fallback == "relatives")
 
 
-def known(board: Gpu) -> Known:
+def fitted_parameters(board: Gpu) -> FittedParameters:
     """The parameters of a board; what it lacks or only assumes comes from the calibrated boards."""
     own = {name: board.parameters[name] for name in FITTED if name in board.parameters}
-    firm = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.how != "assumed"}
+    measured = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.how != "assumed"}
     typed = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.source == "command line"}
-    values = {name: (firm | typed).get(name) or from_relatives(name, board) for name in FITTED}
-    assumed = tuple(name for name in FITTED if name not in firm)
-    atomics = board.get("atomic_rate") or ATOMICS
-    return Known(Parameters(**values, dram_bandwidth=board.value("dram_bandwidth"), atomic_rate=atomics), assumed)
+    values = {name: (measured | typed).get(name) or from_relatives(name, board) for name in FITTED}
+    assumed = tuple(name for name in FITTED if name not in measured)
+    atomics = board.get("atomic_rate") or ATOMIC_RATE
+    return FittedParameters(
+        Parameters(**values, dram_bandwidth=board.value("dram_bandwidth"), atomic_rate=atomics), assumed
+    )
 
 
 def from_relatives(name: str, board: Gpu) -> float:
-    """A parameter that was not measured on this board."""
-    if name == "launch_gap":  # the launch path is the host's and the front end's: what a kernel adds is the same
-        return board.value("launch_cost") - _mean(lambda b: b.value("launch_cost") - b.value(name), name, board)
-    per = _PER.get(name, _one)
-    scaled = _mean(lambda b: b.value(name) / per(b), name, board) * per(board)
-    return min(scaled, board.value("dram_bandwidth")) if name in CAPACITIES else scaled
+    """A parameter that was not measured on this board, in base units."""
+    parameter = PARAMETERS[name]
+    if other := parameter.relatives_beyond:
+        return board.value(other) - _mean(lambda b: b.value(other) - b.value(name), name, board)
+    scaled = _mean(lambda b: b.value(name) / _scale(name, b), name, board) * _scale(name, board)
+    return min(scaled, board.value(parameter.at_most)) if parameter.at_most else scaled
+
+
+def _scale(name: str, board: Gpu) -> float:
+    """What a parameter is in proportion to on boards of one kind."""
+    per = PARAMETERS[name].relatives_per
+    if per.startswith("1/"):
+        return 1.0 / board.value(per.removeprefix("1/"))
+    return board.value(per) if per else 1.0
 
 
 def kind_of_memory(board: Gpu) -> str:
-    """The key of RELATIVES for a board; GDDR where the bus is not known."""
+    """The key of RELATIVES for a board; GDDR where its file gives no bus."""
     if not stacked(board):
         return "GDDR"
     return "HBM of Hopper and later" if board.arch >= HOPPER else "HBM"
 
 
 def stacked(board: Gpu) -> bool:
-    """Whether the memory is HBM; GDDR where the bus is not known."""
+    """Whether the memory is HBM; False where its file gives no bus."""
     bus = board.get("dram_bus")
     return bus is not None and bus >= NARROWEST_HBM
 
 
 def two_sides(board: Gpu) -> bool:
-    """Whether L2 has a near and a far side: with stacked memory from 8.0 on, as where that was measured."""
+    """Whether L2 has a near and a far side: boards with stacked memory from 8.0 on, as measurements found."""
     return stacked(board) and board.arch >= AMPERE
 
 
-def _one(_: Gpu) -> float:
-    return 1.0
-
-
 def relatives(name: str, board: Gpu) -> tuple[str, ...]:
-    """Boards that a parameter is taken from where this one has none."""
-    having = tuple(key for key in CALIBRATED if name in gpu(key).parameters)
-    if name in OF_L2:
-        return tuple(key for key in having if two_sides(gpu(key)) == two_sides(board)) or having
-    near = tuple(key for key in having if key in RELATIVES[kind_of_memory(board)])
-    return near or tuple(key for key in having if stacked(gpu(key)) == stacked(board)) or having
+    """Keys of the boards that a parameter comes from where this board has no value."""
+    calibrated = tuple(key for key in CALIBRATED if name in gpu(key).parameters)
+    if PARAMETERS[name].relatives_by == "sides of L2":
+        return tuple(key for key in calibrated if two_sides(gpu(key)) == two_sides(board)) or calibrated
+    near = tuple(key for key in calibrated if key in RELATIVES[kind_of_memory(board)])
+    return near or tuple(key for key in calibrated if stacked(gpu(key)) == stacked(board)) or calibrated
 
 
 def _mean(of: Callable[[Gpu], float], name: str, board: Gpu) -> float:

@@ -12,7 +12,6 @@ from warpbound.errors import WarpboundError
 from warpbound.machine import PARAMETERS, UNITS, Claim, Gpu, Quantity, gpu, load
 from warpbound.measure import stream
 from warpbound.measure.case import Findings, Found, Record
-from warpbound.measure.coverage import FROM
 from warpbound.measure.device import Facts
 from warpbound.measure.runner import Raw
 from warpbound.measure.suite import MECHANISMS
@@ -38,7 +37,7 @@ class Summary:
 
 def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
     """Every mechanism's extraction, then the fit that needs the others' latencies; the reading to believe comes first
-    (coverage.FROM)."""
+    (`Parameter.measured_by`)."""
     given = list(raws)
     raws = [replace(raw, records=tuple(r for r in raw.records if attained(r, raw.device))) for raw in given]
     left_out = sum(len(raw.records) for raw in given) - sum(len(raw.records) for raw in raws)
@@ -53,7 +52,7 @@ def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
             measured = stream.with_values(board or _found_so_far(summary), first, "measured")
             _take(summary, "stream", stream.fit(list(by_name["stream"].records), measured))
     for name, rows in summary.found.items():
-        believed = FROM.get(name, ())
+        believed = PARAMETERS[name].measured_by if name in PARAMETERS else ()
         rows.sort(key=partial(_rank, believed))
     return summary
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from warpbound import machine
 from warpbound.adapt.answers import Launched
+from warpbound.board_parameters import LATENCIES, PARAMETERS
 from warpbound.errors import InputError
-from warpbound.isa.latency_classes import NUMBERS
 from warpbound.kernel_launch import Launch
 from warpbound.latency import longer, memory_latency
 from warpbound.machine import Gpu
@@ -29,11 +29,7 @@ from warpbound.report.figures import Block
 from warpbound.residency import Residency, occupancy
 from warpbound.workload.files.lanes import PIPE_OF, stretch
 
-LATENCIES = {"dram": "dram_latency", "l2": "l2_latency", "l1": "l1_latency", "shared": "shared_latency"}
-BOOKED_ON = {  # number of a board -> the part of a warp's latency that holds waits that follow it; "fixed" of others
-    "barrier_latency": "barrier", "fence_latency": "barrier", "constant_latency": "constant",
-    "matrix_load_latency": "shared", "shared_atomic_latency": "shared",
-}  # fmt: skip
+MEMORY_LATENCIES = {part: f"{part}_latency" for part in ("dram", "l2", "l1", "shared")}
 EXECUTED = "Arguments act when you let go: the kernel is executed anew."
 SCHEDULED = "Cycles that the code itself counts follow when you let go: its warps are scheduled anew."
 
@@ -94,13 +90,13 @@ def _scaled(x: Launched, before: Gpu, board: Gpu, launched: tuple[int, int, Resi
     blocks, threads, held = launched
     grown = {
         cause: board.value(name) / before.value(name)
-        for cause, name in LATENCIES.items()
+        for cause, name in MEMORY_LATENCIES.items()
         if before.get(name) and board.get(name)
     }
     parts = {cause: cycles * grown.get(cause, 1.0) for cause, cycles in x.work.parts.items()}
     for name, factor in _changed(before, board).items():
         whole, waited = x.work.held.get(name, (0.0, 0.0))
-        cause = BOOKED_ON.get(name, "fixed")
+        cause = PARAMETERS[name].decides
         parts[cause] = max(0.0, parts.get(cause, 0.0) + max(-waited, (factor - 1.0) * whole))
     units = {unit: cycles * _wider(unit, before, board) for unit, cycles in x.work.units.items()}
     clock_hz = machine.clock(board, "boost") if board.parameters != before.parameters else x.clock_hz
@@ -124,7 +120,7 @@ def _changed(before: Gpu, board: Gpu) -> dict[str, float]:
     if before.parameters == board.parameters:
         return {}
     old, new = longer(before), longer(board)
-    factors = {name: new.get(name, 1.0) / old.get(name, 1.0) for name in NUMBERS}
+    factors = {name: new.get(name, 1.0) / old.get(name, 1.0) for name in LATENCIES}
     return {name: factor for name, factor in factors.items() if factor != 1.0}
 
 

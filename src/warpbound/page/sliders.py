@@ -7,30 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.board_parameters import LEAST
-from warpbound.headline.parameter_fallbacks import StandIn, stand_ins
+from warpbound.board_parameters import PARAMETERS
+from warpbound.headline.parameter_fallbacks import Fallback, parameter_fallbacks
 from warpbound.isa.limits import KIB, MEANINGS, settable
-from warpbound.machine import PARAMETERS, Gpu, Quantity
+from warpbound.machine import Gpu, Quantity
 from warpbound.page.subject import GPU
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
 WHOLE = 1.0  # the step of what takes no fractions
 SCALES = {"GB/s": 1e9, "MHz": 1e6}  # units of sliders for symbols that models take in B/s and Hz
 MOST_POINTS = 512  # of a curve over whole numbers of warps: an address may ask for any number
-FIRST = {  # of a board's numbers: those that most kernels feel
-    "dram_achievable_bandwidth": "DRAM bandwidth, achievable",
-    "dram_latency": "DRAM latency",
-    "l2_bandwidth": "L2 bandwidth",
-    "l2_latency": "L2 latency",
-    "sm_count": "SMs",
-    "boost_clock": "SM clock",
-    "l1_latency": "L1 latency",
-    "l1_bandwidth": "L1 bandwidth",
-    "shared_latency": "Shared-memory latency",
-    "l2_size": "L2 size",
-    "dram_bandwidth": "DRAM bandwidth of the pins",
-    "memory_partitions": "Memory partitions",
-    "partition_width": "Width of a memory partition",
+FIRST = {  # of a board's parameters: those that most kernels feel -> label
+    name: parameter.slider
+    for name, parameter in sorted(PARAMETERS.items(), key=lambda item: item[1].slider_rank)
+    if parameter.slider
 }
 
 
@@ -86,7 +76,7 @@ def of_gpu(board: Gpu) -> list[Control]:
 
     Those that most kernels feel come first, then the others that its file gives, then what is taken instead.
     """
-    known: dict[str, Quantity | StandIn] = {**board.parameters, **stand_ins(board)}
+    known: dict[str, Quantity | Fallback] = {**board.parameters, **parameter_fallbacks(board)}
     order = [name for name in FIRST if name in known]
     order += [name for name in known if name not in FIRST]
     found = []
@@ -94,13 +84,13 @@ def of_gpu(board: Gpu) -> list[Control]:
         unit = "" if known[name].unit == "1" else known[name].unit
         words = FIRST.get(name, _capital(PARAMETERS[name].meaning))
         one = around(f"{GPU}{name}", words, unit, known[name].value)
-        one = replace(one, low=max(one.low, LEAST.get(name, 0.0)))
+        one = replace(one, low=max(one.low, PARAMETERS[name].least if PARAMETERS[name].whole else 0.0))
         found.append(replace(one, origin=_origin(known[name])))
     return found
 
 
-def _origin(number: Quantity | StandIn) -> str:
-    if isinstance(number, StandIn):
+def _origin(number: Quantity | Fallback) -> str:
+    if isinstance(number, Fallback):
         return f"from {number.origin}"
     return "assumed" if number.how == "assumed" else ""
 
@@ -119,7 +109,7 @@ def of_limits(board: Gpu) -> list[Control]:
 
 def of_set_gpu(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Control]:
     """Those of the board's `own` numbers; what follows from another number that is set stands where `board` has it."""
-    stands: dict[str, Quantity | StandIn] = {**stand_ins(board), **board.parameters}
+    stands: dict[str, Quantity | Fallback] = {**parameter_fallbacks(board), **board.parameters}
     carried = {f"{GPU}{name}": number.value for name, number in stands.items()}
     return [one if one.key in values else replace(one, value=carried[one.key]) for one in of_gpu(own)]
 

@@ -3,6 +3,7 @@
 A value that is right although it disagrees says so in its note, after the word "exception:".
 """
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -16,27 +17,7 @@ FP32_LANES = {  # sm number -> lanes per SM; NVIDIA, CUDA C Programming Guide, a
     60: 64, 61: 128, 62: 128, 70: 64, 72: 64, 75: 64, 80: 64, 86: 128, 87: 128, 89: 128, 90: 128, 100: 128,
     101: 128, 103: 128, 110: 128, 120: 128, 121: 128,
 }  # fmt: skip
-TENSOR_FROM = {  # first sm number with such products; the same guide, alternate floating point
-    "tensor_fp16": 70, "tensor_fp16_acc16": 70, "tensor_int8": 72, "tensor_bf16": 80, "tensor_tf32": 80,
-    "tensor_fp64": 80, "tensor_fp8": 89,
-}  # fmt: skip
-RATIOS = (  # (one, other, one / other): tensor rates that NVIDIA keeps in step
-    ("tensor_bf16", "tensor_fp16", 1.0),
-    ("tensor_tf32", "tensor_bf16", 0.5),
-    ("tensor_fp8", "tensor_bf16", 2.0),
-)
-ASCENDING = {
-    "latencies": ("shared_latency", "l1_latency", "l2_latency", "l2_far_latency", "dram_latency"),
-    "clocks": ("base_clock", "boost_clock"),
-    "DRAM rates": ("dram_achievable_bandwidth", "dram_bandwidth"),
-    "rates": ("dram_bandwidth", "l2_bandwidth"),
-}
-PLAUSIBLE = {  # base unit
-    "sm_count": (1, 256),
-    "launch_cost": (0.5e-6, 20e-6),
-    "block_start": (50e-9, 1e-6),
-    "l1_bandwidth": (32, 128),
-}
+TENSOR_RATES = tuple(name for name in PARAMETERS if name.startswith("tensor_") and name != "tensor_latency")
 OTHER_RELATIVES = {"2070", "p6000", "gh100", "k40m", "titan"}  # measured, not in the catalogue
 
 
@@ -67,24 +48,26 @@ def _peak(board: Gpu) -> Iterator[str]:
 
 
 def _tensor(board: Gpu) -> Iterator[str]:
-    for name, first in TENSOR_FROM.items():
-        rate = board.get(name)
+    for name in TENSOR_RATES:
+        rate, first = board.get(name), PARAMETERS[name].first_arch
         if rate is not None and board.arch < first:
             yield f"{name} does not exist before sm_{first}."
         elif rate is not None and (rate % 1 or int(rate) & (int(rate) - 1)):
             yield f"{name} = {rate:g} is no power of two."
-    for one, other, ratio in RATIOS:
-        a, b = board.get(one), board.get(other)
+    for name in TENSOR_RATES:
+        other, ratio = PARAMETERS[name].ratio_to, PARAMETERS[name].ratio
+        a, b = board.get(name), board.get(other) if other else None
         if a and b and a != ratio * b:
-            yield f"{one} is {a / b:g} x {other}, not {ratio:g}."
+            yield f"{name} is {a / b:g} x {other}, not {ratio:g}."
 
 
 def _order(board: Gpu) -> Iterator[str]:
-    for what, names in ASCENDING.items():
-        known = [(board.value(name), name) for name in names if name in board.parameters]
-        for (low, first), (high, second) in zip(known, known[1:], strict=False):
-            if low > high:
-                yield f"{what} should ascend, but {first} exceeds {second}."
+    for name in board.parameters:
+        most = PARAMETERS[name].at_most
+        while most and most not in board.parameters:
+            most = PARAMETERS[most].at_most
+        if most and board.value(name) > board.value(most):
+            yield f"{name} exceeds {most}."
     l1 = board.get("l1_bandwidth")
     if l1 and l1 * board.value("sm_count") * board.value("boost_clock") < (board.get("l2_bandwidth") or 0):
         yield "l2_bandwidth exceeds the L1 rate of all SMs."
@@ -94,9 +77,9 @@ def _order(board: Gpu) -> Iterator[str]:
 
 
 def _plausible(board: Gpu) -> Iterator[str]:
-    for name, (low, high) in PLAUSIBLE.items():
-        value = board.get(name)
-        if value is not None and not low <= value <= high:
+    for name in board.parameters:
+        low, high = PARAMETERS[name].plausible or (0.0, math.inf)
+        if not low <= board.value(name) <= high:
             yield f"{name} is outside {low:g} to {high:g}."
     if board.get("sm_count") and board.value("sm_count") % 1:
         yield "sm_count is no whole number."

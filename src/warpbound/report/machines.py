@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.entry import Entry
-from warpbound.headline.parameter_fallbacks import stand_ins
+from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting
@@ -32,7 +32,7 @@ def gpu_entry(gpu: Gpu) -> Entry:
         },
         "stand_ins": {
             name: {"value": one.value, "unit": one.unit, "from": one.origin}
-            for name, one in (stand_ins(gpu) if gpu.board else {}).items()
+            for name, one in (parameter_fallbacks(gpu) if gpu.board else {}).items()
         },
         "limits": {
             name: {"value": value, "unit": MEANINGS[name].unit, "meaning": MEANINGS[name].words}
@@ -84,7 +84,7 @@ def board(gpu: Gpu) -> RenderableType:
         lines.append(Padding(Text("; ".join(filter(None, said)), "dim"), (0, 0, 0, 4)))
     if gpu.board:
         lines.append(Text("\nNot known of this board; answers take", "bold"))
-    for name, one in (stand_ins(gpu) if gpu.board else {}).items():
+    for name, one in (parameter_fallbacks(gpu) if gpu.board else {}).items():
         lines.append(Text(f"{name:27} {one.value:>8.4g} {one.unit:12} from {one.origin}"))
         lines.append(Padding(Text(PARAMETERS[name].meaning, "dim"), (0, 0, 0, 4)))
     lines.append(Text(f"\nOne SM, by compute capability [{_number('; '.join(gpu.limits.sources), numbers)}]", "bold"))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from warpbound.adapt.resources import eased
+from warpbound.board_parameters import PARAMETERS
 from warpbound.latency import memory_latency
 from warpbound.machine import override
 from warpbound.predict import Place
@@ -14,7 +15,7 @@ from warpbound.workload import Workload
 FASTER = 1.1
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
-_MEMORY_RATES = ("dram_bandwidth", "dram_achievable_bandwidth", "dram_read_capacity", "dram_write_capacity")
+_MEMORY_RATES = ("dram_bandwidth", *PARAMETERS["dram_bandwidth"].carries)
 
 
 def occupancy(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:

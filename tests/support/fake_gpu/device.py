@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from support.fake_gpu.sm import Place
-from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.machine import Gpu, gpu, override
 from warpbound.measure.cubin_build import Cubins
 from warpbound.measure.device import Facts, Geometry
@@ -90,7 +90,7 @@ class Truth:
     @cached_property
     def parameters(self) -> Parameters:
         """Of the headline prediction."""
-        values = known(self.board).values
+        values = fitted_parameters(self.board).values
         return Parameters(**{**vars(values), **self.stream})
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.headline.calibrate import PINS, STREAM_RANGES
 from warpbound.headline.least_squares import least_squares
-from warpbound.headline.parameters import Parameters, known
+from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.streams import Setting, stream_rate
 from warpbound.machine import Gpu
 from warpbound.measure.fit_errors import standard_errors
@@ -59,7 +59,7 @@ class Fit:
 def fitted(x: Observed) -> Fit:
     """The parameters that come closest to all that was observed."""
     start, low, high = (np.log([row[i] for row in STREAM_RANGES.values()]) for i in range(3))
-    others = known(x.board).values
+    others = fitted_parameters(x.board).values
 
     def at(unknowns: Array) -> Parameters:
         values = dict(zip(STREAM_RANGES, np.exp(unknowns).tolist(), strict=True))

@@ -9,6 +9,7 @@ Omits    dual issue; second halves of a pipe.
 
 from dataclasses import dataclass, replace
 
+from warpbound.board_parameters import LANES
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.machine import Gpu
 from warpbound.workload.records import Workload
@@ -16,8 +17,6 @@ from warpbound.workload.records import Workload
 WARP = 32.0
 FIRST_IN_THE_TABLES = 70  # architectures below have no row in isa/families.toml
 FIRST_BY_PROXY = 60       # from there on code of later ones stands in, which has uniform instructions
-OWN_WIDTH = {"alu": "alu_lanes", "fma": "fma_lanes", "fp64": "fp64_lanes", "xu": "xu_lanes", "lsu": "lsu_lanes",
-             "uniform": "uniform_width"}  # fmt: skip
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
@@ -91,7 +90,7 @@ def fp32_lanes(gpu: Gpu) -> float:
 def pipe_cycles(gpu: Gpu, pipe: str) -> float:
     """Cycles that a warp instruction holds its pipe in one sub-core; 0 where the pipe is not modelled."""
     shared = gpu.arch < FIRST_IN_THE_TABLES and pipe == "alu"
-    name = OWN_WIDTH.get("fma" if shared else pipe)
+    name = LANES.get("fma" if shared else pipe)
     lanes = gpu.get(name) if name else None
     return _at_once(pipe) * gpu.limits.sub_cores / lanes if lanes else _architecture_cycles(gpu, pipe)
 
