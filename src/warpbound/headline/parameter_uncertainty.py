@@ -29,10 +29,10 @@ L1_LOOKUPS = 0.03     # root mean square distance of `memory.banks` from the A10
 
 
 def measured_by(name: str) -> str | None:
-    """The mechanism of `warpbound measure` that would narrow the spread of one of VARIED; None where none would."""
+    """The mechanism of `warpbound measure` that would narrow what makes a time unsure; None where none would."""
     if name == "l1_lookups":
         return "global_patterns"
-    return next(iter(PARAMETERS[name].measured_by), None)
+    return next(iter(PARAMETERS[name].measured_by), None) if name in PARAMETERS else None
 
 
 def spread(name: str, fitted: FittedParameters, board: Gpu) -> float:
