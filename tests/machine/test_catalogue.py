@@ -86,7 +86,7 @@ WRONG = {  # id: (board, the change, the sentence)
     "widths out of step": ("a40", ("tensor_tf32", "value = 256 -> value = 512"), "tensor_tf32 is 1 x tensor_bf16"),
     "latencies": ("a40", ("l1_latency", "value = 33.1 -> value = 300"), "l1_latency exceeds l2_latency"),
     "clocks": ("a40", ("base_clock", "value = 1305 -> value = 1800"), "base_clock exceeds boost_clock"),
-    "more than the pins give": ("a40", ("dram_achievable_bandwidth", "value = 679 -> value = 700"), "DRAM rates"),
+    "more than the pins give": ("a40", ("dram_achievable_bandwidth", "value = 679 -> value = 700"), "exceeds dram_ban"),
     "far less than the pins": ("a40", ("dram_achievable_bandwidth", "value = 679 -> value = 300"), "less than half"),
     "L2 slower than DRAM": ("a40", ("l2_bandwidth", "value = 2428 -> value = 600"), "dram_bandwidth exceeds l2_b"),
     "L2 faster than all L1": ("a40", ("l2_bandwidth", "value = 2428 -> value = 99999"), "exceeds the L1 rate"),
