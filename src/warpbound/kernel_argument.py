@@ -102,6 +102,12 @@ def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
     return packed
 
 
+def declared_dtype(c_type: str) -> str | None:
+    """The dtype of a scalar, or of the elements behind a pointer, of that C type; None for structs and vectors."""
+    words = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict)\b|\*", " ", c_type)
+    return _DECLARED.get(" ".join(words.split()))
+
+
 def check_elements(argument: Argument, declared: str) -> None:
     """Raise InputError where an array's elements are not of the size that its parameter is declared to point to.
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from warpbound.report.detail_tables import stalls
+from warpbound.report.bottleneck_tables import stalls
 from warpbound.report.verdict import verdict
 
 DRAM = {"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}

@@ -20,6 +20,7 @@ Examples:
   warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
   warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
 """
+VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
 CURVE_EXAMPLES = """
 \b
 Examples:
@@ -70,7 +71,7 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
 @_asks
 @form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
-@click.option("--views", default="", metavar="all|NAME,...", help="Parts of the report to show, such as verdict,sass.")
+@click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
 def analyze(form: str, out: str | None, **asked: Any) -> None:
     """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
     from warpbound.analysis import analyze as ask

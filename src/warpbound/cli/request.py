@@ -226,9 +226,9 @@ def _clock(word: str) -> str | float:
 
 
 def _views(words: str) -> tuple[str, ...]:
-    from warpbound.report.text import VIEWS
+    from warpbound.report.text import DETAILS, VIEWS
 
-    return _names(words, VIEWS, "view")
+    return DETAILS if words == "all" else _names(words, VIEWS, "view")
 
 
 def _models(words: str) -> tuple[str, ...]:

@@ -36,7 +36,8 @@ def accesses(entry: Entry) -> RenderableType:
             Text(said(one)),
             style="bold" if _waste(rows) > _CLOSE else "",
         )
-    return Group(Fitting(table), Text("Means over executions; a sector is 32 bytes, a wavefront one pass.", "dim"))
+    note = "Means over all executions. A sector is 32 bytes, a wavefront one pass through the data path."
+    return Group(Fitting(table), Text(note, "dim"))
 
 
 def said(row: Entry) -> str:
@@ -50,8 +51,8 @@ def said(row: Entry) -> str:
     if _waste([row]) <= _CLOSE:
         return "coalesced" if row["space"] == "global" else "no conflict"
     if stride == size:
-        return "off its alignment"
-    step = f"lanes stand {abs(inside)} B apart" if inside and abs(inside) < 1 << 20 else "lanes are scattered"
+        return "misaligned"
+    step = f"lanes are {abs(inside)} B apart" if inside and abs(inside) < 1 << 20 else "lanes are scattered"
     if inside and abs(inside) == size:
         step = "contiguous only within small groups of lanes"
     return step if row["space"] == "global" else f"bank conflict: {step}"

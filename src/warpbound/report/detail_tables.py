@@ -9,26 +9,26 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.analysis.interval import CLOCK, FORM
-from warpbound.report.charts import Bar, Columns, Fitting
-from warpbound.report.formatting import RESOURCE_WORDS, STALL_WORDS, amount, count, listed, seconds
-
-WORTH_A_ROW = 0.01  # shares below this are not shown
+from warpbound.report.charts import Columns, Fitting
+from warpbound.report.formatting import amount, count, listed, seconds
 
 
 def occupancy(entry: Entry) -> RenderableType:
+    """Resident blocks and warps, what limits them, and the throughput that more warps would bring."""
+    own = entry["occupancy"]
+    limits = ", ".join(f"{name} {n}" for name, n in own["block_limits"].items())
+    parts = [occupancy_sentence(entry), Text(f"Blocks that each limit admits: {limits}.", "dim")]
+    return Group(*parts, *([Text(own["next_step"])] if own["next_step"] else []), *_curve(entry))
+
+
+def occupancy_sentence(entry: Entry) -> Text:
     own = entry["occupancy"]
     blocks = count(own["blocks_per_sm"], "block")
     share = 100 * own["warps_per_sm"] / own["max_warps_per_sm"]
-    text = (
+    return Text(
         f"{blocks} per SM, {own['warps_per_sm']} of {own['max_warps_per_sm']} warps ({share:.0f} %), "
         f"limited by {listed(own['limiters'])}."
     )
-    limits = ", ".join(f"{name} {n}" for name, n in own["block_limits"].items())
-    parts = [Text(text), Text(f"Blocks that each limit admits: {limits}.", "dim")]
-    if own["next_step"]:
-        parts.append(Text(own["next_step"]))
-    return Group(*parts, *_curve(entry))
 
 
 def _curve(entry: Entry) -> list[RenderableType]:
@@ -72,11 +72,20 @@ def _executed(own: Entry | None) -> list[Text]:
 
 
 def loops(entry: Entry) -> RenderableType:
+    """All loops; what the columns mean."""
+    note = (
+        "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
+        "P: on the chip, for DRAM; Q: per SM, for issue."
+    )
+    return Group(loops_table(entry["loops"]), Text(note, "dim"))
+
+
+def loops_table(rows: Sequence[Entry], *, ruled: bool = True) -> RenderableType:
     """Per iteration: trips, least cycles of one warp, instructions, the tightest resource and what saturates it."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD if ruled else None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q"):
         table.add_column(name, justify="left" if name in ("lines", "tightest") else "right", no_wrap=True)
-    for loop in entry["loops"]:
+    for loop in rows:
         demand = loop["demand"]
         tightest = max(demand, key=lambda name: demand[name])
         table.add_row(
@@ -90,11 +99,7 @@ def loops(entry: Entry) -> RenderableType:
             _or(loop["P"], "-"),
             _or(loop["Q"], "-"),
         )
-    note = (
-        "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
-        "P: on the chip, for DRAM; Q: per SM, for issue."
-    )
-    return Group(Fitting(table), Text(note, "dim"))
+    return Fitting(table)
 
 
 def _span(lines: Sequence[int]) -> str:
@@ -226,63 +231,3 @@ def models(entry: Entry) -> RenderableType:
         time = seconds(said["time_s"]) if said["time_s"] is not None else "-"
         table.add_row(name, time, said["bottleneck"] or "-", Text(said["reason"] or ""))
     return Fitting(table)
-
-
-def _expected(entry: Entry) -> str:
-    found = entry["confidence"]
-    if found["expected_error"] is None:
-        return "No measured launch on this board is bound by the same resource: no expected error is claimed."
-    return (
-        f"Expected error {100 * found['expected_error']:.1f} %: the mean over {found['judged']} measured launches on "
-        f"this board bound by {RESOURCE_WORDS[entry['bottleneck']]}, {100 * found['interval_coverage']:.0f} % of them "
-        "inside the interval."
-    )
-
-
-NAMED = {  # doubts that no measurement of the board alone would end
-    CLOCK: " It is taken for the boost clock; `--clock MHZ` gives it.",
-    FORM: " So far off were measured launches that the same thing binds, on other boards and of other kernels.",
-}
-
-
-def _widest(entry: Entry) -> str:
-    """What makes most of the interval, and what would shrink it."""
-    first = entry["doubts"][0]
-    said = f"Most of the interval comes from {first['parameter']} ({100 * first['relative']:.1f} % of the time"
-    said += ", taken from relatives)." if first["assumed"] else ")."
-    said += NAMED.get(first["parameter"], "")
-    best = next((doubt for doubt in entry["doubts"] if doubt["measured_by"]), None)
-    if best is None:
-        return said
-    how = f"`warpbound measure --only {best['measured_by']}`"
-    if best is first:
-        return f"{said} Measuring it ({how}) would shrink the interval most."
-    return f"{said} Of what can be measured, {best['parameter']} ({how}) would shrink it most."
-
-
-def stalls(entry: Entry) -> RenderableType:
-    """Where the time of a warp's slot goes."""
-    table = Table.grid(padding=(0, 1))
-    for justify in ("right", "right", "left", "left", "left"):
-        table.add_column(justify=justify, no_wrap=True)
-    for row in entry["stalls"]:
-        if row["share"] >= WORTH_A_ROW:
-            bar = Bar(row["share"], full=16)
-            reason = row["reason"]
-            cells = (f"{row['cycles']:.0f}", f"{100 * row['share']:.0f} %", bar, reason)
-            table.add_row(*cells, Text(STALL_WORDS.get(reason, ""), "dim"))
-    total = sum(row["cycles"] for row in entry["stalls"])
-    note = "What the warp waits for, by Nsight Compute's stall reasons; block replacement is our own word."
-    said = Text(f"{total:.0f} cycles from the start of a block to the next one in its place.")
-    return Group(said, Fitting(table), Text(note, "dim"))
-
-
-def confidence(entry: Entry) -> RenderableType:
-    confidence = entry["confidence"]
-    lines = [Text(_expected(entry)), *([Text(_widest(entry))] if entry["doubts"] else [])]
-    lines += [Text("Assumed:")] if confidence["assumed"] else []
-    lines += [Text(f"- {note}", "dim") for note in confidence["assumed"]]
-    if confidence["unknown_opcodes"]:
-        names = ", ".join(confidence["unknown_opcodes"])
-        lines.append(Text(f"- unknown opcodes, counted for issue only: {names}", "red"))
-    return Group(*lines)

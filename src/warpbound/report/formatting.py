@@ -78,3 +78,8 @@ def count(number: int, noun: str) -> str:
 def listed(words: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing"
+
+
+def capital(words: str) -> str:
+    """The words with a capital first letter, the rest as it is."""
+    return words[:1].upper() + words[1:]

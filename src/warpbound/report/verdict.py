@@ -6,66 +6,51 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from warpbound.analysis.entries import Entry
-from warpbound.report.formatting import RESOURCE_WORDS, amount, listed, seconds
-
-UNKNOWN = "taken as 0; branches"  # of a note about contents that nobody gave and that decide how the kernel runs
+from warpbound.report.bottleneck_tables import changes_of_the_kernel
+from warpbound.report.formatting import RESOURCE_WORDS, amount, capital, listed, seconds
+from warpbound.report.trust import zeros
 
 
 def verdict(entry: Entry) -> RenderableType:
     """Four lines or so; why there is no time where there is none."""
     if entry["bottleneck"] is None:
-        return Text(f"Nothing is said of time: {entry['gpu_name']} is an architecture, no board.")
-    lines = [_binding(entry), _hiding(entry), _first(entry)]
+        return no_time(entry)
+    lines = [binding(entry), hiding(entry), _first(entry)]
     if entry["time_s"] is not None:
-        low, high = entry["time_interval_s"]
-        lines.insert(0, Text(f"Time {seconds(entry['time_s'])}, probably between {seconds(low)} and {seconds(high)}."))
-        lines[0].stylize("bold")
-        lines[1:1] = _of_zeros(entry)
-    elif entry["not_executed"]:
-        lines.insert(0, _stopped(entry))
-    else:
-        lines.append(_no_time(entry))
-    return Group(*lines)
+        return Group(time(entry), *zeros(entry), *lines)
+    return Group(no_time(entry), *lines) if entry["not_executed"] else Group(*lines, no_time(entry))
 
 
-def _of_zeros(entry: Entry) -> list[Text]:
-    """A warning where contents that were not given decide branches: the time is that of zeros, its interval too."""
-    notes = [note for note in entry["confidence"]["assumed"] if UNKNOWN in note]
-    said = [note.partition(" read")[0].removeprefix("unknown ") for note in notes]
-    if not said:
-        return []
-    return [
-        Text(
-            f"This is the time for zeros: {listed(said)} decide branches and were not given. Give them "
-            "(fill or file in the launch file, --arg NAME=@FILE.npy) before believing it.",
-            "bold red",
-        )
-    ]
+def time(entry: Entry) -> Text:
+    low, high = entry["time_interval_s"]
+    words = f"Time {seconds(entry['time_s'])}, probably between {seconds(low)} and {seconds(high)}."
+    return Text(words, "bold")
 
 
-def _stopped(entry: Entry) -> Text:
-    """Why the launch could not be executed: it is what the asker must know first."""
-    return Text.assemble(
-        ("The kernel could not be executed: ", "bold red"), (entry["not_executed"], "red"),
-        " No time is given; what follows is read off the code alone.",
-    )  # fmt: skip
-
-
-def _no_time(entry: Entry) -> Text:
-    wanted = "an --arg NAME=VALUE for each parameter"
+def no_time(entry: Entry) -> Text:
+    """Why no time is predicted, and what to give for one."""
+    if entry["bottleneck"] is None:
+        return Text(f"No time is predicted: {entry['gpu_name']} names an architecture, not a board.")
+    if entry["not_executed"]:
+        return Text.assemble(
+            ("The kernel could not be executed: ", "bold red"), (entry["not_executed"], "red"),
+            " No time is predicted; what follows comes from the code alone.",
+        )  # fmt: skip
+    options = "an --arg NAME=VALUE for each parameter"
     if entry["launch"] is None:
-        wanted = f"--grid, --block and {wanted}"
+        options = f"--grid, --block and {options}"
     return Text(
-        f"No time is given: trip counts are unknown without the arguments. Give {wanted} (or --launch FILE).", "dim"
+        f"No time is predicted: trip counts are unknown without the arguments. Give {options} (or --launch FILE).",
+        "dim",
     )
 
 
-def _binding(entry: Entry) -> Text:
+def binding(entry: Entry) -> Text:
+    """What binds and what comes next, with their SM cycles."""
     name, second = entry["bottleneck"], entry["runner_up"]
     bounds = {bound["resource"]: bound for bound in entry["bounds"]}
     where = "" if entry["scope"].startswith("whole") else f"In the {entry['scope']}, "
-    words = RESOURCE_WORDS[name]
-    text = f"{words} binds" if where else f"{words[0].upper()}{words[1:]} binds"
+    text = f"{RESOURCE_WORDS[name] if where else capital(RESOURCE_WORDS[name])} binds"
     if name in bounds:
         unit = "warp and iteration" if where else "warp"
         text += f": {amount(bounds[name]['cycles_per_warp'])} SM cycles per {unit}{_used(bounds[name], ', ')}"
@@ -75,6 +60,21 @@ def _binding(entry: Entry) -> Text:
     return Text.assemble(where, (text + ".", "bold"))
 
 
+def tightest(entry: Entry) -> Text:
+    """What binds and what comes next, with their shares alone."""
+    name, second = entry["bottleneck"], entry["runner_up"]
+    bounds = {bound["resource"]: bound for bound in entry["bounds"]}
+    where = "" if entry["scope"].startswith("whole") else f"In the {entry['scope']}, "
+    text = f"{RESOURCE_WORDS[name] if where else capital(RESOURCE_WORDS[name])} binds{_share(bounds.get(name))}"
+    if second != name:
+        text += f", then {RESOURCE_WORDS[second]}{_share(bounds.get(second))}"
+    return Text.assemble(where, (text + ".", "bold"))
+
+
+def _share(bound: Entry | None) -> str:
+    return "" if bound is None else f" ({_used(bound, '')})" if _used(bound, "") else ""
+
+
 def _used(bound: Entry, before: str) -> str:
     """How busy a resource is; latency and launching are no resources that could be."""
     if bound["resource"] in ("latency", "launch"):
@@ -82,7 +82,8 @@ def _used(bound: Entry, before: str) -> str:
     return f"{before}{100 * bound['utilization']:.0f} % in use"
 
 
-def _hiding(entry: Entry) -> Text:
+def hiding(entry: Entry) -> Text:
+    """Resident warps against those that would hide the latency."""
     occupancy = entry["occupancy"]
     resident, most, needed = occupancy["warps_per_sm"], occupancy["max_warps_per_sm"], entry["warps_needed"]
     start = f"{resident} of {most} warps are resident; {amount(math.ceil(needed))} would hide the latency: "
@@ -99,8 +100,8 @@ def _hiding(entry: Entry) -> Text:
 
 
 def _first(entry: Entry) -> Text:
-    """The change of the kernel or its launch that buys most; a faster clock is nobody's to write."""
-    own = [whatif for whatif in entry["whatifs"] if "clock" not in whatif["change"]]
+    """The change of the kernel or its launch that buys most."""
+    own = changes_of_the_kernel(entry)
     if not own:
         return Text("No change to the kernel tried here would help by half a per cent.")
     return Text.assemble("First to try: ", (own[0]["change"], "bold"), f", {own[0]['speedup']:.2f}x as fast.")

@@ -12,7 +12,7 @@ from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.illustrations import beside, latency_stack
 from warpbound.report.html.tables import as_html
 from warpbound.report.side_by_side import side_by_side
-from warpbound.report.text import VIEWS, headline, subline
+from warpbound.report.text import DETAILS, VIEWS, headline, subline
 
 FIRST = ("verdict", "whatifs")  # what is wanted first; the other views keep the order of the text report
 OWN_TABLE = {"sass"}  # views that have a table of their own here
@@ -103,7 +103,7 @@ def contents(results: Sequence[Entry], add: Add, views: Sequence[str] = ()) -> d
     several = len(results) > 1
     stack = latency_stack(answered) if several and (not views or "latency" in views) else None
     together = (add(stack),) if stack is not None else ()
-    shown = views or tuple(VIEWS)
+    shown = views or DETAILS
     columns = [_column(entry, f"answer-{number}", add, shown) for number, entry in enumerate(answered, 1)]
     return {
         "title": columns[0].headline if len(columns) == 1 else "Side by side",

@@ -1,0 +1,115 @@
+"""How far to trust an answer: expected error, what widens the interval, what was assumed."""
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from warpbound.analysis.entries import Entry
+from warpbound.analysis.interval import CLOCK, FORM
+from warpbound.report.formatting import RESOURCE_WORDS, capital, listed
+
+MEANING = {  # of uncertainties that no measurement of the board alone would end
+    CLOCK: " The boost clock is assumed; `--clock MHZ` sets another.",
+    FORM: " That is how far measured launches with the same bottleneck were off, on other boards and of other kernels.",
+}
+# How the notes begin that answers for a board carry whatever the kernel is; all other notes are about one answer.
+ROUTINE = (
+    "values of ", "timing parameters scaled from ", "time by flow balance", "bottleneck and what-ifs are those of",
+    "counts and traffic extrapolated from ", "memory traffic of ", "registers lie in ", "no launch given: ",
+    "branches: the longer side", "every global access goes to DRAM", "sectors and bank conflicts follow from ",
+    "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",
+)  # fmt: skip
+IN_VERDICT = ("the code alone: ", "sm_")  # how notes begin that the verdict says in its own words
+CONTENTS = " depend on the contents of "
+ZEROS = "taken as 0; branches"  # in a note about contents that nobody gave and that decide how the kernel runs
+
+
+def confidence(entry: Entry) -> RenderableType:
+    """Expected error, the widest uncertainty, everything that was assumed."""
+    assumed = entry["confidence"]["assumed"]
+    lines = [Text(expected_error(entry)), *([Text(_uncertainty(entry))] if entry["doubts"] else [])]
+    lines += [Text("Assumed:")] if assumed else []
+    lines += [Text(f"- {note}", "dim") for note in assumed]
+    return Group(*lines, *(Text(f"- {words}", "red") for words in _unknown_opcodes(entry)))
+
+
+def expected_error(entry: Entry) -> str:
+    """The mean error of measured launches that are bound alike."""
+    own = entry["confidence"]
+    if own["expected_error"] is None:
+        return "No expected error: no launch with this bottleneck was measured on this board."
+    return (
+        f"Expected error {100 * own['expected_error']:.1f} %: the mean over {own['judged']} measured launches on this "
+        f"board bound by {RESOURCE_WORDS[entry['bottleneck']]}; {100 * own['interval_coverage']:.0f} % of them lie in "
+        "their interval."
+    )
+
+
+def widest(entry: Entry) -> str:
+    """What makes most of the interval."""
+    first = entry["doubts"][0]
+    origin = ", taken from relatives" if first["assumed"] else ""
+    return f"Most of the interval comes from {first['parameter']} ({100 * first['relative']:.1f} % of the time{origin})"
+
+
+def _uncertainty(entry: Entry) -> str:
+    """What makes most of the interval, and what would shrink it."""
+    first = entry["doubts"][0]
+    sentence = f"{widest(entry)}.{MEANING.get(first['parameter'], '')}"
+    best = next((doubt for doubt in entry["doubts"] if doubt["measured_by"]), None)
+    if best is None:
+        return sentence
+    how = f"`warpbound measure --only {best['measured_by']}`"
+    if best is first:
+        return f"{sentence} Measuring it ({how}) would shrink the interval most."
+    return f"{sentence} Of what can be measured, {best['parameter']} ({how}) would shrink it most."
+
+
+def threats(entry: Entry) -> list[Text]:
+    """What may make this one answer wrong, worst first: input that was not given, code that was not understood, every
+    note that is not routine, and the data that the time holds for."""
+    notes = [note for note in entry["confidence"]["assumed"] if not note.startswith(ROUTINE + IN_VERDICT)]
+    of_contents = [note for note in notes if CONTENTS in note]
+    others = [note for note in notes if note not in of_contents and ZEROS not in note]
+    return [
+        *zeros(entry),
+        *(Text(f"{capital(words)}.", "red") for words in _unknown_opcodes(entry)),
+        *(Text(f"{capital(note)}.", "yellow") for note in others),
+        *_contents(of_contents),
+    ]
+
+
+def _contents(notes: Sequence[str]) -> list[Text]:
+    """One sentence on all arrays whose contents decide how the kernel runs."""
+    if not notes:
+        return []
+    what = [word for word in ("branches", "addresses") if any(word in note for note in notes)]
+    names = [note.rpartition(CONTENTS)[2] for note in notes]
+    words = f"{capital(listed(what))} depend on the contents of {listed(names)}: other contents, another time."
+    return [Text(words, "yellow")]
+
+
+def routine_notes(entry: Entry) -> int:
+    """How many notes hold for whatever kernel runs on the board."""
+    return sum(note.startswith(ROUTINE) for note in entry["confidence"]["assumed"])
+
+
+def zeros(entry: Entry) -> list[Text]:
+    """A warning where contents that were not given decide branches: time and interval are those of zeros."""
+    notes = [note for note in entry["confidence"]["assumed"] if ZEROS in note]
+    names = [note.partition(" read")[0].removeprefix("unknown ") for note in notes]
+    if not names:
+        return []
+    return [
+        Text(
+            f"This is the time for zeros: {listed(names)} decide branches and were not given. Give them "
+            "(fill or file in the launch file, --arg NAME=@FILE.npy) before you rely on it.",
+            "bold red",
+        )
+    ]
+
+
+def _unknown_opcodes(entry: Entry) -> list[str]:
+    names = ", ".join(entry["confidence"]["unknown_opcodes"])
+    return [f"unknown opcodes, counted for issue only: {names}"] if names else []
