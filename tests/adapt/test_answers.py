@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.test_golden import poisoned
+from support.golden_cases import poisoned
 from support.paths import GOLDEN
 from warpbound import models
 from warpbound.adapt import volkov_2016

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.test_bad_input import COMMAND, FAILED, LAUNCH, SAXPY, as_process, ask, assert_refused
+from support.command_line import COMMAND, FAILED, LAUNCH, SAXPY, as_process, ask, assert_refused
 
 pytestmark = pytest.mark.cuda
 

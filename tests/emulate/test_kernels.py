@@ -3,31 +3,10 @@
 import numpy as np
 import pytest
 
-from support.emulator import (
-    algorithm_cases,
-    applied_cases,
-    corner_cases,
-    example_cases,
-    instruction_cases,
-    judged_cases,
-    modern_cases,
-    numeric_cases,
-    parallel_cases,
-    ptx_cases,
-    recursion_cases,
-    tensor_cases,
-)
+from support.emulator.all_cases import CASES
 from support.emulator.case import difference, program_of
 from warpbound import emulate
 
-CASES = {
-    f"{group.__name__.removesuffix('_cases')}-{name}": make
-    for group in (
-        example_cases, parallel_cases, numeric_cases, instruction_cases, corner_cases, modern_cases, tensor_cases,
-        algorithm_cases, ptx_cases, recursion_cases, judged_cases, applied_cases,
-    )
-    for name, make in group.CASES.items()
-}  # fmt: skip
 USUAL, OTHERS = (80, 120), (75, 86, 89, 90, 100)
 ARCHITECTURES = [*USUAL, *(pytest.param(arch, marks=pytest.mark.full) for arch in OTHERS)]
 

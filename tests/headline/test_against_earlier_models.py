@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from headline.test_limits import A100, CLOCK, silent
+from support.headline_boards import A100, CLOCK, silent
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import steady
 from warpbound.headline.queue_demands import Launched

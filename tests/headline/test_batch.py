@@ -1,9 +1,10 @@
 """Times of many launches at once are those of `predict_launch`, to the last bit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 
+from support.headline_boards import Fits
 from warpbound.errors import InputError
 from warpbound.headline import predict_launch
 from warpbound.headline.batch import Asked, launch_seconds
@@ -12,11 +13,6 @@ from warpbound.machine import gpu, override
 
 BOARDS = {key: gpu(key) for key in ("a100-sxm-80gb", "h200", "k40", "gtx280", "t4")}
 CLOCK = 1.3e9
-
-
-@dataclass(frozen=True)
-class Fits:
-    fitting_blocks_per_sm: float
 
 
 def launches() -> list[Asked]:

@@ -1,10 +1,11 @@
 """predict_launch: what it returns, how it behaves for small and odd launches, what it says of boards that lack data."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from support.headline_boards import Fits
 from warpbound.errors import InputError
 from warpbound.headline import calibrate, predict_launch
 from warpbound.headline.parameter_uncertainty import SAME_PATH, of_quantity, spread
@@ -28,11 +29,6 @@ CLOCK = 1.41e9
 
 def spread_on(name, board):
     return spread(name, fitted_parameters(board), board)
-
-
-@dataclass(frozen=True)
-class Fits:
-    fitting_blocks_per_sm: int
 
 
 def ask(name="scale", blocks=100_000, fits=8, warps=8, board=A100, work=None):

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.headline_boards import A100, CLOCK, silent
 from warpbound.adapt import volkov_2016 as adapted
 from warpbound.headline import dram
 from warpbound.headline.block_residence import Block, lead, residence
 from warpbound.headline.flow_balance import Flow, Queue, Space, balance, waiting
 from warpbound.headline.launch import launch_time, steady
-from warpbound.headline.parameters import CALIBRATED, FITTED, Parameters, fitted_parameters
+from warpbound.headline.parameters import CALIBRATED, FITTED, fitted_parameters
 from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import from_l2, workload
 from warpbound.headline.timing import Pace, duration, waves
@@ -21,19 +22,7 @@ from warpbound.models import transit_2015, volkov_2016
 from warpbound.models.volkov_2016 import contention
 from warpbound.models.volkov_2016.mixes import Mix
 
-A100 = gpu("a100-sxm-80gb")
-CLOCK = 1.41e9
 POSITIVE = st.floats(0.01, 100.0)
-
-
-def silent(board=A100) -> Parameters:
-    """No tails, no waiting, no cost of mixing: m = b = kappa = 0, one capacity."""
-    achievable = board.value("dram_achievable_bandwidth")
-    return replace(
-        fitted_parameters(board).values, store_cost=0.0, latency_spread=0.0, dram_wait_read=0.0, dram_wait_mixed=0.0,
-        dram_read_capacity=achievable, dram_write_capacity=achievable, dram_mix_cost=0.0, warp_wait=0.0,
-        block_wait=0.0, block_interval=0.0, l2_write_cost=1.0,
-    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- limits

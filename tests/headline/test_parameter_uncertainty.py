@@ -1,10 +1,11 @@
 """Spreads that no single board's file gives: where they come from, and what they move."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 import pytest
 
+from support.headline_boards import Fits
 from warpbound.headline import predict_launch
 from warpbound.headline.parameter_uncertainty import ONE_SOURCE, half_distance, measured_by, of_quantity, spread
 from warpbound.headline.parameters import fitted_parameters
@@ -13,11 +14,6 @@ from warpbound.machine import Claim, catalogue, gpu, override
 
 A100 = gpu("a100-sxm-80gb")
 CLOCK = 1.41e9
-
-
-@dataclass(frozen=True)
-class Fits:
-    fitting_blocks_per_sm: int
 
 
 def l1_bound(accesses: float, wavefronts: float, ideal_sectors: float):

@@ -2,13 +2,12 @@
 
 import pytest
 
+from support.opcodes import facts
 from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import (
     LATENCY_CLASSES,
     PIPES,
-    OpcodeFacts,
     early_architectures,
-    opcode_facts,
     sources,
 )
 from warpbound.isa.opcodes import _load as load  # the raw tables, to see what no opcode reaches
@@ -18,11 +17,6 @@ from warpbound.workload.files.lanes import pipe_cycles
 
 ENTRIES = [entry for text in load("early_opcodes")["opcodes"].values() for entry in text.split()]
 ARCHITECTURES = (10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62)
-
-
-def facts(instruction: str, arch: int) -> OpcodeFacts:
-    opcode, *modifiers = instruction.split(".")
-    return opcode_facts(opcode, tuple(modifiers), arch)
 
 
 def sub_cores(arch: int) -> int:

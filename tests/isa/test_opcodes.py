@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.opcodes import facts
 from warpbound.isa.opcodes import (
     LATENCY_CLASSES,
     PIPES,
-    OpcodeFacts,
     architectures,
     data_row,
     latency,
@@ -22,11 +22,6 @@ from warpbound.isa.opcodes import _load as load  # the raw tables, to see what n
 HOWS = {"vendor", "measured", "published", "assumed"}
 COMPILED = (75, 80, 86, 89, 90, 100, 120)
 ENTRIES = [entry for text in load("opcodes")["opcodes"].values() for entry in text.split()]
-
-
-def facts(instruction: str, arch: int) -> OpcodeFacts:
-    opcode, *modifiers = instruction.split(".")
-    return opcode_facts(opcode, tuple(modifiers), arch)
 
 
 # ------------------------------------------------------------------------------------ the tables

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from support.paths import ROOT
+from support.paths import GPUS
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import limits
 from warpbound.machine import (
@@ -19,7 +19,6 @@ from warpbound.machine import (
     override,
 )
 
-GPUS = ROOT / "src" / "warpbound" / "gpus"
 H200 = (GPUS / "h200.toml").read_text()
 
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from machine.test_machine import GPUS
+from support.paths import GPUS
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import compute_capabilities, limits
 from warpbound.machine import (

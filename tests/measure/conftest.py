@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from support.fake_gpu import FakeGpu, cubins
+from warpbound.machine import gpu
 from warpbound.measure import case_timing, corpus
+from warpbound.measure.board_profile import Summary, summarise
 from warpbound.measure.runner import Order, Raw, run
 from warpbound.measure.suite import MECHANISMS
 
@@ -23,3 +25,9 @@ def fake_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeGpu, Path, d
         patch.setattr(corpus, "array", lambda fill: np.zeros(1, np.uint8))
         raws = run(device, cubins(), Order(tuple(MECHANISMS), "quick", out), lambda _: None)
     return device, out, {raw.mechanism: raw for raw in raws}
+
+
+@pytest.fixture(scope="session")
+def summary(fake_run: tuple[FakeGpu, Path, dict[str, Raw]]) -> Summary:
+    """What the run says of the board."""
+    return summarise(fake_run[2].values(), gpu("h200"))

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from support.fake_gpu import FakeGpu, Truth
 from warpbound.cli import main
-from warpbound.machine import gpu
 from warpbound.measure import board_page, quality_gates
 from warpbound.measure.board_profile import Summary, attained, summarise
 from warpbound.measure.case import Found
@@ -16,11 +15,6 @@ from warpbound.measure.runner import Raw, save
 
 Run = tuple[FakeGpu, Path, dict[str, Raw]]
 TRUTH = Truth()
-
-
-@pytest.fixture(scope="module")
-def summary(fake_run: Run) -> Summary:
-    return summarise(fake_run[2].values(), gpu("h200"))
 
 
 def cells(page: str, first: str) -> list[str]:

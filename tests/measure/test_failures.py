@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from support.fake_gpu import FACTS, FakeGpu, Truth, cubins
+from support.refusing_gpu import Refusing
 from warpbound.errors import InputError, MissingTool
 from warpbound.headline.parameters import fitted_parameters
 from warpbound.machine import gpu
@@ -18,17 +19,6 @@ from warpbound.measure.runner import Order, Raw, load, run, save
 
 Run = tuple[FakeGpu, Path, dict[str, Raw]]
 TRUTH = Truth()
-
-
-class Refusing(FakeGpu):
-    """Refuses the launches of some kernels; after too many, all of them."""
-
-    refused = ("store_one",)
-
-    def launch(self, kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
-        if kernel in self.refused:
-            raise InputError("the driver's cuLaunchKernel failed.", "Sorry.")
-        super().launch(kernel, geometry, args)
 
 
 @pytest.mark.parametrize("change", [{"name": "another"}, {"sm_count": 16}])

@@ -13,7 +13,7 @@ from support.fake_gpu.memory import memory
 from support.fake_gpu.sm import Chain, Place, played
 from warpbound.machine import gpu
 from warpbound.measure import board_page, chains, instruction_mix, loaded_latency, mixes, occupancy, synthetic_family
-from warpbound.measure.board_profile import Summary, profile, summarise, verdict
+from warpbound.measure.board_profile import Summary, profile, verdict
 from warpbound.measure.case import SHARES, Found
 from warpbound.measure.runner import Raw
 from warpbound.simulate.synthetic_family import throughput
@@ -41,11 +41,6 @@ ROUGHER = {  # small parts of large times: a thousandth of noise is a few per ce
     "l1_lead_reach": (TRUTH.lead_reach, 0.05),  # between two sets, 16 KiB apart
     "dram_mix_cost": (TRUTH.stream["dram_mix_cost"], 0.1),
 }
-
-
-@pytest.fixture(scope="module")
-def summary(fake_run: Run) -> Summary:
-    return summarise(fake_run[2].values(), gpu("h200"))
 
 
 @pytest.mark.parametrize("name", ONE_PERCENT)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from support.fake_gpu import FACTS, FakeGpu, Truth, cubins
+from support.refusing_gpu import Refusing
 from warpbound.argument_contents import contents
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
@@ -61,17 +62,6 @@ def test_noise_is_repeated_and_said(tmp_path: Path) -> None:
     assert max(r.samples for r in good.records) == EFFORTS["quick"].fewest
     assert max(r.samples for r in bad.records) == EFFORTS["quick"].most
     assert not any(r.stable for r in bad.records if r.noise > 0.02)
-
-
-class Refusing(FakeGpu):
-    """Refuses the launches of some kernels; after too many, all of them."""
-
-    refused = ("store_one",)
-
-    def launch(self, kernel: str, geometry: Geometry, args: Sequence[np.generic]) -> None:
-        if kernel in self.refused:
-            raise InputError("the driver's cuLaunchKernel failed.", "Sorry.")
-        super().launch(kernel, geometry, args)
 
 
 def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:

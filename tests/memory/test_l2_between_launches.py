@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.test_traffic import COPY, MACHINE, copy, trace
+from support.handmade_traces import COPY, MACHINE, copy, trace
 from warpbound.machine import gpu
 from warpbound.memory.hierarchy import Facts, facts
 from warpbound.memory.traffic import How, traffic

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memory.test_traffic import IN, LANE, program, trace
+from support.handmade_traces import IN, LANE, program, trace
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.traffic import How, traffic
 

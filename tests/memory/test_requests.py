@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memory.test_traffic import COPY, IN, LANE, MACHINE, copy, program, trace
+from support.handmade_traces import COPY, IN, LANE, MACHINE, copy, program, trace
 from warpbound.memory.caches import READ
 from warpbound.memory.hierarchy import Facts, Near, Rows, asked_together, levels
 from warpbound.memory.requests import SectorList

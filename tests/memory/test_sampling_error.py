@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import warpbound
-from memory.test_traffic import COPY, IN, LANE, MACHINE, OUT, copy
-from memory.test_traffic import trace as written
+from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy
+from support.handmade_traces import trace as written
 from support.paths import EXAMPLES
 from warpbound.emulate import trace
 from warpbound.emulate.trace import Accesses, Trace

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memory.test_traffic import COPY, IN, LANE, MACHINE, OUT, copy, trace
+from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy, trace
 from warpbound.machine import gpu
 from warpbound.memory import served_levels
 from warpbound.memory.hierarchy import facts, schedule

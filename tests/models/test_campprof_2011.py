@@ -9,15 +9,12 @@ import statsmodels.api as sm
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from support.strategies import positive
 from warpbound.models import campprof_2011 as cp
 from warpbound.models.campprof_2011 import regression
 
 quick = settings(max_examples=60, deadline=None)
 KINDS = ("gld_32", "gld_64", "gld_128", "gst_32", "gst_64", "gst_128")
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 EQUATION = {

@@ -2,24 +2,16 @@
 
 import dataclasses
 import heapq
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.strategies import grown, positive
 from warpbound.models import hong_kim_2009 as hong_kim
 
 quick = settings(max_examples=60, deadline=None)
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
-
-
-def grown(x: Any, field: str, factor: float) -> Any:
-    return dataclasses.replace(x, **{field: getattr(x, field) * factor})
 
 
 counts = st.just(0.0) | positive(1, 500)

@@ -8,16 +8,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from support.interval_code import device, fma, load, store
+from support.strategies import positive
 from warpbound.models import interval_analysis as interval
 from warpbound.models.interval_analysis import mxv, scoreboard
 from warpbound.models.interval_analysis.mxv import Kernel
-from warpbound.models.interval_analysis.scoreboard import Device, Instruction
+from warpbound.models.interval_analysis.scoreboard import Device
 
 quick = settings(max_examples=60, deadline=None)
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 FIELDS = {
@@ -56,25 +54,6 @@ kernels = st.builds(
     fma_cycles=st.sampled_from([1.0, 2.0]),
     store_cycles=st.sampled_from([1.0, 2.0, 4.0, 8.0]),
 )
-
-
-def device(x: Kernel) -> Device:
-    return Device(
-        lanes={"load": 32 / x.load_cycles, "fp": 32 / x.fma_cycles, "store": 32 / x.store_cycles},
-        latencies={"F": x.fp_latency, "M": x.load_latency, "2": x.l2_latency},
-    )
-
-
-def load(c: int, hits: str = "M") -> Instruction:
-    return Instruction(f"L{c}", "load", hits, writes=(f"in{c}",))
-
-
-def fma(r: int, c: int) -> Instruction:
-    return Instruction(f"F{r},{c}", "fp", "F", writes=(f"out{r}",), reads=(f"in{c}", f"out{r}"))
-
-
-def store(r: int) -> Instruction:
-    return Instruction(f"S{r}", "store", reads=(f"out{r}",))
 
 
 @quick

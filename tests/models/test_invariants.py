@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.strategies import grown, positive
 from warpbound import models
 from warpbound.bounds import in_pieces
 from warpbound.models import roofline_2009 as roofline
@@ -19,10 +20,6 @@ from warpbound.models.volkov_2016.contention import Memory
 from warpbound.models.volkov_2016.mixes import Mix
 
 quick = settings(max_examples=60, deadline=None)
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 intensities = st.just(0.0) | positive(2**-6, 2**10)
@@ -56,10 +53,6 @@ kernels = st.builds(
         st.sampled_from(["issue", "dram", "fp"]), st.just(0.0) | positive(0.1, 1e3), min_size=1
     ),
 )
-
-
-def grown(x: Any, field: str, factor: float) -> Any:
-    return dataclasses.replace(x, **{field: getattr(x, field) * factor})
 
 
 # --- the registry ---------------------------------------------------------------------------------

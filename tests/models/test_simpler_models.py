@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.strategies import positive
 from warpbound.models import baghsorkhi_2010 as baghsorkhi
 from warpbound.models import chen_aamodt_2009 as chen
 from warpbound.models import cuda_guide_2015 as guide
@@ -19,10 +20,6 @@ from warpbound.models import zhang_owens_2011 as zhang
 from warpbound.models.huang_2014 import Interval
 
 quick = settings(max_examples=40, deadline=None)
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 GUIDE = {

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.test_golden import poisoned
-from models.test_interval_analysis import device, fma, load, store
+from support.golden_cases import poisoned
+from support.interval_code import device, fma, load, store
 from support.paths import GOLDEN, ROOT
 from warpbound import residency
 from warpbound.adapt import answers

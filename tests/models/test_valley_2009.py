@@ -8,14 +8,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from support.strategies import grown, positive
 from warpbound.models import valley_2009 as valley
 from warpbound.models import x_model_2016 as xm
 
 quick = settings(max_examples=60, deadline=None)
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 FIELDS = {
@@ -33,10 +30,6 @@ FIELDS = {
     "beta": positive(10, 5000),
 }
 machines = st.builds(valley.Inputs, **FIELDS)
-
-
-def grown(x: Any, field: str, factor: float) -> Any:
-    return dataclasses.replace(x, **{field: getattr(x, field) * factor})
 
 
 @quick

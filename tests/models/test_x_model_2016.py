@@ -1,22 +1,19 @@
 """What must hold of the Transit and X-models, and against threads that move between two systems."""
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from support.strategies import grown, positive
+from support.x_model_inputs import thrashing
 from warpbound.models import transit_2015 as transit
 from warpbound.models import x_model_2016 as xm
 from warpbound.models.x_model_2016 import curves, degradation, equilibrium, operations, search, shape
 
 quick = settings(max_examples=60, deadline=None)
-
-
-def positive(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
 
 
 PLAIN = {
@@ -38,17 +35,6 @@ cached = st.builds(xm.Inputs, **PLAIN, **CACHE).filter(  # see test_machine_bala
     lambda x: not np.isclose(x.lanes / x.intensity, x.ms_throughput, rtol=1e-9)
 )
 transits = st.builds(transit.Inputs, **{name: part for name, part in PLAIN.items() if name != "ilp"})
-
-
-def thrashing(**changed: Any) -> xm.Inputs:
-    """The paper's Figures 7 and 9 with numbers of ours, since it prints none."""
-    return dataclasses.replace(
-        xm.Inputs(105.0, 1.0, 128.0, 96.0, 600.0, 0.6, 10.0, 16384.0, 6.0, 819.2), **changed
-    )
-
-
-def grown(x: Any, field: str, factor: float) -> Any:
-    return dataclasses.replace(x, **{field: getattr(x, field) * factor})
 
 
 # --- without a cache the solver has an oracle --------------------------------------------------------

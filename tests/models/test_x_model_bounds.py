@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from models.test_x_model_2016 import thrashing
+from support.x_model_inputs import thrashing
 from warpbound.models import transit_2015 as transit
 from warpbound.models import x_model_2016 as xm
 from warpbound.models.x_model_2016 import curves, degradation, equilibrium, operations

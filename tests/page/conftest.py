@@ -38,6 +38,18 @@ def address() -> Iterator[str]:
     analysts.close()
 
 
+@pytest.fixture(scope="module")
+def desk() -> Iterator[Any]:
+    """What answers the page's requests, with processes of its own; a busy machine is no fault of the page."""
+    from warpbound.page.analysis_service import Desk
+    from warpbound.page.state import Texts
+    from warpbound.page.worker_pool import Analysts
+
+    analysts = Analysts(seconds=PATIENCE_MS / 1000)
+    yield Desk(analysts, Texts())
+    analysts.close()
+
+
 class Opened:
     """One reader's page, what it complained of and what it asked of others than the server."""
 

@@ -1,6 +1,5 @@
 """The report of a kernel on an old board: its camping band, and nothing of the newer board whose code was run."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -9,21 +8,13 @@ pytest.importorskip("dash")
 from warpbound.camping.prediction import COUNTERS
 from warpbound.page.analysis_service import Desk
 from warpbound.page.export import as_report, lacking
-from warpbound.page.state import State, Texts
-from warpbound.page.worker_pool import Analysts
+from warpbound.page.state import State
 from warpbound.report import html
 from warpbound.report.camping import band_text
 from warpbound.report.html.tables import as_html
 
 pytestmark = pytest.mark.cuda
 OLD = State(source="example:transpose_naive", gpu="gtx280", view="camping")
-
-
-@pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
-    analysts = Analysts(seconds=100_000)
-    yield Desk(analysts, Texts())
-    analysts.close()
 
 
 def report(desk: Desk, state: State) -> str:

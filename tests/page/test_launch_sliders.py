@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 import warpbound
-from page.test_slider_values import EXAMPLES, MATMUL, desk, entry, state
+from support.page_states import MATMUL, entry, state
+from support.paths import EXAMPLES
 from warpbound import machine
 from warpbound.analysis.workload_prediction import predicted as predicted_by_file
 from warpbound.camping.benchmarks import simulated
@@ -23,7 +24,6 @@ from warpbound.page.state import State
 from warpbound.page.views import drawn
 from warpbound.workload.files import read
 
-__all__ = ["desk"]  # a fixture
 pytestmark = pytest.mark.cuda
 
 

@@ -1,7 +1,6 @@
 """Every number that a slider sets, against Python: what is shown and exported is what the same call answers."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +8,7 @@ import jsonschema
 import pytest
 
 import warpbound
+from support.page_states import MATMUL, entry, state
 from support.paths import EXAMPLES
 from warpbound import analysis, machine
 from warpbound.adapt.answers import inputs_of
@@ -20,33 +20,12 @@ from warpbound.page.analysis_service import Desk
 from warpbound.page.launch_sliders import launch_controls
 from warpbound.page.quick_prediction import quick_seconds
 from warpbound.page.slider_table import sections, told
-from warpbound.page.state import State, Texts
-from warpbound.page.subject import Subject
+from warpbound.page.state import Texts
 from warpbound.page.views import VIEWS, drawn
-from warpbound.page.worker_pool import Analysts
 from warpbound.report.document import schema
 from warpbound.residency import occupancy
 
 pytestmark = pytest.mark.cuda
-MATMUL = "example:matmul_tiled"
-
-
-@pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
-    analysts = Analysts(seconds=900.0)  # a busy machine is no fault of the page
-    yield Desk(analysts, Texts())
-    analysts.close()
-
-
-def state(source: str = "example:saxpy", view: str = "verdict", gpu: str = "h200", **values: float) -> State:
-    """Keys of values with __ in place of dots."""
-    named = {key.replace("__", "."): value for key, value in values.items()}
-    return State(source=source, view=view, gpu=gpu, values=tuple(sorted(named.items())))
-
-
-def entry(found: Subject) -> dict[str, Any]:
-    assert found.entry is not None
-    return found.entry
 
 
 def analyzed(name: str, board: Any = "h200", **changes: Any) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """What the views show is what Python callers get: the same functions on the same numbers, and no view refuses."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
@@ -21,13 +20,12 @@ from warpbound.page.slider_estimates import with_kernel
 from warpbound.page.slider_table import sections
 from warpbound.page.slider_updates import Asked, Paper, answer
 from warpbound.page.sliders import of_gpu, of_set_gpu
-from warpbound.page.state import State, Texts
+from warpbound.page.state import State
 from warpbound.page.subject import ARGUMENTS
 from warpbound.page.views import VIEWS, drawn, second
 from warpbound.page.views.camping import camping_controls
 from warpbound.page.views.latency_hiding import BARE_MIX
 from warpbound.page.work_overrides import work_controls
-from warpbound.page.worker_pool import Analysts
 from warpbound.report import figures
 from warpbound.report.figures.picture import Curve, Picture, Points
 from warpbound.report.formatting import RESOURCE_WORDS
@@ -36,13 +34,6 @@ from warpbound.residency import occupancy
 
 pytestmark = pytest.mark.cuda
 SOURCES = ("example:saxpy", "example:reduction", "bare", "paper:hong-kim-sepia/0", "paper:volkov-vector-add/0")
-
-
-@pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
-    analysts = Analysts(seconds=900.0)  # a busy machine is no fault of the page
-    yield Desk(analysts, Texts())
-    analysts.close()
 
 
 def picture(state: State, desk: Desk) -> Picture:

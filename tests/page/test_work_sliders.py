@@ -1,6 +1,5 @@
 """Every number of a launch that an answer takes can be set, or stands below with the reason why it cannot."""
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
@@ -13,10 +12,9 @@ from warpbound.page.kernel_sources import papers
 from warpbound.page.slider_estimates import SCHEDULED
 from warpbound.page.slider_table import sections
 from warpbound.page.sliders import of_gpu, of_limits
-from warpbound.page.state import State, Texts
+from warpbound.page.state import State
 from warpbound.page.subject import Subject
 from warpbound.page.work_overrides import GIVEN, MOVED, imagined_launched, work_controls
-from warpbound.page.worker_pool import Analysts
 from warpbound.workload import Memory, Workload
 
 OF_THE_CODE = "names and places of the code"
@@ -60,13 +58,6 @@ def launched() -> Launched:
         "interval_analysis": {"data": {"dram": 128.0}, "lanes": 32}, "x_model_2016": {"lanes": 1.0},
     }  # fmt: skip
     return Launched(EVERYTHING, gpu("h200"), 1.4e9, 600.0, 32.0, 132.0, 100, 4.0, 256, given=given)
-
-
-@pytest.fixture(scope="module")
-def desk() -> Iterator[Desk]:
-    analysts = Analysts()
-    yield Desk(analysts, Texts())
-    analysts.close()
 
 
 def keys() -> set[str]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from program.test_pre_volta_sass import FERMI, KEPLER, MAXWELL
 from support.paths import LISTINGS
+from support.pre_volta_listings import FERMI, KEPLER, MAXWELL
 from warpbound import WarpboundError, analyze
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options

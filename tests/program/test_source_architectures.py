@@ -3,7 +3,7 @@
 
 import pytest
 
-from program.test_source_files import kernels
+from support.compiled_examples import kernels
 from support.paths import ROOT
 from warpbound import InputError
 from warpbound.machine import gpu

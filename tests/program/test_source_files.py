@@ -5,12 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from support.compiled_examples import EXAMPLES, build
+from support.compiled_examples import EXAMPLES, build, kernels
 from warpbound import InputError
-from warpbound.machine import gpu
-from warpbound.program import Program
-from warpbound.program.cuda import Options
-from warpbound.program.source_files import Source, programs
+from warpbound.program.source_files import Source
 
 pytestmark = pytest.mark.cuda
 
@@ -64,10 +61,6 @@ int main(int argc, char** argv) {
   cout << h.size() << endl;
 }
 """
-
-
-def kernels(source: Source, arch: int = 80, kernel: str | None = None, options: Options | None = None) -> list[Program]:
-    return list(programs(source, gpu(f"sm_{arch}"), kernel, options or Options()))
 
 
 def titles(source: Source, arch: int = 80, kernel: str | None = None) -> list[str]:

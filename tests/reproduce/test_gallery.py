@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from support.paths import ROOT
-from warpbound.cli import main
+from support.reproduced_items import run
 from warpbound.report.figures.picture import Arrows, Boxes, Panels, Picture
 from warpbound.reproduce import Item, Reproduction, chosen, items, reproduced
 from warpbound.reproduce.gallery import Drawn, pictures, section
@@ -26,10 +25,6 @@ SAMPLES = (
 LARGEST_B, ALL_B = 60_000, 3_000_000
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 HALF_A_PIXEL = 0.5
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, ["reproduce", *words])
 
 
 def drawn(item: Item) -> Drawn:

@@ -15,16 +15,13 @@ import numpy as np
 import pytest
 
 from support.paths import GOLDEN
-from warpbound.reproduce import Item, Reproduction, items, reproduced
+from support.reproduced_items import item_called
+from warpbound.reproduce import Reproduction, reproduced
 from warpbound.reproduce.judging import Row, number
 
 ROWS: list[dict[str, Any]] = tomllib.loads((GOLDEN / "reproduced.toml").read_text())["row"]
 KEYS = {"id", "item", "row", "function", "expected", "within", "printed", "verdict"}
 PAIRS = sorted({(entry["item"], entry["function"]) for entry in ROWS})
-
-
-def item_called(key: str) -> Item:
-    return next(item for item in items() if item.key == key)
 
 
 @cache

@@ -11,12 +11,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.paths import ROOT
-from warpbound.cli import main
+from support.reproduced_items import item_called, run
 from warpbound.models import volkov_2016
 from warpbound.report.figures import recorded as picture_of
 from warpbound.reproduce import Item, Reproduction, Verdict, changes, items, pages, recorded, reproduced, write
@@ -31,14 +30,6 @@ SMALL = 3  # significant digits from which a literal in the code may be a number
 def outcome(key: str) -> Reproduction:
     """Computed once for all tests that only look at it."""
     return reproduced(item_called(key))
-
-
-def item_called(key: str) -> Item:
-    return next(item for item in items() if item.key == key)
-
-
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, ["reproduce", *words])
 
 
 # ---------------------------------------------------------------- every item

@@ -4,41 +4,11 @@ from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from schedule.test_issue_times import waits_of
+from support.issue_streams import BOARDS, streams, waits_of
 from support.sass_listing import code
-from warpbound.program.instruction import Control, Instruction, Operand
+from warpbound.program.instruction import Instruction
 from warpbound.schedule import CAUSES, Schedule, Wait, schedule, steady
-
-BOARDS = 3
-
-
-@st.composite
-def streams(draw: st.DrawFn) -> tuple[list[Instruction], list[Wait]]:
-    """Instructions with random stalls, scoreboards, waits and latencies; some are DEPBARs."""
-    boards = st.none() | st.integers(0, BOARDS - 1)
-    masks = st.sets(st.integers(0, BOARDS - 1), max_size=2).map(lambda found: tuple(sorted(found)))
-    instructions, waits = [], []
-    for index in range(draw(st.integers(1, 14))):
-        control = Control(draw(st.integers(0, 6)), draw(st.booleans()), draw(boards), draw(boards), draw(masks), 0)
-        operands: tuple[Operand, ...] = ()
-        opcode = draw(st.sampled_from(["FADD", "FADD", "FADD", "DEPBAR"]))
-        if opcode == "DEPBAR":
-            board, left = draw(st.integers(0, BOARDS - 1)), draw(st.integers(0, 3))
-            operands = (Operand("scoreboard", f"SB{board}", index=board), Operand("immediate", str(left), value=left))
-        queue = draw(st.sampled_from(["", "", "a", "b"]))
-        instructions.append(Instruction(16 * index, opcode, (), operands, "", control=control))
-        waits.append(
-            Wait(
-                write=draw(st.integers(2, 60)),
-                read=draw(st.integers(2, 30)),
-                queue=queue,
-                busy=draw(st.sampled_from([0, 0, 9])) if queue else 0,
-                hold=draw(st.sampled_from([0, 0, 0, 7])),
-            )
-        )
-    return instructions, waits
 
 
 def allowed(one: Instruction) -> dict[int, int]:

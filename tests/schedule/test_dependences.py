@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.issue_streams import nonzero
 from warpbound.isa.timings import timing, timing_sources, timings
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import gpu
@@ -43,10 +44,6 @@ def run(text: str, changes: dict[int, Wait] | None = None) -> Schedule:
     instructions = code(text)
     asked = [(changes or {}).get(index, wait) for index, wait in enumerate(waits_of(instructions))]
     return schedule(range(len(instructions)), instructions, asked)
-
-
-def nonzero(parts: dict[str, float]) -> dict[str, float]:
-    return {cause: cycles for cause, cycles in parts.items() if cycles}
 
 
 # ------------------------------------------------------------------------------ tables worked by hand

@@ -1,31 +1,12 @@
 """One warp's issue times: tables worked by hand, and a simulator that knows nothing of schedules."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from support.issue_streams import WAITS, nonzero, waits_of
 from support.sass_listing import code
-from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule, Wait, schedule, steady
-
-DRAM = (("dram", 1.0),)
-WAITS = {  # round numbers, so that sums can be done in the head
-    "LDG": Wait(500, 11, DRAM, "global", loads=True),
-    "LDGSTS": Wait(400, 13, DRAM, "async", loads=True),
-    "LDGDEPBAR": Wait(2, 2, queue="async"),
-    "STG": Wait(0, 14),
-    "LDS": Wait(24, 9, (("shared", 1.0),), "shared"),
-    "MUFU": Wait(20, 11, queue="xu"),
-    "DADD": Wait(48, 11, queue="fp64"),
-    "DSETP": Wait(40, 11, queue="fp64"),
-    "HGMMA": Wait(128, 0, queue="tensor", busy=128),
-    "BAR": Wait(22, 0, (("barrier", 1.0),), "barrier", hold=22),
-}
-
-
-def waits_of(instructions: Sequence[Instruction]) -> list[Wait]:
-    return [WAITS.get(one.opcode, Wait(4, 0)) for one in instructions]
 
 
 def run(text: str) -> Schedule:
@@ -36,10 +17,6 @@ def run(text: str) -> Schedule:
 def loop(text: str) -> Schedule:
     instructions = code(text)
     return steady(range(len(instructions)), instructions, waits_of(instructions))
-
-
-def nonzero(parts: dict[str, float]) -> dict[str, float]:
-    return {cause: cycles for cause, cycles in parts.items() if cycles}
 
 
 # ------------------------------------------------------------------------------ tables worked by hand

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedule.test_against_simulator import streams
+from support.issue_streams import streams
 from support.sass_listing import code
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule, Wait, control_words, dependences, duration, repeated_streams, schedule

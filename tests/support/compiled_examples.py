@@ -11,7 +11,7 @@ from warpbound import launch
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options, compile_cuda, with_instance
 from warpbound.program.kernel import Program
-from warpbound.program.source_files import programs
+from warpbound.program.source_files import Source, programs
 
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.cu")))
 DEFAULT = (90, 120)  # sm_80 is what the emulator executes
@@ -40,3 +40,9 @@ def build(path: Path, arch: int) -> Built:
     found = programs(path, gpu(f"sm_{arch}"), asked.kernel, options)
     whole = with_instance(Options(options.defines, (path.parent, *options.include), options.extra), asked.kernel)
     return Built(path.stem, whole, compile_cuda(path.read_text(), str(path), arch, whole).cubin, found)
+
+
+
+
+def kernels(source: Source, arch: int = 80, kernel: str | None = None, options: Options | None = None) -> list[Program]:
+    return list(programs(source, gpu(f"sm_{arch}"), kernel, options or Options()))

@@ -7,5 +7,6 @@ ROOT = TESTS.parent
 EXAMPLES = ROOT / "examples"
 LISTINGS = EXAMPLES / "listings"
 GOLDEN = TESTS / "golden"
+GPUS = ROOT / "src" / "warpbound" / "gpus"
 MODELS = ROOT / "src" / "warpbound" / "models"
 MODELS_PAGE = ROOT / "docs" / "models.md"

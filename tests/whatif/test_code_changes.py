@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.sass_listing import kernel
-from test_predict import BOARD, CLOCK, PLACE, work, workloads
+from support.unit_of_work import BOARD, CLOCK, PLACE, work, workloads
 from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy

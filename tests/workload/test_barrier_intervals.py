@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import warpbound
-from schedule.test_issue_times import waits_of
+from support.issue_streams import waits_of
 from support.sass_listing import code
 from warpbound.analysis import work_of
 from warpbound.analysis.case import DEFAULT, case_of

@@ -1,13 +1,13 @@
 """The numbers behind each figure, against hand arithmetic and the papers' own numbers."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.figure_layers import at, points
 from warpbound import gpu
 from warpbound.machine import catalogue
 from warpbound.models import hong_kim_2009, volkov_2016, x_model_2016
@@ -20,17 +20,6 @@ def curve(picture: Picture, name: str) -> Curve:
     layer = picture.named(name)
     assert isinstance(layer, Curve)
     return layer
-
-
-def at(layer: Any, x: float) -> float:
-    """The value of a curve at x, linear between its points."""
-    return float(np.interp(x, np.asarray(layer.x), np.asarray(layer.y)))
-
-
-def points(picture: Picture, name: str) -> list[tuple[float, float]]:
-    layer = picture.named(name)
-    assert isinstance(layer, Points)
-    return list(zip(np.asarray(layer.x).tolist(), np.asarray(layer.y).tolist(), strict=True))
 
 
 def rules(picture: Picture) -> dict[str, float]:

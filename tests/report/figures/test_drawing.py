@@ -11,18 +11,15 @@ import numpy as np
 import pytest
 
 from support.figure_gallery import GALLERY
+from support.figure_layers import plots
 from warpbound import machine
 from warpbound.errors import WarpboundError
 from warpbound.report import figures
 from warpbound.report.figures import drawing
-from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Panels, Picture
+from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Picture
 from warpbound.report.figures.theme import CYCLE, DARK, FILLS, LIGHT, OKABE_ITO, Theme
 
 each = pytest.mark.parametrize("picture", GALLERY.values(), ids=GALLERY)
-
-
-def plots(picture: Drawable) -> tuple[Picture, ...]:
-    return picture.pictures if isinstance(picture, Panels) else (picture,)
 
 
 @each

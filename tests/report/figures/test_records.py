@@ -3,7 +3,7 @@
 
 import pytest
 
-from report.figures.test_data import at, points
+from support.figure_layers import at, points
 from warpbound.report import figures
 from warpbound.report.figures.picture import Curve
 

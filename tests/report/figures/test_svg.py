@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.figure_gallery import GALLERY
+from support.figure_layers import plots
 from warpbound.report.figures import svg
 from warpbound.report.figures.picture import (
     Axis,
@@ -17,7 +18,6 @@ from warpbound.report.figures.picture import (
     Curve,
     Drawable,
     Look,
-    Panels,
     Picture,
     Points,
     Rule,
@@ -39,10 +39,6 @@ def tree(picture: Drawable) -> Any:
 
 def words(picture: Drawable) -> list[str]:
     return ["".join(one.itertext()) for one in tree(picture).iter(f"{NAMESPACE}text")]
-
-
-def plots(picture: Drawable) -> tuple[Picture, ...]:
-    return picture.pictures if isinstance(picture, Panels) else (picture,)
 
 
 @each

@@ -1,6 +1,6 @@
 """Prints the table kernel x architecture: passed, or what is missing.
 
-python tests/support/emulator/support_table.py > table.md
+PYTHONPATH=tests python -m support.emulator.support_table > table.md
 """
 
 import re
@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-from emulate.test_kernels import CASES
+from support.emulator.all_cases import CASES
 from support.emulator.case import Case, difference, program_of
 from warpbound import emulate
 from warpbound.errors import InputError
