@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from warpbound.headline.parameters import (
-    Parameters,
-)
+from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.machine import gpu
 
 A100 = gpu("a100-sxm-80gb")
