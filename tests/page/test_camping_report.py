@@ -11,7 +11,7 @@ from warpbound.page.export import as_report, lacking
 from warpbound.page.state import State
 from warpbound.report import html
 from warpbound.report.camping import band_text
-from warpbound.report.html.tables import as_html
+from warpbound.report.html.elements import as_html
 
 pytestmark = pytest.mark.cuda
 OLD = State(source="example:transpose_naive", gpu="gtx280", view="camping")

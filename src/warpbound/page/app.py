@@ -10,7 +10,7 @@ from warpbound.kernel_launch import launch
 from warpbound.page import export, kernel_sources, layout, slider_updates
 from warpbound.page.access_guard import protect
 from warpbound.page.analysis_service import Desk
-from warpbound.page.components import annotated, shown
+from warpbound.page.components import components
 from warpbound.page.slider_table import sections, told
 from warpbound.page.slider_updates import state_of
 from warpbound.page.state import State, Texts, from_query
@@ -199,6 +199,7 @@ def _parts(view: str, subject: Subject) -> tuple[Any, Any]:
     """The report's own parts: the first stands above the figures, the others below."""
     from dash import html
 
+    from warpbound.report.html.elements import elements, sass_listing
     from warpbound.report.models import details
     from warpbound.report.text import VIEWS as PARTS
 
@@ -206,14 +207,14 @@ def _parts(view: str, subject: Subject) -> tuple[Any, Any]:
     if entry is None:
         return None, None
     if entry["mode"] == "written":
-        return (shown(details(entry)), None) if view == "verdict" else (None, None)
+        return (components(elements(details(entry))), None) if view == "verdict" else (None, None)
     if view == "sass":
-        return annotated(entry), None
+        return components(sass_listing(entry)), None
     there = [name for name in VIEWS[view].exact if PARTS[name].has(entry)]
     made = []
     for name in there:
         title = html.H3(PARTS[name].title, hidden=name == "verdict")
-        made.append(html.Section([title, *shown(PARTS[name].show(entry))], id=f"part-{name}"))
+        made.append(html.Section([title, *components(elements(PARTS[name].show(entry)))], id=f"part-{name}"))
     above = 2 if view == "verdict" else 0
     return made[:above], made[above:]
 

@@ -18,7 +18,7 @@ from warpbound.report import html
 from warpbound.report.camping import band_text
 from warpbound.report.document import SCHEMA_VERSION, as_json, document
 from warpbound.report.html.contents import Column, Section, contents
-from warpbound.report.html.tables import as_html
+from warpbound.report.html.elements import as_html
 from warpbound.report.models import details
 from warpbound.report.text import subline
 

@@ -33,7 +33,7 @@ def html(found: Sequence[Drawn], command: str) -> str:
 
 def _section(drawn: Drawn, figures: Figures) -> Any:
     from warpbound.report.html.contents import Section
-    from warpbound.report.html.tables import as_html
+    from warpbound.report.html.elements import as_html
 
     item = drawn.one.item
     said = [f"{item.where}."]

@@ -25,7 +25,7 @@ from warpbound.models import MODELS
 from warpbound.report import html
 from warpbound.report.charts import Bar
 from warpbound.report.figures.listing import listing
-from warpbound.report.html.tables import as_html
+from warpbound.report.html.elements import as_html
 from warpbound.report.text import DETAILS, VIEWS
 
 LARGEST_B = 8_000_000

@@ -7,15 +7,13 @@ from typing import Any
 from markupsafe import Markup
 
 from warpbound.analysis.entries import Entry
-from warpbound.report.figures.listing import listing
 from warpbound.report.figures.picture import Drawable
+from warpbound.report.html.elements import as_html, markup, sass_listing
 from warpbound.report.html.illustrations import beside, latency_stack
-from warpbound.report.html.tables import as_html
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.text import DETAILS, VIEWS, headline, subline
 
 FIRST = ("verdict", "whatifs")  # what is wanted first; the other views keep the order of the text report
-OWN_TABLE = {"sass"}  # views that have a table of their own here
 INTRODUCTIONS = {
     "verdict": "How long one launch takes and what holds it up. A kernel is held up by the resource that one warp "
     "occupies longest, unless too few warps are resident to hide the time that each one spends waiting.",
@@ -80,7 +78,6 @@ class Section:
     introduction: str
     body: Markup
     figures: tuple[Any, ...]
-    rows: tuple[Any, ...] = ()  # of annotated SASS
 
 
 @dataclass(frozen=True)
@@ -128,12 +125,10 @@ def _column(entry: Entry, key: str, add: Add, views: Sequence[str]) -> Column:
 
 
 def _section(name: str, entry: Entry, add: Add) -> Section:
-    own = name in OWN_TABLE
     return Section(
         key=name,
         title=VIEWS[name].title,
         introduction=INTRODUCTIONS.get(name, ""),
-        body=Markup("") if own else as_html(VIEWS[name].show(entry)),
+        body=markup(sass_listing(entry)) if name == "sass" else as_html(VIEWS[name].show(entry)),
         figures=tuple(add(picture) for picture in beside(name, entry)),
-        rows=tuple(listing(entry["sass"], entry["lines"])) if own else (),
     )

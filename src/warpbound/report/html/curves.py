@@ -10,7 +10,7 @@ from warpbound.report.curve import COLUMNS, table
 from warpbound.report.figures.picture import Axis, Curve, Picture
 from warpbound.report.figures.theme import CYCLE
 from warpbound.report.html.contents import WORDS, Add, Column, Section
-from warpbound.report.html.tables import as_html
+from warpbound.report.html.elements import as_html
 
 SOURCE = "the same launch predicted again with one resident block per SM, two, and so on to the most that fit"
 HOW_TO_READ = (

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.contents import Add, Column, Section
-from warpbound.report.html.tables import as_html
+from warpbound.report.html.elements import as_html
 
 
 class Part(NamedTuple):
