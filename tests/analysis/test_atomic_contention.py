@@ -16,8 +16,9 @@ extern "C" __global__ void add(int* to, const int* where, int own) {
 
 def updates(where: np.ndarray, own: int = 0, blocks: int = 1, kind: type = np.int32) -> float:
     """Steps of the launch."""
-    from warpbound.analysis import work_of
-    from warpbound.analysis.case import Settings, case_of
+    from warpbound.analysis.answer import work_of
+    from warpbound.analysis.case import case_of
+    from warpbound.analysis.settings import Settings
     from warpbound.machine import gpu
 
     board = gpu("a100-sxm-80gb")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis import interval, work_of
+from warpbound.analysis import interval
 from warpbound.analysis.accuracy import ANY, Form, form
-from warpbound.analysis.case import Settings, case_of
+from warpbound.analysis.answer import work_of
+from warpbound.analysis.case import case_of
 from warpbound.analysis.interval import (
     ACROSS,
     CLASSES,
@@ -24,6 +25,7 @@ from warpbound.analysis.interval import (
     with_clock,
     with_form,
 )
+from warpbound.analysis.settings import Settings
 from warpbound.analysis.timing import by_parameters
 from warpbound.headline import predict_launch
 from warpbound.headline.queue_demands import QUEUES

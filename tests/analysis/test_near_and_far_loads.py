@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis.case import Settings, case_of
+from warpbound.analysis.case import case_of
 from warpbound.analysis.executed import average_work, conflicts, far_share, served_by
 from warpbound.analysis.sampled import followed
+from warpbound.analysis.settings import Settings
 from warpbound.kernel_launch import parse_argument
 from warpbound.latency import waits
 from warpbound.machine import gpu, override

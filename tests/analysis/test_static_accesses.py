@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from support.paths import EXAMPLES
 from support.sass_listing import kernel
-from warpbound.analysis.case import DEFAULT, case_of
+from warpbound.analysis.case import case_of
+from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.static import _focus, addresses_known, static_work
 from warpbound.cli import main
 from warpbound.kernel_launch import launch

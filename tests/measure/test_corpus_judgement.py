@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from warpbound.analysis import work_of
+from warpbound.analysis.answer import work_of
 from warpbound.analysis.timing import launch_prediction
 from warpbound.machine import Gpu, gpu, override
 from warpbound.measure import corpus_judgement

@@ -7,8 +7,9 @@ import pytest
 from support.paths import EXAMPLES
 from warpbound import compile, gpu, launch
 from warpbound.analysis.cache_whatifs import ENDLESS
-from warpbound.analysis.case import DEFAULT, case_of
+from warpbound.analysis.case import case_of
 from warpbound.analysis.sampled import facts, followed, how_of
+from warpbound.analysis.settings import DEFAULT
 from warpbound.memory.traffic import traffic
 
 pytestmark = pytest.mark.cuda

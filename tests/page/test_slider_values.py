@@ -12,7 +12,8 @@ from support.page_states import MATMUL, entry, state
 from support.paths import EXAMPLES
 from warpbound import analysis, machine
 from warpbound.adapt.answers import inputs_of
-from warpbound.analysis.case import Settings, case_of
+from warpbound.analysis.case import case_of
+from warpbound.analysis.settings import Settings
 from warpbound.errors import WarpboundError
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.page import export

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.analysis.case import DEFAULT, case_of
+from warpbound.analysis.case import case_of
+from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.sm_simulation import all_from, executed, simulated
 from warpbound.latency import waits
 from warpbound.machine import gpu, override

@@ -9,8 +9,9 @@ import pytest
 import warpbound
 from support.issue_streams import waits_of
 from support.sass_listing import code
-from warpbound.analysis import work_of
-from warpbound.analysis.case import DEFAULT, case_of
+from warpbound.analysis.answer import work_of
+from warpbound.analysis.case import case_of
+from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.sm_simulation import simulated
 from warpbound.kernel_launch import parse_argument
 from warpbound.schedule import schedule

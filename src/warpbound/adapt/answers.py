@@ -12,8 +12,11 @@ import math
 from importlib import import_module
 from typing import Any
 
+import msgspec
+
 from warpbound import models
-from warpbound.adapt.launched import Answer, Launched, silent
+from warpbound.adapt.launched import Launched, silent
+from warpbound.result.kernel import ModelAnswer
 
 __all__ = ["Launched", "answers"]
 
@@ -28,11 +31,11 @@ WORDS = {  # symbols that several models share -> how to make them known
 }
 
 
-def answers(names: tuple[str, ...], launched: Launched | None) -> dict[str, dict[str, Any]]:
+def answers(names: tuple[str, ...], launched: Launched | None) -> dict[str, ModelAnswer]:
     """One entry per model name; every model says the same where no launch is known."""
     if launched is None:
-        return {name: dataclasses.asdict(silent(NO_COUNTS)) for name in names}
-    return {name: dataclasses.asdict(_said(name, launched)) for name in names}
+        return {name: silent(NO_COUNTS) for name in names}
+    return {name: _answer(name, launched) for name in names}
 
 
 def inputs_of(name: str, x: Launched) -> Any:
@@ -48,14 +51,14 @@ def inputs_of(name: str, x: Launched) -> Any:
     return kind(**fields)
 
 
-def _said(name: str, x: Launched) -> Answer:
+def _answer(name: str, x: Launched) -> ModelAnswer:
     found = inputs_of(name, x)
     if isinstance(found, str):
         return silent(found)
-    answer: Answer = import_module(f"warpbound.adapt.{name}").answer(found, x)
+    answer: ModelAnswer = import_module(f"warpbound.adapt.{name}").answer(found, x)
     if answer.rate is not None and not math.isfinite(answer.rate):
         return silent(NOTHING_BINDS)
     if symbols := x.given.get(name):
         told = f"{x.given_by} {', '.join(symbols)}"
-        return dataclasses.replace(answer, reason="; ".join(filter(None, (told, answer.reason))))
+        return msgspec.structs.replace(answer, reason="; ".join(filter(None, (told, answer.reason))))
     return answer

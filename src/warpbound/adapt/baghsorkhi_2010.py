@@ -6,8 +6,9 @@ Assumes   the accesses of adapt/accesses.py; DRAM at its best measured rate.
 from typing import Any
 
 from warpbound.adapt.accesses import accesses, per_cycle
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.models.baghsorkhi_2010 import Inputs, cycles, predict
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = {
     "mem_latency": "the latency of DRAM",
@@ -29,9 +30,9 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     total = float(cycles(inputs))
     rate = float(inputs.warps) / total if total else None
     bottleneck = str(found.bottleneck)
-    return Answer(x.seconds_of_turns(total), rate, "warp/cycle/SM", bottleneck, "waits of different warps add up")
+    return ModelAnswer(x.seconds_of_turns(total), rate, "warp/cycle/SM", bottleneck, "waits of different warps add up")

@@ -8,10 +8,11 @@ Assumes   the shipped simulated benchmarks of the board, fitted with a slope for
 from functools import cache
 from typing import Any
 
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.adapt.partition_benchmarks import fits, shipped
 from warpbound.adapt.resources import SECTOR_B
 from warpbound.models.campprof_2011 import SIZES, Inputs, best, predict, worst
+from warpbound.result.kernel import ModelAnswer
 
 FORM = "by-size"
 BENCHMARKS = "a board whose memory partitions are known and were benchmarked: 8800gt, 8800gtx, fx5600 or gtx280"
@@ -53,10 +54,10 @@ def _transactions(kind: str, requests: float, sectors: float, warps: float) -> d
     return {f"{kind}_{size}": count * warps for size, count in counts.items()}
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     total, low, high = float(found.total), float(best(inputs)), float(worst(inputs))
     names = [f"{kind}_{size}" for kind in ("gld", "gst") for size in SIZES]
     rate = sum(float(getattr(inputs, name)) for name in names) / total if total else float("inf")
     said = f"between {low:.3g} s with no camping and {high:.3g} s with all of it; simulated benchmarks"
-    return Answer(total if total else None, rate, "transaction/s", str(found.bottleneck), said)
+    return ModelAnswer(total if total else None, rate, "transaction/s", str(found.bottleneck), said)

@@ -5,8 +5,9 @@ Assumes   mu is the warp's instructions over its latency, both of the warp alone
 
 from typing import Any
 
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.models.chen_aamodt_2009 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate
 
 WANTED = {"alone": "the latency of one warp (latency.parts or latency.phases) and its instructions"}
@@ -22,9 +23,9 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     insts = x.work.warp_instructions
     warp_rate = issue_rate(x.gpu) * rate / insts if insts else 0.0
-    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "per issue slot; no bandwidth")
+    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "per issue slot; no bandwidth")

@@ -6,8 +6,9 @@ Assumes   the accesses of adapt/accesses.py; one instruction takes one issue slo
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.models.cuda_guide_2015 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = {"alu_per_mem": "a global access", "mem_latency": "the latency of DRAM"}
 
@@ -22,9 +23,9 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     arithmetic = accesses(x).arithmetic
     warp_rate = rate / arithmetic if arithmetic else 0.0
-    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "arithmetic alone; no bandwidth")
+    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "arithmetic alone; no bandwidth")

@@ -9,9 +9,10 @@ Assumes   every global access reaches DRAM. On boards for which the authors fitt
 
 from typing import Any
 
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.machine import Gpu
 from warpbound.models.hong_kim_2009 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import fp32_lanes, issue_rate
 
@@ -95,9 +96,9 @@ def _real(count: int | None) -> float | None:
     return None if count is None else float(count)
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     cycles = float(found.total)
     rate = x.warps / (float(inputs.active_sms) * cycles) if x.warps and cycles else None
     note = "every access is taken to reach DRAM" if _is_fitted(x.gpu) else DELAY_NOTE
-    return Answer(cycles / float(inputs.freq), rate, "warp/cycle/SM", str(found.bottleneck), note)
+    return ModelAnswer(cycles / float(inputs.freq), rate, "warp/cycle/SM", str(found.bottleneck), note)

@@ -8,8 +8,9 @@ Assumes   the accesses of adapt/accesses.py; an interval is one instruction with
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.models.huang_2014 import Inputs, Interval, is_physical, predict, service_time
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = {"intervals": "the latency of DRAM, and the number of instructions"}
 BEYOND = "an interval asks for more than the bandwidth, where this model has no answer"
@@ -31,7 +32,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     per_inst = float(found.total)
     physical = bool(is_physical(inputs)) and per_inst > 0
@@ -39,4 +40,4 @@ def answer(inputs: Inputs, x: Launched) -> Answer:
     insts, schedulers = x.work.warp_instructions, x.gpu.limits.sub_cores
     warp_rate = schedulers * rate / insts if rate and insts and physical else 0.0
     note = "per scheduler" if physical else BEYOND
-    return Answer(x.seconds(warp_rate), rate, "inst/cycle/scheduler", str(found.bottleneck), note)
+    return ModelAnswer(x.seconds(warp_rate), rate, "inst/cycle/scheduler", str(found.bottleneck), note)

@@ -7,8 +7,9 @@ Assumes   no barrier splits the interval. Data crosses two boundaries, DRAM at i
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launched import WARP, Answer, Launched, present
+from warpbound.adapt.launched import WARP, Launched, present
 from warpbound.models.interval_analysis import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate, pipe_cycles
 
 SECTOR_B = 32.0
@@ -54,8 +55,8 @@ def _width(x: Launched, pipe: str) -> float:
     return lanes * x.gpu.value("sm_count")
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     time_s = float(inputs.executions) / rate if inputs.executions and rate else None
-    return Answer(time_s, rate, found.unit, str(found.bottleneck), "executions by one thread each, whole chip")
+    return ModelAnswer(time_s, rate, found.unit, str(found.bottleneck), "executions by one thread each, whole chip")

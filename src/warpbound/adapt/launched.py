@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from warpbound.machine import Gpu
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
 
 WARP = 32.0
@@ -68,20 +69,9 @@ class Launched:
         return None if self.turns is None else self.turns * cycles / self.clock_hz
 
 
-@dataclass(frozen=True)
-class Answer:
-    """One entry of `models` (contract, section 3)."""
-
-    time_s: float | None
-    rate: float | None
-    unit: str | None
-    bottleneck: str | None
-    reason: str | None
-
-
-def silent(reason: str) -> Answer:
+def silent(reason: str) -> ModelAnswer:
     """A model that cannot speak."""
-    return Answer(None, None, None, None, reason)
+    return ModelAnswer(None, None, None, None, reason)
 
 
 def present(**fields: Any) -> dict[str, Any]:

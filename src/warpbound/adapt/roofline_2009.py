@@ -6,11 +6,12 @@ Assumes   pin bandwidth; the peak of the mixture of types at hand, all operation
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launched import Answer, Launched, silent
+from warpbound.adapt.launched import Launched, silent
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.models.roofline_2009 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
 from warpbound.workload.files.lanes import old, pipe_cycles, stretch
 
@@ -58,7 +59,7 @@ def known(x: Launched) -> dict[str, Any]:
     return vars(inputs(x.work, x.gpu, x.clock_hz))
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     flop, moved = sum(x.work.flop.values()), dram_bytes(x)
     warps = x.warps
     if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none
@@ -68,8 +69,8 @@ def answer(inputs: Inputs, x: Launched) -> Answer:
             return silent("no flop, and most of its bytes stay in L2: it knows no memory but DRAM")
         bandwidth = float(inputs.peak_bandwidth)
         time_s = None if warps is None else moved * warps / bandwidth
-        return Answer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")
+        return ModelAnswer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")
     found = predict(inputs)
     rate = float(found.rate)
     time_s = None if warps is None else flop * warps / rate
-    return Answer(time_s, rate, found.unit, str(found.bottleneck), None)
+    return ModelAnswer(time_s, rate, found.unit, str(found.bottleneck), None)

@@ -7,8 +7,9 @@ Assumes   the accesses of adapt/accesses.py; a run is the issue time of the inst
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.models.saavedra_barrera_1990 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = {"run": "a global access", "latency": "the latency of DRAM"}
 
@@ -23,9 +24,9 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     share = float(found.rate)
     working = float(inputs.run) * accesses(x).count
     warp_rate = share / working if working else 0.0
-    return Answer(x.seconds(warp_rate), share, "busy share", str(found.bottleneck), "a switch costs nothing")
+    return ModelAnswer(x.seconds(warp_rate), share, "busy share", str(found.bottleneck), "a switch costs nothing")

@@ -7,8 +7,9 @@ Assumes   the accesses of adapt/accesses.py; MWP's peak is the best measured DRA
 from typing import Any
 
 from warpbound.adapt.accesses import NO_ACCESS, accesses, per_cycle
-from warpbound.adapt.launched import Answer, Launched, present, silent
+from warpbound.adapt.launched import Launched, present, silent
 from warpbound.models.sim_2012 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = {
     "mem_latency": "the latency of DRAM",
@@ -31,10 +32,10 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     if not inputs.mem_insts:
         return silent(NO_ACCESS)
     found = predict(inputs)
     total = float(found.total)
     rate = float(inputs.warps) / total if total else None
-    return Answer(x.seconds_of_turns(total), rate, "warp/cycle/SM", str(found.bottleneck), None)
+    return ModelAnswer(x.seconds_of_turns(total), rate, "warp/cycle/SM", str(found.bottleneck), None)

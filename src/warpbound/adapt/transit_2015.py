@@ -8,8 +8,9 @@ Assumes   a request is a global access that leaves the chip; the rest of the ins
 from typing import Any
 
 from warpbound.adapt.accesses import MEMORY_CAUSES, dram_bytes, off_chip, per_cycle
-from warpbound.adapt.launched import WARP, Answer, Launched, present
+from warpbound.adapt.launched import WARP, Launched, present
 from warpbound.models.transit_2015 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
 
 WANTED = {
@@ -33,8 +34,8 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0
-    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "per SM; no cache in this model")
+    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "per SM; no cache in this model")

@@ -8,8 +8,9 @@ Assumes   a processing element is an FP32 lane that needs a cycle per instructio
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import WARP, Answer, Launched, present
+from warpbound.adapt.launched import WARP, Launched, present
 from warpbound.models.valley_2009 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
 
 LOCALITY = "alpha and beta, how the hit rate falls with the threads that share the cache: inputs.valley_2009"
@@ -42,9 +43,9 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     warps, insts = x.warps, x.work.warp_instructions * WARP
     time_s = warps * insts / rate if warps and insts and rate else None
-    return Answer(time_s, rate, found.unit, str(found.bottleneck), "instructions of all threads; in-order lanes")
+    return ModelAnswer(time_s, rate, found.unit, str(found.bottleneck), "instructions of all threads; in-order lanes")

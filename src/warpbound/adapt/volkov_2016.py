@@ -5,11 +5,12 @@ Assumes   a resource's time is that of adapt/resources.py; latency is unloaded. 
 
 from typing import Any
 
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.adapt.resources import demand
 from warpbound.bounds import Real
 from warpbound.machine import Gpu
 from warpbound.models.volkov_2016 import Inputs, predict
+from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
 
 WANTED = {"busy": "instructions, accesses or operations: counts, access or memory"}
@@ -32,7 +33,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
-    return Answer(x.seconds(rate), rate, found.unit, str(found.bottleneck), None)
+    return ModelAnswer(x.seconds(rate), rate, found.unit, str(found.bottleneck), None)

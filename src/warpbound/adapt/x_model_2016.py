@@ -14,9 +14,10 @@ from typing import Any
 
 from warpbound.adapt import transit_2015
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, dram_bytes, per_cycle
-from warpbound.adapt.launched import Answer, Launched, Locality, present
+from warpbound.adapt.launched import Launched, Locality, present
 from warpbound.adapt.resources import SECTOR_B
 from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = transit_2015.WANTED
 CACHE = ("alpha", "beta", "cache_capacity")
@@ -99,12 +100,12 @@ def _ilp(x: Launched) -> float:
     return min(1.0, x.work.warp_instructions / computing) if computing > 0 and x.work.warp_instructions else 1.0
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     cached = inputs.cache_capacity > 0
     found = predict(inputs) if cached else predict_without_cache(inputs)
     rate = float(found.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0
-    return Answer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), _note(x))
+    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), _note(x))
 
 
 def _note(x: Launched) -> str:

@@ -7,8 +7,9 @@ Assumes   the accesses of adapt/accesses.py; throughput of each kind alone is wa
 from typing import Any
 
 from warpbound.adapt.accesses import accesses, per_cycle
-from warpbound.adapt.launched import Answer, Launched, present
+from warpbound.adapt.launched import Launched, present
 from warpbound.models.zhang_owens_2011 import Inputs, modelled, predict
+from warpbound.result.kernel import ModelAnswer
 
 WANTED = {
     "mem_rate": "the latency of DRAM, and the resident warps: launch.warps_per_sm",
@@ -27,7 +28,7 @@ def known(x: Launched) -> dict[str, Any]:
     return present(alu_insts=a.arithmetic, mem_insts=a.count, **rates)
 
 
-def answer(inputs: Inputs, x: Launched) -> Answer:
+def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
-    return Answer(x.seconds(rate), rate, found.unit, str(found.bottleneck), "curves are modelled, not measured")
+    return ModelAnswer(x.seconds(rate), rate, found.unit, str(found.bottleneck), "curves are modelled, not measured")

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from warpbound import machine
+from warpbound.analysis.settings import Settings
 from warpbound.errors import InputError
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
@@ -20,20 +21,6 @@ from warpbound.workload.instruction_counts import facts_of
 WARP = 32
 CLUSTERS_FROM = 90
 BLOCK_SIZES = tuple(range(32, 1025, 32))
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to answer: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
-    models to show beside the answer, views that will be shown ("sass" alone needs more than the rest)."""
-
-    clock: str | float = "boost"
-    cache: str = "warm"
-    models: tuple[str, ...] = ()
-    views: tuple[str, ...] = ()
-
-
-DEFAULT = Settings()
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from warpbound.memory.address_arithmetic import LOCAL, SPACES
 from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program.instruction import Instruction
+from warpbound.result.kernel import BlockSample
 from warpbound.schedule import Schedule, Wait
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
@@ -136,13 +137,13 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
         timed=timed,
         by_level={level: _latency_at(case, seen, moved, level) for level in LEVELS},
         notes=(sampled, *said, *moved.notes, *seen.unknown, *seen.notes, *code_notes(program, observed, arch)),
-        sample={
-            "blocks": len(seen.blocks),
-            "warps": len(seen.warps),
-            "of_blocks": seen.of_blocks,
-            "sampling_error": moved.sampling_error,
-            "memory_error": None if moved.errors is None else asdict(moved.errors),
-        },
+        sample=BlockSample(
+            blocks=len(seen.blocks),
+            warps=len(seen.warps),
+            of_blocks=seen.of_blocks,
+            sampling_error=moved.sampling_error,
+            memory_error=None if moved.errors is None else asdict(moved.errors),
+        ),
         launch_memory=found.memory,
         hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
         longest_warp=float(seen.executed.sum(axis=1).max()) / max(1, len(timed.stream)),

@@ -19,11 +19,20 @@ from warpbound.adapt import hong_kim_2009, x_model_2016
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
 from warpbound.adapt.launched import Launched, Locality
 from warpbound.adapt.resources import FIRST_OF_TWO_BANKS
+from warpbound.analysis.launch_counts import ratio
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
 from warpbound.memory.reuse import PAGE_B
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
+from warpbound.result.execution import (
+    CodeFootprint,
+    Execution,
+    InstructionCacheFit,
+    PagesTouched,
+    PartitionTraffic,
+    XModelSymbols,
+)
 from warpbound.schedule import Schedule, Wait
 from warpbound.workload import Workload
 
@@ -51,7 +60,7 @@ class Observed:
     executed: NDArray[np.float64]
     in_flight: float | None
     per_cycle: float
-    partitions: dict[str, object] | None
+    partitions: PartitionTraffic | None
     l1_bytes: float
 
     @property
@@ -61,61 +70,41 @@ class Observed:
         return Locality(found.alpha, found.beta, found.residual, self.l1_bytes)
 
 
-def execution_entry(program: Program, work: Workload, observed: Observed, x: Launched) -> dict[str, object]:
+def execution(program: Program, work: Workload, observed: Observed, x: Launched) -> Execution:
     """Of the mean warp of the launch, unless it says otherwise."""
     classes = hong_kim_2009.known(x)
     phases = work.phases
-    return {
-        "lanes_per_instruction": _ratio(work.thread_instructions, work.warp_instructions - _skipped(program, observed)),
-        "ilp": observed.per_cycle,
-        "load_phases": len(phases),
-        "joins": work.barriers + 1,
-        "loads_per_wait": _ratio(float(sum(phases)), float(len(phases))),
-        "mlp": observed.in_flight,
-        "register_bank_conflicts": float(observed.executed @ [_bank_conflict(one) for one in program.instructions]),
-        "code": code_entry(program, observed.executed, x.gpu.arch),
-        "x_model": _x_model(x, observed),
-        "hong_kim": {name: classes[name] for name in CLASSES if name in classes},
-        "pages": {"page_bytes": PAGE_B, "sample": observed.traffic.pages},
-        "partitions": observed.partitions,
-    }
-
-
-def traffic_entry(traffic: Traffic | None) -> dict[str, float | None]:
-    """More of the launch's traffic, stores and atomics told apart; nulls where it is not known."""
-    requests = (
-        ("sectors_per_load", "l1_sectors_load", ("global_load_requests", "local_load_requests")),
-        ("sectors_per_store", "l1_sectors_store", ("global_store_requests", "local_store_requests")),
-        ("sectors_per_atomic", "l2_sectors_atomic", ("global_atomic_requests",)),
+    conflicts = [_bank_conflict(instruction) for instruction in program.instructions]
+    return Execution(
+        lanes_per_instruction=ratio(work.thread_instructions, work.warp_instructions - _skipped(program, observed)),
+        ilp=observed.per_cycle,
+        load_phases=len(phases),
+        joins=work.barriers + 1,
+        loads_per_wait=ratio(float(sum(phases)), float(len(phases))),
+        mlp=observed.in_flight,
+        register_bank_conflicts=float(observed.executed @ conflicts),
+        code=code_footprint(program, observed.executed, x.gpu.arch),
+        x_model=_x_model(x, observed),
+        hong_kim={name: classes[name] for name in CLASSES if name in classes},
+        pages=PagesTouched(PAGE_B, observed.traffic.pages),
+        partitions=observed.partitions,
     )
-    counts = ("global_atomic_requests", "local_sectors", "shared_wavefronts_atomic", "touched_bytes", "l2_sectors_far")
-    if traffic is None:
-        return dict.fromkeys((*(name for name, _, _ in requests), *counts, "shared_conflict_wavefronts"))
-    found: dict[str, float | None] = {
-        name: _ratio(getattr(traffic, sectors), sum(getattr(traffic, one) for one in many))
-        for name, sectors, many in requests
-    }
-    found |= {name: round(getattr(traffic, name)) for name in ("global_store_requests", *counts)}
-    found["sectors_per_request"] = traffic.sectors_per_request
-    return found | {"shared_conflict_wavefronts": round(traffic.shared_excess_wavefronts)}
 
 
-def code_entry(program: Program, executed: NDArray[np.float64], arch: int) -> dict[str, object]:
+def code_footprint(program: Program, executed: NDArray[np.float64], arch: int) -> CodeFootprint:
     """Bytes of code, of the part that was executed and of the hot loop, against the instruction caches."""
     hot = hot_loop(program, executed)
     ran = np.flatnonzero(executed)
-    inside = ran if hot is None else np.intersect1d(ran, hot)
-    size = INSTRUCTION_B * len(inside)
+    size = INSTRUCTION_B * len(ran if hot is None else np.intersect1d(ran, hot))
     caches = instruction_caches(arch)
-    holds = next((one.name for one in caches if size <= one.bytes), None)
-    return {
-        "bytes": INSTRUCTION_B * len(program.instructions),
-        "executed_bytes": INSTRUCTION_B * len(ran),
-        "hot_bytes": size,
-        "hot": "loop" if hot is not None else "whole kernel",
-        "held_by": holds,
-        "caches": [{"name": one.name, "bytes": one.bytes, "source": one.source, "how": one.how} for one in caches],
-    }
+    return CodeFootprint(
+        bytes=INSTRUCTION_B * len(program.instructions),
+        executed_bytes=INSTRUCTION_B * len(ran),
+        hot_bytes=size,
+        hot="loop" if hot is not None else "whole kernel",
+        held_by=next((cache.name for cache in caches if size <= cache.bytes), None),
+        caches=[InstructionCacheFit(cache.name, cache.bytes, cache.source, cache.how) for cache in caches],
+    )
 
 
 def hot_loop(program: Program, executed: NDArray[np.float64]) -> NDArray[np.int64] | None:
@@ -132,8 +121,8 @@ def hot_loop(program: Program, executed: NDArray[np.float64]) -> NDArray[np.int6
 def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ...]:
     """A warning where the hot code is more than the nearest instruction cache holds."""
     caches = instruction_caches(arch)
-    size = int(str(code_entry(program, observed.executed, arch)["hot_bytes"]))
-    small = [one for one in caches if size > one.bytes]
+    size = code_footprint(program, observed.executed, arch).hot_bytes or 0
+    small = [cache for cache in caches if size > cache.bytes]
     if not small:
         return ()
     return (f"the hot code of {size / 1024:.3g} KiB exceeds {_named(small)}: instruction fetches are not in the time",)
@@ -153,19 +142,19 @@ def _named(caches: list[InstructionCache]) -> str:
     return " and ".join(f"the {one.name} instruction cache of {one.bytes // 1024} KiB" for one in caches)
 
 
-def _x_model(x: Launched, observed: Observed) -> dict[str, object]:
+def _x_model(x: Launched, observed: Observed) -> XModelSymbols:
     """E, Z and n in warps of one SM; beta in bytes; Z counts every global access, Z_off_chip those that reach DRAM."""
-    known, count, traffic = x_model_2016.known(x), accesses(x).count, observed.traffic
-    return {
-        "E": observed.per_cycle,
-        "Z": _ratio(x.work.warp_instructions, count),
-        "Z_off_chip": known.get("intensity"),
-        "n": x.warps_per_sm,
-        "alpha": traffic.locality.alpha,
-        "beta": traffic.locality.beta,
-        "residual": traffic.locality.residual,
-        "definition": E_DEFINITION,
-    }
+    locality = observed.traffic.locality
+    return XModelSymbols(
+        E=observed.per_cycle,
+        Z=ratio(x.work.warp_instructions, accesses(x).count),
+        Z_off_chip=x_model_2016.known(x).get("intensity"),
+        n=x.warps_per_sm,
+        alpha=locality.alpha,
+        beta=locality.beta,
+        residual=locality.residual,
+        definition=E_DEFINITION,
+    )
 
 
 def instructions_per_cycle(timed: Schedule) -> float:
@@ -198,7 +187,3 @@ def _bank_conflict(one: Instruction) -> bool:
         x.index for x in one.operands[1:] if x.kind == "register" and x.index != RZ and "reuse" not in x.suffixes
     }
     return len(sources) >= 3 and len({index % 2 for index in sources}) == 1
-
-
-def _ratio(above: float, below: float) -> float | None:
-    return above / below if below else None

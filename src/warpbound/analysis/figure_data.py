@@ -9,12 +9,12 @@ import numpy as np
 from warpbound.adapt.answers import Launched, inputs_of
 from warpbound.adapt.roofline_2009 import peak
 from warpbound.analysis.case import Case
-from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
 from warpbound.analysis.wasteful_request import requests
 from warpbound.errors import InputError
 from warpbound.predict import throughput
+from warpbound.result.figures import BlockResources, ExecutionGraph, FigureData, RooflinePlot, ThroughputCurve
 
 SECTOR_B = 32.0
 THOUSAND = 1000.0
@@ -24,26 +24,24 @@ NODES_SHOWN, LEAD, LONGEST_NAME = 32, 6, 34  # of an execution graph; LEAD: inst
 MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
 
 
-def figure_data(case: Case, work: Work, launched: Launched | None) -> Entry:
+def figure_data(case: Case, work: Work, launched: Launched | None) -> FigureData:
     """Numbers of each figure; None where they are not known."""
-    return {
-        "block": {
-            "threads": case.threads_per_block,
-            "registers": case.program.registers,
-            "shared_bytes": case.program.shared_bytes + (case.launch.smem if case.launch else 0),
-        },
-        "limits": dict(case.gpu.changed_limits),
-        "curve": curve(case, work),
-        "roofline": _roofline(case, work),
-        "timeline": _timeline(case, work),
-        "graph": _graph(case, work),
-        "requests": requests(case, work),
-        "warps": _warps(case, work) if "simulation" in case.settings.views else [],
-        "inputs": {name: _inputs(name, launched) for name in MODELS},
-    }
+    program, launch = case.program, case.launch
+    shared_bytes = program.shared_bytes + (launch.smem if launch else 0)
+    return FigureData(
+        block=BlockResources(case.threads_per_block, program.registers, shared_bytes),
+        limits=dict(case.gpu.changed_limits),
+        curve=curve(case, work),
+        roofline=_roofline(case, work),
+        timeline=_timeline(case, work),
+        graph=_graph(case, work),
+        requests=requests(case, work),
+        warps=_warps(case, work) if "simulation" in case.settings.views else [],
+        inputs={name: _inputs(name, launched) for name in MODELS},
+    )
 
 
-def curve(case: Case, work: Work) -> Entry | None:
+def curve(case: Case, work: Work) -> ThroughputCurve | None:
     """Bounds over the warps of an SM, and predictions; ours at every number of resident blocks that fits."""
     per_block = warps_per_block(case)
     blocks = range(1, case.residency.fitting_blocks_per_sm + 1)
@@ -57,13 +55,13 @@ def curve(case: Case, work: Work) -> Entry | None:
     used = {name: THOUSAND * limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
     volkov = (warps.tolist(), (THOUSAND * np.asarray(found.rate)).tolist())
     what = "warps" if work.focus is work.whole else "iterations"
-    return {
-        "unit": f"{what} per 1000 SM cycles",
-        "warps_per_sm": warps.tolist(),
-        "limits": {name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
-        "predicted": ({"warpbound": (held, ours)} if ours else {}) | {"volkov_2016": volkov},
-        "here": float(case.residency.warps_per_sm),
-    }
+    return ThroughputCurve(
+        unit=f"{what} per 1000 SM cycles",
+        warps_per_sm=warps.tolist(),
+        limits={name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
+        predicted=({"warpbound": (held, ours)} if ours else {}) | {"volkov_2016": volkov},
+        here=float(case.residency.warps_per_sm),
+    )
 
 
 def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
@@ -78,7 +76,7 @@ def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
     return found
 
 
-def _graph(case: Case, work: Work) -> Entry:
+def _graph(case: Case, work: Work) -> ExecutionGraph:
     """Instructions that one warp issues in a row, those with most of its waiting on the critical path.
 
     names, issue : of each. edges : (from, to, cycles, whether on the critical path), places in that row.
@@ -98,13 +96,13 @@ def _graph(case: Case, work: Work) -> Entry:
         if start in shown and to in shown
     ]
     instructions = case.program.instructions
-    return {
-        "names": [_short(instructions[timed.stream[at]].text) for at in shown],
-        "issue": [timed.issue[at] for at in shown],
-        "edges": edges,
-        "first": first,
-        "of": count,
-    }
+    return ExecutionGraph(
+        names=[_short(instructions[timed.stream[at]].text) for at in shown],
+        issue=[timed.issue[at] for at in shown],
+        edges=edges,
+        first=first,
+        of=count,
+    )
 
 
 def _short(text: str) -> str:
@@ -121,7 +119,7 @@ def _warps(case: Case, work: Work) -> list[tuple[int, float, float, str]]:
         return []
 
 
-def _roofline(case: Case, work: Work) -> Entry | None:
+def _roofline(case: Case, work: Work) -> RooflinePlot | None:
     """Roofs of the types that the kernel computes in, its flop per byte at each level and the flop/s predicted."""
     flop = {kind: count for kind, count in work.whole.flop.items() if count}
     timed = launch_prediction(case, work)
@@ -141,13 +139,13 @@ def _roofline(case: Case, work: Work) -> Entry | None:
         "DRAM, vendor": gpu.value("dram_bandwidth"),
         "DRAM, achievable": gpu.value("dram_achievable_bandwidth"),
     }
-    return {
-        "compute": {f"{kind} peak": peak(gpu, kind, case.clock_hz, work.whole) for kind in flop},
-        "bandwidth": bandwidth,
-        "achievable": ["DRAM, achievable", "L2"],
-        "intensity": {level: total / size for level, size in moved.items() if size > 0},
-        "flops": total * work.whole.warps / timed.time_s,
-    }
+    return RooflinePlot(
+        compute={f"{kind} peak": peak(gpu, kind, case.clock_hz, work.whole) for kind in flop},
+        bandwidth=bandwidth,
+        achievable=["DRAM, achievable", "L2"],
+        intensity={level: total / size for level, size in moved.items() if size > 0},
+        flops=total * work.whole.warps / timed.time_s,
+    )
 
 
 def _inputs(name: str, launched: Launched | None) -> dict[str, float] | None:

@@ -7,7 +7,6 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.analysis.entries import Entry
 from warpbound.errors import CommandError
 from warpbound.memory import affine, banks, coalescing
 from warpbound.memory.address_arithmetic import Address
@@ -16,6 +15,14 @@ from warpbound.memory.affine import Form
 from warpbound.memory.expressions import Expression, derivative, index, spelled
 from warpbound.memory.static_accesses import rows
 from warpbound.models.hong_kim_2009 import coalescing as hong_kim
+from warpbound.result.index_expression import (
+    Algorithm1,
+    Algorithm2,
+    BankRule,
+    GlobalRule,
+    HongKimCoalescing,
+    IndexCost,
+)
 
 HALF = 16
 SIZES_B = (1, 2, 4, 8, 16)
@@ -56,7 +63,7 @@ class _Reached:
     slope: Form | None
 
 
-def answer(asked: Access) -> Entry:
+def answer(asked: Access) -> IndexCost:
     """The cost of the access under each rule. Raises CommandError where the index is not affine."""
     if asked.element_B not in SIZES_B:
         raise CommandError(
@@ -68,23 +75,28 @@ def answer(asked: Access) -> Entry:
         *rows(Address(affine.scale(element, asked.element_B)), asked.threads),
         derivative(asked.expression, asked.threads, asked.values, asked.shape),
     )
-    found = _shared(asked, reached) if asked.space == "shared" else _global(asked, reached)
-    reason, remedy = (_bank_advice if asked.space == "shared" else _advice)(asked, reached, found)
-    return {
-        "expression": asked.expression.text,
-        "space": asked.space,
-        "element_bytes": asked.element_B,
-        "block": list(asked.threads.block),
-        "constants": [name for name in asked.expression.names() if name not in asked.values],
-        "derivative": None if reached.slope is None else spelled(reached.slope),
-        "rules": found,
-        "hong_kim_2009": _hong_kim(asked, reached) if asked.space == "global" else None,
-        "reason": reason,
-        "remedy": remedy,
-    }
+    rules: list[GlobalRule] | list[BankRule]
+    if asked.space == "shared":
+        rules = banks_used = _shared(asked, reached)
+        reason, remedy = _bank_advice(asked, reached, banks_used)
+    else:
+        rules = transactions = _global(asked, reached)
+        reason, remedy = _advice(asked, reached, transactions)
+    return IndexCost(
+        expression=asked.expression.text,
+        space=asked.space,
+        element_bytes=asked.element_B,
+        block=list(asked.threads.block),
+        constants=[name for name in asked.expression.names() if name not in asked.values],
+        derivative=None if reached.slope is None else spelled(reached.slope),
+        rules=rules,
+        hong_kim_2009=_hong_kim(asked, reached) if asked.space == "global" else None,
+        reason=reason,
+        remedy=remedy,
+    )
 
 
-def _global(asked: Access, reached: _Reached) -> list[Entry]:
+def _global(asked: Access, reached: _Reached) -> list[GlobalRule]:
     wanted = float(coalescing.distinct(reached.lanes, reached.exists).mean()) * asked.element_B
     return [
         _rule(asked, reached, rule, wanted)
@@ -93,20 +105,20 @@ def _global(asked: Access, reached: _Reached) -> list[Entry]:
     ]
 
 
-def _rule(asked: Access, reached: _Reached, rule: tuple[str, int, str], wanted: float) -> Entry:
+def _rule(asked: Access, reached: _Reached, rule: tuple[str, int, str], wanted: float) -> GlobalRule:
     """One rule; coalesced is what takes no more transactions than neighbours in order from an aligned start."""
     name, arch, caching = rule
     found = coalescing.transactions(reached.lanes, reached.exists, asked.element_B, arch, caching)
     best = coalescing.transactions(_in_order(reached, asked.element_B), reached.exists, asked.element_B, arch, caching)
     moved = float(found.bytes.mean())
-    return {
-        "compute_capability": name,
-        "transactions_per_request": float(found.count.mean()),
-        "bytes_per_request": moved,
-        "efficiency": min(1.0, wanted / moved),
-        "coalesced": bool((found.count <= best.count).all() and (found.bytes <= best.bytes).all())
+    return GlobalRule(
+        compute_capability=name,
+        transactions_per_request=float(found.count.mean()),
+        bytes_per_request=moved,
+        efficiency=min(1.0, wanted / moved),
+        coalesced=bool((found.count <= best.count).all() and (found.bytes <= best.bytes).all())
         and not _uncoalesced_1_0(asked, arch),
-    }
+    )
 
 
 def _uncoalesced_1_0(asked: Access, arch: int) -> bool:
@@ -118,17 +130,17 @@ def _in_order(reached: _Reached, size: int) -> NDArray[np.uint64]:
     return np.broadcast_to(np.arange(32, dtype=np.uint64) * np.uint64(size), reached.lanes.shape)
 
 
-def _shared(asked: Access, reached: _Reached) -> list[Entry]:
+def _shared(asked: Access, reached: _Reached) -> list[BankRule]:
     found = []
     for name, arch in BANK_RULES:
         if asked.arch is None or coalescing.family(asked.arch) == coalescing.family(arch):
             cost = banks.wavefronts(reached.lanes, reached.exists, asked.element_B, arch)
             found.append(
-                {
-                    "compute_capability": name,
-                    "wavefronts_per_request": float(cost.actual.mean()),
-                    "without_conflict": float(cost.ideal.mean()),
-                }
+                BankRule(
+                    compute_capability=name,
+                    wavefronts_per_request=float(cost.actual.mean()),
+                    without_conflict=float(cost.ideal.mean()),
+                )
             )
     return found
 
@@ -136,31 +148,32 @@ def _shared(asked: Access, reached: _Reached) -> list[Entry]:
 # ------------------------------------------------------------------------------- Hong and Kim
 
 
-def _hong_kim(asked: Access, reached: _Reached) -> Entry:
+def _hong_kim(asked: Access, reached: _Reached) -> HongKimCoalescing:
     """Algorithms 1 and 2 of the paper, where every half-warp is linear with the same step."""
     elements = reached.lanes.astype(np.int64).reshape(-1, HALF) // asked.element_B
     full = reached.exists.reshape(-1, HALF).all(axis=1)
     steps = np.diff(elements[full], axis=1)
     if not steps.size or np.any(steps != steps.flat[0]) or abs(int(steps.flat[0])) >= 1 << 30:
-        return {"reason": "the paper's algorithms need one known step between neighbours in every whole half-warp"}
+        reason = "the paper's algorithms need one known step between neighbours in every whole half-warp"
+        return HongKimCoalescing(reason=reason)
     step, starts = int(steps.flat[0]), [int(start) for start in elements[full][:, 0]]
     joined = hong_kim.coalesced(asked.element_B, step, starts)
     half = hong_kim.transactions(asked.element_B, step, starts)
-    return {
-        "increment": step,
-        "half_warps_aligned": all(start % HALF == 0 for start in starts),
-        "algorithm_1": {"coalesced": joined, "transactions_per_warp": 1 if joined else 2 * HALF},
-        "algorithm_2": {"transactions_per_half_warp": half, "transactions_per_warp": hong_kim.per_warp(half)},
-    }
+    return HongKimCoalescing(
+        increment=step,
+        half_warps_aligned=all(start % HALF == 0 for start in starts),
+        algorithm_1=Algorithm1(joined, 1 if joined else 2 * HALF),
+        algorithm_2=Algorithm2(half, hong_kim.per_warp(half)),
+    )
 
 
 # ------------------------------------------------------------------------------- reasons
 
 
-def _advice(asked: Access, reached: _Reached, found: list[Entry]) -> tuple[str, str]:
+def _advice(asked: Access, reached: _Reached, rules: list[GlobalRule]) -> tuple[str, str]:
     """Why the access costs what it costs, and what would mend it; no remedy where nothing is wasted."""
     stride, row = _stride(asked, reached), asked.threads.block[0]
-    wasteful = any(not rule["coalesced"] for rule in found)
+    wasteful = any(not rule.coalesced for rule in rules)
     if stride == 0:
         remedy = "Let one thread read it, or keep it in constant memory; from 1.2 on it is one transaction anyway."
         return "every thread of a warp reads the same element", remedy if wasteful else ""
@@ -206,8 +219,8 @@ def _neighbours(asked: Access, reached: _Reached, wasteful: bool) -> tuple[str, 
     )
 
 
-def _bank_advice(asked: Access, reached: _Reached, found: list[Entry]) -> tuple[str, str]:
-    if all(rule["wavefronts_per_request"] <= rule["without_conflict"] for rule in found):
+def _bank_advice(asked: Access, reached: _Reached, rules: list[BankRule]) -> tuple[str, str]:
+    if all(rule.wavefronts_per_request <= rule.without_conflict for rule in rules):
         return "no two lanes want different words of one bank at once", ""
     stride = _stride(asked, reached)
     if stride is None:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from warpbound.emulate.trace import Trace
 from warpbound.machine import Gpu
 from warpbound.memory.dram_partitions import PARTITION_B, concurrent_spread, spread
+from warpbound.result.execution import PartitionMap, PartitionTraffic
 
 MOST_STEPS = 256  # that are looked at one by one, at even distances
 MAPPED_BLOCKS, MAPPED_STEPS = 32, 32  # blocks and accesses of a map of partitions
 
 
-def partition_traffic(seen: Trace, gpu: Gpu) -> dict[str, object] | None:
+def partition_traffic(seen: Trace, gpu: Gpu) -> PartitionTraffic | None:
     """Segments of 32 bytes by partition, and how much fuller than the mean the fullest one is; None: not known.
 
     camping : over the whole sample; camping_at_once : at one moment, mean over the moments; 1 is even, the number of
@@ -36,17 +37,17 @@ def partition_traffic(seen: Trace, gpu: Gpu) -> dict[str, object] | None:
     steps = int(counts.max(initial=0))
     chosen = np.isin(step, np.linspace(0, max(0, steps - 1), min(MOST_STEPS, steps), dtype=np.int64))
     at_once = concurrent_spread(accesses.addresses[chosen], accesses.active[chosen], step[chosen], count)
-    return {
-        "partitions": count,
-        "width_bytes": PARTITION_B,
-        "segments": whole.segments.tolist(),
-        "camping": whole.camping,
-        "camping_at_once": float(at_once.mean()) if len(at_once) else 1.0,
-        "map": _map(seen, step, count),
-    }
+    return PartitionTraffic(
+        partitions=count,
+        width_bytes=PARTITION_B,
+        segments=whole.segments.tolist(),
+        camping=whole.camping,
+        camping_at_once=float(at_once.mean()) if len(at_once) else 1.0,
+        map=_map(seen, step, count),
+    )
 
 
-def _map(seen: Trace, step: NDArray[np.int64], count: int) -> dict[str, object]:
+def _map(seen: Trace, step: NDArray[np.int64], count: int) -> PartitionMap:
     """blocks : their numbers; partition : a row for each."""
     accesses = seen.accesses["global"]
     warps = np.flatnonzero(seen.warps[:, 1] == 0)[:MAPPED_BLOCKS]
@@ -57,4 +58,4 @@ def _map(seen: Trace, step: NDArray[np.int64], count: int) -> dict[str, object]:
     address = np.take_along_axis(accesses.addresses[here], lane[:, None], axis=1)[:, 0].astype(np.int64)
     found = np.full((len(warps), int(step[here].max(initial=-1)) + 1), -1)
     found[row[accesses.warp[here]], step[here]] = address // PARTITION_B % count
-    return {"blocks": seen.warps[warps, 0].tolist(), "partition": found.tolist()}
+    return PartitionMap(seen.warps[warps, 0].tolist(), found.tolist())

@@ -6,14 +6,15 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from msgspec import UNSET
 from numpy.typing import NDArray
 
-from warpbound.analysis import entries
-from warpbound.analysis.case import DEFAULT, Case, Settings, asked_case
-from warpbound.analysis.entries import Entry
+from warpbound.analysis import launch_counts
+from warpbound.analysis.case import Case, asked_case
 from warpbound.analysis.executed import per_execution, served_by, work_from
 from warpbound.analysis.figure_data import curve
 from warpbound.analysis.sampled import followed
+from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import at_predicted_rate, launch_prediction, warps_per_block
 from warpbound.bounds import Real
@@ -27,6 +28,8 @@ from warpbound.machine import Gpu
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.predict import predict
 from warpbound.program import Program
+from warpbound.result.figures import SimulationFigures
+from warpbound.result.simulation import SimulatedKernel
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experiment, shortened
 from warpbound.simulate.numba_jit import COMPILED
@@ -50,7 +53,7 @@ NOTE = "one SM with an even share of L2 and DRAM, whose rates and queue are thos
 def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT,
     policy: str = "greedy_then_oldest", seed: int = 1,
-) -> Entry:  # fmt: skip
+) -> SimulatedKernel:  # fmt: skip
     """One entry: what the simulated SM did, its time for the launch, and the headline prediction's.
 
     Raises InputError without a launch that can be executed, and for machines without control words.
@@ -67,48 +70,44 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     done = run(x)
     timed = launch_prediction(case, work)
     time_s = seconds(case, done, place, unevenness(kernel, work))
-    entry = {
-        "kernel": program.title,
-        "gpu": case.gpu.key,
-        "title": f"{program.title} on {case.gpu.name}",
-        "source": f"{place.resident} resident blocks of {place.warps_per_block} warps, {place.blocks} simulated",
-        "assumed": NOTE,
-        "policy": policy,
-        "time_s": time_s,
-        "headline_time_s": timed.time_s if timed else None,
-        "simulated_over_headline": time_s / timed.time_s if timed else None,
-        "headline_stalls": _shares(timed),
-        "outcome": summary(x, replace(done, log=done.log[:0])),  # what the beginning alone says is no summary
-    }
-    if not pictured:
-        return entry
     prediction = predict(work.focus, case.place)
-    charged = prediction if timed is None else at_predicted_rate(case, prediction, timed)
-    return entry | {
-        "bounds": entries.bounds_entry(charged),
-        "occupancy": entries.occupancy_entry(case.residency),
-        "figures": {"curve": curve(case, work)} | _pictured(x, done, place, unevenness(kernel, work)),
-    }
+    rates = prediction if timed is None else at_predicted_rate(case, prediction, timed)
+    return SimulatedKernel(
+        kernel=program.title,
+        gpu=case.gpu.key,
+        title=f"{program.title} on {case.gpu.name}",
+        source=f"{place.resident} resident blocks of {place.warps_per_block} warps, {place.blocks} simulated",
+        assumed=NOTE,
+        policy=policy,
+        time_s=time_s,
+        headline_time_s=timed.time_s if timed else None,
+        simulated_over_headline=time_s / timed.time_s if timed else None,
+        headline_stalls=_shares(timed),
+        outcome=summary(x, replace(done, log=done.log[:0])),  # the beginning alone is no summary
+        bounds=launch_counts.bounds(rates) if pictured else UNSET,
+        occupancy=launch_counts.occupancy(case.residency) if pictured else UNSET,
+        figures=_figures(case, work, (x, done), place, unevenness(kernel, work)) if pictured else UNSET,
+    )
 
 
-def _pictured(x: Experiment, done: Outcome, place: Place, uneven: float) -> Entry:
-    """What the figures show of a run whose beginning is logged.
-
-    warps : spans as `simulate.views` has them; resident : cycles and warps from there on; latencies : cycles of each
-    transaction; at : resident warps and warps per 1000 cycles once the first wave is over.
-    """
+def _figures(
+    case: Case, work: Work, simulation: tuple[Experiment, Outcome], place: Place, uneven: float
+) -> SimulationFigures:
+    """Figures of a run whose beginning is logged."""
+    x, done = simulation
     at, resident = done.occupancy_over_time()
     steady = THOUSAND * rate(done, place) * place.warps_per_block / uneven
-    return {
-        "warps": list(spans(x, done, min(SHOWN, _told(done, PICTURED)))),
-        "resident": (at.tolist(), resident.tolist()),
-        "latencies": done.request_latencies.tolist(),
-        "at": (place.resident * place.warps_per_block, steady),
-    }
+    return SimulationFigures(
+        curve=curve(case, work),
+        warps=list(spans(x, done, min(SHOWN, _logged_until(done, PICTURED)))),
+        resident=(at.tolist(), resident.tolist()),
+        latencies=done.request_latencies.tolist(),
+        at=(place.resident * place.warps_per_block, steady),
+    )
 
 
-def _told(done: Outcome, rows: int) -> float:
-    """The cycle up to which a log of so many rows tells all."""
+def _logged_until(done: Outcome, rows: int) -> float:
+    """The cycle up to which a log of at most so many rows is complete."""
     issues = done.log["cycle"][done.log["kind"] == "issue"]
     return min(done.cycles, float(issues.max())) if len(done.log) == rows else done.cycles
 
@@ -149,7 +148,7 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
     kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
     x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
     done = run_short(x)
-    return list(spans(x, done, min(cycles, _told(done, LOGGED))))
+    return list(spans(x, done, min(cycles, _logged_until(done, LOGGED))))
 
 
 def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:

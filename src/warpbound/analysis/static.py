@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from warpbound.analysis.case import WARP, Case
-from warpbound.analysis.entries import Entry
 from warpbound.analysis.execution_summary import Observed
 from warpbound.latency import LEVELS, waits
 from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
 from warpbound.memory.static_accesses import Access, Predicted, predicted, threads_of
 from warpbound.memory.traffic_counts import Errors
+from warpbound.result.kernel import BlockSample
+from warpbound.result.quantities import Mode
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.whatif import Alternative
 from warpbound.workload import Memory, Workload
@@ -52,14 +53,14 @@ class Work:
     followed : what sampled blocks did, which of them there are, and their traffic.
     """
 
-    mode: str
+    mode: Mode
     whole: Workload
     focus: Workload
     loops: tuple[Piece, ...]
     timed: Schedule
     by_level: dict[str, float]
     notes: tuple[str, ...]
-    sample: Entry | None = None
+    sample: BlockSample | None = None
     launch_memory: Memory | None = None
     hit_rates: tuple[float | None, float | None] = field(default=(None, None))
     not_executed: str | None = None

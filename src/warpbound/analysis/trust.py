@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from warpbound.analysis.accuracy import Kind, expected
 from warpbound.analysis.case import Case
-from warpbound.analysis.entries import Entry
 from warpbound.headline import LaunchPrediction
 from warpbound.headline.parameter_uncertainty import measured_by
 from warpbound.memory.traffic_counts import Errors
+from warpbound.result.kernel import ParameterDoubt, Stall
 from warpbound.workload import Workload
 
 MOST = 4         # doubts that are named
@@ -17,27 +17,22 @@ AROUND_L2 = (0.5, 1.5)  # footprints, as shares of L2, of which a launch finds a
 SECTOR_B = 32.0
 
 
-def stalls_entry(timed: LaunchPrediction, clock_hz: float) -> list[Entry]:
+def stalls_entry(timed: LaunchPrediction, clock_hz: float) -> list[Stall]:
     """Where the time of a warp's slot goes, the largest part first; shares add up to 1."""
     total = sum(timed.stalls.values())
     rows = sorted(timed.stalls.items(), key=lambda item: -item[1])
     return [
-        {"reason": reason, "cycles": seconds * clock_hz, "share": seconds / total}
+        Stall(reason, seconds * clock_hz, seconds / total)
         for reason, seconds in rows
         if seconds >= WORTH * total
     ]
 
 
-def doubts_entry(timed: LaunchPrediction) -> list[Entry]:
+def doubts_entry(timed: LaunchPrediction) -> list[ParameterDoubt]:
     """What makes most of the interval: relative standard uncertainty of the time, and what would shrink it."""
     rows = sorted(timed.doubts.items(), key=lambda item: -item[1])[:MOST]
     return [
-        {
-            "parameter": name,
-            "relative": seconds / timed.time_s,
-            "assumed": name in timed.assumed,
-            "measured_by": measured_by(name),
-        }
+        ParameterDoubt(name, seconds / timed.time_s, name in timed.assumed, measured_by(name))
         for name, seconds in rows
         if seconds >= WORTH * timed.time_s
     ]

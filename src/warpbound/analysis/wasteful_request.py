@@ -3,20 +3,20 @@
 import numpy as np
 
 from warpbound.analysis.case import Case
-from warpbound.analysis.entries import Entry
 from warpbound.analysis.static import Work
 from warpbound.memory.requests import width
+from warpbound.result.figures import Request
 
 BANK_WORD_B = 4  # a bank map is of requests of 4 bytes per lane
 
 
-def requests(case: Case, work: Work) -> dict[str, Entry]:
+def requests(case: Case, work: Work) -> dict[str, Request]:
     """Space -> the first request of its most wasteful instruction; without those that were not executed."""
     found = {space: _most_wasteful(case, work, space) for space in ("global", "shared")}
-    return {space: entry for space, entry in found.items() if entry is not None}
+    return {space: request for space, request in found.items() if request is not None}
 
 
-def _most_wasteful(case: Case, work: Work, space: str) -> Entry | None:
+def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
     if work.followed is None:
         return None
     instructions = case.program.instructions
@@ -31,13 +31,13 @@ def _most_wasteful(case: Case, work: Work, space: str) -> Entry | None:
         one, lanes = instructions[index], _first(work, space, index)
         if lanes is None or (space == "shared" and width(one) != BANK_WORD_B):
             continue
-        return {
-            "address": one.address,
-            "line": one.place.outermost.line if one.place else None,
-            "opcode": one.opcode,
-            "bytes_per_lane": width(one),
-            "addresses": lanes,
-        }
+        return Request(
+            address=one.address,
+            line=one.place.outermost.line if one.place else None,
+            opcode=one.opcode,
+            bytes_per_lane=width(one),
+            addresses=lanes,
+        )
     return None
 
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 from warpbound.adapt.answers import Launched, answers
 from warpbound.adapt.resources import demand
-from warpbound.analysis import interval
+from warpbound.analysis import interval, launch_counts
 from warpbound.analysis.case import WARP
-from warpbound.analysis.entries import Entry, bounds_entry, flop_entry, instructions_entry
 from warpbound.analysis.overrides import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.headline import LaunchPrediction, predict_launch
@@ -22,6 +21,8 @@ from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.residency import occupancy
+from warpbound.result.refusal import Refusal, refusal
+from warpbound.result.workload import LaunchSize, ResidentWork, WarpLatency, WorkloadResult
 from warpbound.workload import Workload
 from warpbound.workload.files import Written, levels, read, work_on
 
@@ -61,13 +62,13 @@ class How:
 
 def predictions(
     word: str, gpus: str | None = None, cases: Sequence[str] = (), how: How | None = None
-) -> list[Entry]:
+) -> list[WorkloadResult | Refusal]:
     """One entry per case and GPU; what cannot be answered among several leaves an error entry.
 
     Raises the first error where nothing could be answered, CommandError for words that mean nothing.
     """
     how = how or How()
-    results: list[Entry] = []
+    results: list[WorkloadResult | Refusal] = []
     failures: list[WarpboundError] = []
     for case in _chosen(read(word), cases):
         for board in overridden(_boards(word, case, gpus), how.settings):
@@ -75,8 +76,7 @@ def predictions(
                 results.append(_of_file(word, case, board, how))
             except WarpboundError as error:
                 failures.append(error)
-                refused = {"reason": error.reason, "hint": error.hint}
-                results.append({"kernel": case.name, "gpu": board.key, "error": refused})
+                results.append(refusal(case.name, board.key, error))
     if len(failures) == len(results):
         raise failures[0]
     return results
@@ -95,7 +95,7 @@ def model_names(words: str) -> tuple[str, ...]:
 
 def predicted(
     written: Written, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
-) -> Entry:
+) -> WorkloadResult:
     """One case on one board."""
     if not board.board:
         raise InputError(f"{board.name} is no board: nothing can be predicted on it.", "Name one of `warpbound gpus`.")
@@ -104,7 +104,7 @@ def predicted(
 
 def predicted_of(
     written: Written, x: Launched, models: tuple[str, ...] = (), clock_word: str | float | None = None
-) -> Entry:
+) -> WorkloadResult:
     """The same of a launch that may differ from the case's own."""
     board, resident = x.gpu, _resident(written, x.gpu)
     found = _prediction(x)
@@ -112,32 +112,28 @@ def predicted_of(
     bounded = found.time_s if found is not None and x.work.latency and x.warps_per_sm is not None else None
     time_s = ours.time_s if ours else bounded
     binds = ours or found
-    return {
-        "kernel": written.name,
-        "gpu": board.key,
-        "gpu_name": board.name,
-        "source": written.source,
-        "mode": "written",
-        "time_s": time_s,
-        "time_interval_s": list(ours.interval) if ours else None,
-        "cycles": None if time_s is None else time_s * x.clock_hz,
-        "bottleneck": _NAMES.get(binds.bottleneck, binds.bottleneck) if binds else None,
-        "runner_up": _NAMES.get(binds.runner_up, binds.runner_up) if binds else None,
-        "occupancy": {
-            "blocks_per_sm": x.blocks_per_sm,
-            "warps_per_sm": x.warps_per_sm,
-            "limiters": list(resident.limiters),
-        },
-        "launch": {"blocks": x.blocks, "threads_per_block": x.threads_per_block},
-        "latency": {"cycles": x.work.latency, "parts": x.work.parts} if x.work.latency else None,
-        "bounds": bounds_entry(found) if found else [],
-        "warps_needed": found.warps_needed if found and x.work.latency else None,
-        "instructions": instructions_entry(x.work),
-        "flop": flop_entry(x.work),
-        "models": answers(tuple(dict.fromkeys(("roofline_2009", *models))), x),
-        "assumed": [*resident.assumed, *_unsaid(x), *_how(ours, time_s)],
-        "clock_MHz": x.clock_hz / 1e6,
-    }
+    return WorkloadResult(
+        kernel=written.name,
+        gpu=board.key,
+        gpu_name=board.name,
+        source=written.source,
+        mode="written",
+        time_s=time_s,
+        time_interval_s=list(ours.interval) if ours else None,
+        cycles=None if time_s is None else time_s * x.clock_hz,
+        bottleneck=_NAMES.get(binds.bottleneck, binds.bottleneck) if binds else None,
+        runner_up=_NAMES.get(binds.runner_up, binds.runner_up) if binds else None,
+        occupancy=ResidentWork(x.blocks_per_sm, x.warps_per_sm, list(resident.limiters)),
+        launch=LaunchSize(x.blocks, x.threads_per_block),
+        latency=WarpLatency(x.work.latency, x.work.parts) if x.work.latency else None,
+        bounds=launch_counts.bounds(found) if found else [],
+        warps_needed=found.warps_needed if found and x.work.latency else None,
+        instructions=launch_counts.instructions(x.work),
+        flop=launch_counts.flop_counts(x.work),
+        models=answers(tuple(dict.fromkeys(("roofline_2009", *models))), x),
+        assumed=[*resident.assumed, *_unsaid(x), *_how(ours, time_s)],
+        clock_MHz=x.clock_hz / 1e6,
+    )
 
 
 def launched(written: Written, board: Gpu, clock_word: str | float | None = None) -> Launched:
@@ -247,7 +243,7 @@ def _boards(word: str, case: Written, gpus: str | None) -> tuple[Gpu, ...]:
         return listed(case.gpu)
 
 
-def _of_file(word: str, case: Written, board: Gpu, how: How) -> Entry:
+def _of_file(word: str, case: Written, board: Gpu, how: How) -> WorkloadResult:
     """One case on one board; what is wrong with the launch is the file's fault, with the clock asked for it is not."""
     if how.clock is not None and board.board:
         clock(board, how.clock)

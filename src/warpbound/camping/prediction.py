@@ -13,9 +13,9 @@ from warpbound.camping.benchmarks import axis
 from warpbound.errors import CommandError, InputError
 from warpbound.machine import Gpu
 from warpbound.models.campprof_2011 import Inputs, application, best, degree_of_camping, worst
+from warpbound.result.campprof import COUNTERS, CampingBand, CampingConfiguration
+from warpbound.result.quantities import SCHEMA_VERSION
 
-SCHEMA_VERSION = "1"
-COUNTERS = ("gld_32", "gld_64", "gld_128", "gst_32", "gst_64", "gst_128")
 FREE, FULL = 0.1, 0.9  # degrees that are called free of camping and fully camped
 OUTSIDE = 0.15         # how far beyond the band a time is no longer the model's error
 REMEDY = "map the blocks to the data otherwise (diagonal blocks, rows padded by one partition)"
@@ -64,7 +64,7 @@ def band(counters: Mapping[str, float], warps: Reals, table: Benchmarks, form: s
     return Band(warps, low, np.maximum(low, worst(x)))
 
 
-def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size") -> dict[str, Any]:
+def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size") -> CampingBand:
     """The answer of `campprof predict`. CommandError where the configuration is impossible."""
     _check(one, gpu)
     warps = np.array(sorted({*axis(gpu), one.warps}), dtype=np.float64)
@@ -77,21 +77,21 @@ def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size")
     if line is not None:
         line[here] = one.time
     low, high = float(found.best[here]), float(found.worst[here])
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "gpu": gpu.key,
-        "warps_per_sm": warps.astype(int).tolist(),
-        "best_s": found.best.tolist(),
-        "worst_s": found.worst.tolist(),
-        "application_s": None if line is None else line.tolist(),
-        "degree": degree,
-        "advice": advice(degree, one.time, low, high, gpu.get("memory_partitions") or math.inf),
-        "configuration": {"grid": one.grid, "block": one.block, "warps_per_sm": one.warps, "time_s": one.time},
-        "counters": {name: float(one.counters.get(name, 0.0)) for name in COUNTERS},
-        "equation": form,
-        "benchmarks": list(table.said),
-        "notes": _notes(one, gpu, found),
-    }
+    return CampingBand(
+        schema_version=SCHEMA_VERSION,
+        gpu=gpu.key,
+        warps_per_sm=warps.astype(int).tolist(),
+        best_s=found.best.tolist(),
+        worst_s=found.worst.tolist(),
+        application_s=None if line is None else line.tolist(),
+        degree=degree,
+        advice=advice(degree, one.time, low, high, gpu.get("memory_partitions") or math.inf),
+        configuration=CampingConfiguration(one.grid, one.block, one.warps, one.time),
+        counters={name: float(one.counters.get(name, 0.0)) for name in COUNTERS},
+        equation=form,
+        benchmarks=list(table.said),
+        notes=_notes(one, gpu, found),
+    )
 
 
 def advice(

@@ -74,7 +74,7 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
 def analyze(form: str, out: str | None, **asked: Any) -> None:
     """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
-    from warpbound.analysis import analyze as ask
+    from warpbound.analysis.answer import analyze_kernel
     from warpbound.cli.request import answer, question
     from warpbound.report.text import pages
 
@@ -82,22 +82,23 @@ def analyze(form: str, out: str | None, **asked: Any) -> None:
     if form == "html":
         _write_page(asking, out)
         return
-    results = answer(asking, ask, announced)
+    results = answer(asking, analyze_kernel, announced)
     show_results(form, out, results, partial(pages, views=asking.settings.views))
 
 
 def _write_page(asking: Any, out: str | None) -> None:
     """The HTML report: every model and view, unless some are named."""
-    from warpbound.analysis import analyze as ask
+    from warpbound.analysis.answer import analyze_kernel
     from warpbound.cli.request import answer
     from warpbound.models import MODELS
     from warpbound.report import html
+    from warpbound.result.plain import plain
 
     html.refuse_many(len(asking.sources) * len(asking.gpus))
     views, models = asking.settings.views, asking.settings.models or tuple(MODELS)
     settings = replace(asking.settings, models=models, views=(*views, *html.VIEWS))
-    results = answer(replace(asking, settings=settings), ask, announced)
-    write(html.page(results, command_line(), views), out)
+    results = answer(replace(asking, settings=settings), analyze_kernel, announced)
+    write(html.page([plain(result) for result in results], command_line(), views), out)
 
 
 @click.command(epilog=CURVE_EXAMPLES)
@@ -120,9 +121,11 @@ def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) ->
     asking, bound = question(**asked, views=""), partial(ask, warps=first_last(warps))
     if form == "html":
         from warpbound.report import html
+        from warpbound.result.plain import plain
 
         html.refuse_many(len(asking.sources) * len(asking.gpus))
-        write(html.curve_page(answer(asking, bound, announced), command_line()), out)
+        curves = [plain(result) for result in answer(asking, bound, announced)]
+        write(html.curve_page(curves, command_line()), out)
         return
     show_results(form, out, answer(asking, bound, announced), pages)
 
@@ -159,7 +162,8 @@ def predict(
     results = predictions(file, gpus, cases, How(clock, model_names(models), parsed(settings)))
     if form == "html":
         from warpbound.report import html
+        from warpbound.result.plain import plain
 
-        write(html.workload_page(results, command_line()), out)
+        write(html.workload_page([plain(result) for result in results], command_line()), out)
         return
     show_results(form, out, results, pages)

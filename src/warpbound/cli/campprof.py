@@ -92,11 +92,12 @@ def predict(
     from warpbound.camping.prediction import benchmarks_of, predicted
     from warpbound.machine import gpu
     from warpbound.report.camping import band_text
+    from warpbound.result.plain import plain
 
     there = gpu(board)
     table = read(data) if data else benchmarks_of(there)
     title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
-    entry = predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation)
+    entry = plain(predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation))
     entry["notes"] += ran.notes if ran else ()
     if form == "html":
         from warpbound.report.html import camping_page

@@ -82,10 +82,11 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
     """Values that a GPU cannot have give an error entry; where nothing is possible, that is the answer."""
     import numpy as np
 
-    from warpbound.report.document import refusal
     from warpbound.report.occupancy import sweep_entries, sweep_text
     from warpbound.residency import occupancy as resident
     from warpbound.residency import possible
+    from warpbound.result.plain import plain
+    from warpbound.result.refusal import refusal
 
     rows: list[Any] = []
     failures: list[WarpboundError] = []
@@ -100,12 +101,12 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
                 rows += sweep_entries(board, kept, resident(board, block, registers, smem, carveout))
             except WarpboundError as error:
                 failures.append(error)
-                rows.append(refusal(None, board.key, error))
+                rows.append(plain(refusal(None, board.key, error)))
                 continue
         if kept != axes:
             reason = f"Compute capability {board.compute_capability} has no such large blocks or so many registers."
             failures.append(CommandError(reason, "Choose fewer threads per block or registers per thread."))
-            rows.append(refusal(None, board.key, failures[-1]))
+            rows.append(plain(refusal(None, board.key, failures[-1])))
     if len(failures) == len(rows):
         raise failures[0]
     answer(form, rows, sweep_text(rows))

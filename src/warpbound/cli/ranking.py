@@ -46,13 +46,13 @@ def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **as
     """
     from functools import partial
 
-    from warpbound.analysis.sweeps.ranking import rank as ranked
+    from warpbound.analysis.sweeps.ranking import ranked, ranking_of
     from warpbound.cli.request import tuning_question
     from warpbound.report.ranking import pages
 
     if file == "-":
         raise CommandError("Standard input cannot be ranked: each process reads the source.", "Write it to a file.")
-    results = ranked(file, **tuning_question(**asked), processes=jobs, progress=_told())
+    results = ranked(ranking_of(file, **tuning_question(**asked)), jobs, _told())
     show_results(form, out, results, partial(pages, top=top))
 
 

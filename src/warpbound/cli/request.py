@@ -4,12 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from warpbound.analysis import Settings
-from warpbound.analysis.entries import Entry
 from warpbound.analysis.overrides import overridden, parsed
-from warpbound.analysis.sweeps.tunings import parts
+from warpbound.analysis.sweeps.tunings import Shape, parts
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
@@ -17,9 +16,10 @@ from warpbound.machine import Gpu, listed
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.program.source_files import LARGEST_FILE_B, spelled
-from warpbound.report.document import refusal
+from warpbound.result.refusal import Refusal, refusal
 
-Ask = Callable[[Program, Gpu, Launch | None, Settings], Entry]
+T = TypeVar("T")
+Ask = Callable[[Program, Gpu, Launch | None, Settings], T]
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(?:\([\w, .]*\))?")
 
@@ -100,18 +100,22 @@ def tuning_question(**words: Any) -> dict[str, Any]:
         "gpu": boards[0],
         "macros": {name: [value.strip() for value in parts(values)] for name, values in macros},
         "launch": base,
-        **{name: words[name] for name in ("grid", "block", "smem", "where", "kernel", "include")},
+        "shape": Shape(*(words[name] for name in ("grid", "block", "smem", "where"))),
+        "kernel": words["kernel"],
+        "include": words["include"],
         "options": words["nvrtc"],
         "settings": Settings(_clock(words["clock"]), words["cache"]),
     }
 
 
-def answer(asked: Question, ask: Ask, progress: Callable[[Iterable[Any]], Iterable[Any]]) -> list[Entry]:
+def answer(
+    asked: Question, ask: Ask[T], progress: Callable[[Iterable[Any]], Iterable[Any]]
+) -> list[T | Refusal]:
     """One entry per kernel and GPU; what cannot be answered among several leaves an error entry.
 
     Raises the first error where nothing could be answered.
     """
-    results: list[Entry] = []
+    results: list[T | Refusal] = []
     failures: list[WarpboundError] = []
     for source, board in progress(_titled(asked)):
         try:

@@ -151,6 +151,7 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     from warpbound.cli.request import answer as answered
     from warpbound.cli.request import question
     from warpbound.report.simulation import kernel_pages
+    from warpbound.result.plain import plain
 
     words = {key: asked[key] for key in OF_A_KERNEL}
     asking = question(
@@ -160,7 +161,7 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     if drawing:
         asking = replace(asking, settings=replace(asking.settings, views=("figures",)))
     ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
-    results = answered(asking, ask, announced)
+    results = [plain(result) for result in answered(asking, ask, announced)]
     drawn = []
     if drawing:
         from warpbound.report.html.illustrations import simulated_kernel

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from warpbound.analysis import work_of
+from warpbound.analysis.answer import work_of
 from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.machine import Gpu
 from warpbound.measure.corpus.predicting import case_for

@@ -44,6 +44,7 @@ from warpbound.page.worker_messages import RUNNERS, Answer, Question
 from warpbound.page.worker_pool import Analysts
 from warpbound.program.arch_match import OLDEST
 from warpbound.report.figures import Block
+from warpbound.result.plain import plain
 from warpbound.simulate.numba_jit import COMPILED
 from warpbound.simulate.partition_patterns import MICROS
 from warpbound.workload.files import Written
@@ -248,7 +249,7 @@ def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
     found = Subject(case.name, board, block, x, x.work, None, int(x.blocks_per_sm or 0))
     found = with_kernel(found, of_kernel(values))
     assert found.launched is not None
-    return replace(found, entry=workload_prediction.predicted_of(case, found.launched, tuple(MODELS)))
+    return replace(found, entry=plain(workload_prediction.predicted_of(case, found.launched, tuple(MODELS))))
 
 
 def _case(name: str, numbers: dict[str, float]) -> Written:
@@ -293,7 +294,8 @@ def _with_symbols(found: Subject, state: State) -> Subject:
         return found
     x = replace(x, given={**x.given, **{name: {**x.given.get(name, {}), **own} for name, own in given.items()}},
                 given_by="set by hand:")  # fmt: skip
-    changed: Entry = {**entry, "models": {**entry["models"], **answers(tuple(given), x)}}
+    models = {name: plain(answer) for name, answer in answers(tuple(given), x).items()}
+    changed: Entry = {**entry, "models": {**entry["models"], **models}}
     if "figures" in entry:
         inputs = {name: _plain(inputs_of(name, x)) for name in given}
         changed["figures"] = {**entry["figures"], "inputs": {**entry["figures"]["inputs"], **inputs}}

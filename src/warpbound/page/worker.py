@@ -116,11 +116,13 @@ class Seat:
     def analysed(self, question: Question) -> Answer:
         """One answer. Raises WarpboundError."""
         from warpbound import machine
-        from warpbound.analysis import Settings, entry_of, launched
+        from warpbound.analysis import Settings
+        from warpbound.analysis.answer import launched, result_of
         from warpbound.analysis.case import case_of
         from warpbound.models import MODELS
         from warpbound.page.kernel_sources import launch_of, program_of
         from warpbound.page.work_overrides import imagined_case, imagined_counts, imagined_program
+        from warpbound.result.plain import plain
 
         program, launch, numbers = program_of(question), launch_of(question), dict(question.numbers)
         board = machine.override(machine.gpu(question.gpu), dict(question.settings))
@@ -129,18 +131,18 @@ class Seat:
         case = imagined_case(followed, numbers)
         fitting = case.residency.fitting_blocks_per_sm
         if not board.board:
-            return Answer(entry=entry_of(case, None), fitting=fitting)
+            return Answer(entry=plain(result_of(case, None)), fitting=fitting)
         work = imagined_counts(self._work(followed, question, program), numbers)
         found = launched(case, work)
         known = msgspec.convert(found, Numbers, from_attributes=True) if found is not None else None
-        return Answer(entry=entry_of(case, work), numbers=known, focus=work.focus, fitting=fitting)
+        return Answer(entry=plain(result_of(case, work)), numbers=known, focus=work.focus, fitting=fitting)
 
     def _work(self, case: Any, question: Question, program: Any) -> Any:
         """As `analysis.work_of`, the blocks followed once for all questions that they answer.
 
         program : the code that is executed, whatever registers and shared memory are imagined for residency.
         """
-        from warpbound.analysis import work_of
+        from warpbound.analysis.answer import work_of
         from warpbound.analysis.executed import work_from
         from warpbound.analysis.sampled import facts, followed
         from warpbound.emulate import trace

@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.entry import Entry
 from warpbound.program import cache, nvdisasm
+from warpbound.result.plain import Entry
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.entry import Entry
 from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting
+from warpbound.result.plain import Entry
 
 
 def gpu_entry(gpu: Gpu) -> Entry:

@@ -7,12 +7,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.entry import Entry
 from warpbound.machine import Gpu
 from warpbound.occupancy_ladder import Rung
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, count
 from warpbound.residency import Residency, ResidencySweep
+from warpbound.result.plain import Entry
 
 MOST_SIZES = 8  # block sizes shown; JSON has all
 _TITLES = {

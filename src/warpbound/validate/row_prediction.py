@@ -7,8 +7,10 @@ from functools import cache
 from pathlib import Path
 
 from warpbound.adapt.answers import answers
-from warpbound.analysis import interval, launched, work_of
-from warpbound.analysis.case import Case, Settings, case_of
+from warpbound.analysis import interval
+from warpbound.analysis.answer import launched, work_of
+from warpbound.analysis.case import Case, case_of
+from warpbound.analysis.settings import Settings
 from warpbound.analysis.sweeps.tunings import number, parts
 from warpbound.analysis.timing import by_parameters, kind_of
 from warpbound.analysis.workload_prediction import by_parameters as by_parameters_of
@@ -69,8 +71,8 @@ def _hand_written(corpus: Corpus, row: Row) -> Answer:
     timing = by_parameters_of(x, row.clock_MHz or "boost")
     if timing is None:
         raise InputError(f"{place}: the time is not the headline's.", "Give blocks, threads and phases.")
-    seconds = {HEADLINE: prediction["time_s"]} | {name: prediction["models"][name]["time_s"] for name in PAPER_MODELS}
-    return Answer(seconds, timing.interval, interval.binds(timing.bottleneck, x.work.memory), prediction["bottleneck"])
+    seconds = {HEADLINE: prediction.time_s} | {name: prediction.models[name].time_s for name in PAPER_MODELS}
+    return Answer(seconds, timing.interval, interval.binds(timing.bottleneck, x.work.memory), prediction.bottleneck)
 
 
 def _fastest(variants: Sequence[Answer]) -> Answer:
@@ -116,7 +118,7 @@ def _answered(case: Case) -> Answer:
     if timing is None:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
     papers = answers(PAPER_MODELS, launched(case, work))
-    seconds = {HEADLINE: timing.time_s} | {name: papers[name]["time_s"] for name in PAPER_MODELS}
+    seconds = {HEADLINE: timing.time_s} | {name: papers[name].time_s for name in PAPER_MODELS}
     proxy = case.program.proxy_isa is not None
     return Answer(seconds, timing.interval, kind_of(timing, work, case), timing.bottleneck, proxy)
 

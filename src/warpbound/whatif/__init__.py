@@ -1,10 +1,10 @@
 """What would help: changes of the work or of where it runs, each answered by the same prediction, ranked by gain."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
+from warpbound.result.kernel import WhatIf
 from warpbound.whatif import launch_changes
 from warpbound.whatif.code_changes import AHEAD, NEARER, Alternative, easings, of_the_work, pair, separable, unrolled
 from warpbound.whatif.launch_changes import DOUBLED, HALVED
@@ -20,15 +20,6 @@ MORE = 1.05  # times the better of its two changes that a pair must gain
 # the times of launches of each work at its place
 Seconds = Callable[[Sequence[tuple[Workload, Place]]], Sequence[float]]
 Gains = Callable[[Sequence[Alternative]], Sequence[float]]
-
-
-@dataclass(frozen=True)
-class WhatIf:
-    """A change, how much faster the work would then be (> 1 is faster), and the physical reason."""
-
-    change: str
-    speedup: float
-    why: str
 
 
 def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its own)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import warpbound
 from support.paths import ROOT
-from warpbound.analysis.case import DEFAULT
+from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.sm_simulation import PICTURED, SHOWN, simulated
 from warpbound.cli import main
 from warpbound.report import html

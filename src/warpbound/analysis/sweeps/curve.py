@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from warpbound.adapt.answers import answers
-from warpbound.analysis import launched, work_of
-from warpbound.analysis.case import DEFAULT, WARP, Case, Settings, asked_case, product
-from warpbound.analysis.entries import Entry
+from warpbound.analysis.answer import launched, work_of
+from warpbound.analysis.case import WARP, Case, asked_case, product
+from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction
 from warpbound.errors import CommandError
@@ -16,6 +16,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.predict import predict
 from warpbound.program import Program
+from warpbound.result.curve import ModelCurve, OccupancyCurve
 
 
 def curve(
@@ -24,7 +25,7 @@ def curve(
     launch: Launch | None = None,
     settings: Settings = DEFAULT,
     warps: tuple[int, int] = (1, 64),
-) -> Entry:
+) -> OccupancyCurve:
     """Time and throughput at every number of resident blocks whose warps lie in `warps` (first, last).
 
     time_s is of the launch, null in static mode; warp_throughput_per_s and gbytes_per_s (DRAM) are of the chip.
@@ -49,33 +50,33 @@ def curve(
         [b if t is None else t.rate * per_block * case.place.active_sms for b, t in zip(bounded, timed, strict=True)]
     )
     dram_bytes = work.focus.memory.dram_bytes_read + work.focus.memory.dram_bytes_written
-    return {
-        "kernel": program.title,
-        "gpu": case.gpu.key,
-        "mode": work.mode,
-        "scope": work.focus.title,
-        "warps_per_sm": [n * per_block for n in blocks],
-        "blocks_per_sm": blocks,
-        "time_s": [None if t is None else t.time_s for t in timed],
-        "warp_throughput_per_s": rate.tolist(),
-        "gbytes_per_s": (rate * dram_bytes / 1e9).tolist(),
-        "bottleneck": [p.bottleneck if t is None else t.bottleneck for p, t in zip(found, timed, strict=True)],
-        "models": _models(case, work, blocks, per_block),
-    }
+    return OccupancyCurve(
+        kernel=program.title,
+        gpu=case.gpu.key,
+        mode=work.mode,
+        scope=work.focus.title,
+        warps_per_sm=[n * per_block for n in blocks],
+        blocks_per_sm=blocks,
+        time_s=[None if t is None else t.time_s for t in timed],
+        warp_throughput_per_s=rate.tolist(),
+        gbytes_per_s=(rate * dram_bytes / 1e9).tolist(),
+        bottleneck=[p.bottleneck if t is None else t.bottleneck for p, t in zip(found, timed, strict=True)],
+        models=_models(case, work, blocks, per_block),
+    )
 
 
-def _models(case: Case, work: Work, blocks: list[int], per_block: int) -> dict[str, Entry]:
+def _models(case: Case, work: Work, blocks: list[int], per_block: int) -> dict[str, ModelCurve]:
     """What the papers' models say at every number of resident blocks."""
     if not case.settings.models:
         return {}
     x = launched(case, work)
     at = [x and replace(x, warps_per_sm=float(n * per_block), blocks_per_sm=n) for n in blocks]
-    said = [answers(case.settings.models, one) for one in at]
+    at_each = [answers(case.settings.models, launch) for launch in at]
     return {
-        name: {
-            "time_s": [one[name]["time_s"] for one in said],
-            "bottleneck": [one[name]["bottleneck"] for one in said],
-            "reason": next((one[name]["reason"] for one in said if one[name]["reason"]), ""),
-        }
+        name: ModelCurve(
+            [answer[name].time_s for answer in at_each],
+            [answer[name].bottleneck for answer in at_each],
+            next((reason for answer in at_each if (reason := answer[name].reason)), ""),
+        )
         for name in case.settings.models
     }

@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from warpbound.adapt.resources import demand
-from warpbound.analysis import work_of
-from warpbound.analysis.case import DEFAULT, Case, Settings, asked_case
-from warpbound.analysis.entries import Entry
+from warpbound.analysis.answer import work_of
+from warpbound.analysis.case import Case, asked_case
+from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.sweeps.curve import curve
 from warpbound.analysis.timing import launch_prediction, warps_per_block
@@ -23,6 +25,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
 from warpbound.program import Program
+from warpbound.result.curve import OccupancyCurve, TimeRanges
 
 SECTOR_B = 32.0
 Combined = Callable[[dict[str, float]], float]
@@ -35,7 +38,7 @@ def ranges(
     launch: Launch | None = None,
     settings: Settings = DEFAULT,
     warps: tuple[int, int] = (1, 64),
-) -> Entry:
+) -> OccupancyCurve:
     """The curve, and under `range` times in seconds at the same occupancies, one list each.
 
     l1, l2, dram : all loads from that level. estimate : as the caches are expected to serve them.
@@ -46,14 +49,15 @@ def ranges(
     work = work_of(case)
     if work.whole.warps is None:
         raise InputError(f"{program.title} has no time without arguments.", "Add --launch FILE.toml.")
-    entry = curve(program, gpu, launch, settings, warps)
-    blocks = entry["blocks_per_sm"]
-    levels = {level: [_time(case, served_by(work, level), n) for n in blocks] for level in LEVELS}
-    overlap = {
-        "side_by_side": [_pipes(case, work, n, side_by_side) for n in blocks],
-        "one_by_one": [_pipes(case, work, n, one_by_one) for n in blocks],
-    }
-    return entry | {"range": levels | {"estimate": entry["time_s"]} | overlap}
+    estimate = curve(program, gpu, launch, settings, warps)
+    blocks = estimate.blocks_per_sm
+    times = TimeRanges(
+        **{level: [_time(case, served_by(work, level), n) for n in blocks] for level in LEVELS},
+        estimate=estimate.time_s,
+        side_by_side=[_pipes(case, work, n, side_by_side) for n in blocks],
+        one_by_one=[_pipes(case, work, n, one_by_one) for n in blocks],
+    )
+    return msgspec.structs.replace(estimate, range=times)
 
 
 def served_by(work: Work, level: str) -> Work:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 
+import msgspec
+
 from warpbound import machine
-from warpbound.analysis import analyze
-from warpbound.analysis.case import DEFAULT, Settings
-from warpbound.analysis.entries import Entry
+from warpbound.analysis.answer import analyze_kernel
+from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Launch
@@ -21,16 +22,20 @@ from warpbound.machine import Gpu
 from warpbound.program import Program
 from warpbound.program.cuda import Options
 from warpbound.program.source_files import variants
+from warpbound.result.kernel import KernelResult
+from warpbound.result.plain import Entry, plain
+from warpbound.result.refusal import Refusal, refusal
 
 AT_ONCE = 12  # tunings whose machine code one call of nvdisasm reads
 SHARES = 3  # parts of the work per process, so that none waits long for the last one
 
+Answer = KernelResult | Refusal
 Progress = Callable[[int, int], None]  # tunings done, of how many
 
 
 @dataclass(frozen=True)
-class _Share:
-    """Some tunings of one kernel."""
+class Ranking:
+    """Tunings of one kernel to be ranked on one board."""
 
     source: Path
     board: Gpu
@@ -61,34 +66,49 @@ def rank(  # noqa: PLR0913  (the signature is the public one)
     macros : name -> values to try; every combination is one tuning. launch : arguments, and what no expression says.
     grid, block : one to three expressions of the macros, with commas ("1024/TILE,1024/TILE"); smem : bytes, where : a
     condition, likewise. processes : by default one per processor; more than one need the usual
-    `if __name__ == "__main__"` around the caller. progress : is told how many tunings are done, of how many.
+    `if __name__ == "__main__"` around the caller. progress : called with the number of tunings done, and of all.
     A tuning that does not compile, does not fit or could not be executed has `error` (reason, hint) in place of the
     answer. Raises CommandError where an expression is wrong, InputError where the source is no CUDA C++, and the first
     error where no tuning has a time.
     """
+    ranking = ranking_of(
+        source, gpu, macros, launch, Shape(grid, block, smem, where), kernel, options, include, settings
+    )
+    return [plain(answer) for answer in ranked(ranking, processes, progress)]
+
+
+def ranking_of(  # noqa: PLR0913  (each is a part of the question)
+    source: str | Path, gpu: str | Path | Gpu, macros: Mapping[str, Sequence[object]], launch: Launch, shape: Shape,
+    kernel: str | None = None, options: Sequence[str] = (), include: Sequence[str | Path] = (),
+    settings: Settings = DEFAULT,
+) -> Ranking:  # fmt: skip
+    """The tunings that `rank` compares."""
     board = machine.gpu(gpu)
     if not board.board:
         raise InputError(f"{board.name} is an architecture, no board: nothing can be ranked by time.", "Name a board.")
-    asked = tunings(macros, Shape(grid, block, smem, where), launch)
-    compiled = Options(
+    compilation = Options(
         tuple(launch.defines.items()), (*launch.include, *map(Path, include)), (*launch.options, *options)
     )
-    workers = min(processes or processors(), len(asked))
-    size = min(AT_ONCE, -(-len(asked) // (SHARES * workers)))
-    shares = [
-        _Share(Path(source), board, kernel or launch.kernel, compiled, settings, tuple(asked[at : at + size]))
-        for at in range(0, len(asked), size)
-    ]
-    found: list[Entry] = []
-    for some in _answered(shares, workers):
-        found += some
+    combinations = tuple(tunings(macros, shape, launch))
+    return Ranking(Path(source), board, kernel or launch.kernel, compilation, settings, combinations)
+
+
+def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
+    """An answer for each tuning, the fastest first. Raises the first error where no tuning has a time."""
+    every = ranking.tunings
+    workers = min(processes or processors(), len(every))
+    size = min(AT_ONCE, -(-len(every) // (SHARES * workers)))
+    shares = [replace(ranking, tunings=every[at : at + size]) for at in range(0, len(every), size)]
+    answers: list[Answer] = []
+    for some in _by_share(shares, workers):
+        answers += some
         if progress is not None:
-            progress(len(found), len(asked))
-    order = {one.name: place for place, one in enumerate(asked)}
-    found.sort(key=lambda one: (_time(one), order[_name(one)]))
-    if "error" in found[0]:
-        raise InputError(found[0]["error"]["reason"], found[0]["error"]["hint"])
-    return found
+            progress(len(answers), len(every))
+    order = {tuning.name: place for place, tuning in enumerate(every)}
+    answers.sort(key=lambda answer: (_time(answer), order[_name(answer)]))
+    if isinstance(answers[0], Refusal):
+        raise InputError(answers[0].error.reason, answers[0].error.hint)
+    return answers
 
 
 def processors() -> int:
@@ -96,50 +116,47 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _answered(shares: Sequence[_Share], workers: int) -> Iterator[list[Entry]]:
-    """The entries of each share, as they come."""
+def _by_share(shares: Sequence[Ranking], workers: int) -> Iterator[list[Answer]]:
+    """The answers of each share, in the order in which they are done."""
     if workers == 1:
-        yield from map(_entries, shares)
+        yield from map(_answers, shares)
         return
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_entries, share) for share in shares]):
+        for done in as_completed([pool.submit(_answers, share) for share in shares]):
             yield done.result()
 
 
-def _entries(share: _Share) -> list[Entry]:
-    """One entry for each tuning of a share, in their order."""
-    launched = [one for one in share.tunings if isinstance(one.launch, Launch)]
-    each = [replace(share.options, defines=(*share.options.defines, *one.macros.items())) for one in launched]
-    made = variants(share.source, share.board, share.kernel, each)
-    programs = dict(zip((one.name for one in launched), made, strict=True))
-    return [_entry(share, one, programs.get(one.name)) for one in share.tunings]
+def _answers(share: Ranking) -> list[Answer]:
+    """One answer for each tuning of a share, in their order."""
+    launches = [tuning for tuning in share.tunings if isinstance(tuning.launch, Launch)]
+    options = [replace(share.options, defines=(*share.options.defines, *tuning.macros.items())) for tuning in launches]
+    compiled = variants(share.source, share.board, share.kernel, options)
+    programs = dict(zip((tuning.name for tuning in launches), compiled, strict=True))
+    return [
+        msgspec.structs.replace(_answer(share, tuning, programs.get(tuning.name)), defines=dict(tuning.macros))
+        for tuning in share.tunings
+    ]
 
 
-def _entry(share: _Share, tuning: Tuning, program: Program | WarpboundError | None) -> Entry:
-    named: Entry = {"defines": dict(tuning.macros)}
+def _answer(share: Ranking, tuning: Tuning, program: Program | WarpboundError | None) -> Answer:
     try:
-        for one in (tuning.launch, program):
-            if isinstance(one, WarpboundError):
-                raise one
+        for part in (tuning.launch, program):
+            if isinstance(part, WarpboundError):
+                raise part
         if not isinstance(tuning.launch, Launch) or not isinstance(program, Program):
             raise TypeError("a tuning has a launch and a program, or an error")
-        entry = analyze(program, share.board, tuning.launch, share.settings)
+        answer = analyze_kernel(program, share.board, tuning.launch, share.settings)
+        if answer.time_s is None:
+            reason = answer.not_executed or "trip counts are unknown without the arguments"
+            raise InputError(f"No time: {reason}.", "Give an argument for each parameter.")
     except WarpboundError as problem:
-        return named | _refusal(share, problem)
-    if entry["time_s"] is None:
-        reason = entry["not_executed"] or "trip counts are unknown without the arguments"
-        return named | _refusal(share, InputError(f"No time: {reason}.", "Give an argument for each parameter."))
-    return named | entry
+        return refusal(share.kernel, share.board.key, problem)
+    return answer
 
 
-def _refusal(share: _Share, problem: WarpboundError) -> Entry:
-    error = {"reason": problem.reason, "hint": problem.hint}
-    return {"kernel": share.kernel, "gpu": share.board.key, "error": error}
+def _time(answer: Answer) -> float:
+    return float("inf") if isinstance(answer, Refusal) or answer.time_s is None else answer.time_s
 
 
-def _time(entry: Entry) -> float:
-    return float("inf") if "error" in entry else float(entry["time_s"])
-
-
-def _name(entry: Entry) -> str:
-    return " ".join(f"{name}={value}" for name, value in entry["defines"].items())
+def _name(answer: Answer) -> str:
+    return " ".join(f"{name}={value}" for name, value in (answer.defines or {}).items())

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from warpbound.analysis.case import Case, Settings, case_of
+from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.executed import work_from
 from warpbound.analysis.sampled import facts, followed
+from warpbound.analysis.settings import Settings
 from warpbound.analysis.timing import launch_prediction
 from warpbound.emulate import Trace, trace
 from warpbound.errors import InputError, WarpboundError

@@ -5,7 +5,7 @@ from typing import Any
 
 from warpbound import machine
 from warpbound.adapt import campprof_2011 as adapter
-from warpbound.camping.prediction import COUNTERS, Measured, benchmarks_of, predicted
+from warpbound.camping.prediction import Measured, benchmarks_of, predicted
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.page.sliders import REACH, Control, between
@@ -13,6 +13,8 @@ from warpbound.page.subject import Subject, partitioned
 from warpbound.page.views.view import Drawn, Values
 from warpbound.page.worker_messages import Camped
 from warpbound.report import figures
+from warpbound.result.campprof import COUNTERS
+from warpbound.result.plain import plain
 
 THOUSAND = 1000.0
 BARE = Measured({"gld_64": 1.0e6, "gst_64": 1.0e6}, grid=1024, block=256, warps=16)
@@ -81,7 +83,7 @@ def camping(subject: Subject, values: Values) -> Drawn:
 def answered(subject: Subject, values: Values) -> dict[str, Any]:
     """What `campprof predict` answers of the same, in the page's words. Raises WarpboundError."""
     board = _board(subject)
-    found = predicted(measured(subject, values), board, subject.runs or benchmarks_of(board))
+    found = plain(predicted(measured(subject, values), board, subject.runs or benchmarks_of(board)))
     found["advice"] = found["advice"].replace("--time tells", "a measured time tells")
     found["notes"] += counted(subject)[1]
     return found

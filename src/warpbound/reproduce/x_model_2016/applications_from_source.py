@@ -13,7 +13,8 @@ from typing import Any
 from warpbound import machine
 from warpbound.adapt.accesses import accesses
 from warpbound.adapt.answers import Launched, answers, inputs_of
-from warpbound.analysis import Settings, entry_of, launched, work_of
+from warpbound.analysis import Settings
+from warpbound.analysis.answer import launched, result_of, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
@@ -36,7 +37,7 @@ def counted(source: Path, gpu: str) -> Symbols:
     """
     case = _case(source, gpu)
     work, x = _followed(case)
-    entry = entry_of(case, work)
+    answer = result_of(case, work)
     plain = replace(x, locality=None)  # the table's requests are those that leave the chip
     model, found = answers(("x_model_2016",), plain)["x_model_2016"], inputs_of("x_model_2016", plain)
     return _rounded(
@@ -44,9 +45,9 @@ def counted(source: Path, gpu: str) -> Symbols:
         | {
             "intensity_all": x.work.warp_instructions / accesses(x).count,
             "registers": case.program.registers,
-            "model_s": model["time_s"],
-            "headline_s": entry["time_s"],
-            "headline_binds": entry["bottleneck"],
+            "model_s": model.time_s,
+            "headline_s": answer.time_s,
+            "headline_binds": answer.bottleneck,
         }
     )
 

@@ -1,0 +1,247 @@
+"""The answer of `analyze`: one kernel on one GPU, from Program to a KernelResult.
+
+The order: the case, its work (static, or executed sample blocks), the time with its interval, the bounds at the
+predicted rate, what-ifs, papers' models.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from msgspec import UNSET
+
+from warpbound.adapt.answers import Launched, answers
+from warpbound.analysis import code_tables, launch_counts, trust
+from warpbound.analysis.case import WARP, Case, asked_case, product
+from warpbound.analysis.execution_summary import execution
+from warpbound.analysis.figure_data import figure_data
+from warpbound.analysis.settings import DEFAULT, Settings
+from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
+from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, scaled_notes, times_of
+from warpbound.analysis.timing import NOTE as TIME_NOTE
+from warpbound.headline import LaunchPrediction
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu
+from warpbound.predict import predict, saturating_warps
+from warpbound.program import Program
+from warpbound.result.kernel import Confidence, KernelResult, Latency, LaunchShape, Loop, Segment
+from warpbound.result.plain import Entry, plain
+from warpbound.whatif import Seconds, whatifs
+from warpbound.workload import Workload
+from warpbound.workload.load_chains import longest_chain
+
+UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
+NEVER = 1e6  # threads per SM: a resource that takes more to keep busy, hundreds of times what fits, is hardly used
+NOT_EXECUTED = "the code alone: the launch could not be executed ({reason})"
+BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
+ALWAYS = ("roofline_2009", "volkov_2016")  # models that are shown without being named
+
+
+def analyze(
+    program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+) -> Entry:
+    """One entry of `results` (contract, section 3) for one kernel on one GPU.
+
+    Raises CommandError where the launch breaks a limit, InputError where no block fits an SM.
+    """
+    return plain(analyze_kernel(program, gpu, launch, settings))
+
+
+def analyze_kernel(
+    program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+) -> KernelResult:
+    """The same as a record."""
+    case = asked_case(program, gpu, launch, settings)
+    return result_of(case, work_of(case) if case.gpu.board else None)
+
+
+def work_of(case: Case) -> Work:
+    """The work of the executed sample where the launch gives every argument; else what the code alone tells."""
+    launch = case.launch
+    if launch is None or not (launch.args or not case.program.parameters):
+        return static_work(case)
+    from warpbound.analysis.dynamic import dynamic_work  # the emulator is a fifth of a static answer's time to load
+
+    work, reason = dynamic_work(case, launch)
+    return work if work is not None else replace(static_work(case), not_executed=reason)
+
+
+def result_of(case: Case, work: Work | None) -> KernelResult:
+    """The answer to a case whose work is known; `work` is None where the GPU is an architecture without a board."""
+    if work is None:
+        return _without_board(case)
+    program, views = case.program, case.settings.views
+    timed = launch_prediction(case, work)
+    bounds = predict(work.focus, case.place)
+    rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
+    x = launched(case, work)
+    changes = whatifs(
+        work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles
+    )
+    return KernelResult(
+        **_frame(case),
+        **_time(case, timed),
+        mode=work.mode,
+        bottleneck=rates.bottleneck,
+        runner_up=rates.runner_up,
+        latency=_latency(work),
+        bounds=launch_counts.bounds(rates),
+        warps_needed=rates.warps_needed,
+        instructions=launch_counts.instructions(work.whole),
+        memory=launch_counts.memory_traffic(
+            work.launch_memory, work.hit_rates, work.observed.traffic if work.observed else None
+        ),
+        flop=launch_counts.flop_counts(work.whole),
+        models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
+        whatifs=list(changes),
+        loops=[_loop(case, piece) for piece in work.loops],
+        confidence=_confidence(case, _notes(case, work, timed), timed),
+        sample=work.sample,
+        clock_MHz=case.clock_hz / 1e6,
+        scope=work.focus.title,
+        straight=Segment(**_segment(case, work.whole)),
+        not_executed=work.not_executed,
+        execution=execution(program, work.whole, work.observed, x) if work.observed and x else None,
+        lines=code_tables.source_lines(program, work.whole),
+        accesses=code_tables.memory_accesses(program, work.accesses),
+        sass=code_tables.sass_listing(program, work.timed, case.facts) if "sass" in views else UNSET,
+        figures=figure_data(case, work, x) if "figures" in views else UNSET,
+    )
+
+
+def _without_board(case: Case) -> KernelResult:
+    costs = addresses_known(case)
+    notes = [*address_notes(case, costs), f"{case.gpu.name} is an architecture, no board: nothing is said of time"]
+    accesses = code_tables.memory_accesses(case.program, costs)
+    return KernelResult(**_frame(case), mode="static", confidence=_confidence(case, notes), accesses=accesses)
+
+
+def _frame(case: Case) -> Entry:
+    """Fields of the result that do not depend on the work."""
+    launch = case.launch
+    return {
+        "kernel": case.program.title,
+        "gpu": case.gpu.key,
+        "occupancy": launch_counts.occupancy(case.residency),
+        "cache": case.settings.cache,
+        "gpu_name": case.gpu.name,
+        "program": code_tables.program_facts(case.program, case.facts),
+        "launch": LaunchShape(list(launch.grid), list(launch.block), launch.smem) if launch else None,
+    }
+
+
+def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
+    """Fields of the result on time; none where trip counts are unknown."""
+    if timed is None:
+        return {}
+    return {
+        "time_s": timed.time_s,
+        "time_interval_s": list(timed.interval),
+        "cycles": timed.time_s * case.clock_hz,
+        "stalls": trust.stalls_entry(timed, case.clock_hz),
+        "doubts": trust.doubts_entry(timed),
+        "dominant_doubt": max(timed.doubts, key=lambda name: timed.doubts[name]) if timed.doubts else None,
+    }
+
+
+def _confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = None) -> Confidence:
+    program = case.program
+    assumed = [*program.assumed, *case.block_note]
+    if program.proxy_isa:
+        assumed.append(f"code of {program.proxy_isa} stands in for sm_{case.gpu.arch}, which has no compiler here")
+    kind = trust.judged(case, timed)
+    return Confidence(
+        expected_error=kind.mape if kind else None,
+        interval_coverage=kind.coverage if kind else None,
+        judged=kind.n if kind else 0,
+        assumed=[*assumed, *notes],
+        unknown_opcodes=code_tables.unknown_opcodes(program, case.facts),
+        proxy_isa=program.proxy_isa,
+    )
+
+
+def _notes(case: Case, work: Work, timed: LaunchPrediction | None) -> list[str]:
+    """What the numbers rest on."""
+    board = case.gpu
+    notes = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
+    notes += work.notes
+    notes += [BOUNDS_NOTE] if timed is None else [TIME_NOTE, *scaled_notes(timed.assumed, board)]
+    if work.longest_warp > UNEVEN:
+        notes.append(LONGEST_NOTE.format(times=work.longest_warp))
+    if estimates := [name for name in board.assumed if not name.startswith("tensor")]:
+        source = "taken from relatives or estimated, as `warpbound gpus"
+        notes.append(f"values of {board.name} {source} {board.key}` says: {', '.join(estimates)}")
+    return notes
+
+
+def _seconds(case: Case, work: Work) -> Seconds | None:
+    return partial(times_of, case) if work.focus.warps is not None and case.blocks is not None else None
+
+
+def _latency(work: Work) -> Latency:
+    whole = work.whole
+    return Latency(cycles=whole.latency, parts=whole.parts, by_level=work.by_level, load_phases=list(whole.phases))
+
+
+def _chain(case: Case, work: Work) -> Callable[[], float] | None:
+    """Length of the longest chain of dependent loads of a warp; None where its path is not known."""
+    if work.mode != "dynamic":
+        return None
+    return partial(longest_chain, case.program.instructions, work.timed.stream)
+
+
+def launched(case: Case, work: Work) -> Launched | None:
+    """The launch as the papers' models take it; None where its size or its arguments are not given."""
+    if case.launch is None or case.blocks is None or work.whole.warps is None:
+        return None
+    return Launched(
+        work=work.whole,
+        gpu=case.gpu,
+        clock_hz=case.clock_hz,
+        dram_cycles=case.latency.dram,
+        warps_per_sm=case.place.warps_per_sm,
+        active_sms=min(case.gpu.value("sm_count"), float(case.blocks)),
+        blocks=case.blocks,
+        blocks_per_sm=case.residency.blocks_per_sm,
+        threads_per_block=product(case.launch.block),
+        locality=work.observed.locality if work.observed else None,
+    )
+
+
+def _loop(case: Case, piece: Piece) -> Loop:
+    """One iteration; how often it runs where that is known."""
+    iterations = None if piece.trips is None or piece.entries is None else piece.trips * piece.entries
+    return Loop(
+        **_segment(case, piece.work) | {"trip_count": piece.trips},
+        depth=piece.loop.depth,
+        parent=piece.loop.parent,
+        entries_per_warp=piece.entries,
+        cycles_per_warp=None if iterations is None else iterations * piece.work.latency,
+    )
+
+
+def _segment(case: Case, work: Workload) -> Entry:
+    """The fields of a Segment: what one pass costs one warp, and the threads that saturate each resource.
+
+    P counts threads for DRAM on the whole chip, Q for instruction issue on one SM, as the interval analysis does.
+    """
+    prediction = predict(work, case.place)
+    threads = {name: WARP * n for name, n in saturating_warps(work, case.gpu, case.clock_hz).items()}
+    finite = {name: count for name, count in threads.items() if count < NEVER}
+    return {
+        "title": work.title,
+        "lines": list(work.lines),
+        "latency_cycles": work.latency,
+        "latency_parts": work.parts,
+        "load_phases": list(work.phases),
+        "warp_instructions": work.warp_instructions,
+        "by_pipe": work.by_pipe,
+        "flop_per_thread": {kind: count / WARP for kind, count in work.flop.items() if count},
+        "demand": {name: cycles for name, cycles in prediction.cycles.items() if name != "latency"},
+        "bottleneck": prediction.bottleneck,
+        "threads_to_saturate": finite,
+        "P": finite["dram"] * case.gpu.value("sm_count") if "dram" in finite else None,
+        "Q": finite.get("issue"),
+        "trip_count": None,
+    }

@@ -1,0 +1,93 @@
+"""Counts of an answer: occupancy, bounds, and the instructions, traffic and operations of the whole launch."""
+
+from collections.abc import Mapping
+
+from warpbound.memory.traffic_counts import Traffic
+from warpbound.predict import Prediction
+from warpbound.residency import UNLIMITED, Residency
+from warpbound.result.kernel import Bound, FlopCounts, Instructions, MemoryTraffic, Occupancy
+from warpbound.result.quantities import FLOP_KINDS
+from warpbound.workload import Memory, Workload
+
+FROM_MEMORY = (  # of the launch; stores include atomics
+    "global_load_requests", "global_store_requests", "l1_sectors_load", "l1_sectors_store", "l2_sectors_read",
+    "l2_sectors_written", "dram_bytes_read", "dram_bytes_written", "shared_wavefronts_load", "shared_wavefronts_store",
+)  # fmt: skip
+FROM_TRAFFIC = (  # of the executed sample; stores without atomics
+    "global_store_requests", "global_atomic_requests", "local_sectors", "shared_wavefronts_atomic", "touched_bytes",
+    "l2_sectors_far",
+)  # fmt: skip
+
+
+def occupancy(residency: Residency) -> Occupancy:
+    """Blocks and warps per SM, what limits them and the smallest change that admits more."""
+    return Occupancy(
+        blocks_per_sm=residency.blocks_per_sm,
+        warps_per_sm=residency.warps_per_sm,
+        max_warps_per_sm=residency.max_warps_per_sm,
+        limiters=list(residency.limiters),
+        block_limits=finite_limits(residency.block_limits),
+        next_step=" ".join(step.sentence for step in residency.next_step) or None,
+    )
+
+
+def finite_limits(block_limits: Mapping[str, int]) -> dict[str, int]:
+    """Limiter -> blocks per SM, without limiters that do not apply."""
+    return {name: count for name, count in block_limits.items() if count < UNLIMITED}
+
+
+def bounds(prediction: Prediction) -> list[Bound]:
+    """Every bound, the tightest first: SM cycles per unit of work, share of the resource's time in use."""
+    order = sorted(prediction.cycles.items(), key=lambda item: -item[1])
+    return [Bound(name, cycles, min(1.0, prediction.utilization[name])) for name, cycles in order]
+
+
+def instructions(work: Workload) -> Instructions:
+    """Of the whole launch; None where the number of its warps is not known."""
+    if work.warps is None:
+        return Instructions()
+    return Instructions(
+        round(work.warp_instructions * work.warps),
+        round(work.thread_instructions * work.warps),
+        {pipe: round(count * work.warps) for pipe, count in work.by_pipe.items()},
+    )
+
+
+def flop_counts(work: Workload) -> FlopCounts:
+    """Of the whole launch, FMA = 2; None where the number of its warps is not known."""
+    if work.warps is None:
+        return FlopCounts()
+    return FlopCounts(*(round(work.flop.get(kind, 0.0) * work.warps) for kind in FLOP_KINDS))
+
+
+def memory_traffic(
+    memory: Memory | None, hit_rates: tuple[float | None, float | None], traffic: Traffic | None
+) -> MemoryTraffic:
+    """Of the whole launch; None where it is not known. Stores and atomics count apart where blocks were executed.
+
+    hit_rates : of L1 and of L2.
+    """
+    if memory is None:
+        return MemoryTraffic()
+    counts: dict[str, float | None] = {name: round(getattr(memory, name)) for name in FROM_MEMORY}
+    counts["sectors_per_request"] = memory.sectors_per_request
+    counts["l1_hit_rate"], counts["l2_hit_rate"] = hit_rates
+    return MemoryTraffic(**counts | (_by_kind(traffic) if traffic else {}))
+
+
+def _by_kind(traffic: Traffic) -> dict[str, float | None]:
+    loads = traffic.global_load_requests + traffic.local_load_requests
+    stores = traffic.global_store_requests + traffic.local_store_requests
+    return {
+        **{name: round(getattr(traffic, name)) for name in FROM_TRAFFIC},
+        "sectors_per_request": traffic.sectors_per_request,
+        "sectors_per_load": ratio(traffic.l1_sectors_load, loads),
+        "sectors_per_store": ratio(traffic.l1_sectors_store, stores),
+        "sectors_per_atomic": ratio(traffic.l2_sectors_atomic, traffic.global_atomic_requests),
+        "shared_conflict_wavefronts": round(traffic.shared_excess_wavefronts),
+    }
+
+
+def ratio(above: float, below: float) -> float | None:
+    """The quotient; None where there is nothing to divide by."""
+    return above / below if below else None

@@ -1,0 +1,70 @@
+"""What partition camping costs one launch: what `campprof predict` prints."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from warpbound.result.quantities import ADDED, Added, AtLeastOne, Number, Sentence
+
+COUNTERS = ("gld_32", "gld_64", "gld_128", "gst_32", "gst_64", "gst_128")
+AT_EACH = "Time of the launch at each of them"
+
+
+class CampingConfiguration(msgspec.Struct, frozen=True):
+    """The launch that the counters are of."""
+
+    grid: Annotated[AtLeastOne, Meta(description="Blocks")]
+    block: Annotated[AtLeastOne, Meta(description="Threads of a block")]
+    warps_per_sm: AtLeastOne
+    time_s: float | None
+
+
+class CampingBand(msgspec.Struct, frozen=True, kw_only=True):
+    """Best and worst case of a launch, and where its time lies between them."""
+
+    schema_version: Literal["1"]
+    gpu: str
+    warps_per_sm: Annotated[
+        list[AtLeastOne],
+        Meta(
+            min_length=1,
+            description="Numbers of active warps per SM, rising: those of the micro-benchmarks and the one asked about",
+        ),
+    ]
+    best_s: Annotated[
+        list[float],
+        Meta(
+            description=f"{AT_EACH} if no transaction camps; below zero only where the published equation is asked for"
+        ),
+    ]
+    worst_s: Annotated[list[float], Meta(description=f"{AT_EACH} if every transaction camps in one partition")]
+    application_s: Annotated[
+        list[float] | None,
+        Meta(
+            description=f"{AT_EACH} in constant proportion to the band; null where no time was given or the band is "
+            "closed there"
+        ),
+    ]
+    degree: Annotated[
+        float | None,
+        Meta(
+            description="Of camping: 0 at the best case, 1 at the worst, outside where the time is; null where no time "
+            "was given or the band is closed there"
+        ),
+    ]
+    advice: Sentence
+    configuration: Added[CampingConfiguration]
+    counters: Annotated[
+        dict[str, Number],
+        Meta(
+            description="Transactions of the launch by kind and bytes",
+            extra_json_schema={"required": list(COUNTERS)},
+        ),
+        ADDED,
+    ]
+    equation: Annotated[
+        str, Meta(description="Slopes of the regressions", extra_json_schema={"enum": ["published", "by-size"]}), ADDED
+    ]
+    benchmarks: Annotated[list[str], Meta(description="How the benchmark data were made"), ADDED]
+    notes: Added[list[str]]

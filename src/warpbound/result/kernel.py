@@ -1,0 +1,430 @@
+"""One kernel on one GPU: the entry of `results` that `analyze` and `rank` print (contract, section 3)."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from warpbound.result.execution import Execution
+from warpbound.result.figures import FigureData
+from warpbound.result.quantities import (
+    ADDED,
+    Added,
+    AtLeastOne,
+    CyclesByCause,
+    CyclesByResource,
+    Fraction,
+    Interval,
+    Limiters,
+    Mode,
+    Number,
+    Positive,
+    Resource,
+    Sentence,
+    Space,
+    Unpublished,
+    Whole,
+)
+
+WarpInstructions = Annotated[Number | None, Meta(description="Warp instructions")]
+Sectors = Annotated[Number | None, Meta(description="Sectors of 32 B")]
+Bytes = Annotated[Number | None, Meta(description="B")]
+SharedWavefronts = Annotated[Number | None, Meta(description="Cycles of the shared-memory data path")]
+Flop = Annotated[Number | None, Meta(description="Operations, FMA = 2")]
+
+
+class Occupancy(msgspec.Struct, frozen=True, kw_only=True):
+    """What one SM holds."""
+
+    blocks_per_sm: Whole
+    warps_per_sm: Whole
+    max_warps_per_sm: AtLeastOne
+    limiters: Limiters
+    block_limits: Unpublished[dict[str, int]]
+    next_step: Annotated[str | None, Meta(description="The smallest changes that admit more, in words")]
+
+
+class Latency(msgspec.Struct, frozen=True, kw_only=True):
+    """Least time of one warp, by cause.
+
+    by_level : the cycles with all global loads served by that level. load_phases : loads issued before the first wait
+    on one of them, for each such wait.
+    """
+
+    cycles: Annotated[Number, Meta(description="Cycles")]
+    parts: CyclesByCause
+    by_level: Unpublished[dict[str, float]]
+    load_phases: Unpublished[list[int]]
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """One bound."""
+
+    resource: Resource
+    cycles_per_warp: Annotated[
+        Number, Meta(description="SM cycles per warp (static: per warp and iteration of the loop in `scope`)")
+    ]
+    utilization: Annotated[Fraction, Meta(description="Fraction of its time in use at the predicted rate")]
+
+
+class Instructions(msgspec.Struct, frozen=True):
+    """Whole launch."""
+
+    warp_instructions: Annotated[Number | None, Meta(description="Whole launch")] = None
+    thread_instructions: Annotated[Number | None, Meta(description="Whole launch; lanes active and predicated on")] = (
+        None
+    )
+    by_pipe: dict[str, Number] = {}
+
+
+class MemoryTraffic(msgspec.Struct, frozen=True, kw_only=True):
+    """Traffic of the whole launch."""
+
+    global_load_requests: WarpInstructions = None
+    global_store_requests: WarpInstructions = None
+    l1_sectors_load: Sectors = None
+    l1_sectors_store: Sectors = None
+    l2_sectors_read: Sectors = None
+    l2_sectors_written: Sectors = None
+    dram_bytes_read: Bytes = None
+    dram_bytes_written: Bytes = None
+    shared_wavefronts_load: SharedWavefronts = None
+    shared_wavefronts_store: SharedWavefronts = None
+    sectors_per_request: Annotated[Number | None, Meta(description="L1 sectors per global load or store request")] = (
+        None
+    )
+    l1_hit_rate: Annotated[Fraction | None, Meta(description="Fraction")] = None
+    l2_hit_rate: Annotated[Fraction | None, Meta(description="Fraction")] = None
+    sectors_per_load: Annotated[
+        Number | None, Meta(description="L1 sectors per load of global or local memory"), ADDED
+    ] = None
+    sectors_per_store: Annotated[
+        Number | None, Meta(description="L1 sectors per store of global or local memory"), ADDED
+    ] = None
+    sectors_per_atomic: Annotated[Number | None, Meta(description="L2 sectors per atomic or reduction"), ADDED] = None
+    global_atomic_requests: Annotated[
+        Number | None,
+        Meta(description="Warp instructions: atomics and reductions, which are neither loads nor stores"),
+        ADDED,
+    ] = None
+    local_sectors: Annotated[Number | None, Meta(description="Of the L1 sectors, those of local memory"), ADDED] = None
+    shared_wavefronts_atomic: Added[SharedWavefronts] = None
+    touched_bytes: Annotated[Number | None, Meta(description="Different bytes of global memory"), ADDED] = None
+    l2_sectors_far: Annotated[
+        Number | None,
+        Meta(description="Of the sectors read, those that L2 has, but not on the side next to the reader"),
+        ADDED,
+    ] = None
+    shared_conflict_wavefronts: Annotated[
+        Number | None, Meta(description="Of the shared wavefronts, those that bank conflicts cost"), ADDED
+    ] = None
+
+
+class FlopCounts(msgspec.Struct, frozen=True):
+    """Whole launch."""
+
+    fp16: Flop = None
+    bf16: Flop = None
+    fp32: Flop = None
+    fp64: Flop = None
+    tensor: Flop = None
+
+
+class ModelAnswer(msgspec.Struct, frozen=True):
+    """One model."""
+
+    time_s: Annotated[Number | None, Meta(description="s; null where the model cannot speak")]
+    rate: Annotated[float | None, Meta(description="In `unit`")]
+    unit: str | None
+    bottleneck: Annotated[str | None, Meta(description="In the model's own words")]
+    reason: Annotated[str | None, Meta(description="Why it cannot speak, or what it had to assume")]
+
+
+class WhatIf(msgspec.Struct, frozen=True):
+    """A change and what it would buy."""
+
+    change: Sentence
+    speedup: Annotated[Positive, Meta(description="> 1 is faster")]
+    why: Sentence
+
+
+class Segment(msgspec.Struct, frozen=True, kw_only=True):
+    """A stretch of code, once through by one warp.
+
+    lines : first and last source line. threads_to_saturate : threads per SM whose passes keep a resource busy.
+    """
+
+    title: Unpublished[str]
+    lines: Unpublished[list[int]]
+    latency_cycles: Annotated[Number, Meta(description="Least cycles of one iteration by one warp")]
+    latency_parts: CyclesByCause
+    load_phases: Unpublished[list[int]]
+    warp_instructions: Unpublished[float]
+    by_pipe: Unpublished[dict[str, float]]
+    flop_per_thread: Unpublished[dict[str, float]]
+    demand: CyclesByResource
+    bottleneck: Unpublished[Resource]
+    threads_to_saturate: Unpublished[dict[str, float]]
+    P: Annotated[Number | None, Meta(description="Threads on the chip that saturate DRAM; null where no DRAM is used")]
+    Q: Annotated[Number | None, Meta(description="Threads on one SM that saturate instruction issue")]
+    trip_count: Annotated[Number | None, Meta(description="Mean iterations per entry; null where not known")]
+
+
+class Loop(Segment, frozen=True, kw_only=True):
+    """One loop, per iteration."""
+
+    depth: Unpublished[int]
+    parent: Unpublished[int | None]
+    entries_per_warp: Annotated[
+        Number | None, Meta(description="Times that a warp enters the loop; null where not known"), ADDED
+    ]
+    cycles_per_warp: Annotated[
+        Number | None,
+        Meta(
+            description="Least cycles of one warp in the loop over the whole launch: iterations times latency_cycles; "
+            "null where not known"
+        ),
+        ADDED,
+    ]
+
+
+class Confidence(msgspec.Struct, frozen=True, kw_only=True):
+    """How far to trust this. judged : measured launches that expected_error and interval_coverage rest on."""
+
+    expected_error: Annotated[
+        Number | None, Meta(description="MAPE from the validation data, a fraction; null where there is none")
+    ] = None
+    interval_coverage: Annotated[Fraction | None, Meta(description="How often the interval held the measured time")] = (
+        None
+    )
+    judged: Unpublished[int] = 0
+    assumed: Annotated[list[str], Meta(description="What was taken for granted")]
+    unknown_opcodes: Annotated[list[str], Meta(description="Counted for issue only")]
+    proxy_isa: Annotated[str | None, Meta(description="Architecture whose code stands in for the GPU's own")]
+
+
+class BlockSample(msgspec.Struct, frozen=True, kw_only=True):
+    """What was emulated."""
+
+    blocks: Whole
+    warps: Whole
+    of_blocks: AtLeastOne
+    sampling_error: Annotated[
+        Number | None,
+        Meta(
+            description="Standard error of the extrapolated counts, a fraction; null where too few blocks were sampled "
+            "to tell"
+        ),
+        ADDED,
+    ]
+    memory_error: Annotated[
+        dict[str, Number] | None,
+        Meta(
+            description="Standard errors of the counts and hit rates of the same names under memory, in their units, "
+            "from sampled blocks that differ, from two halves of the sample extrapolated each by itself, and from the "
+            "first and the last block; null where too few blocks were sampled to tell"
+        ),
+        ADDED,
+    ]
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A parameter of the kernel; offset and bytes in the constant bank that holds it."""
+
+    name: str | None
+    type: str | None
+    offset: int
+    bytes: int
+
+
+class ProgramFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What the kernel is, whatever the launch: sizes in bytes, counts of the instructions that can be reached.
+
+    mix : pipe -> instructions.
+    """
+
+    name: str
+    source: str
+    arch: str
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    spill_bytes_stored: int
+    spill_bytes_loaded: int
+    barriers: int
+    max_threads_per_block: int | None
+    parameters: list[Parameter]
+    instructions: int
+    mix: dict[str, int]
+
+
+class LaunchShape(msgspec.Struct, frozen=True):
+    """Blocks, threads of a block, dynamic shared memory of a block in bytes."""
+
+    grid: list[int]
+    block: list[int]
+    smem: int
+
+
+class SourceLine(msgspec.Struct, frozen=True, kw_only=True):
+    """Cycles that a source line costs one warp, by cause."""
+
+    file: str
+    line: int
+    text: str
+    cycles: float
+    parts: dict[str, float]
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """One memory instruction, the mean of its executions."""
+
+    address: Whole
+    text: str
+    line: int | None
+    space: Space
+    bytes_per_lane: AtLeastOne
+    stride_bytes: Annotated[int | None, Meta(description="From each lane to the next, where it is one"), ADDED]
+    row_stride_bytes: Annotated[int | None, Meta(description="The same inside rows of 16, 8, 4 or 2 lanes"), ADDED]
+    transactions: Annotated[Number | None, Meta(description="By the GPU's coalescing rule"), ADDED]
+    sectors: Number | None
+    ideal_sectors: Added[Number | None]
+    wavefronts: Number | None
+    ideal_wavefronts: Added[Number | None]
+    depends_on: Annotated[str | None, Meta(description="What decides the address where the code does not")]
+    served: Annotated[
+        dict[str, float] | None,
+        Meta(
+            description="Shares of an executed load's requests whose slowest sector came from l1, l2 and dram",
+        ),
+        ADDED,
+    ]
+
+
+class Stall(msgspec.Struct, frozen=True):
+    """A stall reason of Nsight Compute: cycles of a warp's slot, and their share of all."""
+
+    reason: str
+    cycles: Number
+    share: Fraction
+
+
+class ParameterDoubt(msgspec.Struct, frozen=True):
+    """A parameter whose uncertainty widens the interval: relative standard uncertainty of the time."""
+
+    parameter: str
+    relative: Number
+    assumed: Annotated[bool, Meta(description="Taken from relatives of this board")]
+    measured_by: Annotated[str | None, Meta(description="Mechanism of `warpbound measure` that finds it")]
+
+
+class ControlWord(msgspec.Struct, frozen=True, kw_only=True):
+    """The compiler's schedule in an instruction: stall in cycles, scoreboards by number (wait: those waited for)."""
+
+    stall: int
+    yields: bool = msgspec.field(name="yield")
+    write_scoreboard: int | None
+    read_scoreboard: int | None
+    wait: list[int]
+    reuse: int
+
+
+class SassLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An instruction; where the path of one warp leads through it, when it issues and why it waits, in cycles.
+
+    waits_for : address of the instruction whose result it waits for.
+    """
+
+    address: int
+    text: str
+    pipe: str
+    control: ControlWord | None
+    line: int | None
+    issue: float | None
+    waited: float | None
+    waits_for: int | None
+    critical: bool
+
+
+class SetByHand(msgspec.Struct, frozen=True):
+    """A number that a person set on the page, and the number without that."""
+
+    key: str
+    label: str
+    unit: str
+    value: float
+    own: float
+
+
+class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One kernel on one GPU."""
+
+    defines: Unpublished[dict[str, str] | UnsetType] = UNSET
+    kernel: Annotated[str, Meta(description="As a person would write it")]
+    gpu: Annotated[str, Meta(description="Catalogue name, sm_NN or TOML file")]
+    mode: Annotated[
+        Mode,
+        Meta(description="static: from the code alone; whole-launch numbers are null"),
+    ]
+    time_s: Annotated[Number | None, Meta(description="One launch at clock_MHz, s")] = None
+    time_interval_s: Annotated[Interval | None, Meta(description="Least and greatest time, s")] = None
+    cycles: Annotated[Number | None, Meta(description="One launch, SM cycles")] = None
+    bottleneck: Annotated[
+        Resource | None, Meta(description="The tightest bound; null where nothing is said of time")
+    ] = None
+    runner_up: Annotated[Resource | None, Meta(description="The next tightest")] = None
+    occupancy: Occupancy
+    latency: Latency | None = None
+    bounds: Annotated[list[Bound], Meta(description="The tightest first")] = []
+    warps_needed: Annotated[
+        Number | None, Meta(description="Warps per SM that would reach the tightest throughput bound")
+    ] = None
+    instructions: Instructions = Instructions()
+    memory: MemoryTraffic = MemoryTraffic()
+    flop: FlopCounts = FlopCounts()
+    models: Annotated[dict[str, ModelAnswer], Meta(description="Published models that were asked for")] = {}
+    whatifs: Annotated[list[WhatIf], Meta(description="The largest speedup first")] = []
+    loops: list[Loop] = []
+    confidence: Confidence
+    sample: BlockSample | None = None
+    cache: Annotated[Literal["warm", "cold"], Meta(description="Caches at the start of the launch")]
+    clock_MHz: Annotated[Positive | None, Meta(description="Clock used")] = None
+    gpu_name: Unpublished[str]
+    program: Unpublished[ProgramFacts]
+    launch: Unpublished[LaunchShape | None] = None
+    scope: Unpublished[str | None] = None
+    straight: Unpublished[Segment | None] = None
+    not_executed: Unpublished[str | None] = None
+    execution: Added[Execution | None] = None
+    lines: Unpublished[list[SourceLine]] = []
+    accesses: Annotated[
+        list[Access],
+        Meta(
+            description="Memory accesses, mean of their executions; static: by a full warp, null where the code does "
+            "not tell"
+        ),
+        ADDED,
+    ] = []
+    stalls: Annotated[
+        list[Stall],
+        Meta(description="Where the time of a warp's slot goes, by Nsight Compute's stall reasons; shares add up to 1"),
+        ADDED,
+    ] = []
+    doubts: Annotated[
+        list[ParameterDoubt],
+        Meta(
+            description="What makes most of the interval: relative standard uncertainty of the time, and what would "
+            "shrink it"
+        ),
+        ADDED,
+    ] = []
+    dominant_doubt: Unpublished[str | None | UnsetType] = UNSET
+    sass: Unpublished[list[SassLine] | UnsetType] = UNSET
+    figures: Unpublished[FigureData | UnsetType] = UNSET
+    set_by_hand: Annotated[
+        list[SetByHand] | UnsetType,
+        Meta(
+            description="In files of the page: numbers of GPU, launch, kernel or model set by hand, own: by themselves"
+        ),
+        ADDED,
+    ] = UNSET
