@@ -88,9 +88,9 @@ def test_counts_of_saxpy_by_hand() -> None:
 def test_more_warps_never_slow_the_curve_down() -> None:
     source = ROOT / "examples" / "saxpy.cu"
     found = curve(program(source, "h200"), "h200", warpbound.launch(source.with_suffix(".toml")))
-    assert found["warps_per_sm"] == [8, 16, 24, 32, 40, 48, 56, 64]
-    assert found["time_s"] == sorted(found["time_s"], reverse=True)
-    assert found["bottleneck"][0] == "latency"
-    gains = [rate / warps for rate, warps in zip(found["warp_throughput_per_s"], found["warps_per_sm"], strict=True)]
+    assert found.warps_per_sm == [8, 16, 24, 32, 40, 48, 56, 64]
+    assert found.time_s == sorted(found.time_s, reverse=True)
+    assert found.bottleneck[0] == "latency"
+    gains = [rate / warps for rate, warps in zip(found.warp_throughput_per_s, found.warps_per_sm, strict=True)]
     assert gains == sorted(gains, reverse=True)  # each further warp buys less: saturation is gradual
-    assert found["gbytes_per_s"][-1] < warpbound.gpu("h200").value("dram_bandwidth") / 1e9
+    assert found.gbytes_per_s[-1] < warpbound.gpu("h200").value("dram_bandwidth") / 1e9

@@ -78,7 +78,7 @@ def test_the_roofline_is_silent_where_most_bytes_stay_in_l2(touched: float) -> N
     traffic = Memory(global_load_requests=10, l2_sectors_read=1e6, dram_bytes_read=12000, touched_bytes=touched)
     work = dataclasses.replace(x.work, flop={}, memory=traffic)
     said = answers(("roofline_2009",), dataclasses.replace(x, work=work))["roofline_2009"]
-    assert (said["rate"] is None) == ("knows no memory but DRAM" in said["reason"]) == (touched > 24000)
+    assert (said.rate is None) == ("knows no memory but DRAM" in said.reason) == (touched > 24000)
 
 
 def test_golden_cases_say_what_they_are() -> None:
@@ -93,14 +93,14 @@ def test_golden_cases_say_what_they_are() -> None:
 
 def test_answer_of_table_2_is_the_one_printed() -> None:
     said = predicted(written("hong-kim-table-2"), gpu("hong-kim-example"), models=("hong_kim_2009",))
-    assert said["models"]["hong_kim_2009"]["time_s"] * 1e9 == pytest.approx(50738, rel=1e-3)
-    assert said["models"]["hong_kim_2009"]["bottleneck"] == "memory"
+    assert said.models["hong_kim_2009"].time_s * 1e9 == pytest.approx(50738, rel=1e-3)
+    assert said.models["hong_kim_2009"].bottleneck == "memory"
 
 
 def test_vector_add_gains_6_35_gigabytes_per_second_with_each_warp() -> None:
     x = launched(written("volkov-vector-add"), gpu("gtx680"))
     for warps in (1.0, 4.0, 20.0):
-        rate = answers(("volkov_2016",), dataclasses.replace(x, warps_per_sm=warps))["volkov_2016"]["rate"]
+        rate = answers(("volkov_2016",), dataclasses.replace(x, warps_per_sm=warps))["volkov_2016"].rate
         assert rate * 384 * 8 * 1.124 == pytest.approx(6.35 * warps, rel=1e-3)
 
 
@@ -127,23 +127,23 @@ def test_every_model_speaks_of_a_complete_launch() -> None:
     }
     said = answers(tuple(MODELS), example(given=given))
     for name, answer in said.items():
-        assert answer["time_s"] is not None, (name, answer)
-        assert 0 < answer["time_s"] < 1
-        assert 0 < answer["rate"] < float("inf")
-        assert answer["unit"]
-        assert answer["bottleneck"]
-    assert said["x_model_2016"]["reason"].startswith("the file gives alpha, beta, cache_capacity")
+        assert answer.time_s is not None, (name, answer)
+        assert 0 < answer.time_s < 1
+        assert 0 < answer.rate < float("inf")
+        assert answer.unit
+        assert answer.bottleneck
+    assert said["x_model_2016"].reason.startswith("the file gives alpha, beta, cache_capacity")
 
 
 def test_bounds_of_different_models_agree_where_they_say_the_same() -> None:
     for warps in (1.0, 8.0, 24.0, 48.0):
         said = answers(tuple(MODELS), example(warps_per_sm=warps))
-        volkov = said["volkov_2016"]["time_s"]
-        assert said["transit_2015"]["time_s"] == pytest.approx(volkov, rel=0.2)
-        assert said["x_model_2016"]["time_s"] == pytest.approx(volkov, rel=0.05)
-        assert said["zhang_owens_2011"]["time_s"] <= volkov * (1 + 1e-9)
-    assert answers(("x_model_2016",), example(warps_per_sm=1.0))["x_model_2016"]["time_s"] == pytest.approx(
-        answers(("volkov_2016",), example(warps_per_sm=1.0))["volkov_2016"]["time_s"]
+        volkov = said["volkov_2016"].time_s
+        assert said["transit_2015"].time_s == pytest.approx(volkov, rel=0.2)
+        assert said["x_model_2016"].time_s == pytest.approx(volkov, rel=0.05)
+        assert said["zhang_owens_2011"].time_s <= volkov * (1 + 1e-9)
+    assert answers(("x_model_2016",), example(warps_per_sm=1.0))["x_model_2016"].time_s == pytest.approx(
+        answers(("volkov_2016",), example(warps_per_sm=1.0))["volkov_2016"].time_s
     )
 
 
@@ -166,7 +166,7 @@ def test_the_x_model_takes_the_locality_of_the_launch() -> None:
     assert found.latency == pytest.approx(0.75 * board.value("l2_latency") + 0.25 * x.dram_cycles)
     rates = board.value("l2_bandwidth"), board.value("dram_achievable_bandwidth") / 0.25
     assert found.ms_throughput == pytest.approx(min(rates) / (108 * x.clock_hz * 128))
-    said = answers(("x_model_2016",), x)["x_model_2016"]["reason"]
+    said = answers(("x_model_2016",), x)["x_model_2016"].reason
     assert said.endswith("L1 with alpha 2, beta 1.02e+03 B")
 
 
@@ -180,7 +180,7 @@ def test_the_x_model_takes_the_locality_of_the_launch() -> None:
     ],
 )
 def test_the_x_model_says_why_it_leaves_the_cache_out(changes: dict[str, float], words: str) -> None:
-    said = answers(("x_model_2016",), with_locality(**changes))["x_model_2016"]["reason"]
+    said = answers(("x_model_2016",), with_locality(**changes))["x_model_2016"].reason
     assert said.startswith("per SM; the cache is left out: ")
     assert words in said
     assert inputs_of("x_model_2016", with_locality(**changes)).cache_capacity == 0
@@ -193,21 +193,21 @@ def test_a_model_that_lacks_something_says_what(name: str) -> None:
         threads_per_block=None, dram_cycles=None,
     )  # fmt: skip
     said = answers((name,), x)[name]
-    assert said["time_s"] is None
-    assert said["rate"] is None
-    assert said["reason"].startswith(("needs ", "no flop and no DRAM"))
-    assert "inputs." not in said["reason"] or name == "valley_2009"
+    assert said.time_s is None
+    assert said.rate is None
+    assert said.reason.startswith(("needs ", "no flop and no DRAM"))
+    assert "inputs." not in said.reason or name == "valley_2009"
 
 
 def test_nothing_known() -> None:
-    assert answers(("volkov_2016",), None)["volkov_2016"]["reason"] == NO_COUNTS
+    assert answers(("volkov_2016",), None)["volkov_2016"].reason == NO_COUNTS
 
 
 def test_symbols_of_the_file_come_first() -> None:
     x = example(given={"volkov_2016": {"latency": 1e9}})
     said = answers(("volkov_2016",), x)["volkov_2016"]
-    assert (said["bottleneck"], said["reason"]) == ("latency", "the file gives latency")
-    assert said["rate"] == pytest.approx(x.warps_per_sm / 1e9)
+    assert (said.bottleneck, said.reason) == ("latency", "the file gives latency")
+    assert said.rate == pytest.approx(x.warps_per_sm / 1e9)
 
 
 def test_every_adapter_is_a_model_and_states_its_assumptions() -> None:
@@ -242,7 +242,7 @@ def test_loads_in_flight_together_are_independent() -> None:
 def test_work_on_few_blocks_leaves_sms_idle() -> None:
     few, many = example(active_sms=10.0), example()
     for name in ("volkov_2016", "sim_2012", "transit_2015"):
-        slow, fast = (answers((name,), x)[name]["time_s"] for x in (few, many))
+        slow, fast = (answers((name,), x)[name].time_s for x in (few, many))
         assert slow == pytest.approx(fast * 10.8)
 
 
@@ -272,6 +272,6 @@ def test_answers_are_positive_or_say_why_not(board, counts, parts, warps, blocks
         blocks_per_sm=None if warps is None else warps / 4, active_sms=1.0,
     )  # fmt: skip
     for name, said in answers(tuple(MODELS), x).items():
-        assert said["time_s"] is None or (np.isfinite(said["time_s"]) and said["time_s"] >= 0), name
-        assert said["rate"] is None or np.isfinite(said["rate"]), name
-        assert said["rate"] is not None or said["time_s"] is not None or said["reason"], name
+        assert said.time_s is None or (np.isfinite(said.time_s) and said.time_s >= 0), name
+        assert said.rate is None or np.isfinite(said.rate), name
+        assert said.rate is not None or said.time_s is not None or said.reason, name

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import warpbound
 import warpbound.analysis
 from support.paths import EXAMPLES
-from warpbound.analysis.execution_summary import Observed, code_entry, code_notes, hot_loop, loads_in_flight
+from warpbound.analysis.execution_summary import Observed, code_footprint, code_notes, hot_loop, loads_in_flight
 from warpbound.emulate import trace
 from warpbound.isa.instruction_caches import instruction_caches
 from warpbound.program.control_flow import Block, Flow, Loop
@@ -256,13 +256,13 @@ def test_hot_code_against_the_instruction_caches():
         program, executed = looped(size), np.ones(size + 6)
         executed[4:-2] = 50
         assert hot_loop(program, executed).tolist() == list(range(4, 4 + size))
-        found = code_entry(program, executed, 80)
-        assert (found["hot_bytes"], found["held_by"]) == (16 * size, held)
+        found = code_footprint(program, executed, 80)
+        assert (found.hot_bytes, found.held_by) == (16 * size, held)
         assert bool(code_notes(program, Observed(None, executed, None, 1.0, None, 0.0), 80)) == (held != "L0")
     flat = np.ones(10)
     flat[:4] = 9
     assert hot_loop(looped(4), flat) is None
-    assert code_entry(looped(4), flat, 80)["hot_bytes"] == 160
+    assert code_footprint(looped(4), flat, 80).hot_bytes == 160
 
 
 def test_instruction_caches_of_architectures():

@@ -24,7 +24,7 @@ def asked(text: str, block: tuple[int, int, int] = (256, 1, 1), element: int = 4
 
 
 def counts(entry: dict[str, Any]) -> list[float]:
-    return [rule["transactions_per_request"] for rule in entry["rules"]]
+    return [rule.transactions_per_request for rule in entry.rules]
 
 
 # ------------------------------------------------------------------------------ against enumeration
@@ -93,7 +93,7 @@ def test_known_expressions_equal_the_rules_on_their_addresses(
     exists = (np.arange(lanes.size) < np.prod(block)).reshape(-1, 32)
     expected = [transactions(lanes, exists, size, arch, caching) for _, arch, caching in RULES]
     assert counts(entry) == pytest.approx([one.count.mean() for one in expected])
-    assert [rule["bytes_per_request"] for rule in entry["rules"]] == pytest.approx(
+    assert [rule.bytes_per_request for rule in entry.rules] == pytest.approx(
         [one.bytes.mean() for one in expected]
     )
 
@@ -141,19 +141,19 @@ def test_worked_by_hand(text: str) -> None:
     block, element, expected, slope, reason = CASES[text]
     entry = asked(text, block, element)
     assert counts(entry) == expected
-    assert entry["derivative"] == slope
-    assert reason in entry["reason"]
+    assert entry.derivative == slope
+    assert reason in entry.reason
 
 
 def test_the_papers_algorithms() -> None:
     """Algorithm 1: words of 4, 8 or 16 bytes, step 1, half-warps at multiples of 16. Algorithm 2: step and offset."""
 
     def paper(text: str, element: int = 4) -> tuple[bool, int, int]:
-        said = asked(text, (64, 1, 1), element)["hong_kim_2009"]
+        said = asked(text, (64, 1, 1), element).hong_kim_2009
         return (
-            said["algorithm_1"]["coalesced"],
-            said["algorithm_2"]["transactions_per_half_warp"],
-            said["algorithm_2"]["transactions_per_warp"],
+            said.algorithm_1.coalesced,
+            said.algorithm_2.transactions_per_half_warp,
+            said.algorithm_2.transactions_per_warp,
         )
 
     assert paper("a[threadIdx.x]") == (True, 1, 1)
@@ -163,15 +163,15 @@ def test_the_papers_algorithms() -> None:
     assert paper("a[threadIdx.x * 1000]") == (False, 16, 32)  # no more than one each
     assert paper("a[threadIdx.x]", 16) == (True, 2, 4)
     assert paper("a[threadIdx.x]", 2) == (False, 1, 1)
-    assert "reason" in asked("a[threadIdx.x ^ 3]")["hong_kim_2009"]
-    assert asked("a[blockIdx.x * 24 + threadIdx.x]", (32, 1, 1))["hong_kim_2009"]["half_warps_aligned"] is False
+    assert "one known step" in asked("a[threadIdx.x ^ 3]").hong_kim_2009.reason
+    assert asked("a[blockIdx.x * 24 + threadIdx.x]", (32, 1, 1)).hong_kim_2009.half_warps_aligned is False
 
 
 def test_subscripts_and_shapes() -> None:
     known = asked("t[blockIdx.y][threadIdx.y][threadIdx.x]", (32, 8, 1), shape=(8, 32))
     assert counts(known) == [2, 2, 1, 4, 1, 4, 4]
-    assert asked("t[threadIdx.x][threadIdx.y]", (32, 8, 1), shape=(33,))["derivative"] == "33"
-    assert asked("t[threadIdx.x][threadIdx.y]", (32, 8, 1))["derivative"] == "row1"
+    assert asked("t[threadIdx.x][threadIdx.y]", (32, 8, 1), shape=(33,)).derivative == "33"
+    assert asked("t[threadIdx.x][threadIdx.y]", (32, 8, 1)).derivative == "row1"
 
 
 @pytest.mark.parametrize(
@@ -185,14 +185,14 @@ def test_subscripts_and_shapes() -> None:
 )
 def test_banks_of_shared_memory(text: str, shape: tuple[int, ...], wavefronts: list[int], reason: str) -> None:
     entry = asked(text, (32, 8, 1), shape=shape, space="shared")
-    assert [rule["wavefronts_per_request"] for rule in entry["rules"]] == wavefronts
-    assert reason in entry["reason"]
-    assert entry["hong_kim_2009"] is None
+    assert [rule.wavefronts_per_request for rule in entry.rules] == wavefronts
+    assert reason in entry.reason
+    assert entry.hong_kim_2009 is None
 
 
 def test_one_gpu_has_its_own_rules() -> None:
-    assert [rule["compute_capability"] for rule in asked("a[threadIdx.x]", arch=13)["rules"]] == ["1.2, 1.3"]
-    assert len(asked("a[threadIdx.x]", arch=35)["rules"]) == 2
+    assert [rule.compute_capability for rule in asked("a[threadIdx.x]", arch=13).rules] == ["1.2, 1.3"]
+    assert len(asked("a[threadIdx.x]", arch=35).rules) == 2
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_one_gpu_has_its_own_rules() -> None:
 )
 def test_refusals(text: str, values: dict[str, int], sentence: str | None) -> None:
     if sentence is None:
-        assert asked(text, values=values)["rules"]
+        assert asked(text, values=values).rules
         return
     with pytest.raises(CommandError) as refused:
         asked(text, values=values)
@@ -232,7 +232,7 @@ def test_refusals(text: str, values: dict[str, int], sentence: str | None) -> No
 @given(st.text("a[]()threadIdx.x+-*/%&|^~<> 0123456789,", max_size=30))
 def test_any_text_is_answered_or_refused(text: str) -> None:
     with suppress(CommandError):
-        assert asked(text)["rules"]
+        assert asked(text).rules
 
 
 # ------------------------------------------------------------------------------ the command

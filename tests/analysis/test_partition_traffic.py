@@ -35,28 +35,28 @@ def followed(kernel, partitions, blocks):
 def test_rows_are_even(partitions):
     # 2 warps of 128 B fill 256 B: 48 blocks fill 24 turns, a whole number of rounds of 6 and of 8
     found = followed("rows", partitions, range(48))
-    assert found["segments"] == [48 * 4 // partitions] * partitions
-    assert (found["camping"], found["camping_at_once"]) == (1.0, 1.0)
+    assert found.segments == [48 * 4 // partitions] * partitions
+    assert (found.camping, found.camping_at_once) == (1.0, 1.0)
 
 
 def test_columns_camp():
     # rows of 16 KiB = 64 widths: in 8 partitions all 32 lanes of a warp hit one; 64 blocks are one width on
     camping = followed("columns", 8, range(4))
-    assert camping["segments"] == [4 * 32, 0, 0, 0, 0, 0, 0, 0]
-    assert (camping["camping"], camping["camping_at_once"]) == (8.0, 8.0)
+    assert camping.segments == [4 * 32, 0, 0, 0, 0, 0, 0, 0]
+    assert (camping.camping, camping.camping_at_once) == (8.0, 8.0)
     apart = followed("columns", 8, [0, 64, 128, 192])  # four blocks in four partitions at one time
-    assert apart["segments"] == [32, 32, 32, 32, 0, 0, 0, 0]
-    assert apart["camping_at_once"] == 2.0
+    assert apart.segments == [32, 32, 32, 32, 0, 0, 0, 0]
+    assert apart.camping_at_once == 2.0
     # 64 mod 6 = 4, so that lanes take turns over three of six partitions: 11, 11 and 10 of them
-    assert sorted(followed("columns", 6, [0])["segments"]) == [0, 0, 0, 10, 11, 11]
+    assert sorted(followed("columns", 6, [0]).segments) == [0, 0, 0, 10, 11, 11]
 
 
 def test_the_map_has_the_partition_of_each_access_of_a_blocks_first_warp():
-    found = followed("rows", 8, [0, 3, 16, 19])["map"]  # 128 B each: two blocks to a partition
-    assert found == {"blocks": [0, 3, 16, 19], "partition": [[0], [1], [0], [1]]}
-    assert followed("columns", 6, [0, 64])["map"]["partition"] == [[0], [1]]
-    many = followed("rows", 8, range(100))["map"]
-    assert len(many["blocks"]) == len(many["partition"]) == 32
+    found = followed("rows", 8, [0, 3, 16, 19]).map  # 128 B each: two blocks to a partition
+    assert (found.blocks, found.partition) == ([0, 3, 16, 19], [[0], [1], [0], [1]])
+    assert followed("columns", 6, [0, 64]).map.partition == [[0], [1]]
+    many = followed("rows", 8, range(100)).map
+    assert len(many.blocks) == len(many.partition) == 32
 
 
 def test_a_report_has_the_map_where_the_mapping_is_known():

@@ -135,11 +135,11 @@ def test_no_kernel_is_told_to_lose_more_than_the_partitions() -> None:
 
 def test_configurations_that_do_not_fit_are_noted() -> None:
     one = Measured({"gld_64": 1000.0}, grid=30, block=256, warps=12)
-    notes = " ".join(predicted(one, BOARD, TABLE)["notes"])
+    notes = " ".join(predicted(one, BOARD, TABLE).notes)
     assert "steps of 8 warps" in notes
     assert "too few" in notes
     fits_well = Measured({"gld_64": 1000.0}, grid=4096, block=512, warps=16)
-    assert len(predicted(fits_well, BOARD, TABLE)["notes"]) == 1
+    assert len(predicted(fits_well, BOARD, TABLE).notes) == 1
 
 
 def test_text_shows_advice_band_and_the_configuration() -> None:

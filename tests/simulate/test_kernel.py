@@ -111,4 +111,4 @@ AGREES = [
 def test_simulation_and_headline_prediction_agree(kind: str, name: str, off: float) -> None:
     program = warpbound.compile(f"examples/{name}.cu", "h200")
     found = simulated(program, "h200", warpbound.launch(f"examples/{name}.toml"))
-    assert found["simulated_over_headline"] == pytest.approx(1.0, abs=off)
+    assert found.simulated_over_headline == pytest.approx(1.0, abs=off)

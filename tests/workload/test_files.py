@@ -158,9 +158,9 @@ def test_old_machines_have_no_caches_and_their_own_widths():
 def test_symbols_take_the_types_of_the_model(tmp_path):
     intervals = "[{insts = 3, latency = 400}, {insts = 1, latency = 9}]"
     text = f'title = "x"\n[inputs.huang_2014]\nwarps = 8\nintervals = {intervals}'
-    said = predicted(only(tmp_path, text), A100, models=("huang_2014",))["models"]["huang_2014"]
-    assert said["rate"] > 0
-    assert said["time_s"] is None
+    said = predicted(only(tmp_path, text), A100, models=("huang_2014",)).models["huang_2014"]
+    assert said.rate > 0
+    assert said.time_s is None
 
 
 # --- refusals ---
@@ -308,9 +308,9 @@ def test_shipped_workloads_are_valid_sourced_and_answered(name):
     assert all(case.source and case.gpu for case in read(name))
     first = read(name)[0]
     said = predicted(first, gpu(first.gpu.split(",")[0]), models=tuple(MODELS))
-    assert set(said["models"]) == set(MODELS)
-    for answer in said["models"].values():
-        assert (answer["rate"] is not None) or answer["reason"]
+    assert set(said.models) == set(MODELS)
+    for answer in said.models.values():
+        assert (answer.rate is not None) or answer.reason
 
 
 # --- predict ---
@@ -342,26 +342,26 @@ def test_time_is_the_headline_prediction_where_it_has_what_it_needs(tmp_path):
 
     large = WHOLE.replace("threads = 1000000", "threads = 16777216")
     ours = said(large)
-    low, high = ours["time_interval_s"]
-    assert low < ours["time_s"] < high
-    assert any("flow balance" in note for note in ours["assumed"])
+    low, high = ours.time_interval_s
+    assert low < ours.time_s < high
+    assert any("flow balance" in note for note in ours.assumed)
     parts = large.split("phases")[0] + "parts = { dram = 568, fixed = 24 }"
     bounds = said(parts)
-    assert bounds["time_interval_s"] is None
-    assert any("tightest of Volkov's bounds" in note for note in bounds["assumed"])
+    assert bounds.time_interval_s is None
+    assert any("tightest of Volkov's bounds" in note for note in bounds.assumed)
     old = said(large, "gtx980")
-    assert old["time_interval_s"][1] / old["time_s"] > high / ours["time_s"]  # nothing was fitted to it
-    assert said(parts)["time_s"] < ours["time_s"]
+    assert old.time_interval_s[1] / old.time_s > high / ours.time_s  # nothing was fitted to it
+    assert said(parts).time_s < ours.time_s
 
 
 def test_predict_says_nothing_of_time_without_latency_or_warps(tmp_path):
     (entry,) = predictions(str(written(tmp_path, WHOLE.split("[latency]")[0])))
-    assert (entry["time_s"], entry["latency"], entry["warps_needed"]) == (None, None, None)
-    assert "latency" not in [bound["resource"] for bound in entry["bounds"]]
-    assert "the latency of one warp is not given" in entry["assumed"][0]
+    assert (entry.time_s, entry.latency, entry.warps_needed) == (None, None, None)
+    assert "latency" not in [bound.resource for bound in entry.bounds]
+    assert "the latency of one warp is not given" in entry.assumed[0]
     for text in ("", "[launch]\nwarps_per_sm = 4\n[latency]\nparts = { dram = 400 }"):
         (entry,) = predictions(str(written(tmp_path, HEAD + 'gpu = "h200"\n' + text)))
-        assert (entry["bottleneck"], entry["bounds"]) == (None, [])
+        assert (entry.bottleneck, entry.bounds) == (None, [])
     assert invoke(str(tmp_path / "workload.toml")).exit_code == 0
 
 
@@ -410,9 +410,9 @@ def test_who_is_to_blame_for_a_workload(tmp_path, gpu_line, launch_line, option,
 
 def test_cases_are_chosen_by_name_and_failures_stand_beside_answers():
     (entry,) = predictions("hong-kim-micro", cases=("Mb3_UC",))
-    assert entry["kernel"] == "micro-benchmark: Mb3_UC"
+    assert entry.kernel == "micro-benchmark: Mb3_UC"
     with pytest.raises(CommandError, match="has no case 'Mb9'. Its cases are Mb1_C"):
         predictions("hong-kim-micro", cases=("Mb9",))
     results = predictions("hong-kim-table-2", "8800gtx,sm_90")
-    assert "no board" in results[1]["error"]["reason"]
+    assert "no board" in results[1].error.reason
     assert CliRunner().invoke(main, ["predict", "hong-kim-table-2", "--gpu", "8800gtx,sm_90"]).exit_code == 0
