@@ -1,10 +1,13 @@
-"""The rules of the house that no linter knows: sizes, names, who prints, what has a source."""
+"""The rules of the house that no linter knows: sizes, names, who prints, what has a source, words to avoid.
+
+A test lists all offenders in its message, one a line.
+"""
 
 import ast
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -14,12 +17,25 @@ import jsonschema
 import msgspec
 import pytest
 
+import house_figures
 import warpbound
 from support.paths import ROOT
 from warpbound.report.installation import PARTS
 
 SRC = ROOT / "src" / "warpbound"
 LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+BARE = {  # from whose names no reader guesses what a module holds
+    "asked", "asking", "certainty", "counting", "deciding", "desk", "doubts", "found", "given", "held", "imagined",
+    "joined", "kept", "many", "moved", "naming", "observed", "passed_on", "said", "seen", "stand_in", "stand_ins",
+    "taken", "taking", "told", "touching", "unseen", "ways", "written",
+}  # fmt: skip
+AWKWARD = re.compile(
+    r"(?:^|[.:;!?]\s+|\"\"\"|\*\s+|#\s+|\|\s+)"
+    r"(?:Told|Asked|Said|Shown|Given|Kept|Measured|Found|Counted|Left out|Taken|Held|Seen|Missing|So far off)"
+    r" (?:is|are|was|were)\b"
+)
+SUPPORT = ROOT / "tests" / "support"
+WHOLE = {"benchmarks", "fuzz", "golden", "mutation", "support"}  # folders of tests that are of no single package
 VAGUE = {"util", "utils", "helper", "helpers", "common", "base", "manager", "misc"}
 PRINTS = ("cli/", "page/worker.py")  # the one place that prints and exits; a process that answers its parent
 DEBTS: dict[str, str] = {}  # "module: equation" whose number in the paper is not known yet -> why
@@ -30,8 +46,10 @@ def named(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def each(paths: list[Path]) -> Any:
-    return pytest.mark.parametrize("path", paths, ids=named)
+def assert_none(offenders: Iterable[str]) -> None:
+    """Fail with all offenders, one a line."""
+    listed = list(offenders)
+    assert not listed, "\n".join([f"{len(listed)} offenders", *listed])
 
 
 @cache
@@ -80,25 +98,74 @@ def _is_table(value: ast.expr) -> bool:
     return container and not any(isinstance(part, code) for part in ast.walk(value))
 
 
-@each(PYTHON)
-def test_no_file_is_too_long(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) - literal_lines(tree(path)) <= LONGEST_FILE
+def test_no_file_is_too_long() -> None:
+    sizes = {path: len(path.read_text("utf-8").splitlines()) - literal_lines(tree(path)) for path in PYTHON}
+    assert_none(f"{named(path)}: {size} lines" for path, size in sizes.items() if size > LONGEST_FILE)
 
 
 def test_only_tables_are_exempt() -> None:
     assert literal_lines(ast.parse("A = {\n  1: f(2),\n}\nB = [\n  x for x in y\n]\nC = (\n  lambda: 1,\n)")) == 3
 
 
-@each(PYTHON)
-def test_no_function_is_too_long(path: Path) -> None:
-    functions = [n for n in ast.walk(tree(path)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    sizes = {f"{f.name}, line {f.lineno}": (f.end_lineno or f.lineno) - f.lineno + 1 for f in functions}
-    assert {name: size for name, size in sizes.items() if size > LONGEST_FUNCTION} == {}
+def test_no_function_is_too_long() -> None:
+    functions = (
+        (path, f)
+        for path in PYTHON
+        for f in ast.walk(tree(path))
+        if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    sizes = ((path, f, (f.end_lineno or f.lineno) - f.lineno + 1) for path, f in functions)
+    assert_none(
+        f"{named(path)}:{f.lineno}: {f.name} has {size} lines" for path, f, size in sizes if size > LONGEST_FUNCTION
+    )
 
 
-@each(PYTHON)
-def test_names_say_something(path: Path) -> None:
-    assert not VAGUE & {part.removesuffix(".py").strip("_") for part in path.relative_to(SRC).parts}
+def module_names(path: Path, top: Path) -> set[str]:
+    return {part.removesuffix(".py").strip("_") for part in path.relative_to(top).parts}
+
+
+def test_names_of_modules_say_what_they_hold() -> None:
+    vague = VAGUE | BARE
+    assert_none(f"{named(path)}: {word}" for path in PYTHON for word in sorted(vague & module_names(path, SRC)))
+    support = sorted(SUPPORT.rglob("*.py"))
+    assert_none(f"{named(path)}: {word}" for path in support for word in sorted(vague & module_names(path, SUPPORT)))
+
+
+# ---------------------------------------------------------------- tests and documents
+
+
+def test_no_test_imports_a_test() -> None:
+    assert_none(house_figures.importing_tests(ROOT))
+
+
+def test_folders_of_tests_are_those_of_the_package() -> None:
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and any(path.glob("**/test_*.py"))}
+    modules = {path.stem for path in SRC.glob("*.py")} | {path.parent.name for path in SRC.glob("*/__init__.py")}
+    assert_none(sorted(folders - modules - WHOLE))
+
+
+def awkward(text: str) -> Iterator[str]:
+    """Sentences that put the participle before the subject, and turns of phrase that are not of the field."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if hit := AWKWARD.search(line):
+            yield f"{number}: {hit[0]}"
+
+
+def test_documents_are_in_plain_order() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    assert_none(f"{named(page)}:{hit}" for page in pages for hit in awkward(page.read_text("utf-8")))
+
+
+def test_docstrings_and_comments_are_in_plain_order() -> None:
+    assert_none(f"{named(path)}:{hit}" for path in PYTHON for hit in awkward(path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    "text", ["Told were 13,101 for 4096 blocks.", "x. Left out are the rest.", "So far off were measured launches"]
+)
+def test_an_inversion_is_noticed(text: str) -> None:
+    assert len(list(awkward(text))) == 1
+    assert list(awkward("It is told. What was told were lies.")) == []
 
 
 # ---------------------------------------------------------------- who prints, who exits
@@ -117,9 +184,9 @@ def outward(module: ast.Module) -> Iterator[str]:
             yield f"{ast.unparse(node)}, line {node.lineno}"
 
 
-@each([path for path in PYTHON if not named(path).removeprefix("src/warpbound/").startswith(PRINTS)])
-def test_only_the_command_line_prints_and_exits(path: Path) -> None:
-    assert list(outward(tree(path))) == []
+def test_only_the_command_line_prints_and_exits() -> None:
+    silent = [path for path in PYTHON if not path.relative_to(SRC).as_posix().startswith(PRINTS)]
+    assert_none(f"{named(path)}: {place}" for path in silent for place in outward(tree(path)))
 
 
 def test_printing_is_noticed() -> None:
@@ -130,21 +197,20 @@ def test_printing_is_noticed() -> None:
 # ---------------------------------------------------------------- papers
 
 
-@each(PAPERS)
-def test_a_model_names_its_source_and_its_limits(path: Path) -> None:
-    text = ast.get_docstring(tree(path)) or ""
-    missing = [heading for heading in ("Source", "Models", "Omits") if not re.search(rf"^{heading} +\S", text, re.M)]
-    assert missing == []
+def test_a_model_names_its_source_and_its_limits() -> None:
+    assert len(PAPERS) >= 15
+    assert_none(
+        f"{named(path)}: no {heading}"
+        for path in PAPERS
+        for heading in ("Source", "Models", "Omits")
+        if not re.search(rf"^{heading} +\S", ast.get_docstring(tree(path)) or "", re.M)
+    )
 
 
-@each(PAPERS)
-def test_every_equation_has_its_number(path: Path) -> None:
-    debts = [
-        f"{path.stem}: {line.strip()}"
-        for line in path.read_text("utf-8").splitlines()
-        if re.search(r"#\s*eq\.\s*\?", line)
-    ]
-    assert [debt for debt in debts if debt not in DEBTS] == []
+def test_every_equation_has_its_number() -> None:
+    lines = ((path, line.strip()) for path in PAPERS for line in path.read_text("utf-8").splitlines())
+    debts = (f"{path.stem}: {line}" for path, line in lines if re.search(r"#\s*eq\.\s*\?", line))
+    assert_none(debt for debt in debts if debt not in DEBTS)
 
 
 # ---------------------------------------------------------------- numbers and their sources
@@ -183,12 +249,20 @@ def _words(value: Any) -> list[str]:
     return [word for part in (value.values() if isinstance(value, dict) else value) for word in _words(part)]
 
 
-@each(TABLES)
-def test_every_number_has_a_source(path: Path) -> None:
-    found = list(numbers(loaded(path)))
-    assert found or path.name.endswith("opcodes.toml")  # which map names to names
-    assert [where for where, sources in found if not sources] == []
-    assert [(where, word) for where, sources in found for word in sources if word not in known_sources(path)] == []
+def unsourced(path: Path) -> Iterator[str]:
+    """Numbers of a table without a source, or with one that its file does not have."""
+    measured = list(numbers(loaded(path)))
+    if not measured and not path.name.endswith("opcodes.toml"):  # which map names to names
+        yield "no number"
+    for where, sources in measured:
+        if not sources:
+            yield f"{where} has no source"
+        yield from (f"{where}: {word} is not among the sources" for word in sources if word not in known_sources(path))
+
+
+def test_every_number_has_a_source() -> None:
+    assert len(TABLES) >= 40
+    assert_none(f"{named(path)}: {what}" for path in TABLES for what in unsourced(path))
 
 
 def test_a_number_without_a_source_is_noticed() -> None:
@@ -196,14 +270,14 @@ def test_a_number_without_a_source_is_noticed() -> None:
     assert list(numbers(table)) == [("a", []), ("b", ["x"]), ("c.d", ["y"])]
 
 
-@each(SCHEMAS)
-def test_schemas_are_schemas(path: Path) -> None:
-    schema = msgspec.json.decode(path.read_bytes())
-    validator = jsonschema.validators.validator_for(schema, default=None)
-    assert validator is not None, "no $schema"
-    validator.check_schema(schema)
-    for example in schema.get("examples", []):
-        validator(schema).validate(example)
+def test_schemas_are_schemas() -> None:
+    for path in SCHEMAS:
+        schema = msgspec.json.decode(path.read_bytes())
+        validator = jsonschema.validators.validator_for(schema, default=None)
+        assert validator is not None, f"{named(path)}: no $schema"
+        validator.check_schema(schema)
+        for example in schema.get("examples", []):
+            validator(schema).validate(example)
 
 
 def test_there_is_a_schema_for_the_launch_file() -> None:
@@ -217,23 +291,25 @@ def extras() -> dict[str, list[str]]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.distribution)
-def test_doctor_names_the_extra_that_brings_the_part(part: Any) -> None:
-    extra = re.search(r"warpbound\[(\w+)\]", part.get)
-    assert extra is not None
-    brought = [re.split(r"[^\w-]", line)[0] for line in extras()[extra[1]]]
-    assert part.distribution in brought
+def test_doctor_names_the_extra_that_brings_the_part() -> None:
+    assert len(PARTS) >= 5
+    for part in PARTS:
+        extra = re.search(r"warpbound\[(\w+)\]", part.get)
+        assert extra is not None, part
+        assert part.distribution in [re.split(r"[^\w-]", line)[0] for line in extras()[extra[1]]], part
 
 
-@each(PYTHON)
-def test_hints_name_extras_that_exist(path: Path) -> None:
-    assert {name for name in re.findall(r"warpbound\[(\w+)\]", path.read_text("utf-8"))} <= set(extras())
+def test_hints_name_extras_that_exist() -> None:
+    hints = ((path, name) for path in PYTHON for name in re.findall(r"warpbound\[(\w+)\]", path.read_text("utf-8")))
+    assert_none(f"{named(path)}: {name}" for path, name in hints if name not in extras())
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_public_names_resolve(package: str) -> None:
-    module = import_module(package)
-    assert [name for name in getattr(module, "__all__", ()) if not hasattr(module, name)] == []
+def test_public_names_resolve() -> None:
+    modules = [import_module(package) for package in PACKAGES]
+    assert_none(
+        f"{module.__name__}.{name}" for module in modules for name in getattr(module, "__all__", ())
+        if not hasattr(module, name)
+    )  # fmt: skip
     assert len(set(warpbound.__all__)) == len(warpbound.__all__)
 
 
@@ -246,11 +322,15 @@ def test_every_example_has_its_launch_file() -> None:
 # ---------------------------------------------------------------- decisions
 
 
-@each(DECISIONS)
-def test_a_decision_says_why(path: Path) -> None:
-    assert re.fullmatch(r"\d{3}-[a-z0-9-]+\.md", path.name)
-    headings = re.findall(r"^## (.+)$", path.read_text("utf-8"), re.M)
-    assert headings == ["Context", "Decision", "Consequences"]
+def test_a_decision_says_why() -> None:
+    assert DECISIONS
+    assert_none(path.name for path in DECISIONS if not re.fullmatch(r"\d{3}-[a-z0-9-]+\.md", path.name))
+    headings = {path: re.findall(r"^## (.+)$", path.read_text("utf-8"), re.M) for path in DECISIONS}
+    assert_none(
+        f"{named(path)}: {', '.join(titles)}"
+        for path, titles in headings.items()
+        if titles != ["Context", "Decision", "Consequences"]
+    )
 
 
 def test_decisions_are_numbered_once() -> None:
