@@ -17,9 +17,9 @@ INTRODUCTION = """# Gallery: the papers' figures, drawn from our numbers
 
 This page is written by `warpbound reproduce all --show -o docs/gallery.md`, which takes half a minute with the extra
 `simulate`; a test keeps samples of it up to date. Each picture follows your light or dark mode. Lines are computed,
-never digitised; where a paper shows an experiment that is not at hand, the model or simulation that stands in is named.
-What the verdicts mean and every number behind them: [reproduce.md](reproduce.md).
-`warpbound reproduce PAPER:fig-N --show` draws one figure, to be pointed at and zoomed.
+never digitised. Where a paper shows an experiment, the text names the model or simulation that replaces it.
+[reproduce.md](reproduce.md) explains the verdicts and has every number.
+`warpbound reproduce PAPER:fig-N --show` opens one figure with zoom and values.
 """
 
 

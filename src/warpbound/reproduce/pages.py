@@ -47,18 +47,19 @@ INTRODUCTION = """# The papers' tables and figures, computed again
 
 This page is written by `warpbound reproduce --format markdown -o docs/reproduce.md`; a test keeps it up to date.
 
-`warpbound reproduce PAPER:ITEM` prints the paper's values beside ours; `--format csv` has the points of its figures,
-`--format html` both in one file that opens offline (extra `figures`). `--show` opens the pictures in a browser, or
-writes them where `-o` says: [all of them](gallery.md).
-`warpbound reproduce all` ends with exit code 1 if a verdict or a number is no longer as recorded. It takes half a
-minute with the extra `simulate`; without it the items that simulate take minutes. Every value and input is data in the
-item's folder, with the table or figure it is from; the code only computes.
+`warpbound reproduce PAPER:ITEM` prints the paper's values beside ours. `--format csv` prints the points of its figures,
+`--format html` writes both to one file that opens offline (extra `figures`). `--show` opens the pictures in a browser,
+or writes them to the file of `-o`: [all of them](gallery.md).
+`warpbound reproduce all` ends with exit code 1 if a verdict or a number differs from the record. It takes half a minute
+with the extra `simulate`; without it the simulated items take minutes. Every value and input is data with the table or
+figure that it comes from; the code only computes.
 
 * *agree*: ours rounds to the printed digits, or is within a tenth where the paper says "about".
-* *differ*: it does not, because the paper rounds on the way or because we read it otherwise; each says how.
-* *contradicted by the paper*: another place of the same paper says otherwise; each names it.
-* *measured*: the paper's value is of an experiment that is not at hand. A model, named in the item, stands in its
-  place, and the difference is shown without a judgement. Items with such a stand-in bear a star.
+* *differ*: it does not, because the paper rounds intermediate values or because we read it differently; each gives the
+  reason.
+* *contradicted by the paper*: another place of the same paper gives another value; each names the place.
+* *measured*: the paper's value is an experiment that cannot be repeated here. A model, named in the item, replaces it,
+  and the difference is shown without a judgement. Such items have a star.
 
 Numbers that follow from a paper but are not printed in it are recorded too, and not counted here.
 

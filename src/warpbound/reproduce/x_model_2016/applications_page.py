@@ -19,51 +19,50 @@ BOARDS = {"k40": "Tesla K40 (code of sm_75 as proxy)", "a100-sxm-40gb": "A100-SX
 HEAD = """\
 # The X-model's twelve applications, from source
 
-A. Li and others judge their X-model (2016, section V) by twelve applications on a Tesla K40, and take gesummv apart
-(section VI). Their code and sizes are not printed, and Figure 11, with E, Z, n and the measured throughputs, is a
-picture. So [examples/applications](../examples/applications) has kernels of our own after the twelve, one main kernel
-each, which give NumPy's results in the emulator, at sizes of our own. `warpbound analyze
-examples/applications/NAME.cu --launch examples/applications/NAME.toml --models x_model_2016 --cache cold` asks one on
-the A100. No compiler at hand makes code for Kepler or Fermi; for these boards code of sm_75 was handed to the same
-analysis, in Python.
+A. Li and others judge their X-model (2016, section V) by twelve applications on a Tesla K40 and study gesummv in detail
+(section VI). They print neither code nor sizes, and Figure 11, with E, Z, n and the measured throughputs, is a picture.
+[examples/applications](../examples/applications) therefore has kernels of our own, the main kernel of each application,
+at sizes of our own; in the emulator they give NumPy's results. `warpbound analyze examples/applications/NAME.cu
+--launch examples/applications/NAME.toml --models x_model_2016 --cache cold` runs one on the A100. No available compiler
+makes code for Kepler or Fermi; for these boards the same analysis was run on sm_75 code, in Python.
 
 `warpbound reproduce x_model_2016:applications` computes all numbers here from the counts that the package keeps. A test
-counts them anew from the sources and compares; `pytest tests/reproduce/test_applications.py -n 0 --rewrite-docs` writes
-counts and page anew, `warpbound reproduce x_model_2016:applications --record` records what follows.
+counts again from the sources and compares; `pytest tests/reproduce/test_applications.py -n 0 --rewrite-docs` rewrites
+counts and page, `warpbound reproduce x_model_2016:applications --record` records the results.
 
-**What the paper prints of it**: one accuracy, 84.1 % over all twelve applications on K40, and no value of any
-application. Without its measurements that number cannot be had again, and we claim none.
+**The paper prints** one accuracy, 84.1 % over all twelve applications on K40, and no value of any application. Without
+its measurements nobody can recompute that number, and we claim none.
 
 ## Applications
 
-* **E** is instructions per cycle that waits for no memory, from the schedule of the code. The paper counts
-  instructions that a warp issues together, 1 to 2 on Kepler; Turing's code, which stands in for Kepler's, has no pairs.
+* **E** is instructions per cycle that does not wait for memory, from the schedule of the code. The paper counts
+  instructions that a warp issues together, 1 to 2 on Kepler; Turing's code, the proxy for Kepler's, has no pairs.
 * **Z** is instructions per global access that leaves the chip; *all* counts every global access, as the paper does.
 * **n** is the resident warps of one SM; *binds* is the model's class.
 * **MS** is accesses per cycle and SM, **CS** instructions per cycle and SM, where the model's curves meet.
-* **X-model** and **headline** are times of one launch with cold caches: the model's, and warpbound's own with the
-  resource that binds it. Where they part, the model leaves something out: it knows DRAM and lanes, nothing of L1, L2,
-  shared memory, barriers or the end of a launch.
+* **X-model** and **headline** are times of one launch with cold caches: the model's, and warpbound's own with its
+  bottleneck. They differ where the model omits something: it has DRAM and lanes, but no L1, L2, shared memory, barriers
+  or end of a launch.
 """
 STUDY = """\
 ## gesummv
 
-Locality (alpha, beta) is fitted to the reuse distances of one warp's lines; the residual, the rms error of the fitted
-hit rate, is large because true hits come all at once, as soon as a warp's lines fit, which the paper's curve cannot
-follow. The case is the paper's: every warp slot taken (64 on K40, 48 on GTX570), L1 of 16 and of 48 KB. A request moves
-all sectors that its 32 rows touch. Throttling goes to the whole number of warps with the most throughput, a bypass
-raises R to that throughput: the paper bounds both by the cache peak. The gains are factors of MS throughput over the
-default of 16 KB. With 16 KB the first maximum of f lies below one warp, so that no launch can use it; the second is
-where DRAM saturates.
+Locality (alpha, beta) is fitted to the reuse distances of one warp's lines. The residual, the rms error of the fitted
+hit rate, is large: real hits come all at once, as soon as a warp's lines fit, and the paper's curve cannot follow that.
+The case is the paper's: every warp slot taken (64 on K40, 48 on GTX570), L1 of 16 and of 48 KB. A request moves all
+sectors that its 32 rows touch. Throttling uses the whole number of warps with the highest throughput; a bypass raises R
+to that throughput. The paper bounds both by the cache peak. The gains are factors of MS throughput over the default of
+16 KB. With 16 KB the first maximum of f lies below one warp, so no launch can use it; the second is where DRAM
+saturates.
 """
 MEANING = (
     "**Where we agree with the paper** (GTX570): {agree}.",
-    "**Where not**: {differ}. The paper's bars are measurements, ours are the model's bounds: a few warps, with "
-    "nothing spent on switching the others off. On GTX570 the model wants {small:.0f} warps with 16 KB and "
-    "{large:.0f} with 48 KB; throttling by blocks leaves 16. Part of the order cannot come out otherwise: Equation 5 "
-    "gives a larger cache more, and a bypass is bounded above throttling at the same size. What could have: a larger "
-    "L1 alone gains less than throttling at 16 KB, and throttling at 48 KB more than a bypass at 16 KB. Less E gains "
-    "next to nothing: the threads it keeps in computation are far fewer than those in memory.",
+    "**Where we differ**: {differ}. The paper's bars are measurements; ours are the model's bounds, with a few warps "
+    "and no cost of switching the others off. On GTX570 the model wants {small:.0f} warps with 16 KB and {large:.0f} "
+    "with 48 KB; throttling by blocks leaves 16. Part of the order follows from the model: Equation 5 gives a larger "
+    "cache more, and a bypass is bounded above throttling at the same size. Two results do not follow from it: a "
+    "larger L1 alone gains less than throttling at 16 KB, and throttling at 48 KB gains more than a bypass at 16 KB. "
+    "Less E gains next to nothing: it keeps far fewer threads in computation than there are in memory.",
 )
 WIDTH = 120
 MILLISECOND = 1e-3
