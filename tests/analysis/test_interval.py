@@ -1,6 +1,6 @@
 """The interval that is stated: what clock and form add to the spreads of parameters, and what names them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -20,14 +20,13 @@ from warpbound.analysis.interval import (
     FORM,
     IN_STEP,
     SAG,
+    Interval,
     binds,
     sagged,
-    with_clock,
-    with_form,
 )
 from warpbound.analysis.settings import Settings
-from warpbound.analysis.timing import by_parameters
-from warpbound.headline import predict_launch
+from warpbound.analysis.timing import before_form
+from warpbound.headline import LaunchedWork, predict_launch
 from warpbound.headline.queue_demands import QUEUES
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
@@ -41,14 +40,9 @@ SOURCE = """extern "C" __global__ void chain(float* to, float x, int n) {
 }"""
 
 
-@dataclass(frozen=True)
-class Two:
-    fitting_blocks_per_sm: int = 2
-
-
 @cache
 def stream():
-    return predict_launch(workload("scale", A100, 1.41e9), A100, Two(), 4096, 32, 1.41e9)
+    return predict_launch(LaunchedWork(workload("scale", A100, 1.41e9), A100, 1.41e9, 4096, 2.0, 32))
 
 
 def analysed(clock: str | float):
@@ -99,11 +93,12 @@ def test_only_a_clock_that_nobody_gave_is_in_doubt():
 
 def test_a_slower_clock_moves_the_upper_edge_alone():
     bare = stream()
-    slower = with_clock(bare, 1.1 * bare.time_s)
-    assert slower.interval[0] == bare.interval[0]
-    assert 1.1 * bare.time_s < slower.interval[1] < 1.1 * bare.interval[1]
+    slower = Interval.of(bare).with_slower(1.1 * bare.time_s, CLOCK)
+    assert slower.low == bare.interval[0]
+    assert 1.1 * bare.time_s < slower.high < 1.1 * bare.interval[1]
     assert slower.doubts[CLOCK] > 0
-    assert with_clock(bare, 0.9 * bare.time_s).interval == bare.interval  # never above boost
+    same = Interval.of(bare).with_slower(0.9 * bare.time_s, CLOCK)
+    assert same.stated_on(bare).interval == bare.interval  # never above boost
 
 
 def test_arithmetic_feels_the_clock_and_says_so():
@@ -137,7 +132,7 @@ def looping(between: str = "", rounds: int = 40, blocks: int = 864, clock: float
     launch = warpbound.launch(grid=blocks, block=256, args=arrays)
     case = case_of(program, A100, launch, Settings(clock=clock))
     work = work_of(case)
-    return case, work, by_parameters(case, work)
+    return case, work, before_form(case, work)
 
 
 @pytest.mark.parametrize("blocks, rounds_of_blocks", [(864, 1), (2592, 3)])
@@ -164,15 +159,15 @@ def test_warps_that_wait_once_or_at_barriers_are_not_in_doubt():
 
 def test_the_form_dominates_where_it_does(monkeypatch):
     monkeypatch.setattr(interval, "form", lambda _: Form("dram", 20.0, 20.0, 9, ("one",)))
-    found = with_form(stream(), "dram")
+    found = Interval.of(stream()).with_form("dram")
     assert max(found.doubts, key=found.doubts.get) == FORM
-    assert found.interval[0] < stream().interval[0] < stream().interval[1] < found.interval[1]
+    assert found.low < stream().interval[0] < stream().interval[1] < found.high
 
 
 def test_launches_that_are_nearer_than_expected_narrow_the_interval(monkeypatch):
     wide = replace(stream(), interval=(0.5 * stream().time_s, 2 * stream().time_s))
     monkeypatch.setattr(interval, "form", lambda _: Form("dram", 0.5, 0.0, 9, ("one",)))
-    found = with_form(wide, "dram")
-    assert found.interval[0] == found.time_s
-    assert found.interval[1] < wide.interval[1]
+    found = Interval.of(wide).with_form("dram")
+    assert found.low == found.time_s
+    assert found.high < wide.interval[1]
     assert found.doubts[FORM] == 0.0

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from support.headline_boards import A100, CLOCK, silent
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import steady
-from warpbound.headline.queue_demands import Launched
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.streams import workload
-from warpbound.headline.timing import Pace, Waves, duration
+from warpbound.headline.waves import Pace, Waves, duration
 from warpbound.models import hong_kim_2009, interval_analysis, x_model_2016
 
 POSITIVE = st.floats(0.01, 100.0)
@@ -57,7 +57,7 @@ def test_at_low_occupancy_it_is_interval_analysis(name, blocks, warps):
     x = interval(name, blocks, warps)
     published = interval_analysis.predict(x)
     assert published.bottleneck == "latency"
-    found = steady(Launched(workload(name, A100, CLOCK), A100, CLOCK, float(warps), SMS), silent(), float(blocks))
+    found = steady(ActiveWork(workload(name, A100, CLOCK), A100, CLOCK, float(warps), SMS), silent(), float(blocks))
     assert found.balance.rate * warps * LANES * SMS == pytest.approx(published.rate, rel=1e-9)
 
 

@@ -9,8 +9,8 @@ import pytest
 from warpbound.headline.block_residence import Block, behind, crowd, joined, residence, without_pipes
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
+from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameters import BLOCK_WAIT, fitted_parameters
-from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Piece
@@ -119,7 +119,7 @@ def tile(**changes: object):
 
 
 def stands(work, blocks: float = 2.0):
-    return steady(Launched(work, A100, CLOCK, WARPS, 108.0), fitted_parameters(A100).values, blocks)
+    return steady(ActiveWork(work, A100, CLOCK, WARPS, 108.0), fitted_parameters(A100).values, blocks)
 
 
 def test_a_tile_is_loaded_then_turned() -> None:
@@ -161,9 +161,6 @@ def test_fewer_barriers_or_phases_than_were_counted() -> None:
 
 
 def test_where_a_block_s_time_goes_adds_up() -> None:
-    class Two:
-        fitting_blocks_per_sm = 2.0
-
-    found = predict_launch(tile(), A100, Two(), 10_000, int(WARPS), CLOCK)
+    found = predict_launch(LaunchedWork(tile(), A100, CLOCK, 10_000, 2.0, int(WARPS)))
     assert sum(found.stalls.values()) == pytest.approx(2.0 / found.rate)
     assert found.stalls["mio throttle"] * CLOCK > WARPS * WAVEFRONTS / 4  # the mean warp stands in half of the crowd

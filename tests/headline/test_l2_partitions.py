@@ -1,7 +1,6 @@
 """An L2 of two sides in time: limits, mixtures, the crossing as the tightest resource, boards with one side."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.adapt.resources import demand, eased, far_bandwidth
-from warpbound.headline import predict_launch
+from warpbound.headline import LaunchedWork, predict_launch
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameter_uncertainty import ONE_SOURCE, of_quantity, spread
 from warpbound.headline.parameters import fitted_parameters
-from warpbound.headline.queue_demands import FAR, Launched, block, flow, in_the_way, loads
+from warpbound.headline.queue_demands import FAR, block, flow, in_the_way, loads
 from warpbound.headline.streams import from_l2, workload
 from warpbound.latency import memory_latency
 from warpbound.machine import gpu, override
@@ -21,7 +21,6 @@ from warpbound.workload import Memory
 CLOCK = 1.41e9
 A100 = gpu("a100-sxm-80gb")
 NEAR, CROSSING = A100.value("l2_latency"), 2819e9
-HELD = SimpleNamespace(fitting_blocks_per_sm=8.0)
 
 
 def reading(far=0.0, board=A100):
@@ -33,11 +32,11 @@ def reading(far=0.0, board=A100):
 
 
 def launched(far=0.0, board=A100):
-    return Launched(reading(far, board), board, CLOCK, 8.0, board.value("sm_count"))
+    return ActiveWork(reading(far, board), board, CLOCK, 8.0, board.value("sm_count"))
 
 
 def time_s(far, board=A100, blocks=20000):
-    return predict_launch(reading(far, board), board, HELD, blocks, 32, CLOCK).time_s
+    return predict_launch(LaunchedWork(reading(far, board), board, CLOCK, blocks, 8.0, 32)).time_s
 
 
 def test_without_far_sectors_nothing_crosses_and_l2_is_near():
@@ -63,7 +62,7 @@ def test_what_crosses_takes_its_own_time():
 
 
 def test_the_crossing_can_be_what_bounds_a_launch():
-    far, near = (predict_launch(reading(f), A100, HELD, 20000, 32, CLOCK) for f in (8.0, 0.0))
+    far, near = (predict_launch(LaunchedWork(reading(f), A100, CLOCK, 20000, 8.0, 32)) for f in (8.0, 0.0))
     assert far.bottleneck == FAR
     assert near.bottleneck != FAR
     assert far.costs[FAR] == pytest.approx(32 * 8 * 32 * 108 / CROSSING)
@@ -110,8 +109,8 @@ def test_both_parameters_have_a_spread_of_their_own_and_widen_an_interval_where_
     for name in ("l2_latency", "l2_far_latency"):
         assert spread(name, found, A100) == of_quantity(A100.parameters[name])
     assert spread("l2_far_bandwidth", found, A100) == ONE_SOURCE
-    far = predict_launch(reading(8.0), A100, HELD, 20000, 32, CLOCK)
-    near = predict_launch(reading(0.0), A100, HELD, 20000, 32, CLOCK)
+    far = predict_launch(LaunchedWork(reading(8.0), A100, CLOCK, 20000, 8.0, 32))
+    near = predict_launch(LaunchedWork(reading(0.0), A100, CLOCK, 20000, 8.0, 32))
     assert far.doubts["l2_far_bandwidth"] > 0
     assert far.doubts["l2_far_latency"] > 0
     assert near.doubts["l2_far_bandwidth"] == near.doubts["l2_far_latency"] == 0

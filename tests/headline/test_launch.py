@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from support.headline_boards import Fits
 from warpbound.errors import InputError
-from warpbound.headline import calibrate, predict_launch
+from warpbound.headline import LaunchedWork, calibrate, predict_launch
 from warpbound.headline.parameter_uncertainty import SAME_PATH, of_quantity, spread
 from warpbound.headline.parameters import (
     CALIBRATED,
@@ -32,7 +31,7 @@ def spread_on(name, board):
 
 
 def ask(name="scale", blocks=100_000, fits=8, warps=8, board=A100, work=None):
-    return predict_launch(work or workload(name, board, CLOCK), board, Fits(fits), blocks, warps, CLOCK)
+    return predict_launch(LaunchedWork(work or workload(name, board, CLOCK), board, CLOCK, blocks, fits, warps))
 
 
 def test_what_it_says():
@@ -91,7 +90,7 @@ def test_l2_resident_data_waits_for_l2():
 @pytest.mark.parametrize("key", [key for key in catalogue() if gpu(key).board])
 def test_every_board_answers(key):
     board = gpu(key)
-    found = predict_launch(workload("triad", board, 1e9), board, Fits(4), 50_000, 4, 1e9)
+    found = predict_launch(LaunchedWork(workload("triad", board, 1e9), board, 1e9, 50_000, 4.0, 4))
     moved = 50_000 * 4 * 768
     assert found.time_s > moved / board.value("dram_bandwidth")
     assert set(found.assumed) <= set(FITTED)

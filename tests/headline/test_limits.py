@@ -13,10 +13,10 @@ from warpbound.headline import dram
 from warpbound.headline.block_residence import Block, lead, residence
 from warpbound.headline.flow_balance import Flow, Queue, Space, balance, waiting
 from warpbound.headline.launch import launch_time, steady
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import CALIBRATED, FITTED, fitted_parameters
-from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import from_l2, workload
-from warpbound.headline.timing import Pace, duration, waves
+from warpbound.headline.waves import Pace, duration, split
 from warpbound.machine import gpu, override
 from warpbound.models import transit_2015, volkov_2016
 from warpbound.models.volkov_2016 import contention
@@ -32,7 +32,7 @@ POSITIVE = st.floats(0.01, 100.0)
 @pytest.mark.parametrize("blocks", [1, 2, 8, 16])
 def test_without_tails_and_waiting_it_is_volkov_s_min(name, blocks):
     work, values, warps = workload(name, A100, CLOCK), silent(), 4.0
-    found = steady(Launched(work, A100, CLOCK, warps, A100.value("sm_count")), values, float(blocks))
+    found = steady(ActiveWork(work, A100, CLOCK, warps, A100.value("sm_count")), values, float(blocks))
     started = replace(work, latency=work.latency + values.block_start * CLOCK)
     volkov = volkov_2016.predict(adapted.inputs(started, A100, blocks * warps, CLOCK))
     assert found.balance.rate * warps / CLOCK == pytest.approx(volkov.rate, rel=1e-9)
@@ -41,7 +41,7 @@ def test_without_tails_and_waiting_it_is_volkov_s_min(name, blocks):
 def test_the_wait_is_at_the_memory_when_it_binds_and_at_nothing_when_it_does_not():
     values = silent()
     few, many = (
-        steady(Launched(workload("triad", A100, CLOCK), A100, CLOCK, 4.0, 108.0), values, n) for n in (1.0, 16.0)
+        steady(ActiveWork(workload("triad", A100, CLOCK), A100, CLOCK, 4.0, 108.0), values, n) for n in (1.0, 16.0)
     )
     assert many.balance.utilization["dram"] == pytest.approx(1.0)
     assert few.balance.utilization["dram"] < 0.5
@@ -66,7 +66,7 @@ def test_with_one_warp_per_block_and_no_waiting_it_is_transit_s_equilibrium(n, z
 
 def test_with_endless_warps_it_is_the_roofline():
     values = fitted_parameters(A100).values
-    x = Launched(workload("triad", A100, CLOCK), A100, CLOCK, 4.0, 108.0)
+    x = ActiveWork(workload("triad", A100, CLOCK), A100, CLOCK, 4.0, 108.0)
     found = steady(x, values, 1e9).balance
     carried = found.rate * 4 * 768 * 108
     assert carried == pytest.approx(dram.capacity(values.dram, 1 / 3), rel=1e-4)
@@ -80,7 +80,7 @@ def mixed(lost: float, warps: float):
     parts = {"fixed": near.parts["fixed"], "l2": (1 - lost) * near.parts["l2"], "dram": lost * far.parts["dram"]}
     moved = {name: lost * getattr(far.memory, name) for name in ("dram_bytes_read", "dram_bytes_written")}
     work = replace(near.with_memory(**moved), parts=parts, latency=sum(parts.values()))
-    found = steady(Launched(work, A100, CLOCK, warps, 108.0), fitted_parameters(A100).values, 2.0)
+    found = steady(ActiveWork(work, A100, CLOCK, warps, 108.0), fitted_parameters(A100).values, 2.0)
     return found.one, found.flow.queues
 
 
@@ -102,7 +102,7 @@ def test_what_crosses_the_lower_edge_of_l2_passes_it_once_more():
 @pytest.mark.parametrize("name", ["init", "read"])
 def test_l2_never_keeps_a_stream_from_the_rate_that_dram_carries(key, name):
     board = gpu(key)
-    x = Launched(workload(name, board, CLOCK), board, CLOCK, 4.0, board.value("sm_count"))
+    x = ActiveWork(workload(name, board, CLOCK), board, CLOCK, 4.0, board.value("sm_count"))
     queues = steady(x, fitted_parameters(board).values, 4.0).flow.queues
     assert np.ravel(queues["l2"].demand)[0] <= np.ravel(queues["dram"].demand)[0] * (1 + 1e-9)
 
@@ -140,7 +140,7 @@ def test_spaces_bound_the_rate_by_little_s_law():
 
 
 def test_waves():
-    x = waves(np.array([3.0, 4.0, 5.0, 0.5]), 4.0)
+    x = split(np.array([3.0, 4.0, 5.0, 0.5]), 4.0)
     assert x.full.tolist() == [0, 1, 1, 0]
     assert x.rest.tolist() == [3, 0, 1, 0.5]
     alone = Pace(np.array([0.3, 0.4, 0.1, 0.1]), 10.0, 0.0)  # residence 10 at every population, nothing in use
@@ -148,7 +148,7 @@ def test_waves():
     busy = Pace(0.4, 10.0, 1.0)  # a lead on top of the demand, which the rest alone has to wait out, too
     assert duration(x, busy, busy).tolist() == pytest.approx([3 / 0.4 + 10, 20, 5 / 0.4 + 10, 1 / 0.4 + 10])
     half = Pace(0.4, 7.0, 0.5)  # 5 of the 10 are idle: 2 of the lead find no room there
-    assert duration(waves(8.0, 4.0), half, half) == pytest.approx(22)
+    assert duration(split(8.0, 4.0), half, half) == pytest.approx(22)
 
 
 # ---------------------------------------------------------------- invariants
@@ -197,15 +197,15 @@ def test_waiting_grows_with_the_rate_and_vanishes_without(wait, share, demand):
 def test_arrays_agree_with_scalars():
     values, warps = fitted_parameters(A100).values, np.array([1.0, 3.0, 8.0, 32.0])
     work = workload("scale", A100, CLOCK)
-    together = steady(Launched(work, A100, CLOCK, warps, 108.0), values, 2.0).balance.rate
-    alone = [float(steady(Launched(work, A100, CLOCK, w, 108.0), values, 2.0).balance.rate) for w in warps.tolist()]
+    together = steady(ActiveWork(work, A100, CLOCK, warps, 108.0), values, 2.0).balance.rate
+    alone = [float(steady(ActiveWork(work, A100, CLOCK, w, 108.0), values, 2.0).balance.rate) for w in warps.tolist()]
     assert together.tolist() == pytest.approx(alone, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["init", "read", "scale", "triad"])
 def test_more_bandwidth_or_less_latency_never_takes_longer(name):
     def seconds(board):
-        x = Launched(workload(name, board, CLOCK), board, CLOCK, 8.0, 108.0)
+        x = ActiveWork(workload(name, board, CLOCK), board, CLOCK, 8.0, 108.0)
         values = fitted_parameters(board).values
         return float(launch_time(x, values, steady(x, values, 4.0), 500.0))
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.adapt.resources import demand, eased, more_together
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import fitted_parameters
-from warpbound.headline.queue_demands import Launched, flow
+from warpbound.headline.queue_demands import flow
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import gpu, override
 
@@ -23,7 +24,7 @@ UNMEASURED = replace(
 def queues(board=A100, **counts):
     """Stations of a warp that reads 8 sectors, all of them past L1 unless `counts` says otherwise."""
     work = from_l2(workload("read", board, CLOCK), board, CLOCK).with_memory(**counts)
-    launched = Launched(work, board, CLOCK, 8.0, board.value("sm_count"))
+    launched = ActiveWork(work, board, CLOCK, 8.0, board.value("sm_count"))
     return flow(launched, fitted_parameters(board).values, 1.0, 1e-6).queues
 
 

@@ -5,8 +5,7 @@ from statistics import median
 
 import pytest
 
-from support.headline_boards import Fits
-from warpbound.headline import predict_launch
+from warpbound.headline import LaunchedWork, predict_launch
 from warpbound.headline.parameter_uncertainty import ONE_SOURCE, half_distance, measured_by, of_quantity, spread
 from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.streams import workload
@@ -24,7 +23,7 @@ def l1_bound(accesses: float, wavefronts: float, ideal_sectors: float):
         ideal_sectors=ideal_sectors, l2_sectors_read=0.0, l2_sectors_written=0.0, dram_bytes_read=0.0,
         dram_bytes_written=0.0,
     )  # fmt: skip
-    found = predict_launch(work, A100, Fits(8), 100_000, 8, CLOCK)
+    found = predict_launch(LaunchedWork(work, A100, CLOCK, 100_000, 8.0, 8))
     assert found.bottleneck == "l1"
     return found.doubts["l1_lookups"] / found.time_s
 

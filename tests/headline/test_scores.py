@@ -1,14 +1,15 @@
 """Silicon's verdict: streams and launches that nothing was fitted to, on six boards."""
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from warpbound.analysis import interval
-from warpbound.headline import calibrate, predict_launch
+from warpbound.analysis.interval import Interval
+from warpbound.headline import LaunchedWork, calibrate, predict_launch
 from warpbound.headline.parameters import CALIBRATED, RELATIVES, Parameters, fitted_parameters, kind_of_memory, stacked
 from warpbound.headline.streams import STREAMS, Setting, from_l2, narrow, stream_rate, workload
 from warpbound.machine import gpu
@@ -28,13 +29,6 @@ ELEMENTS = 128 * 2**20
 
 def table(name: str) -> dict:
     return tomllib.loads((HERE / name).read_text("utf-8"))
-
-
-@dataclass(frozen=True)
-class Two:
-    """Residency of the streams."""
-
-    fitting_blocks_per_sm: int = 2
 
 
 def judged(key: str) -> tuple[Setting, np.ndarray, dict[str, np.ndarray]]:
@@ -109,7 +103,7 @@ def test_another_board_s_parameters_scaled_by_rule_still_do(key):
 
 def stated(found):
     """With the form of the model in the interval, as reports state it."""
-    return interval.with_form(found, interval.CLASSES[found.bottleneck])
+    return Interval.of(found).with_form(interval.CLASSES[found.bottleneck]).stated_on(found)
 
 
 @FIRST
@@ -121,7 +115,8 @@ def test_intervals_cover_what_they_say(key):
         work = workload(name, where.gpu, where.clock_hz)
         moved = ELEMENTS * 8 * (STREAMS[name].reads + STREAMS[name].writes)
         for size, measured in zip(warps.astype(int).tolist()[::3], (moved / rate).tolist()[::3], strict=True):
-            found = stated(predict_launch(work, where.gpu, Two(), ELEMENTS // (32 * size), size, where.clock_hz))
+            launch = LaunchedWork(work, where.gpu, where.clock_hz, ELEMENTS // (32 * size), 2.0, size)
+            found = stated(predict_launch(launch))
             inside.append(found.interval[0] <= measured <= found.interval[1])
     assert 0.65 <= np.mean(inside) <= 0.98
 
@@ -139,7 +134,7 @@ def test_intervals_hold_for_a_board_that_was_not_measured(key, monkeypatch):
         work = workload(name, bare, where.clock_hz)
         moved = ELEMENTS * 8 * (STREAMS[name].reads + STREAMS[name].writes)
         for size, measured in zip(warps.astype(int).tolist()[::3], (moved / rate).tolist()[::3], strict=True):
-            found = stated(predict_launch(work, bare, Two(), ELEMENTS // (32 * size), size, where.clock_hz))
+            found = stated(predict_launch(LaunchedWork(work, bare, where.clock_hz, ELEMENTS // (32 * size), 2.0, size)))
             assert set(found.assumed) >= set(fitted)
             inside.append(found.interval[0] <= measured <= found.interval[1])
             errors.append(abs(found.time_s / measured - 1))

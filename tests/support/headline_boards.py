@@ -1,6 +1,6 @@
 """A board for limits of the headline prediction, with its own terms switched off."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.machine import gpu
@@ -17,12 +17,3 @@ def silent(board=A100) -> Parameters:
         dram_read_capacity=achievable, dram_write_capacity=achievable, dram_mix_cost=0.0, warp_wait=0.0,
         block_wait=0.0, block_interval=0.0, l2_write_cost=1.0,
     )  # fmt: skip
-
-
-
-
-@dataclass(frozen=True)
-class Fits:
-    """The residency of a launch, as far as the prediction asks for it."""
-
-    fitting_blocks_per_sm: float

@@ -12,13 +12,14 @@ from pathlib import Path
 from msgspec import UNSET
 
 from warpbound.adapt.answers import Launched, answers
-from warpbound.analysis import code_tables, launch_counts, trust
+from warpbound.analysis import code_tables, interval, launch_counts
+from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, asked_case, product
 from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
-from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, scaled_notes, times_of
+from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, scaled_notes, stalls, times_of
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
@@ -139,8 +140,8 @@ def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
         "time_s": timed.time_s,
         "time_interval_s": list(timed.interval),
         "cycles": timed.time_s * case.clock_hz,
-        "stalls": trust.stalls_entry(timed, case.clock_hz),
-        "doubts": trust.doubts_entry(timed),
+        "stalls": stalls(timed, case.clock_hz),
+        "doubts": interval.doubts(timed),
         "dominant_doubt": max(timed.doubts, key=lambda name: timed.doubts[name]) if timed.doubts else None,
     }
 
@@ -150,7 +151,7 @@ def _confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = N
     assumed = [*program.assumed, *case.block_note]
     if program.proxy_isa:
         assumed.append(f"code of {program.proxy_isa} stands in for sm_{case.gpu.arch}, which has no compiler here")
-    kind = trust.judged(case, timed)
+    kind = expected(case.gpu.key, timed.bottleneck) if timed else None
     return Confidence(
         expected_error=kind.mape if kind else None,
         interval_coverage=kind.coverage if kind else None,

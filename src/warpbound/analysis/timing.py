@@ -1,35 +1,30 @@
 """The time of a launch whose work is known: the headline prediction, at any number of resident blocks."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from warpbound.analysis import interval, trust
+from warpbound.analysis import interval
 from warpbound.analysis.case import WARP, Case
+from warpbound.analysis.interval import Interval
 from warpbound.analysis.static import Work
-from warpbound.headline import LaunchPrediction, predict_launch
-from warpbound.headline.batch import Asked, launch_seconds
+from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
+from warpbound.headline.batch import launch_seconds
 from warpbound.headline.parameters import relatives
 from warpbound.headline.queue_demands import FAR, HOT
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
-from warpbound.predict import Place, Prediction
+from warpbound.predict import Place, Prediction, active_sms
+from warpbound.result.kernel import Stall
 from warpbound.workload import Workload
 
 NOTE = "time by flow balance with parameters fitted on streams"
 MORE_THAN_ONCE = 2  # waits for loads
 LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
-_PARTS = {"block start": "launch", HOT: "l2", FAR: "l2"}  # the chip's blocks, updates of one address, and crossings
-
-
-@dataclass(frozen=True)
-class Resident:
-    """Blocks that an SM holds."""
-
-    fitting_blocks_per_sm: float
+_PARTS = {"block start": "launch", HOT: "l2", FAR: "l2"}  # resource of the balance -> of the report
 
 
 def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
-    """Which parameters of a board are whose: one sentence for each group of relatives."""
+    """One sentence for each group of relatives that give a board parameters."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for name in assumed:
         groups.setdefault(relatives(name, board), []).append(name)
@@ -38,91 +33,92 @@ def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
 
 def launch_prediction(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
     """None where trip counts are not known; `resident_blocks` on each SM instead of as many as fit."""
-    found = by_parameters(case, work, resident_blocks)
-    return None if found is None else interval.with_form(found, kind_of(found, work, case))
+    prediction = before_form(case, work, resident_blocks)
+    if prediction is None:
+        return None
+    return Interval.of(prediction).with_form(class_of(prediction, work, case)).stated_on(prediction)
 
 
-def kind_of(found: LaunchPrediction, work: Work, case: Case) -> str:
-    """What binds the launch, as far as the model's own error is concerned."""
-    touched, held = work.whole.memory.touched_bytes * (work.whole.warps or 0.0), case.gpu.get("l2_size")
-    return interval.binds(found.bottleneck, work.whole.memory, touched / held if held else 0.0)
+def class_of(prediction: LaunchPrediction, work: Work, case: Case) -> str:
+    """The class of launches whose measured errors hold for this one."""
+    footprint, l2_bytes = work.whole.memory.touched_bytes * (work.whole.warps or 0.0), case.gpu.get("l2_size")
+    return interval.binds(prediction.bottleneck, work.whole.memory, footprint / l2_bytes if l2_bytes else 0.0)
 
 
-def by_parameters(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
-    """The same with the interval that parameters, clock and L2 make, before the form of the model widens it."""
+def before_form(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
+    """`launch_prediction` with the interval of parameters, L2, sampling and clock, without the model's own error."""
     if case.blocks is None or work.whole.warps is None:
         return None
-    held = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
-    found = _renamed(_predicted(case, work.whole, held, case.blocks))
-    found = _sampled(_doubted(found, case, work, held), case, work, held)
-    found = _in_step(_at_least(found, case, work), case, work, held)
-    slow_hz = interval.sagged(case.settings.clock, case.clock_hz)
-    return found if slow_hz is None else interval.with_clock(found, _at_clock(case, work, held, slow_hz))
+    resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
+    launch = LaunchedWork(work.whole, case.gpu, case.clock_hz, case.blocks, resident, warps_per_block(case))
+    typical, longest_s = predict_launch(launch), _longest_warp_s(work, case.clock_hz)
+    costs = merged(typical.costs)
+    binding = sorted(costs, key=lambda name: -costs[name])
+    if longest_s > typical.time_s:
+        binding = ["latency", *(name for name in binding if name != "latency")]
+    edges = _with_cold_l2(Interval.of(typical), case, launch)
+    edges = _with_sampling(edges, work, launch)
+    if longest_s > typical.time_s:
+        edges = edges.about(longest_s)
+    edges = _with_warps_in_step(edges, binding[0], costs, launch)
+    edges = _with_slower_clock(edges, case, work, launch)
+    return edges.stated_on(
+        replace(typical, time_s=edges.time_s, costs=costs, bottleneck=binding[0], runner_up=binding[1])
+    )
 
 
-def _at_clock(case: Case, work: Work, held: float, clock_hz: float) -> float:
-    """Seconds at another clock."""
-    asked = Asked(work.whole, case.gpu, Resident(held), case.blocks or 1, warps_per_block(case), clock_hz)
-    return max(launch_seconds([asked])[0], work.timed.cycles * work.longest_warp / clock_hz)
+def _longest_warp_s(work: Work, clock_hz: float) -> float:
+    """Time of the launch's longest warp: the typical path, stretched to that warp's instructions."""
+    return work.timed.cycles * work.longest_warp / clock_hz
 
 
-def _doubted(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
-    """The interval reaches what the time would be if L2 kept nothing from the launch before."""
-    cold = trust.unkept(case, work.whole)
-    if cold is not None:
-        found = trust.widened(found, trust.KEPT, _predicted(case, cold, held, case.blocks or 1))
-    return found
+def _with_cold_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval:
+    """Reaches the time of the launch if L2 kept nothing from the launch before."""
+    warm = case.settings.cache == "warm"
+    cold = interval.with_cold_l2(launch.work, case.gpu.value("l2_size")) if warm else None
+    return edges if cold is None else edges.covering(predict_launch(replace(launch, work=cold)), interval.KEPT)
 
 
-def _in_step(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
-    """The interval reaches what the time would be if all warps of an SM did their arithmetic, then waited, together.
+def _with_sampling(edges: Interval, work: Work, launch: LaunchedWork) -> Interval:
+    """With the possible traffic of blocks outside the sample."""
+    if work.errors is None or not any(vars(work.errors).values()):
+        return edges
+    both = [replace(launch, work=interval.shifted(work.whole, work.errors, by)) for by in (-1.0, 1.0)]
+    return edges.with_sampling(*launch_seconds(both))
+
+
+def _with_warps_in_step(edges: Interval, bottleneck: str, costs: Mapping[str, float], x: LaunchedWork) -> Interval:
+    """Reaches the time of the launch if all warps of an SM did their arithmetic, then waited, together.
 
     Source   corpus `intensities`: a round of a loop takes the pipe's time and about one latency of DRAM on four boards.
     Omits    barriers, which make warps wait in any case; the last round, after which nothing is waited for.
     """
-    whole = work.whole
-    if interval.CLASSES[found.bottleneck] != "sm" or round(whole.barriers) or len(whole.phases) < MORE_THAN_ONCE:
-        return found
-    each = (case.blocks or 1) / case.place.active_sms
-    waits = sum(whole.parts.get(level, 0.0) for level in LEVELS) / case.clock_hz
-    together = each * found.costs[found.bottleneck] + max(1.0, each / held) * waits
-    return interval.with_slower(found, together, interval.IN_STEP)
+    whole = x.work
+    if interval.CLASSES[bottleneck] != "sm" or round(whole.barriers) or len(whole.phases) < MORE_THAN_ONCE:
+        return edges
+    each = x.blocks / active_sms(x.blocks, x.gpu.value("sm_count"))
+    waits = sum(whole.parts.get(level, 0.0) for level in LEVELS) / x.clock_hz
+    together_s = each * costs[bottleneck] + max(1.0, each / x.blocks_per_sm) * waits
+    return edges.with_slower(together_s, interval.IN_STEP)
 
 
-def _sampled(found: LaunchPrediction, case: Case, work: Work, held: float) -> LaunchPrediction:
-    """The interval with what the traffic of blocks outside the sample may be."""
-    if work.errors is None or not any(vars(work.errors).values()):
-        return found
-    board, blocks, warps = case.gpu, case.blocks or 1, warps_per_block(case)
-    shifted = [trust.shifted(work.whole, work.errors, by) for by in (-1.0, 1.0)]
-    less, more = launch_seconds([Asked(one, board, Resident(held), blocks, warps, case.clock_hz) for one in shifted])
-    return interval.with_sampling(found, less, more)
-
-
-def _at_least(found: LaunchPrediction, case: Case, work: Work) -> LaunchPrediction:
-    """No launch ends before its longest warp: the typical path, stretched to that warp's instructions."""
-    floor_s = work.timed.cycles * work.longest_warp / case.clock_hz
-    if floor_s <= found.time_s:
-        return found
-    low, high = found.interval
-    stretch = floor_s / found.time_s
-    return replace(
-        found,
-        time_s=floor_s,
-        interval=(low * stretch, high * stretch),
-        bottleneck="latency",
-        runner_up=found.runner_up if found.bottleneck == "latency" else found.bottleneck,
-    )
+def _with_slower_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
+    """Reaches the time at the clock that a loaded board may fall to."""
+    slow_hz = interval.sagged(case.settings.clock, case.clock_hz)
+    if slow_hz is None:
+        return edges
+    slower_s = max(launch_seconds([replace(launch, clock_hz=slow_hz)])[0], _longest_warp_s(work, slow_hz))
+    return edges.with_slower(slower_s, interval.CLOCK)
 
 
 def times_of(case: Case, changed: Sequence[tuple[Workload, Place]]) -> list[float]:
     """Times of launches of changed work, or at another place, each with as many blocks as its warps make."""
-    return launch_seconds([_asked(work, place, warps_per_block(case)) for work, place in changed])
+    return launch_seconds([_launch_at(work, place, warps_per_block(case)) for work, place in changed])
 
 
-def _asked(work: Workload, place: Place, warps: int) -> Asked:
+def _launch_at(work: Workload, place: Place, warps: int) -> LaunchedWork:
     blocks = max(1, round((work.warps or 0.0) / warps))
-    return Asked(work, place.gpu, Resident(max(1.0, place.warps_per_sm / warps)), blocks, warps, place.clock_hz)
+    return LaunchedWork(work, place.gpu, place.clock_hz, blocks, max(1.0, place.warps_per_sm / warps), warps)
 
 
 def warps_per_block(case: Case) -> int:
@@ -131,7 +127,7 @@ def warps_per_block(case: Case) -> int:
 
 
 def at_predicted_rate(case: Case, prediction: Prediction, timed: LaunchPrediction) -> Prediction:
-    """The bounds with what the flow balance charges: cycles per warp of each resource, its use at the rate found."""
+    """The bounds with the costs of the flow balance: cycles per warp of each resource, its use at the balanced rate."""
     warps = warps_per_block(case)
     per_cycle = timed.rate * warps / case.clock_hz  # warps per cycle and SM while the SMs are full
     cycles = {name: cost * case.clock_hz / warps for name, cost in timed.costs.items() if cost > 0}
@@ -146,20 +142,20 @@ def at_predicted_rate(case: Case, prediction: Prediction, timed: LaunchPredictio
     )
 
 
-def _predicted(case: Case, work: Workload, resident_blocks: float, blocks: int) -> LaunchPrediction:
-    held = Resident(resident_blocks)
-    return predict_launch(work, case.gpu, held, blocks, warps_per_block(case), case.clock_hz)
-
-
 def merged(costs: Mapping[str, float]) -> dict[str, float]:
-    """Starting blocks counts as launch, updates of one address and what crosses L2 as L2: the largest of them."""
-    found = dict(costs)
+    """Costs by resource of the report: block starts belong to launch, updates of one address and crossings to L2."""
+    rows = dict(costs)
     for part, whole in _PARTS.items():
-        found[whole] = max(found.get(whole, 0.0), found.pop(part, 0.0))
-    return found
+        rows[whole] = max(rows.get(whole, 0.0), rows.pop(part, 0.0))
+    return rows
 
 
-def _renamed(found: LaunchPrediction) -> LaunchPrediction:
-    costs = merged(found.costs)
-    order = sorted(costs, key=lambda name: -costs[name])
-    return replace(found, costs=costs, bottleneck=order[0], runner_up=order[1])
+def stalls(prediction: LaunchPrediction, clock_hz: float) -> list[Stall]:
+    """Stall reasons of a warp's slot, the longest first; shares add up to 1 but for those below WORTH."""
+    total = sum(prediction.stalls.values())
+    rows = sorted(prediction.stalls.items(), key=lambda item: -item[1])
+    return [
+        Stall(reason, seconds * clock_hz, seconds / total)
+        for reason, seconds in rows
+        if seconds >= interval.WORTH * total
+    ]

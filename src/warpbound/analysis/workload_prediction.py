@@ -12,10 +12,11 @@ from warpbound.adapt.answers import Launched, answers
 from warpbound.adapt.resources import demand
 from warpbound.analysis import interval, launch_counts
 from warpbound.analysis.case import WARP
+from warpbound.analysis.interval import Interval
 from warpbound.analysis.overrides import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
-from warpbound.headline import LaunchPrediction, predict_launch
-from warpbound.headline.batch import Asked, launch_seconds
+from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
+from warpbound.headline.batch import launch_seconds
 from warpbound.kernel_launch import blamed
 from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
@@ -35,20 +36,13 @@ _NAMES = {"block start": "launch"}  # resources of the headline prediction that 
 
 
 @dataclass(frozen=True)
-class Resident:
-    """What one SM holds; None where it is not known."""
+class StatedResidency:
+    """What one SM holds by a workload file; None where the file does not give it."""
 
     warps: float | None = None
     blocks: float | None = None
     limiters: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Held:
-    """Blocks that an SM holds, as the headline prediction asks for them."""
-
-    fitting_blocks_per_sm: float
 
 
 @dataclass(frozen=True)
@@ -155,14 +149,14 @@ def launched(written: Written, board: Gpu, clock_word: str | float | None = None
     )
 
 
-def _resident(written: Written, board: Gpu) -> Resident:
+def _resident(written: Written, board: Gpu) -> StatedResidency:
     shape, per_block = written.shape, written.warps_per_block
     if shape.warps_per_sm is not None:
-        return Resident(shape.warps_per_sm, shape.warps_per_sm / per_block if per_block else None)
+        return StatedResidency(shape.warps_per_sm, shape.warps_per_sm / per_block if per_block else None)
     if shape.blocks_per_sm is not None:
-        return Resident(shape.blocks_per_sm * per_block if per_block else None, shape.blocks_per_sm)
+        return StatedResidency(shape.blocks_per_sm * per_block if per_block else None, shape.blocks_per_sm)
     if shape.threads_per_block is None:
-        return Resident()
+        return StatedResidency()
     found = occupancy(
         board, shape.threads_per_block, shape.registers or 0, shape.shared_bytes or 0, shape.carveout,
         grid_blocks=written.blocks,
@@ -174,27 +168,28 @@ def _resident(written: Written, board: Gpu) -> Resident:
             " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
         )
     note = () if shape.registers is not None else (NO_REGISTERS,)
-    return Resident(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
+    return StatedResidency(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
 
 
-def by_parameters(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+def before_form(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
     """The headline prediction with the interval of parameters and clock; None where the launch is not known."""
-    known = x.blocks is not None and x.threads_per_block is not None and x.work.phases
-    if not known or x.blocks_per_sm is None or x.blocks_per_sm < 1:
+    if x.blocks is None or x.threads_per_block is None or not x.work.phases or (x.blocks_per_sm or 0.0) < 1:
         return None
-    asked = Asked(
-        x.work, x.gpu, Held(x.blocks_per_sm), x.blocks or 0, -(-(x.threads_per_block or 0) // WARP), x.clock_hz
-    )
-    found = predict_launch(asked.work, asked.gpu, asked.residency, asked.blocks, asked.warps_per_block, asked.clock_hz)
-    slow_hz = interval.sagged(clock_word, x.clock_hz)
+    per_block = -(-x.threads_per_block // WARP)
+    launch = LaunchedWork(x.work, x.gpu, x.clock_hz, x.blocks, x.blocks_per_sm or 0.0, per_block)
+    prediction, slow_hz = predict_launch(launch), interval.sagged(clock_word, x.clock_hz)
     if slow_hz is None:
-        return found
-    return interval.with_clock(found, launch_seconds([replace(asked, clock_hz=slow_hz)])[0])
+        return prediction
+    slower_s = launch_seconds([replace(launch, clock_hz=slow_hz)])[0]
+    return Interval.of(prediction).with_slower(slower_s, interval.CLOCK).stated_on(prediction)
 
 
 def _headline(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
-    found = by_parameters(x, clock_word)
-    return None if found is None else interval.with_form(found, interval.binds(found.bottleneck, x.work.memory))
+    prediction = before_form(x, clock_word)
+    if prediction is None:
+        return None
+    kind = interval.binds(prediction.bottleneck, x.work.memory)
+    return Interval.of(prediction).with_form(kind).stated_on(prediction)
 
 
 def _how(ours: LaunchPrediction | None, time_s: float | None) -> list[str]:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from warpbound.board_parameters import PARAMETERS
 from warpbound.headline.launch import launch_time, steady
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
-from warpbound.headline.queue_demands import Launched
 from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
 from warpbound.machine import Gpu, gpu
 from warpbound.residency import occupancy
@@ -145,7 +145,7 @@ def one_shot_times(work: Workload, where: Setting, values: Parameters, elements:
     """Seconds of launches over `elements` with one thread for each, in blocks of `threads`; as many as fit an SM."""
     blocks = np.ceil(elements / threads)
     active = np.minimum(where.gpu.value("sm_count"), blocks)
-    x = Launched(work, where.gpu, where.clock_hz, float(-(-threads // WARP)), active)
+    x = ActiveWork(work, where.gpu, where.clock_hz, float(-(-threads // WARP)), active)
     fitting = occupancy(where.gpu, threads, REGISTERS, 0).blocks_per_sm
     full = steady(x, values, np.minimum(float(fitting), blocks / active))
     return launch_time(x, values, full, blocks / active)

@@ -1,37 +1,26 @@
 """The time of one launch on one GPU, with an interval and what bounds it.
 
 Source   design of this package: residence of a block, flow balance, waves; docs/model-notes/flow-balance.md
-Models   see residence, stations, dram, balance and timing.
-Omits    anything that a Workload does not say: skew between SMs, power limits, contention of other launches.
+Models   see residence, stations, dram, balance and waves.
+Omits    what a Workload does not hold: skew between SMs, power limits, contention of other launches.
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
-from warpbound.errors import InputError
-from warpbound.headline import timing
+from warpbound.headline import waves
 from warpbound.headline.block_residence import Block, lead, residence, without_pipes
 from warpbound.headline.flow_balance import Balance, Flow, balance
+from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import Launched, block, flow, tightest
+from warpbound.headline.queue_demands import block, flow, tightest
 from warpbound.headline.stall_reasons import stalls
-from warpbound.machine import Gpu
-from warpbound.workload import Workload
 
 INTERVAL = 1.28     # standard deviations of an 80 % interval
-
-
-class Resident(Protocol):
-    """The one fact needed of a Residency."""
-
-    @property
-    def fitting_blocks_per_sm(self) -> float:
-        """Blocks that one SM can hold."""
 
 
 @dataclass(frozen=True)
@@ -72,53 +61,38 @@ class Steady:
     lead: NDArray[np.float64]
 
 
-def predict_launch(  # noqa: PLR0913  (each is one fact of the launch)
-    work: Workload, gpu: Gpu, residency: Resident, blocks: int, warps_per_block: int, clock_hz: float
-) -> LaunchPrediction:
-    """Time of a launch of `blocks` blocks of `work.unit` "warp"; InputError for anything else."""
-    x, per_sm = launched(work, gpu, residency, blocks, warps_per_block, clock_hz)
-    found = fitted_parameters(gpu)
-    values = varied(found, gpu)
-    full = steady(x, values, min(float(residency.fitting_blocks_per_sm), per_sm))
-    times = launch_time(x, values, full, per_sm)
-    costs = resource_costs(full, values, per_sm)
+def predict_launch(x: LaunchedWork) -> LaunchPrediction:
+    """Time of a launch; InputError where no block runs or the work is not that of a warp."""
+    active, fitted = x.active_work(), fitted_parameters(x.gpu)
+    values = varied(fitted, x.gpu)
+    full = steady(active, values, x.population)
+    times = launch_time(active, values, full, x.blocks_per_active_sm)
+    costs = resource_costs(full, values, x.blocks_per_active_sm)
     doubts = uncertainties(times)
-    lost = stalls(work, full.one, tightest(x, values), full.balance, full.flow.population)
-    return _prediction(times, full, costs, (doubts, lost), found.assumed)
+    reasons = stalls(x.work, full.one, tightest(active, values), full.balance, full.flow.population)
+    return _prediction(times, full, costs, (doubts, reasons), fitted.assumed)
 
 
-def launched(  # noqa: PLR0913  (each is one fact of the launch)
-    work: Workload, gpu: Gpu, residency: Resident, blocks: int, warps_per_block: int, clock_hz: float
-) -> tuple[Launched, float]:
-    """The launch as the stations need it, and its blocks per active SM; InputError where it is none."""
-    if work.unit != "warp":
-        raise InputError(f"{work.title} is one {work.unit}, not a warp.", "Give the work of whole warps.")
-    if residency.fitting_blocks_per_sm < 1 or blocks < 1 or warps_per_block < 1:
-        raise InputError("No block runs.", "At least one block of one warp must fit on an SM.")
-    active = min(gpu.value("sm_count"), float(blocks))
-    return Launched(work, gpu, clock_hz, float(warps_per_block), active), blocks / active
-
-
-def steady(x: Launched, values: Parameters, population: Real, one: Block | None = None) -> Steady:
+def steady(x: ActiveWork, values: Parameters, population: Real, one: Block | None = None) -> Steady:
     """`population` blocks on each active SM, replaced as they end; `one` : a block alone, where it is known."""
     one = block(x, values) if one is None else one
     circulating = flow(x, values, population, residence(one))
     return Steady(one, circulating, balance(circulating), residence(one), lead(one))
 
 
-def launch_time(x: Launched, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
+def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
     """Launch gap and waves of `per_sm` blocks on each active SM, s."""
-    passes = timing.waves(per_sm, full.flow.population)
+    passes = waves.split(per_sm, full.flow.population)
     last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.one)
-    return np.asarray(values.launch_gap + timing.duration(passes, _pace(full), _pace(last)))
+    return np.asarray(values.launch_gap + waves.duration(passes, _pace(full), _pace(last)))
 
 
-def _pace(x: Steady) -> timing.Pace:
+def _pace(x: Steady) -> waves.Pace:
     busiest = np.maximum.reduce(np.broadcast_arrays(*x.balance.utilization.values()))
-    return timing.Pace(x.balance.rate, x.lead, busiest)
+    return waves.Pace(x.balance.rate, x.lead, busiest)
 
 
-def last_wave(x: Launched, rest: Real) -> Launched:
+def last_wave(x: ActiveWork, rest: Real) -> ActiveWork:
     """SMs that still have blocks; below one block per SM, so many fewer SMs with one."""
     busy_sms = np.multiply(x.active_sms, np.where(np.greater(rest, 0), np.minimum(rest, 1.0), 1.0))
     return replace(x, active_sms=busy_sms)

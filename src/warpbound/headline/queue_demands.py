@@ -22,8 +22,8 @@ from warpbound.bounds import Real
 from warpbound.headline import dram
 from warpbound.headline.block_residence import Block
 from warpbound.headline.flow_balance import Flow, Queue, Space
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import Parameters
-from warpbound.machine import Gpu
 from warpbound.workload import Memory, Piece, Workload
 from warpbound.workload.files import levels
 
@@ -53,22 +53,7 @@ class Loads:
     latency: Real
 
 
-@dataclass(frozen=True)
-class Launched:
-    """A launch as the stations need it; `warps_per_block` and the number of blocks may be arrays."""
-
-    work: Workload
-    gpu: Gpu
-    clock_hz: float
-    warps_per_block: Real
-    active_sms: Real
-
-    @property
-    def sub_cores(self) -> int:
-        return self.gpu.limits.sub_cores
-
-
-def loads(x: "Launched", values: Parameters) -> Loads:
+def loads(x: ActiveWork, values: Parameters) -> Loads:
     """Lines that have to come from beyond L1, spread evenly over the loads."""
     work, gpu, clock_hz = x.work, x.gpu, x.clock_hz
     memory = work.memory
@@ -90,7 +75,7 @@ def loads(x: "Launched", values: Parameters) -> Loads:
     )
 
 
-def _in_l2(x: Launched, values: Parameters | None = None) -> Real:
+def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
     """Mean latency of what L2 answers, from its two sides, cycles; without `values` as the board has it."""
     level = levels(x.gpu, x.clock_hz)
     near = level.get("l2", level["dram"])
@@ -108,7 +93,7 @@ def _sectors_per_line(work: Workload) -> float:
     return min(SECTORS_PER_LINE, max(1.0, SECTORS_PER_LINE * used))
 
 
-def block(x: Launched, values: Parameters) -> Block:
+def block(x: ActiveWork, values: Parameters) -> Block:
     """One block with the GPU to itself."""
     work, per_s = x.work, 1.0 / x.clock_hz
     arriving = loads(x, values)
@@ -137,7 +122,7 @@ def block(x: Launched, values: Parameters) -> Block:
     return replace(whole, pieces=_pieces(x, values, whole))
 
 
-def _pieces(x: Launched, values: Parameters, whole: Block) -> tuple[Block, ...]:
+def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...]:
     """The block from barrier to barrier, pieces of one kind together; none where it is not known what they do."""
     known = _known_pieces(x.work)
     phases = sum(piece.phases for piece in known)
@@ -170,7 +155,7 @@ def _in_piece(alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
     return {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in alone.items()}
 
 
-def _waited_for(x: Launched, values: Parameters) -> dict[str, float]:
+def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
     """Of what blocks ask of each resource, the part they wait for: from barrier to barrier that of the tightest."""
     alone, known = _alone(x, values), _known_pieces(x.work)
     found = dict.fromkeys(alone, 0.0 if known else 1.0)
@@ -181,7 +166,7 @@ def _waited_for(x: Launched, values: Parameters) -> dict[str, float]:
     return found
 
 
-def _farther(x: Launched, values: Parameters) -> Real:
+def _farther(x: ActiveWork, values: Parameters) -> Real:
     """By how much later the last of a block's warps has its line, because that one comes from DRAM, the mean not, s."""
     dram = levels(x.gpu, x.clock_hz)["dram"]
     in_l2, beyond = x.work.parts.get("l2", 0.0) / _in_l2(x), x.work.parts.get("dram", 0.0) / dram
@@ -190,13 +175,13 @@ def _farther(x: Launched, values: Parameters) -> Real:
     return np.asarray((share - share**x.warps_per_block) * later / x.clock_hz)
 
 
-def tightest(x: Launched, values: Parameters) -> str:
+def tightest(x: ActiveWork, values: Parameters) -> str:
     """The on-chip resource that one block's warps keep busy longest."""
     busy = _alone(x, values)
     return max(busy, key=lambda name: float(np.ravel(busy[name])[0]))
 
 
-def _cycles(x: Launched, values: Parameters) -> dict[str, Real]:
+def _cycles(x: ActiveWork, values: Parameters) -> dict[str, Real]:
     """SM cycles that one warp occupies each on-chip resource."""
     cycles: dict[str, Real] = dict(demand(x.work, x.gpu, x.clock_hz))
     looked_up = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
@@ -210,7 +195,7 @@ def _lookups(memory: Memory) -> float:
     return max(0.0, 1.0 - least / memory.l1_wavefronts) if memory.l1_wavefronts else 0.0
 
 
-def _alone(x: Launched, values: Parameters) -> dict[str, NDArray[np.float64]]:
+def _alone(x: ActiveWork, values: Parameters) -> dict[str, NDArray[np.float64]]:
     """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
     cycles = _cycles(x, values)
     fullest = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
@@ -218,14 +203,14 @@ def _alone(x: Launched, values: Parameters) -> dict[str, NDArray[np.float64]]:
     return pipes | {name: np.asarray(np.multiply(x.warps_per_block, cycles[name])) for name in SM}
 
 
-def flow(x: Launched, values: Parameters, population: Real, residence: Real) -> Flow:
+def flow(x: ActiveWork, values: Parameters, population: Real, residence: Real) -> Flow:
     """`population` blocks on each active SM; only resources that are used."""
     queues = _in_order(x.work.memory, _on_chip(x, values, population) | _chip_wide(x, values, population))
     used = {name: queue for name, queue in queues.items() if np.any(np.greater(queue.demand, 0))}
     return Flow(population, residence, used, _spaces(x, values, used))
 
 
-def _on_chip(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
+def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
     cycles = _cycles(x, values)
     warps = np.ceil(population) * x.warps_per_block                     # of the fullest SM
     queues, waited = {}, _waited_for(x, values)
@@ -258,7 +243,7 @@ def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
     return queues | {name: replace(queues[name], demand=np.maximum(both, queues[name].demand))}
 
 
-def _chip_wide(x: Launched, values: Parameters, population: Real) -> dict[str, Queue]:
+def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
     """Resources of the whole chip: what the active SMs ask of them, as one SM sees it."""
     memory = x.work.memory
     carried = memory.dram_bytes_read + memory.dram_bytes_written
@@ -311,7 +296,7 @@ def _others(customers: Real) -> NDArray[np.float64]:
     return np.asarray(np.maximum(0.0, 1.0 - 1.0 / np.maximum(customers, 1.0)))
 
 
-def _spaces(x: Launched, values: Parameters, used: dict[str, Queue]) -> dict[str, Space]:
+def _spaces(x: ActiveWork, values: Parameters, used: dict[str, Queue]) -> dict[str, Space]:
     """Misses under way, where the board says how many an SM can have."""
     room = x.gpu.parameters.get("miss_registers")
     if room is None or "dram" not in used:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.headline.launch import steady
+from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import Parameters
-from warpbound.headline.queue_demands import Launched
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
@@ -126,7 +126,7 @@ def stream_rate(name: str, where: Setting, values: Parameters, warps_per_block: 
     """Bytes per second that the kernel moves on the whole chip; any shape of `warps_per_block`."""
     work = workload(name, where.gpu, where.clock_hz)
     sms = where.gpu.value("sm_count")
-    launched = Launched(work, where.gpu, where.clock_hz, warps_per_block, sms)
-    found = steady(launched, values, where.blocks_per_sm)
+    x = ActiveWork(work, where.gpu, where.clock_hz, warps_per_block, sms)
+    found = steady(x, values, where.blocks_per_sm)
     moved = work.memory.dram_bytes_read + work.memory.dram_bytes_written
     return np.asarray(found.balance.rate * moved * np.multiply(warps_per_block, sms))

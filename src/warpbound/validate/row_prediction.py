@@ -12,8 +12,8 @@ from warpbound.analysis.answer import launched, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.sweeps.tunings import number, parts
-from warpbound.analysis.timing import by_parameters, kind_of
-from warpbound.analysis.workload_prediction import by_parameters as by_parameters_of
+from warpbound.analysis.timing import before_form, class_of
+from warpbound.analysis.workload_prediction import before_form as before_form_of_work
 from warpbound.analysis.workload_prediction import launched as launched_work
 from warpbound.analysis.workload_prediction import predicted
 from warpbound.errors import InputError, MissingTool, WarpboundError
@@ -68,7 +68,7 @@ def _hand_written(corpus: Corpus, row: Row) -> Answer:
     (case,) = read_text(text, str(place))
     prediction = predicted(case, gpu(row.gpu), row.clock_MHz or "boost", PAPER_MODELS)
     x = launched_work(case, gpu(row.gpu), row.clock_MHz or "boost")
-    timing = by_parameters_of(x, row.clock_MHz or "boost")
+    timing = before_form_of_work(x, row.clock_MHz or "boost")
     if timing is None:
         raise InputError(f"{place}: the time is not the headline's.", "Give blocks, threads and phases.")
     seconds = {HEADLINE: prediction.time_s} | {name: prediction.models[name].time_s for name in PAPER_MODELS}
@@ -114,13 +114,13 @@ def _single(corpus: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
 
 def _answered(case: Case) -> Answer:
     work = work_of(case)
-    timing = by_parameters(case, work)
+    timing = before_form(case, work)
     if timing is None:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
     papers = answers(PAPER_MODELS, launched(case, work))
     seconds = {HEADLINE: timing.time_s} | {name: papers[name].time_s for name in PAPER_MODELS}
     proxy = case.program.proxy_isa is not None
-    return Answer(seconds, timing.interval, kind_of(timing, work, case), timing.bottleneck, proxy)
+    return Answer(seconds, timing.interval, class_of(timing, work, case), timing.bottleneck, proxy)
 
 
 def _launch(corpus: Corpus, row: Row, program: Program, extra: tuple[str, ...]) -> Launch:

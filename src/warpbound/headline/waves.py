@@ -1,7 +1,7 @@
 """From the rate of a full SM to the time of a launch: waves of blocks, the fill at the start, the drain at the end.
 
-Source   our own; limits: blocks that never wait take ceil(g / N) residences, blocks that always wait take one
-         lead more than their demand.
+Source   our own; limits: g blocks on SMs of N that never wait take ceil(g / N) residences; blocks that always wait
+         take one lead more than their demand.
 Models   SMs with equal shares of the grid; the last wave at its own, smaller population; the lead of a wave as far as
          the tightest resource has no idle time to hide it in.
 Omits    SMs that finish early and leave bandwidth to the others; the last block of the whole chip (an extreme value);
@@ -34,7 +34,7 @@ class Pace:
     utilization: Real   # of that resource                                                [1]
 
 
-def waves(blocks_per_sm: Real, population: Real) -> Waves:
+def split(blocks_per_sm: Real, population: Real) -> Waves:
     """Full waves and the rest; a grid smaller than one wave is all rest."""
     full = np.floor(np.divide(blocks_per_sm, population))
     return Waves(full, blocks_per_sm - full * population, population)
