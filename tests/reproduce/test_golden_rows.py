@@ -17,7 +17,7 @@ import pytest
 from support.paths import GOLDEN
 from support.reproduced_items import item_called
 from warpbound.reproduce import Reproduction, reproduced
-from warpbound.reproduce.judging import Row, number
+from warpbound.reproduce.reproduction import Row, number
 
 ROWS: list[dict[str, Any]] = tomllib.loads((GOLDEN / "reproduced.toml").read_text())["row"]
 KEYS = {"id", "item", "row", "function", "expected", "within", "printed", "verdict"}

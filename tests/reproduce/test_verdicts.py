@@ -19,7 +19,7 @@ from support.reproduced_items import item_called, run
 from warpbound.models import volkov_2016
 from warpbound.report.figures import recorded as picture_of
 from warpbound.reproduce import Item, Reproduction, Verdict, changes, items, pages, recorded, reproduced, write
-from warpbound.reproduce.judging import Printed, half_unit, judged, number
+from warpbound.reproduce.reproduction import Printed, compared, half_unit, number
 
 ITEMS = [pytest.param(item, id=item.key) for item in items()]
 AGREE = (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY)
@@ -65,14 +65,32 @@ def test_every_item_says_where_it_is_from(item: Item) -> None:
     assert item.units.keys() <= names | {name.rpartition(": ")[2] for name in names}
 
 
+def code_of(item: Item) -> list[ast.stmt]:
+    """The item's functions and whatever of their module they use, directly or not."""
+    source = Path(str(files("warpbound.reproduce") / item.paper / f"{item.module.rpartition('.')[2]}.py"))
+    parts: dict[str, ast.stmt] = {}
+    for node in ast.parse(source.read_text()).body:
+        names = [node.name] if isinstance(node, ast.FunctionDef | ast.ClassDef) else []
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        names += [x.id for target in targets for x in ast.walk(target) if isinstance(x, ast.Name)]
+        parts |= dict.fromkeys(names, node)
+    reached, waiting = set(), {item.function, f"{item.function}_figures"} & parts.keys()
+    while waiting:
+        reached |= waiting
+        used = {x.id for name in waiting for x in ast.walk(parts[name]) if isinstance(x, ast.Name)}
+        waiting = used & parts.keys() - reached
+    return [parts[name] for name in reached]
+
+
 @pytest.mark.parametrize("item", ITEMS)
 def test_no_number_of_the_paper_is_in_the_code(item: Item) -> None:
-    source = Path(str(files("warpbound.reproduce") / item.paper / f"{item.module.rpartition('.')[2]}.py"))
     literals = {
         float(node.value)
-        for node in ast.walk(ast.parse(source.read_text()))
+        for part in code_of(item)
+        for node in ast.walk(part)
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
     }
+    assert item.function in {part.name for part in code_of(item) if isinstance(part, ast.FunctionDef)}
     printed = [paper.value for paper in item.printed.values() if paper.value and number(paper.value) is not None]
     telling = {number(text) for text in printed if len(text.strip("-0.").replace(".", "")) >= SMALL}
     assert not literals & telling
@@ -126,22 +144,22 @@ def test_keys_are_unique_and_nothing_else_is_recorded() -> None:
     ],
 )
 def test_verdicts(printed: str | None, ours: float | str, verdict: Verdict) -> None:
-    assert judged("x", "1", Printed(printed), ours).verdict is verdict
+    assert compared("x", "1", Printed(printed), ours).verdict is verdict
 
 
 def test_what_the_paper_says_of_itself_counts_only_where_numbers_differ() -> None:
     torn = Printed("40", contradiction="12 elsewhere", reading="12 is adopted")
-    assert judged("x", "1", torn, 11.7).verdict is Verdict.CONTRADICTS
-    assert judged("x", "1", torn, 11.7).reading == "12 elsewhere; 12 is adopted"
-    assert judged("x", "1", torn, 40.0).verdict is Verdict.AGREES
-    assert judged("x", "1", Printed("40", measured=True), 40.0).verdict is Verdict.STANDS_IN
-    assert judged("x", "1", Printed("40", measured=True), 44.0).difference == pytest.approx(0.1)
+    assert compared("x", "1", torn, 11.7).verdict is Verdict.CONTRADICTS
+    assert compared("x", "1", torn, 11.7).reading == "12 elsewhere; 12 is adopted"
+    assert compared("x", "1", torn, 40.0).verdict is Verdict.AGREES
+    assert compared("x", "1", Printed("40", measured=True), 40.0).verdict is Verdict.STANDS_IN
+    assert compared("x", "1", Printed("40", measured=True), 44.0).difference == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("printed, ours", [("yes", 1.0), ("1.0", "yes")])
 def test_words_and_numbers_do_not_compare(printed: str, ours: float | str) -> None:
     with pytest.raises(ValueError, match="not of one kind"):
-        judged("x", "1", Printed(printed), ours)
+        compared("x", "1", Printed(printed), ours)
 
 
 @given(st.integers(-10**6, 10**6), st.integers(0, 6), st.floats(-1, 1))
@@ -151,7 +169,7 @@ def test_a_printed_number_stands_for_what_rounds_to_it(units: int, places: int, 
     assert value is not None
     assert half == pytest.approx(0.5 / 10**places)
     ours = value + 1.98 * half * offset
-    agrees = judged("x", "1", Printed(text), ours).verdict in AGREE
+    agrees = compared("x", "1", Printed(text), ours).verdict in AGREE
     if abs(abs(ours - value) - half) > 1e-6 * max(half, abs(value)):
         assert agrees == (abs(ours - value) < half)
 
@@ -171,7 +189,7 @@ def test_a_changed_number_ends_with_exit_code_1(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_changed_verdict_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     right = volkov_2016.little.concurrency
-    doubled = "warpbound.reproduce.volkov_2016.table_3_1.concurrency"
+    doubled = "warpbound.reproduce.volkov_2016.chapters_2_and_3.concurrency"
     monkeypatch.setattr(doubled, lambda latency, throughput: 2 * right(latency, throughput))
     done = run("volkov_2016:table-3.1", "--format", "json")
     assert done.exit_code == 1
@@ -197,7 +215,7 @@ def test_every_recorded_number_would_be_missed(item: Item) -> None:
 def test_recording_writes_what_was_found_and_keeps_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "reproduce"
     place.mkdir()
-    monkeypatch.setattr("warpbound.reproduce.verdicts.files", lambda package: place)
+    monkeypatch.setattr("warpbound.reproduce.record.files", lambda package: place)
     item = items()[0]
     kept = {"other:item": {"x": ["agrees", 1.0], "word": ["agrees", "yes"]}}
     path = write([reproduced(item)], kept)

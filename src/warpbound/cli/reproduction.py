@@ -67,7 +67,7 @@ def _print(found: "list[Reproduction]", changed: "list[Change]", form: str, out:
     if form == "csv":
         write(pages.as_csv(found), out)
     elif form == "html":
-        from warpbound.reproduce.illustrated import html
+        from warpbound.reproduce.html_page import html
 
         write(html(_drawn(found, ""), command_line()), out)
     elif form == "json":
@@ -101,7 +101,7 @@ def _drawn(found: "list[Reproduction]", figure: str) -> "list[Drawn]":
 def _show(found: "list[Reproduction]", name: str, out: str | None) -> None:
     """Into files as the ending of `out` says; without it a page in a folder of its own, which a browser opens."""
     from warpbound.reproduce import gallery
-    from warpbound.reproduce.illustrated import html
+    from warpbound.reproduce.html_page import html
 
     drawn = _drawn(found, name.partition(":")[2])
     many = sum(len(one.shown) for one in drawn)

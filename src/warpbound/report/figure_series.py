@@ -1,5 +1,6 @@
 """A figure as data: what a picture would show, before anything is drawn."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,3 +41,10 @@ def series(name: str, x: ArrayLike, y: ArrayLike, kind: str = "curve") -> Series
     """A series from anything that broadcasts to points."""
     across, along = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     return Series(name, across.ravel(), along.ravel(), kind)
+
+
+def plot(
+    title: str, x: Axis, y: Axis, at: ArrayLike, lines: Mapping[str, ArrayLike], source: str, kind: str = "curve"
+) -> Figure:
+    """A figure whose series share their x, shape (points,): name -> y, shape (points,)."""
+    return Figure(title, x, y, tuple(series(name, at, values, kind) for name, values in lines.items()), source)

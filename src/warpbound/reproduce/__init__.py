@@ -6,9 +6,8 @@
 """
 
 from warpbound.reproduce.item import PAPERS, Item, chosen, items
-from warpbound.reproduce.judging import Row, Verdict
-from warpbound.reproduce.running import Reproduction, reproduced
-from warpbound.reproduce.verdicts import Change, changes, recorded, write
+from warpbound.reproduce.record import Change, changes, recorded, write
+from warpbound.reproduce.reproduction import Reproduction, Row, Verdict, reproduced
 
 __all__ = [
     "PAPERS",

@@ -10,7 +10,7 @@ from warpbound.report.figures import svg
 from warpbound.reproduce.item import PAPERS, Item
 from warpbound.reproduce.pages import kinds
 from warpbound.reproduce.pictures import Shown
-from warpbound.reproduce.running import Reproduction
+from warpbound.reproduce.reproduction import Reproduction
 
 ENDINGS = (".html", ".svg", ".md")
 INTRODUCTION = """# Gallery: the papers' figures, drawn from our numbers

@@ -15,9 +15,8 @@ from rich.text import Text
 from warpbound.errors import InputError
 from warpbound.report.figure_series import Axis, Figure
 from warpbound.reproduce.item import PAPERS, Item
-from warpbound.reproduce.judging import Row, Verdict
-from warpbound.reproduce.running import Reproduction
-from warpbound.reproduce.verdicts import Change, Record
+from warpbound.reproduce.record import Change, Record
+from warpbound.reproduce.reproduction import Reproduction, Row, Verdict
 
 STYLES = {
     Verdict.AGREES: "green",
@@ -63,8 +62,9 @@ figure that it comes from; the code only computes.
 
 Numbers that follow from a paper but are not printed in it are recorded too, and not counted here.
 
-A further item is a TOML file and a module of the same name in the paper's folder under `src/warpbound/reproduce`, named
-in the folder's `ITEMS`; `--record` records it. `warpbound/reproduce/item.py` says what stands in the file.
+A further item is a TOML file in the paper's folder under `src/warpbound/reproduce`, and a function of the same name in
+one of the folder's modules; `papers.toml` names both, and `--record` records its numbers. `warpbound/reproduce/item.py`
+describes the file.
 """
 
 

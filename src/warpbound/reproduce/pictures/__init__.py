@@ -12,7 +12,7 @@ from itertools import chain
 from warpbound.report.figures import recorded
 from warpbound.report.figures.picture import Drawable
 from warpbound.reproduce.item import Given, Item, figures_in
-from warpbound.reproduce.running import Reproduction
+from warpbound.reproduce.reproduction import Reproduction
 
 Draw = Callable[[Given], Sequence[Drawable]]
 _KINDS = r"(?:Figures?|Tables?|Listings?|sections?|chapter)"
@@ -35,7 +35,7 @@ def drawn_by(item: Item) -> Draw | None:
 
 def has_pictures(item: Item) -> bool:
     """Whether there is anything to draw, which is told without computing it."""
-    return drawn_by(item) is not None or hasattr(import_module(item.module), "figures")
+    return drawn_by(item) is not None or item.series is not None
 
 
 def pictures(one: Reproduction) -> tuple[Shown, ...]:

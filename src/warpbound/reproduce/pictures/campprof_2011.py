@@ -7,8 +7,7 @@ import numpy as np
 from warpbound.machine import gpu
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable, Panels, Picture
-from warpbound.reproduce.campprof_2011 import fig_7, fig_10
-from warpbound.reproduce.campprof_2011.fig_9 import validated
+from warpbound.reproduce.campprof_2011.partition_camping import APPLICATIONS, gem_pipeline, validated
 from warpbound.reproduce.item import Given
 from warpbound.simulate.partition_patterns import FLOAT_B, TILE, transpose
 from warpbound.simulate.partitions import Machine, machine_of
@@ -20,7 +19,7 @@ BLOCKS = 32  # that run together
 
 
 def _pipeline(given: Given) -> tuple[Drawable, ...]:
-    return (figures.queue_at_partitions(fig_7.table(given)[:STEPS], f"{OF}, Figure 7: simulated"),)
+    return (figures.queue_at_partitions(gem_pipeline(given)[:STEPS], f"{OF}, Figure 7: simulated"),)
 
 
 def _maps(given: Given) -> tuple[Drawable, ...]:
@@ -52,7 +51,7 @@ def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
 
 
 def _bands(given: Given) -> tuple[Drawable, ...]:
-    found = {name: validated(given["gpu"])[name] for name in fig_10.APPLICATIONS}
+    found = {name: validated(given["gpu"])[name] for name in APPLICATIONS}
     return tuple(
         replace(
             figures.camping_band(one.known.warps, one.band.best, one.band.worst, one.times),

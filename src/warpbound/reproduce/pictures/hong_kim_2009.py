@@ -8,9 +8,10 @@ from warpbound.report import figures
 from warpbound.report.figures.picture import Axis, Curve, Drawable, Panels, Picture
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.theme import CYCLE
-from warpbound.reproduce.hong_kim_2009 import figs_22_and_23, table_5
+from warpbound.reproduce.hong_kim_2009.merge_benchmarks import Point, points, table_5_figures
+from warpbound.reproduce.hong_kim_2009.microbenchmarks import VERSIONS, svm
 from warpbound.reproduce.item import Given
-from warpbound.reproduce.played import in_time
+from warpbound.reproduce.scenarios import warp_timeline
 
 PAPER = "hong_kim_2009"
 OF = "Hong and Kim 2009"
@@ -30,14 +31,14 @@ def _meeting(given: Given) -> tuple[Drawable, ...]:
 
 
 def _timelines(scenarios: list[str], title: str, place: str) -> Panels:
-    plots = tuple(in_time(PAPER, scenario) for scenario in scenarios)
+    plots = tuple(warp_timeline(PAPER, scenario) for scenario in scenarios)
     return Panels(title, plots, f"{OF}, {place}: simulated", plots[0].caption, columns=2)
 
 
 def _merge(given: Given) -> tuple[Drawable, ...]:
     """Figures 15 and 16 from their series; 17, 18 and 19: CPI, CWP and MWP of every benchmark, GPU by GPU."""
-    times = [recorded(figure) for figure in table_5.figures(given)]
-    found = {name: table_5.points(given, workload) for name, workload in given["workloads"].items()}
+    times = [recorded(figure) for figure in table_5_figures(given)]
+    found = {name: points(given, workload) for name, workload in given["workloads"].items()}
     bars = [
         _by_benchmark(found, list(given["gpus"]), key, axis, f"Figure {number}")
         for key, axis, number in (
@@ -50,7 +51,7 @@ def _merge(given: Given) -> tuple[Drawable, ...]:
 
 
 def _by_benchmark(
-    found: dict[str, dict[str, list[table_5.Point]]], gpus: list[str], key: str, axis: Axis, place: str
+    found: dict[str, dict[str, list[Point]]], gpus: list[str], key: str, axis: Axis, place: str
 ) -> Picture:
     lines = []
     for number, gpu in enumerate(gpus):
@@ -72,11 +73,11 @@ def _svm(given: Given) -> tuple[Drawable, ...]:
     warps = np.arange(1.0, given["most_warps"] + 1)
     return tuple(
         replace(
-            figures.mwp_and_cwp(figs_22_and_23.inputs(given, version, given["most_warps"] + 1.0), warps),
+            figures.mwp_and_cwp(svm(given, version, given["most_warps"] + 1.0), warps),
             title=f"MWP and CWP, {version} SVM on {given['gpu']}",
             source=f"{OF}, Figure {number}: the model",
         )
-        for version, number in zip(figs_22_and_23.VERSIONS, (22, 23), strict=True)
+        for version, number in zip(VERSIONS, (22, 23), strict=True)
     )
 
 

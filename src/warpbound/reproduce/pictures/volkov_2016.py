@@ -9,10 +9,11 @@ from warpbound.models.volkov_2016 import contention, one_warp, predict
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable, Panels
 from warpbound.reproduce.item import Given
-from warpbound.reproduce.played import in_time, played, played_with_log
+from warpbound.reproduce.scenarios import run_scenario, run_with_log, warp_timeline
 from warpbound.reproduce.synthetic.comparison import alphas
-from warpbound.reproduce.volkov_2016 import figs_2_1_and_2_2, section_3_8, section_7_9
+from warpbound.reproduce.volkov_2016 import chapters_2_and_3
 from warpbound.reproduce.volkov_2016.machines import machines
+from warpbound.reproduce.volkov_2016.sections_7_9_and_7_10 import errors
 
 PAPER = "volkov_2016"
 OF = "Volkov 2016"
@@ -22,21 +23,21 @@ ROUNDS_OF_FIGURE_5_1 = 60_000.0  # cycles
 
 def _accesses(given: Given) -> tuple[Drawable, ...]:
     """Figures 2.1 and 2.2."""
-    moved = [
-        replace(figures.sector_map(figs_2_1_and_2_2.requested(given, name), given["word_B"]), title=name)
+    transactions = [
+        replace(figures.sector_map(chapters_2_and_3.global_addresses(given, name), given["word_B"]), title=name)
         for name in given["accesses"]
     ]
-    stacked = [
-        replace(figures.bank_map(figs_2_1_and_2_2.laid_out(given, name)), title=name)
+    conflicts = [
+        replace(figures.bank_map(chapters_2_and_3.shared_addresses(given, name)), title=name)
         for name in given["strides"] if name in given["drawn"]
     ]  # fmt: skip
     return (
         Panels(
-            "Transactions of single accesses", tuple(moved), f"{OF}, Figure 2.1, threads of 8-byte words",
+            "Transactions of single accesses", tuple(transactions), f"{OF}, Figure 2.1, threads of 8-byte words",
             "The numbers are threads; a box is a transaction of 32 bytes. Pale ones are not asked for.", columns=2,
         ),
         Panels(
-            "Bank conflicts of single accesses", tuple(stacked), f"{OF}, Figure 2.2, with 32 banks of 4 bytes",
+            "Bank conflicts of single accesses", tuple(conflicts), f"{OF}, Figure 2.2, with 32 banks of 4 bytes",
             "The number in a box is the first lane that wants that word, + where others share it. The height of the "
             "fullest bank is the number of passes.", columns=1,
         ),
@@ -45,20 +46,20 @@ def _accesses(given: Given) -> tuple[Drawable, ...]:
 
 def _vector_add(given: Given) -> tuple[Drawable, ...]:
     """Figure 3.5 and, without its points, Figure 3.6."""
-    program = section_3_8.program(given)
+    program = chapters_2_and_3.program(given)
     pairs = one_warp.dual_pairs(program)
-    names = [f"{number}  {one.name}" for number, one in enumerate(program, 1)]
+    names = [f"{number}  {instruction.name}" for number, instruction in enumerate(program, 1)]
     graph = figures.execution_graph(
         names, one_warp.issue_times(program, pairs).tolist(), figures.edges_of(program, pairs),
         f"{OF}, Figure 3.5: the model",
     )  # fmt: skip
     n = np.arange(1.0, given["max_warps"] + 1)
-    found = predict(section_3_8.inputs(given, n))
+    prediction = predict(chapters_2_and_3.inputs(given, n))
     limits = {
-        "latency": section_3_8.gbytes(given, found.limits["latency"]),
-        "memory": np.broadcast_to(section_3_8.gbytes(given, found.limits["memory"]), n.shape),
+        "latency": chapters_2_and_3.gbytes(given, prediction.limits["latency"]),
+        "memory": np.broadcast_to(chapters_2_and_3.gbytes(given, prediction.limits["memory"]), n.shape),
     }
-    rate = section_3_8.gbytes(given, found.rate)
+    rate = chapters_2_and_3.gbytes(given, prediction.rate)
     curve = figures.throughput_against_occupancy(
         n, Bounds("GB/s", limits), {"model": (n, rate)}, source=f"{OF}, Figure 3.6: the model"
     )
@@ -82,46 +83,46 @@ def _under_load(given: Given) -> tuple[Drawable, ...]:
 
 
 def _six_warps(given: Given) -> tuple[Drawable, ...]:
-    plots = tuple(in_time(PAPER, f"fig-4.7-{start}", 60.0) for start in ("tiled", "together"))
+    plots = tuple(warp_timeline(PAPER, f"fig-4.7-{start}", 60.0) for start in ("tiled", "together"))
     return (Panels("Six warps in execution", plots, f"{OF}, Figure 4.7: simulated", plots[0].caption, columns=1),)
 
 
 def _errors(given: Given) -> tuple[Drawable, ...]:
     """Figures 7.11 to 7.13 and all other models, machine by machine: a plot for each model, and its extremes."""
-    alpha, drawn = alphas(given["steps"]), []
+    alpha, plots = alphas(given["steps"]), []
     for name, machine in machines(given).items():
-        extremes = {model: (found.least, found.most) for model, found in section_7_9.errors(machine, alpha).items()}
+        extremes = {model: (x.least, x.most) for model, x in errors(machine, alpha).items()}
         panels = figures.models_over_reference(name, alpha, extremes, "refined model")
         source = f"{OF}, Figures 7.11 to 7.13, with the refined model in place of measurements"
-        drawn.append(replace(panels, source=source))
-    return tuple(drawn)
+        plots.append(replace(panels, source=source))
+    return tuple(plots)
 
 
 def _barrier(given: Given) -> tuple[Drawable, ...]:
-    plot = in_time(PAPER, "listing-3.3")
+    plot = warp_timeline(PAPER, "listing-3.3")
     return (replace(plot, source=f"{OF}, Listing 3.3: simulated"),)
 
 
 def _simulated(given: Given) -> tuple[Drawable, ...]:
     """Figures 3.2, 3.3, 5.1, 5.2, 5.4 and 6.5."""
-    three = replace(in_time(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
-    many = replace(in_time(PAPER, "fig-3.3", 4.0 * WARPS_SHOWN), source=f"{OF}, Figure 3.3: simulated")
-    drift = played(PAPER, "fig-5.1").occupancy_over_time()
+    three = replace(warp_timeline(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
+    many = replace(warp_timeline(PAPER, "fig-3.3", 4.0 * WARPS_SHOWN), source=f"{OF}, Figure 3.3: simulated")
+    drift = run_scenario(PAPER, "fig-5.1").occupancy_over_time()
     begin = drift[0] <= ROUNDS_OF_FIGURE_5_1
     drifting = figures.occupancy_in_time(
         {"64 warps in blocks of 4": (drift[0][begin], drift[1][begin])}, "Occupancy while warps drift apart",
         f"{OF}, Figure 5.1: simulated",
     )  # fmt: skip
-    uneven = {f"{n} warps in a block": played(PAPER, f"fig-5.2-{n}").occupancy_over_time() for n in (16, 17)}
+    uneven = {f"{n} warps in a block": run_scenario(PAPER, f"fig-5.2-{n}").occupancy_over_time() for n in (16, 17)}
     kinds = ("persistent", "oversubscribed")
-    ending = {f"{kind} blocks": played(PAPER, f"fig-5.4-{kind}").occupancy_over_time() for kind in kinds}
+    ending = {f"{kind} blocks": run_scenario(PAPER, f"fig-5.4-{kind}").occupancy_over_time() for kind in kinds}
     loads = {"1 warp": "idle", "32 warps": "half", "64 warps": "full"}
-    spent = {name: played_with_log(PAPER, f"fig-6.5-{load}").request_latencies for name, load in loads.items()}
+    latencies = {name: run_with_log(PAPER, f"fig-6.5-{load}").request_latencies for name, load in loads.items()}
     return (
         three, many, drifting,
         figures.occupancy_in_time(uneven, "Occupancy with uneven schedulers", f"{OF}, Figure 5.2: simulated"),
         figures.occupancy_in_time(ending, "Occupancy at the end of a launch", f"{OF}, Figure 5.4: simulated"),
-        figures.latencies(spent, "Latencies of single accesses on Kepler", f"{OF}, Figure 6.5: simulated"),
+        figures.latencies(latencies, "Latencies of single accesses on Kepler", f"{OF}, Figure 6.5: simulated"),
     )  # fmt: skip
 
 

@@ -10,16 +10,18 @@ from warpbound.report.figures.picture import Drawable, Panels, Picture, Points, 
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.x_graphs import OPERATION_WORDS
 from warpbound.reproduce.item import Given
-from warpbound.reproduce.x_model_2016 import applications, fig_9, figs_7_and_8, table_2
+from warpbound.reproduce.x_model_2016 import applications
+from warpbound.reproduce.x_model_2016.architectures import PRECISIONS, symbols
+from warpbound.reproduce.x_model_2016.x_graphs import fig_9_cases, figs_7_and_8_figures
 
 OF = "Li and others 2016"
 OURS = "a machine of ours"
 
 
 def _transit(given: Given) -> tuple[Drawable, ...]:
-    cases = (("Transit figure", "plain", 3), ("Machine balance", "balanced", 5))
+    machines = (("Transit figure", "plain", 3), ("Machine balance", "balanced", 5))
     return tuple(
-        _named(Inputs(**given[name]), title, f"Figure {number}, {OURS}") for title, name, number in cases
+        _named(Inputs(**given[name]), title, f"Figure {number}, {OURS}") for title, name, number in machines
     )
 
 
@@ -40,7 +42,7 @@ def _operated(x: Inputs, factors: Mapping[str, float], place: str) -> Panels:
 
 def _with_cache(given: Given) -> tuple[Drawable, ...]:
     """Figure 7 and, before and after, Figure 8."""
-    shape, *_ = figs_7_and_8.figures(given)
+    shape, *_ = figs_7_and_8_figures(given)
     x = Inputs(**given["cached"])
     return recorded(shape), _operated(x, {"8A": 1.5, "8B": 1.5, "8C": 0.5}, "Figure 8")
 
@@ -48,15 +50,15 @@ def _with_cache(given: Given) -> tuple[Drawable, ...]:
 def _several_states(given: Given) -> tuple[Drawable, ...]:
     return tuple(
         _named(x, f"{title}, n = {float(x.threads):g}", f"Figure 9, {OURS}")
-        for title, x in fig_9.cases(given).items()
+        for title, x in fig_9_cases(given).items()
     )
 
 
 def _architectures(given: Given) -> tuple[Drawable, ...]:
     machines = [
-        figures.Machine(f"{name}, {precision} precision", *table_2.symbols(table, precision))
+        figures.Machine(f"{name}, {precision} precision", *symbols(table, precision))
         for name, table in given["gpus"].items()
-        for precision in table_2.PRECISIONS
+        for precision in PRECISIONS
     ]
     return (replace(figures.architectures(machines), source=f"{OF}, Table II and Figure 10; E = 1"),)
 

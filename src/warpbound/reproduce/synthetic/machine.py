@@ -1,8 +1,11 @@
-"""A machine as Volkov's synthetic family sees it: two latencies, three throughputs, the pins, the schedulers."""
+"""The parameters of a GPU in Volkov's synthetic family: two latencies, three throughputs, pins, schedulers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.isa.limits import limits
@@ -40,6 +43,11 @@ class Machine:
             warps, alpha, self.memory_latency, self.alu_latency,
             self.memory_throughput, self.alu_throughput, self.issue_throughput,
         )  # fmt: skip
+
+    @property
+    def occupancies(self) -> NDArray[np.float64]:
+        """1, 2, 3, ... warps, up to what an SM holds."""
+        return np.arange(1.0, self.max_warps + 1)
 
     def accesses_per_cycle(self, bytes_per_s: Real) -> Real:
         """Traffic of the chip as accesses per cycle per SM."""

@@ -1,43 +1,224 @@
-"""What the sections of chapter 7 share: additions per cycle of several models against occupancy."""
+"""Chapter 7: the models of others on the synthetic family, section by section up to 7.8."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from warpbound.report.figure_series import Axis, Figure, series
+from warpbound.bounds import Real
+from warpbound.models import baghsorkhi_2010, huang_2014
+from warpbound.models.hong_kim_2009.periods import cwp_full
+from warpbound.models.volkov_2016 import mixes
+from warpbound.models.volkov_2016.little import bytes_per_second, concurrency, inst_per_cycle
+from warpbound.report.figure_series import Figure
+from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.synthetic.comparison import whole_warps
 from warpbound.reproduce.synthetic.machine import Machine
-from warpbound.reproduce.synthetic.predictors import Throughput
+from warpbound.reproduce.synthetic.predictors import (
+    TURNS,
+    baghsorkhi,
+    basic,
+    hong_kim,
+    huang,
+    huang_contended,
+    huang_greedy,
+    huang_inputs,
+    latency_alone,
+    refined,
+    sim,
+    zhang_owens,
+)
+from warpbound.reproduce.volkov_2016.machines import LANES, adds, adds_plot, machines, worst
 
-LANES = 32.0
-ENDLESS = 1e6  # additions to an access, from which on memory does not count
+
+def section_7_1(given: Given) -> Numbers:
+    """Section 7.1: MWP, CWP and times without arithmetic latency; throughput over that of the latency bound."""
+    machine, alpha, few = machines(given)[given["machine"]], given["alpha"], given["few_warps"]
+    over = float(hong_kim(machine, few, alpha) / latency_alone(machine, few, alpha))
+    return {
+        "MWP_peak_bw": machine.memory_latency * machine.accesses_per_cycle(machine.pin_bandwidth),
+        "CWP": cwp_full(machine.memory_latency, (alpha + 1) / machine.alu_throughput),
+        "time of few warps": few / hong_kim(machine, few, alpha),
+        "with arithmetic latency": mixes.latency(machine.mix(few, alpha)),
+        "4 warps": LANES * alpha * hong_kim(machine, few, alpha),
+        "saturated": LANES * alpha * hong_kim(machine, machine.max_warps, alpha),
+        "most over": over,
+        "most over, of the abstract": over,
+    }
 
 
-def adds(model: Throughput, machine: Machine, warps: float | NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
-    """Additions per cycle per SM, lane by lane."""
-    return np.asarray(LANES * alpha * model(machine, warps, alpha))
+def section_7_1_figures(given: Given) -> Iterator[Figure]:
+    """Both models against occupancy."""
+    models = {"hong_kim_2009": hong_kim, "volkov_2016": basic}
+    yield adds_plot("Hong and Kim", machines(given)[given["machine"]], given["alpha"], models)
 
 
-def worst(
-    over: Throughput, under: Throughput, machine: Machine, alpha: float, warps: NDArray[np.float64]
-) -> float:
-    """Largest ratio of the first to the second over these occupancies."""
-    return float(np.max(over(machine, warps, alpha) / under(machine, warps, alpha)))
+def section_7_2(given: Given) -> Numbers:
+    """Section 7.2: a sum of the warps' latencies: latency, throughput, extremes over the refined model."""
+    machine = machines(given)[given["machine"]]
+    n = machine.occupancies
+    alone = float(1 / baghsorkhi(machine, given["full"], 0.0))
+    rate = baghsorkhi(machine, n, given["alphas"][0])
+    superlinear = n[1:][rate[1:] / rate[:-1] > n[1:] / n[:-1] * (1 + 1e-12)]  # a warp more adds more than its share
+    return {
+        "CPI at the peak of memory": LANES / given["stream_ops"],
+        "alpha 0, latency at 24 warps": alone,
+        "alpha 0, too low by": given["share_at_full"] * machine.memory_throughput * alone,
+        "warps to the peak of memory": _until_nothing_exposed(machine),
+        "superlinear from warps": superlinear[0],
+        "superlinear to warps": superlinear[-1],
+        **{
+            f"alpha {alpha:g}": {f"{w:g} warps": adds(baghsorkhi, machine, w, alpha) for w in given["warps"]}
+            for alpha in given["alphas"]
+        },
+        "alpha 32, most over": worst(baghsorkhi, refined, machine, 32.0, n),
+        "alpha 1, most under": worst(refined, baghsorkhi, machine, 1.0, n),
+        "alpha 8, most under": worst(refined, baghsorkhi, machine, 8.0, n),
+    }
 
 
-def adds_figure(
-    title: str, machine: Machine, alpha: float, warps: NDArray[np.float64], models: Mapping[str, Throughput]
-) -> Figure:
-    """A line for each model."""
-    return Figure(
-        f"{title}, {machine.name}, alpha {_alpha(alpha)}",
-        Axis("occupancy", "warp/SM"),
-        Axis("throughput", "add/cycle/SM"),
-        tuple(series(name, warps, adds(model, machine, warps, alpha)) for name, model in models.items()),
-        "Volkov 2016, chapter 7: the models",
+def section_7_2_figures(given: Given) -> Iterator[Figure]:
+    """Both models against occupancy."""
+    machine, models = machines(given)[given["machine"]], {"baghsorkhi_2010": baghsorkhi, "volkov_2016": basic}
+    return (adds_plot("Baghsorkhi and others", machine, alpha, models) for alpha in given["alphas"])
+
+
+def _until_nothing_exposed(machine: Machine) -> float:
+    """Warps, not whole, at which the exposed latency of an access has come down to its transfer."""
+    x = baghsorkhi_2010.Inputs(
+        np.array([1.0, 2.0]), 0.0, TURNS, 1 / machine.alu_throughput, machine.alu_latency,
+        1 / machine.memory_throughput, machine.memory_latency,
+    )  # fmt: skip
+    exposed, transfer = np.asarray(baghsorkhi_2010.exposed_latency(x)), np.asarray(baghsorkhi_2010.transfer(x))
+    return float(1.0 + (exposed[0] - transfer[0]) / (exposed[0] - exposed[1]))
+
+
+def sections_7_3_and_7_4(given: Given) -> Numbers:
+    """Sections 7.3 and 7.4: largest ratios, machine by machine, and the section's own arithmetic on bandwidth."""
+    rows = {name: _row(given, machines(given)[name], alpha) for name, alpha in given["alphas"].items()}
+    slow = given["departure"]
+    return {
+        **rows,
+        "C2050": _c2050(given),
+        "Fermi, departure delay of 32 cycles": {
+            "bandwidth": bytes_per_second(1 / slow["delay"], slow["clock_GHz"], slow["sms"], given["line_bytes"])
+        },
+    }
+
+
+def sections_7_3_and_7_4_figures(given: Given) -> Iterator[Figure]:
+    """The models against occupancy."""
+    for name, alpha in given["alphas"].items():
+        models = {"zhang_owens_2011": zhang_owens, "volkov_2016": basic}
+        models |= {"sim_2012": sim} if name in given["sim"] else {}
+        yield adds_plot("Zhang and Owens, Sim and others", machines(given)[name], alpha, models)
+
+
+def _row(given: Given, machine: Machine, alpha: float) -> dict[str, float]:
+    row = {"Zhang and Owens, most over": worst(zhang_owens, basic, machine, alpha, machine.occupancies)}
+    if machine.name not in given["sim"]:
+        return row
+    # Unrounded throughput, from the GB/s of Table 6.4: Maxwell's 29.9 needs it.
+    peak = machine.accesses_per_cycle(given["machines"][machine.name]["peak_GBs"] * 1e9)
+    row["MWP_peak_bw"] = float(concurrency(machine.memory_latency, peak))
+    row["Sim, most over"] = worst(sim, refined, machine, alpha, whole_warps(machine))
+    return row | {f"Sim, {w:g} warps": float(adds(sim, machine, w, alpha)) for w in given["sim_warps"]}
+
+
+def _c2050(given: Given) -> dict[str, float]:
+    board, line = given["c2050"], given["line_bytes"]
+    pins = inst_per_cycle(board["pins_GBs"] * 1e9, board["clock_GHz"] * 1e9, board["sms"], line)
+    alone = board["clock_GHz"] * line / board["latency"]
+    return {
+        "MWP_peak_bw": float(concurrency(board["latency"], pins)),
+        "bandwidth of a warp": alone,
+        "bandwidth of 22 warps": alone * board["departing"] * board["sms"],
+    }
+
+
+def sections_7_5_and_7_6(given: Given) -> Numbers:
+    """Sections 7.5 and 7.6: estimates of both scheduling policies at full occupancy, without a limit of memory."""
+    fermi, maxwell, kepler = (
+        machines(given)[given[kind]["machine"]] for kind in ("memory_only", "adds_only", "between")
     )
+    full, endless = given["adds_only"]["warps_per_scheduler"] * maxwell.schedulers, given["endless_alpha"]
+    warps, alpha = given["between"]["warps"], given["between"]["alpha"]
+    rate = huang(fermi, given["memory_only"]["warps"], 0.0)
+    traffic = bytes_per_second(rate, fermi.clock_Hz, fermi.sm_count, given["line_bytes"])
+    excess = {
+        f"excess of greedy, {words}": 100 * (1 / (1 - 1 / cycles) - 1) for words, cycles in given["latencies"].items()
+    }
+    return {
+        "Fermi, alpha 0, round robin": np.divide(traffic, 1e9),
+        "Maxwell, adds only, round robin": adds(huang, maxwell, full, endless),
+        "Maxwell, adds only, greedy": adds(huang_greedy, maxwell, full, endless),
+        "Kepler, alpha 32, round robin": adds(huang, kepler, warps, alpha),
+        "Kepler, alpha 32, greedy": adds(huang_greedy, kepler, warps, alpha),
+        "Kepler, alpha 32, basic model": adds(basic, kepler, warps, alpha),
+        "Kepler, all instructions": LANES * (alpha + 1) * huang(kepler, warps, alpha),
+        **excess,
+    }
 
 
-def _alpha(alpha: float) -> str:
-    """Very large ones stand for arithmetic alone."""
-    return f"{alpha:g}" if alpha < ENDLESS else "infinite"
+def sections_7_5_and_7_6_figures(given: Given) -> Iterator[Figure]:
+    """Both policies against occupancy."""
+    models = {"round robin": huang, "greedy-then-oldest": huang_greedy, "volkov_2016": basic}
+    cases = (("between", given["between"]["alpha"]), ("adds_only", given["endless_alpha"]))
+    for case, alpha in cases:
+        yield adds_plot("Huang and others", machines(given)[given[case]["machine"]], alpha, models)
+
+
+def sections_7_7_and_7_8(given: Given) -> Numbers:
+    """Sections 7.7 and 7.8: utilisation, delay and time of a queue whose utilisation may exceed 1."""
+    toy, fermi = _synthetic(given), machines(given)["Fermi"]
+    some, stride = huang_inputs(toy, given["some"], 0.0, 1.0), given["stride_2"]
+    wide = huang_inputs(fermi, stride["warps"], 0.0, stride["requests"])
+    case = given["fermi"]
+    greedy = huang_2014.predict_greedy(huang_inputs(fermi, case["warps"], case["alpha"], 1.0)).total
+    return {
+        "synthetic GPU": {
+            "s": some.service,
+            "rho at 32 warps": _rho(huang_inputs(toy, given["full"], 0.0, 1.0)),
+            "rho at 29 warps": _rho(some),
+            "delay at 29 warps": huang_2014.bandwidth_delay(some, some.intervals[0]),
+            "CPI at 29 warps": huang_2014.predict(some).total,
+            "singular at": given["some"] / _rho(some),
+        },
+        "Fermi": {
+            "34 warps, alpha 32, round robin": adds(huang_contended, fermi, case["warps"], case["alpha"]),
+            "34 warps, alpha 32, greedy": LANES * case["alpha"] / (greedy * (case["alpha"] + 1)),
+            "singular at": case["warps"] / _rho(huang_inputs(fermi, case["warps"], 0.0, 1.0)),
+        },
+        "Fermi, stride 2": {
+            "requests of 17 warps": huang_2014.core_requests(wide, wide.intervals[0]),
+            "delay at 17 warps": huang_2014.bandwidth_delay(wide, wide.intervals[0]),
+            "CPI at 17 warps": huang_2014.predict(wide).total,
+        },
+    }
+
+
+def sections_7_7_and_7_8_figures(given: Given) -> Iterator[Figure]:
+    """Figure 7.10: throughput near the singularity."""
+    models, place = {"huang_2014, round robin": huang_contended}, "Figure 7.10: the model"
+    for machine, alpha in ((_synthetic(given), given["alpha"]), (machines(given)["Fermi"], given["fermi"]["alpha"])):
+        yield adds_plot("Huang and others with bandwidth", machine, alpha, models, place)
+
+
+def _rho(x: huang_2014.Inputs) -> Real:
+    return huang_2014.utilisation(x, x.intervals[0])
+
+
+def _synthetic(given: Given) -> Machine:
+    """The GPU of Huang and others: one instruction per cycle; its other limits are not used here."""
+    table = given["synthetic"]
+    return replace(
+        machines(given)["Fermi"],
+        name="synthetic GPU",
+        memory_latency=table["mem_lat"],
+        alu_latency=table["alu_lat"],
+        sm_count=table["sms"],
+        clock_Hz=table["clock_GHz"] * 1e9,
+        pin_bandwidth=table["pins_GBs"] * 1e9,
+        max_warps=table["max_warps"],
+        contention=None,
+    )

@@ -1,9 +1,65 @@
-"""The five machines of the thesis, from inputs.toml."""
+"""The five machines of the thesis, models and plots that several chapters share, and its scenarios by simulation."""
 
-from warpbound.reproduce.item import Given
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.report.figure_series import Axis, Figure, plot
+from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.scenarios import run_scenario
+from warpbound.reproduce.synthetic.comparison import alphas, needed
 from warpbound.reproduce.synthetic.machine import Machine, printed
+from warpbound.reproduce.synthetic.predictors import Throughput
+
+PAPER, THESIS = "volkov_2016", "Volkov 2016"
+LANES = 32.0
+ENDLESS = 1e6  # additions per access from which on memory does not count
+OCCUPANCY, ADDS = Axis("occupancy", "warp/SM"), Axis("throughput", "add/cycle/SM")
+ALPHA, WARPS_NEEDED = Axis("arithmetic intensity alpha", "1", "log"), Axis("warps needed", "warp/SM")
 
 
 def machines(given: Given) -> dict[str, Machine]:
-    """All five, oldest first."""
+    """All five of inputs.toml, oldest first."""
     return {name: printed(name, given["machines"][name]) for name in given["gpus"]}
+
+
+def adds(model: Throughput, machine: Machine, warps: Real, alpha: float) -> NDArray[np.float64]:
+    """Additions per cycle per SM, lane by lane."""
+    return np.asarray(LANES * alpha * model(machine, warps, alpha))
+
+
+def worst(over: Throughput, under: Throughput, machine: Machine, alpha: float, warps: NDArray[np.float64]) -> float:
+    """Largest ratio of the first to the second over these occupancies."""
+    return float(np.max(over(machine, warps, alpha) / under(machine, warps, alpha)))
+
+
+def adds_plot(title: str, machine: Machine, alpha: float, models: Mapping[str, Throughput], place: str = "") -> Figure:
+    """Additions against occupancy, a line for each model; a very large alpha is arithmetic alone."""
+    n, intensity = machine.occupancies, f"{alpha:g}" if alpha < ENDLESS else "infinite"
+    lines = {name: adds(model, machine, n, alpha) for name, model in models.items()}
+    source = f"{THESIS}, {place or 'chapter 7: the models'}"
+    return plot(f"{title}, {machine.name}, alpha {intensity}", OCCUPANCY, ADDS, n, lines, source)
+
+
+def needed_plots(given: Given, models: Mapping[str, Throughput], title: str, place: str) -> Iterator[Figure]:
+    """Warps that reach a share of a peak against intensity: a plot for each machine, a line for each model."""
+    at = alphas(given["steps"])
+    for machine in machines(given).values():
+        lines = {name: needed(model, machine, at, given["share"]).warps for name, model in models.items()}
+        yield plot(f"{title} {machine.name}", ALPHA, WARPS_NEEDED, at, lines, f"{THESIS}, {place}")
+
+
+def simulated(_: Given) -> Numbers:
+    """Scenarios of the thesis by simulation: concurrency, cycles, rates and latencies."""
+    rate = {start: float(run_scenario(PAPER, f"fig-4.7-{start}").rates[1]) for start in ("tiled", "together")}
+    idle, full = (run_scenario(PAPER, f"fig-6.5-{load}").request_latency for load in ("idle", "full"))
+    return {
+        "three warps: accesses at any time": run_scenario(PAPER, "fig-3.2").in_memory,
+        "vector add, one warp": run_scenario(PAPER, "section-3.8").cycles,
+        "six warps apart: adds": rate["tiled"],
+        "six warps together: adds": rate["together"],
+        "latency at 3.8 GB/s": idle,
+        "latency at 144 GB/s": full,
+    }

@@ -15,13 +15,13 @@ from warpbound.models.x_model_2016 import Inputs, bound_class, curves, reached, 
 from warpbound.models.x_model_2016.operations import Effect, after_launch, operate
 from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Given, Numbers
-from warpbound.reproduce.x_model_2016.graphs import x_graph
+from warpbound.reproduce.x_model_2016.x_graphs import x_graph
 
 COUNTS = "applications_counts.toml"
 SYMBOLS = ("threads", "ilp", "intensity", "lanes", "latency", "ms_throughput")
 DEFAULT, LARGER = "16 KB", "48 KB"
 RESIDUAL = "residual"
-SOURCE = "Li and others 2016, sections V and VI, kernels of our own"
+SOURCE = "sections V and VI, kernels of our own"
 
 
 @cache
@@ -31,7 +31,7 @@ def counts() -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def numbers(given: Given) -> Numbers:
+def applications(given: Given) -> Numbers:
     """Each application on each board; then gesummv's case study."""
     found = counts()
     twelve = {
@@ -41,7 +41,7 @@ def numbers(given: Given) -> Numbers:
     return twelve | {"gesummv": study}
 
 
-def figures(given: Given) -> tuple[Figure, ...]:
+def applications_figures(_: Given) -> tuple[Figure, ...]:
     """Figure 11 board by board, Figures 12 and 13."""
     found = counts()
     eleventh = [

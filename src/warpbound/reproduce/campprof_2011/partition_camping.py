@@ -1,0 +1,181 @@
+"""CampProf: sections 2 and 4.1, Figures 3 and 7 to 10, on simulated memory partitions."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.adapt.partition_benchmarks import GROUPS, Benchmarks, fits, selected, shipped
+from warpbound.camping.prediction import FREE, FULL
+from warpbound.camping.validation import Judged, judged, kernels, timed
+from warpbound.machine import gpu
+from warpbound.memory.coalescing import transactions
+from warpbound.models.campprof_2011 import SIZES, WORDS, active_warps
+from warpbound.models.campprof_2011.regression import PUBLISHED
+from warpbound.report.figure_series import Axis, Figure, series
+from warpbound.reproduce.item import Given, Numbers
+from warpbound.residency import occupancy
+from warpbound.simulate.partition_patterns import gem, transpose
+from warpbound.simulate.partition_views import steps
+from warpbound.simulate.partitions import Machine, machine_of, simulate
+
+STEP = 1e-6  # s, of one transaction
+AT_ONCE = 1e15  # cycles/s: the SMs take no time
+FORM = "published"
+APPLICATIONS = ("GEM", "clique counter", "transpose, coalesced", "transpose, diagonal")
+WARPS, TIME = Axis("active warps per SM", "warp/SM"), Axis("time", "s")
+
+
+def section_2(given: Given) -> Numbers:
+    """Section 2: warps of one and two blocks on an SM, those that more blocks reach, bytes of a transaction."""
+    listed = active_warps(given["most_warps"], given["block_warps"])
+    threads = 32 * np.arange(1, given["block_warps"] + 1)
+    resident = occupancy(gpu(given["gpu"]), threads, 0, 0)
+    reached = {
+        blocks * warps
+        for warps, most in enumerate(np.asarray(resident.blocks_per_sm).tolist(), 1)
+        for blocks in range(1, int(most) + 1)
+    }
+    return {
+        "configurations": len(listed),
+        "also reached by blocks of 3, 5 and 9 warps": len(reached - set(listed)),
+        "bytes of a transaction": {f"{word}-byte words": _transaction(word) for word in given["words"]},
+    }
+
+
+def _transaction(word: int) -> float:
+    address = (word * np.arange(32, dtype=np.uint64))[None, :]
+    moved = transactions(address, np.ones((1, 32), bool), word, 13)
+    return float(moved.bytes[0] / moved.count[0])
+
+
+def fig_3(given: Given) -> Numbers:
+    """Figure 3: time in one partition over time in all, at full occupancy, of reads and writes of each size."""
+    table = _table(given["gpu"])
+    rows = {}
+    for operation in ("reads", "writes"):
+        for size, word in zip(SIZES, WORDS, strict=True):
+            warps, free = _measured(table, operation, word)
+            _, camped = _measured(table, f"camped_{operation}", word)
+            rows[f"{operation} of {size} B"] = float((camped / free)[warps == given["warps"]][0])
+    return rows
+
+
+def fig_3_figures(given: Given) -> Iterator[Figure]:
+    """64-byte reads with and without camping."""
+    groups, table = {"without camping": "reads", "with camping": "camped_reads"}, _table(given["gpu"])
+    lines = tuple(series(words, *_measured(table, group, 4), "both") for words, group in groups.items())
+    yield Figure("Time of the 64-byte read micro-benchmark", WARPS, TIME, lines, "CampProf, Figure 3: simulated")
+
+
+def _table(board: str) -> Benchmarks:
+    table = shipped(board)
+    if table is None:
+        raise ValueError(f"{board} has no benchmark data")
+    return table
+
+
+def _measured(table: Benchmarks, group: str, word: int) -> tuple[np.ndarray, np.ndarray]:
+    if group not in GROUPS:
+        raise ValueError(f"there is no regression {group}")
+    rows = table.group(group) & (table.word == word)
+    return table.warps[rows], table.time[rows]
+
+
+def section_4_1(given: Given) -> Numbers:
+    """Section 4.1: R2 of the regressions, in the paper's form and by size; whether a predictor is insignificant."""
+    table = _table(given["gpu"])
+    published, by_size = ([fit.r_squared for fit in fits(table, form).values()] for form in ("published", "by-size"))
+    return {
+        "R2, least": min(published),
+        "R2, most": max(published),
+        "no predictor is insignificant": all(predictors == PUBLISHED for predictors in selected(table).values()),
+        "R2 with a slope for each size, least": min(by_size),
+    }
+
+
+def fig_7(given: Given) -> Numbers:
+    """Figure 7: the first ten steps of GEM's warps through the partitions, and when all partitions are in use."""
+    warps = gem_pipeline(given)
+    rows = {
+        f"step {number}": " ".join(str(warp) if warp else "-" for warp in row)
+        for number, row in enumerate(warps[:10].tolist(), 1)
+    }
+    return rows | {"steps until all partitions are in use": 1 + int(np.flatnonzero((warps > 0).all(axis=1))[0])}
+
+
+def gem_pipeline(given: Given) -> NDArray[np.int64]:
+    """Warp from 1 on in each partition at each step, 0 for none, (steps, partitions)."""
+    board = machine_of(gpu(given["gpu"]))
+    machine = Machine(
+        sm_count=given["warps"], clock=AT_ONCE, partitions=board.partitions, width=board.width,
+        bandwidth=board.partitions * board.width / STEP, transit=0.0, port_cycles=0.0, in_flight=1, block_start=0.0,
+    )  # fmt: skip
+    return steps(simulate(gem(given["warps"], given["pieces"]), machine, 1), STEP)
+
+
+def fig_8(given: Given) -> Numbers:
+    """Figure 8: partitions of the tiles that neighbouring blocks read and write, and throughput, of both transposes."""
+    return {"coalesced": _transpose(given, diagonal=False), "diagonal": _transpose(given, diagonal=True)}
+
+
+def _transpose(given: Given, *, diagonal: bool) -> Numbers:
+    machine = machine_of(gpu(given["gpu"]))
+    pattern = transpose(given["side"], diagonal=diagonal, blocks=given["blocks"])
+    home = machine.mapping(pattern.address, machine.width, machine.partitions).reshape(-1, 2, 2)
+    run = simulate(transpose(given["simulated_side"], diagonal=diagonal), machine, given["blocks_per_sm"])
+    read, written = (_spread(np.bincount(home[:, side].ravel(), minlength=machine.partitions)) for side in (0, 1))
+    return {"read": read, "written": written, "throughput": run.throughput / 1e9}
+
+
+def _spread(count: np.ndarray) -> str:
+    used = np.count_nonzero(count)
+    return "one" if used == 1 else "all alike" if np.ptp(count) == 0 else f"{used}, unlike"
+
+
+def fig_9(given: Given) -> Numbers:
+    """Figure 9: errors of the best case, the worst case and the application line by the paper's equation, per cent."""
+    cases = validated(given["gpu"])
+    return {
+        "GEM, best case": 100 * cases["GEM"].best_error,
+        "transpose, diagonal, best case": 100 * cases["transpose, diagonal"].best_error,
+        "copy in one partition, worst case": 100 * cases["copy in one partition"].worst_error,
+        "clique counter, line": 100 * cases["clique counter"].line_error,
+        "transpose, coalesced, line": 100 * cases["transpose, coalesced"].line_error,
+    }
+
+
+def fig_9_figures(given: Given) -> Iterator[Figure]:
+    """GEM and its best case."""
+    gem_case = validated(given["gpu"])["GEM"]
+    warps = gem_case.known.warps
+    lines = (series("simulated", warps, gem_case.times, "both"), series("best case", warps, gem_case.band.best))
+    yield Figure("GEM: time and best case", WARPS, TIME, lines, "CampProf, Figure 9a: simulated")
+
+
+@cache
+def validated(board: str) -> dict[str, Judged]:
+    """Each kernel of the validation by its name."""
+    table, machine = _table(board), machine_of(gpu(board))
+    return {kernel.name: judged(kernel, timed(kernel, machine), table, FORM) for kernel in kernels(machine)}
+
+
+def fig_10(given: Given) -> Numbers:
+    """Figure 10: the degree of camping of each application, in the paper's words and as a number."""
+    degrees = {name: float(validated(given["gpu"])[name].degrees[-1]) for name in APPLICATIONS}
+    words = {name: "free" if x < FREE else "moderate" if x < FULL else "full" for name, x in degrees.items()}
+    return words | {f"{name}, degree": degree for name, degree in degrees.items()}
+
+
+def fig_10_figures(given: Given) -> Iterator[Figure]:
+    """The band of each, and its times."""
+    for name in APPLICATIONS:
+        case = validated(given["gpu"])[name]
+        warps = case.known.warps
+        lines = (
+            series("worst", warps, case.band.worst),
+            series("simulated", warps, case.times, "both"),
+            series("best", warps, case.band.best),
+        )
+        yield Figure(f"{name}: band and times", WARPS, TIME, lines, "CampProf, Figure 10: simulated")

@@ -1,0 +1,90 @@
+"""The verdicts that were recorded, what has changed since, and writing them anew.
+
+`recorded.toml` has, for every item, its numbers with the verdict and our value to six digits.
+"""
+
+import math
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from warpbound.errors import InputError
+from warpbound.reproduce.item import Item
+from warpbound.reproduce.reproduction import Reproduction, Row
+
+HEAD = "# Verdicts as recorded; written by `warpbound reproduce all --record`. Each: [verdict, our number]."
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number that is not as recorded."""
+
+    item: str
+    what: str
+    before: str
+    now: str
+
+    def __str__(self) -> str:
+        return f"{self.item}, {self.what}: {self.before} was recorded, now {self.now}"
+
+
+Record = dict[str, dict[str, list[str | float]]]
+
+
+def recorded() -> Record:
+    """What the package ships: item -> number -> [verdict, value]."""
+    return tomllib.loads((files("warpbound.reproduce") / "recorded.toml").read_text(encoding="utf-8"))
+
+
+def changes(found: Iterable[Reproduction], record: Record) -> list[Change]:
+    """What differs from the record: verdicts, numbers, rows that came or went."""
+    return [change for one in found for change in _changes(one, record.get(one.item.key, {}))]
+
+
+def write(found: Sequence[Reproduction], record: Record) -> Path:
+    """Record these, keep what is recorded of other items. Raises InputError where the package cannot be written to."""
+    own = {one.item.key: {row.what: [row.verdict.value, _rounded(row.ours)] for row in one.rows} for one in found}
+    lines = [HEAD]
+    for item, rows in sorted({**record, **own}.items()):
+        lines += ["", f'["{item}"]', *(f'"{what}" = ["{row[0]}", {_literal(row[1])}]' for what, row in rows.items())]
+    path = Path(str(files("warpbound.reproduce") / "recorded.toml"))
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as failed:
+        hint = "Record in a checkout of the source."
+        raise InputError(f"{path} cannot be written ({failed.strerror}).", hint) from failed
+    return path
+
+
+def _changes(one: Reproduction, before: dict[str, list[str | float]]) -> list[Change]:
+    now = {row.what: row for row in one.rows}
+    gone = [Change(one.item.key, what, str(before[what][0]), "gone") for what in before if what not in now]
+    moved = [change for row in one.rows if (change := _change(one.item, row, before.get(row.what)))]
+    return moved + gone
+
+
+def _change(item: Item, row: Row, before: list[str | float] | None) -> Change | None:
+    if before is None:
+        return Change(item.key, row.what, "nothing", row.verdict.value)
+    verdict, value = before
+    if row.verdict.value != verdict:
+        return Change(item.key, row.what, f'"{verdict}"', f'"{row.verdict.value}"')
+    if not _same(value, row.ours, item.spread):
+        return Change(item.key, row.what, str(value), str(_rounded(row.ours)))
+    return None
+
+
+def _same(before: float | str, now: float | str, spread: float) -> bool:
+    if isinstance(before, str) or isinstance(now, str):
+        return before == now
+    return math.isclose(before, now, rel_tol=spread, abs_tol=1e-12) or (math.isnan(before) and math.isnan(now))
+
+
+def _rounded(value: float | str) -> float | str:
+    return value if isinstance(value, str) else float(f"{value:.6g}")
+
+
+def _literal(value: float | str) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,0 +1,339 @@
+"""Chapter 4: the synthetic family of kernels under the basic model, and older estimates of needed occupancy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.machine import gpu
+from warpbound.models import cuda_guide_2015, saavedra_barrera_1990
+from warpbound.models.hong_kim_2009.periods import cwp_full
+from warpbound.models.volkov_2016 import mixes, schemes
+from warpbound.models.volkov_2016.little import concurrency, inst_per_cycle, warps_holding
+from warpbound.models.volkov_2016.mixes import Mix, warps_needed
+from warpbound.models.volkov_2016.readings import instructions, share, throughput_in_passes, warps_per_sm, yearly_factor
+from warpbound.report.figure_series import Axis, Figure, plot, series
+from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.synthetic.comparison import needed
+from warpbound.reproduce.synthetic.machine import Machine
+from warpbound.reproduce.synthetic.predictors import basic, chen_aamodt, refined
+from warpbound.reproduce.volkov_2016.machines import (
+    ADDS,
+    ALPHA,
+    LANES,
+    OCCUPANCY,
+    THESIS,
+    WARPS_NEEDED,
+    adds,
+    machines,
+    needed_plots,
+)
+from warpbound.workload.files.lanes import fp32_lanes
+
+MODELS = {"basic": basic, "refined": refined}
+KINDS = {"SFU": "SFU instructions", "smem": "shared memory accesses"}
+
+
+def table_4_1(given: Given) -> Numbers:
+    """Table 4.1: three throughputs of each machine; arithmetic is capped by single issue."""
+    rows = {}
+    for name in given["gpus"]:
+        m = given["machines"][name]
+        issue = m["schedulers"] / m["issue_cycles"]
+        rows[name] = {
+            "mem_thru": inst_per_cycle(m["peak_GBs"] * 1e9, m["clock_GHz"] * 1e9, m["sms"], given["line_bytes"]),
+            "alu_thru": min(m["cores"] / LANES, issue),
+            "issue_thru": issue,
+        }
+    return rows
+
+
+def table_4_2(given: Given) -> Numbers:
+    """Table 4.2: additions per cycle at half of the full occupancy, for several intensities."""
+    half = given["share_of_full"]
+    return {
+        name: {f"alpha {alpha:g}": adds(basic, machine, half * machine.max_warps, alpha) for alpha in given["rows"]}
+        for name, machine in machines(given).items()
+    }
+
+
+def table_4_2_figures(given: Given) -> Iterator[Figure]:
+    """One for each machine: throughput against occupancy, a line for each intensity."""
+    for name, machine in machines(given).items():
+        n = machine.occupancies
+        lines = {f"alpha {alpha:g}": adds(basic, machine, n, alpha) for alpha in given["alphas"]}
+        yield plot(f"Synthetic family on {name}", OCCUPANCY, ADDS, n, lines, f"{THESIS}, Table 4.2")
+
+
+def section_4_3(given: Given) -> Numbers:
+    """Section 4.3: warps for either latency, and the accesses of Figure 4.3 that are not coalesced."""
+    rows = {name: _warps(machine, given["warps_at_90"][name]) for name, machine in machines(given).items()}
+    g80, maxwell = machines(given)["G80"], machines(given)["Maxwell"]
+    multiply_add = concurrency(given["multiply_add_latency"], g80.alu_throughput)
+    g80_at_90 = warps_per_sm(given["warps_at_90"]["G80"], g80.schedulers)
+    halved = throughput_in_passes(maxwell.memory_throughput, given["stride"])
+    at_95 = warps_per_sm(given["maxwell_at_95"], maxwell.schedulers)
+    random = given["machines"]["Maxwell"]["throughput"]["random"]
+    return {
+        **rows,
+        "Maxwell, 95 %": {"occupancy": at_95, "over the model's": share(at_95, rows["Maxwell"]["memory"])},
+        "G80, multiply-add": {"ratio at 90 %": share(g80_at_90, multiply_add)},
+        "stride 2": {
+            "throughput": halved,
+            "warps": concurrency(given["stride_2_latency"], halved),
+            "at 90 %": warps_holding(rows["Maxwell"]["at 90 %"], given["stride"]),
+        },
+        "random": {
+            "throughput": instructions(random, maxwell.schedulers),
+            "warps": concurrency(given["random_latency"], given["random_IPC"]),
+            "at 90 %": warps_per_sm(given["random_at_90"], maxwell.schedulers),
+        },
+    }
+
+
+def section_4_3_figures(given: Given) -> Iterator[Figure]:
+    """Figure 4.2: both occupancies, generation by generation."""
+    rows = [_warps(machine, 0.0) for machine in machines(given).values()]
+    years = [given["year"][name] for name in given["gpus"]]
+    lines = {kind: [row[kind] for row in rows] for kind in ("arithmetic", "memory")}
+    title, source = "Warps that hide arithmetic and memory latency", f"{THESIS}, Figure 4.2: the model"
+    yield plot(title, Axis("year", "1"), WARPS_NEEDED, years, lines, source)
+
+
+def _warps(machine: Machine, per_scheduler_at_90: float) -> dict[str, float]:
+    arithmetic = float(concurrency(machine.alu_latency, machine.alu_throughput))
+    at_90 = float(warps_per_sm(per_scheduler_at_90, machine.schedulers))
+    return {
+        "arithmetic": arithmetic,
+        "memory": float(concurrency(machine.memory_latency, machine.memory_throughput)),
+        "at 90 %": at_90,
+        "ratio at 90 %": float(share(at_90, arithmetic)),
+    }
+
+
+def fig_4_4(given: Given) -> Numbers:
+    """Figure 4.4: by which factor a year arithmetic grows faster than memory bandwidth, by groups of boards."""
+    groups = {**given["groups"], "all": list(given["boards"])}
+    factors = {name: _fitted_factor(*_years_and_ratios(given, boards)) for name, boards in groups.items()}
+    oldest, newest = (given["machines"][name] for name in given["ends"])
+    first, last = (m["pins_GBs"] / (m["cores"] * m["sms"] * m["clock_GHz"]) for m in (oldest, newest))
+    return {**factors, "thesis' tables, 2006 to 2014": yearly_factor(first, last, given["years_between"])}
+
+
+def fig_4_4_figures(given: Given) -> Iterator[Figure]:
+    """Every board of the catalogue whose year is known, GeForce apart from the others."""
+    geforce = given["groups"]["GeForce to today"]
+    groups = {"GeForce": geforce, "other boards": [name for name in given["boards"] if name not in geforce]}
+    yield Figure(
+        "Memory over arithmetic throughput",
+        Axis("year of release", "1"),
+        Axis("pin bandwidth per FP32 lane and cycle", "B", "log"),
+        tuple(series(name, *_years_and_ratios(given, boards), "points") for name, boards in groups.items()),
+        f"{THESIS}, Figure 4.4, with the values of `warpbound gpus`",
+    )
+
+
+def _years_and_ratios(given: Given, boards: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Year of release, and bytes that the pins move for each cycle of an FP32 lane; shape (boards,)."""
+    years = np.array([float(given["boards"][name]["year"]) for name in boards])
+    return years, np.array([_ratio(name) for name in boards])
+
+
+def _ratio(name: str) -> float:
+    board = gpu(name)
+    lanes = fp32_lanes(board) * board.value("sm_count")
+    return board.value("dram_bandwidth") / (lanes * board.value("boost_clock"))
+
+
+def _fitted_factor(year: NDArray[np.float64], ratio: NDArray[np.float64]) -> float:
+    """How much faster arithmetic than memory grows, by least squares on the logarithm."""
+    return float(np.exp(-np.polyfit(year, np.log(ratio), 1)[0]))
+
+
+def fig_4_5(given: Given) -> Numbers:
+    """Figure 4.5: warps needed at both ends and at the cusp; the formula's cusp for the machine of the thesis."""
+    return {name: _cusp(machine, formula=name == given["of_formula"]) for name, machine in machines(given).items()}
+
+
+def fig_4_5_figures(given: Given) -> Iterator[Figure]:
+    """Warps needed, a line for each machine."""
+    alpha = np.geomspace(1 / given["largest_alpha"], given["largest_alpha"], given["steps"])
+    lines = {name: warps_needed(machine.mix(0.0, alpha)).total for name, machine in machines(given).items()}
+    source = f"{THESIS}, section 4.5 and Figure 4.5"
+    yield plot("Warps that hide latency", ALPHA, WARPS_NEEDED, alpha, lines, source)
+
+
+def _cusp(machine: Machine, *, formula: bool) -> Numbers:
+    alone = machine.mix(0.0, 0.0)
+    peak = mixes.cusp_intensity(alone)
+    row = {
+        "alpha = 0, warps": warps_needed(alone).total,
+        "alpha = infinity, warps": machine.alu_latency * machine.alu_throughput,
+        "cusp, alpha": peak,
+        "cusp, warps": warps_needed(machine.mix(0.0, peak)).total,
+    }
+    if formula:
+        row["cusp of the formula, alpha"] = mixes.cusp_intensity_as_published(alone)
+        row["cusp of the formula, warps"] = mixes.cusp_warps_as_published(alone)
+    return row
+
+
+def fig_4_6(given: Given) -> Numbers:
+    """Figure 4.6: least occupancy, in whole warps, that reaches 90 % of one of the peaks; "none" where none does."""
+    at = np.array(given["alphas"])
+    return {
+        name: {
+            kind: {
+                f"alpha {alpha:g}": "none" if np.isnan(warps) else warps
+                for alpha, warps in zip(at, needed(model, machine, at, given["share"]).warps, strict=True)
+            }
+            for kind, model in MODELS.items()
+        }
+        for name, machine in machines(given).items()
+    }
+
+
+def fig_4_6_figures(given: Given) -> Iterator[Figure]:
+    """One for each machine."""
+    return needed_plots(given, MODELS, "Warps for 90 % of a peak on", "Figure 4.6: the models")
+
+
+def fig_4_7(given: Given) -> Numbers:
+    """Figure 4.7: instructions in flight when arithmetic is at its peak, and what one warp less costs."""
+    spare = 10 * given["rate"]  # of memory and issue
+    x, fewer = (
+        Mix(warps, given["alpha"], given["mem_lat"], given["alu_lat"], spare, given["rate"], spare)
+        for warps in (given["warps"], given["warps"] - 1)
+    )
+    in_flight = warps_needed(x)
+    return {
+        "arithmetic instructions": in_flight.parts["arithmetic"],
+        "memory instructions": in_flight.parts["memory"],
+        "warps": in_flight.total,
+        "arithmetic rate of 6 warps": given["alpha"] * mixes.predict(x).rate,
+        "arithmetic rate of 5 warps": given["alpha"] * mixes.predict(fewer).rate,
+    }
+
+
+def figs_4_8_and_4_9(given: Given) -> Numbers:
+    """Figures 4.8 and 4.9: occupancy that attains one of the peaks, without memory accesses."""
+    return {
+        kind: {
+            name: {f"alpha {alpha:g}": warps_needed(_mix(given, kind, name, alpha)).total for alpha in given["alphas"]}
+            for name in names
+        }
+        for kind, names in given["kinds"].items()
+    }
+
+
+def figs_4_8_and_4_9_figures(given: Given) -> Iterator[Figure]:
+    """One for each kind of instruction."""
+    alpha = np.geomspace(1 / 64, 512, given["steps"])
+    intensity = Axis("additions per other instruction alpha", "1", "log")
+    for kind, names in given["kinds"].items():
+        lines = {name: warps_needed(_mix(given, kind, name, alpha)).total for name in names}
+        title, source = f"Warps that hide the latency of {KINDS[kind]}", f"{THESIS}, section 4.7, Tables 6.1 and 6.2"
+        yield plot(title, intensity, WARPS_NEEDED, alpha, lines, source)
+
+
+def _mix(given: Given, kind: str, name: str, alpha: Real) -> Mix:
+    """Additions with SFU instructions or shared memory accesses."""
+    m = given["machines"][name]
+    own = m["latency"][kind]
+    return Mix(
+        warps=0.0,
+        alu_per_op=alpha,
+        op_latency=given["fed_to_add"].get(name, {}).get(kind, own),
+        alu_latency=m["alu_lat"],
+        op_throughput=m["throughput"][kind] * m["schedulers"] / LANES,
+        alu_throughput=m["alu_thru"],
+        issue_throughput=m["issue_thru"],
+        op_to_op_latency=own,
+    )
+
+
+def table_4_3(given: Given) -> Numbers:
+    """Table 4.3: a rule without arithmetic latency, in the guide's own example and on the five machines."""
+    example = given["example"]
+    x = cuda_guide_2015.Inputs(1.0, example["alpha"], example["mem_lat"], example["instruction_time"])
+    return {
+        "example": {
+            "instructions during the stall": example["mem_lat"] / example["instruction_time"],
+            "guide": cuda_guide_2015.warps_needed(x),
+            "with both refinements": cuda_guide_2015.warps_needed_refined(x),
+        },
+        **{name: _by_guide(machine, given["alphas"][name]) for name, machine in machines(given).items()},
+    }
+
+
+def _by_guide(machine: Machine, alpha: float) -> Numbers:
+    x = machine.mix(0.0, alpha)
+    guide = cuda_guide_2015.Inputs(1.0, alpha, machine.memory_latency, 1 / machine.alu_throughput)
+    return {
+        "guide": cuda_guide_2015.warps_needed(guide),
+        "corrected": schemes.guide_warps_corrected(x),
+        "model": warps_needed(x).total,
+    }
+
+
+def section_4_9(given: Given) -> Numbers:
+    """Section 4.9: the warps that fill one wait, under three names, when switching costs nothing."""
+    rows = {name: _filling_a_wait(machine, given["alphas"][name]) for name, machine in machines(given).items()}
+    equal = all(np.allclose(list(row.values()), row["Agarwal"], rtol=1e-12) for row in rows.values())
+    return {"all three equal": equal, **rows}
+
+
+def _filling_a_wait(machine: Machine, alpha: float) -> dict[str, float]:
+    cycles = (alpha + 1.0) / machine.alu_throughput
+    x = saavedra_barrera_1990.Inputs(1.0, cycles, machine.memory_latency, 0.0)
+    return {
+        "Agarwal": float(saavedra_barrera_1990.threads_needed_agarwal(x)),
+        "Saavedra-Barrera": float(saavedra_barrera_1990.threads_needed(x)),
+        "Hong and Kim": float(cwp_full(machine.memory_latency, cycles)),
+    }
+
+
+def sections_4_10_to_4_12(given: Given) -> Numbers:
+    """Sections 4.10 to 4.12: warps that leave nothing exposed, and extremes of schemes over the basic model."""
+    rows = {name: _by_schemes(machine, given["alphas"][name]) for name, machine in machines(given).items()}
+    x = machines(given)["Maxwell"].mix(0.0, given["alphas"]["Maxwell"])
+    costly = Mix(**{**x.__dict__, "op_issue_slots": given["memory_issue_slots"]})
+    overstatement = mixes.peak(x).limits["issue"] / mixes.peak(costly).limits["issue"]
+    return {**rows, "memory issue of 8 cycles": {"overstatement": overstatement}}
+
+
+def sections_4_10_to_4_12_figures(given: Given) -> Iterator[Figure]:
+    """Figures 4.11 and 4.12 without their points."""
+    for name, machine in machines(given).items():
+        n, alpha = machine.occupancies, given["alphas"][name]
+        x = machine.mix(n, alpha)
+        models = {
+            "overlapped": schemes.predict_overlapped(x),
+            "added": schemes.predict_added(x),
+            "basic model": mixes.predict(x),
+        }
+        lines = {scheme: mixes.adds_per_cycle(x, model.rate) for scheme, model in models.items()}
+        title = f"Arithmetic and memory apart, {name}, alpha {alpha:g}"
+        yield plot(title, OCCUPANCY, ADDS, n, lines, f"{THESIS}, Figures 4.11 and 4.12: the models")
+
+
+def _by_schemes(machine: Machine, alpha: float) -> dict[str, float]:
+    x = machine.mix(machine.occupancies, alpha)
+    return {
+        "warps with nothing exposed": float(schemes.warps_leaving_nothing_exposed(x, machine.max_warps)),
+        "overlapped, most over": float(np.max(schemes.overstatement(x))),
+        "added, most under": float(np.min(schemes.understatement(x))),
+    }
+
+
+def section_4_13(given: Given) -> Numbers:
+    """Section 4.13: traffic at the peak of issue, and the model's throughput over the basic model's."""
+    machine, alpha = machines(given)[given["machine"]], given["alpha"]
+    traffic = given["issue_IPC"] * given["clock_GHz"] * given["line_bytes"]
+    ratios = {f"{n:g} warps": chen_aamodt(machine, n, alpha) / basic(machine, n, alpha) for n in given["warps"]}
+    return {
+        "traffic at the peak of issue": traffic,
+        "over the pins": share(traffic, given["pins_GBs"]),
+        "share of the basic model": ratios,
+    }

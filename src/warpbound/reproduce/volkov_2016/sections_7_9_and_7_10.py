@@ -1,0 +1,102 @@
+"""Sections 7.9 and 7.10: errors of every model on the synthetic family, and the occupancy that each says is needed."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.bounds import Real
+from warpbound.models.volkov_2016.readings import overstatement
+from warpbound.report.figure_series import Axis, Figure, plot, series
+from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.synthetic.comparison import Ratios, alphas, needed, ratios
+from warpbound.reproduce.synthetic.machine import Machine
+from warpbound.reproduce.synthetic.predictors import PREDICTORS, refined
+from warpbound.reproduce.volkov_2016.machines import ALPHA, OCCUPANCY, THESIS, machines, needed_plots
+from warpbound.simulate.synthetic_family import Setting, throughput
+
+FROM_SHARE = "volkov_2016 at alpha 0, from the share of the peak in Table 6.4"
+NOT_COMPARED = ("volkov_2016, contention", "roofline_2009")  # the reference itself; no occupancy in it
+SHOWN = ("volkov_2016", "volkov_2016, contention", "sim_2012", "zhang_owens_2011", "huang_2014, round robin")
+
+
+def section_7_9(given: Given) -> Numbers:
+    """Section 7.9: extremes over all intensities of the models that the thesis shows on each machine."""
+    at, thesis = alphas(given["steps"]), machines(given)
+    rows: dict[str, dict[str, Real]] = {}
+    for name, models in given["rows"].items():
+        rows[name] = {}
+        for model in models:
+            x = ratios(PREDICTORS[model], refined, thesis[name], at)
+            rows[name] |= {f"{model}, least": np.min(x.least), f"{model}, most": np.max(x.most)}
+        rows[name][FROM_SHARE] = overstatement(given["share_at_linear"][name])
+    return rows
+
+
+def section_7_9_figures(given: Given) -> Iterator[Figure]:
+    """One for each machine with all models, two lines each."""
+    at, over = alphas(given["steps"]), Axis("estimate over reference", "1", "log")
+    source = f"{THESIS}, Figures 7.11 to 7.13, with the refined model in place of measurements"
+    for machine in machines(given).values():
+        every = errors(machine, at)
+        lines = {f"{name}, {side}": getattr(x, side) for name, x in every.items() for side in ("least", "most")}
+        yield plot(f"Throughput over the refined model's, {machine.name}", ALPHA, over, at, lines, source)
+
+
+def errors(machine: Machine, at: NDArray[np.float64]) -> dict[str, Ratios]:
+    """Each model's throughput over the reference's."""
+    models = {name: model for name, model in PREDICTORS.items() if name not in NOT_COMPARED}
+    return {name: ratios(model, refined, machine, at) for name, model in models.items()}
+
+
+def section_7_9_simulated(given: Given) -> Numbers:
+    """Section 7.9 with a reference that anyone can run: extremes of each model over the simulated SM."""
+    machine, n, alpha, reference = _simulated(given)
+    rows: dict[str, float] = {}
+    for model in SHOWN:
+        ratio = PREDICTORS[model](machine, n, alpha) / reference
+        rows |= {f"{model}, least": float(ratio.min()), f"{model}, most": float(ratio.max())}
+    return rows
+
+
+def section_7_9_simulated_figures(given: Given) -> Iterator[Figure]:
+    """Simulated throughput and the models, against occupancy."""
+    machine, n, intensities, reference = _simulated(given)
+    for alpha, simulated in zip(intensities.flat, reference, strict=True):
+        lines = [series(name, n, PREDICTORS[name](machine, n, float(alpha))) for name in SHOWN]
+        yield Figure(
+            f"Models and simulation, {machine.name}, alpha {alpha:g}",
+            OCCUPANCY,
+            Axis("throughput", "access/cycle/SM"),
+            (*lines, series("simulated", n, simulated, "points")),
+            f"{THESIS}, section 7.9, with a simulation in place of measurements",
+        )
+
+
+def _simulated(given: Given) -> tuple[Machine, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """The machine, warps, intensities as a column, and accesses per cycle by simulation, shape (alphas, warps)."""
+    machine = machines(given)[given["machine"]]
+    warps = np.arange(float(given["every"]), machine.max_warps + 1, given["every"])
+    alpha = np.array(given["alphas"])[:, None]
+    return machine, warps, alpha, throughput(machine, warps, alpha, Setting(rounds=given["rounds"]))
+
+
+def section_7_10(given: Given) -> Numbers:
+    """Section 7.10: whether the needed occupancy peaks in between: cusp, none, or that the model never gets there."""
+    at = alphas(given["steps"])
+    return {
+        name: {model: _peak(model, machine, at, given["share"]) for model in PREDICTORS}
+        for name, machine in machines(given).items()
+    }
+
+
+def section_7_10_figures(given: Given) -> Iterator[Figure]:
+    """One for each machine."""
+    return needed_plots(given, PREDICTORS, f"Warps for {given['share']:.0%} of a peak,", "Figure 7.14: the models")
+
+
+def _peak(model: str, machine: Machine, at: NDArray[np.float64], share: float) -> str:
+    warps = needed(PREDICTORS[model], machine, at, share)
+    if warps.cusp:
+        return "cusp"
+    return "never attained" if np.isnan(warps.warps).all() else "none"
