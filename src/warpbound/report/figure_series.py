@@ -43,8 +43,6 @@ def series(name: str, x: ArrayLike, y: ArrayLike, kind: str = "curve") -> Series
     return Series(name, across.ravel(), along.ravel(), kind)
 
 
-def plot(
-    title: str, x: Axis, y: Axis, at: ArrayLike, lines: Mapping[str, ArrayLike], source: str, kind: str = "curve"
-) -> Figure:
-    """A figure whose series share their x, shape (points,): name -> y, shape (points,)."""
-    return Figure(title, x, y, tuple(series(name, at, values, kind) for name, values in lines.items()), source)
+def series_over(at: ArrayLike, lines: Mapping[str, ArrayLike], kind: str = "curve") -> tuple[Series, ...]:
+    """Series that share their x, shape (points,): name -> y, shape (points,)."""
+    return tuple(series(name, at, values, kind) for name, values in lines.items())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.models.hong_kim_2009 import Inputs, cpi, issue_floor, mwp_limits, predict, synch_cost, terms
 from warpbound.models.hong_kim_2009.paths import parallel_warps, parallel_warps_as_published
-from warpbound.report.figure_series import Axis, Figure, plot
+from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import Given, Numbers
 
 PAPER = "Hong and Kim 2009"
@@ -59,7 +59,7 @@ def fig_14_figures(given: Given) -> Iterator[Figure]:
     kinds = {"coalesced": "C", "uncoalesced": "UC"}
     lines = {words: [_cpi(given, name, kind) for name in given["memory"]] for words, kind in kinds.items()}
     x, y = Axis("loads per instruction", "1"), Axis("CPI", "cycle/inst")
-    yield plot("CPI of the micro-benchmarks", x, y, share, lines, f"{PAPER}, Figure 14: the model", "points")
+    yield Figure("CPI of the micro-benchmarks", x, y, series_over(share, lines, "points"), f"{PAPER}, Figure 14: the model")
 
 
 def _cpi(given: Given, name: str, kind: str) -> float:
@@ -107,7 +107,7 @@ def fig_21_figures(given: Given) -> Iterator[Figure]:
         for count in given["transactions"][1:4]
     }
     lines = {name: mwp_limits(x).rate for name, x in cases.items()}
-    yield plot(f"MWP on {gpu}", WARPS, Axis("MWP", "warp/SM"), n, lines, f"{PAPER}, Figure 21: the model")
+    yield Figure(f"MWP on {gpu}", WARPS, Axis("MWP", "warp/SM"), series_over(n, lines), f"{PAPER}, Figure 21: the model")
 
 
 def figs_22_and_23(given: Given) -> Numbers:
@@ -135,7 +135,7 @@ def figs_22_and_23_figures(given: Given) -> Iterator[Figure]:
         t = terms(svm(given, version, n))
         lines = {"N": n, "MWP_Without_BW": t.mwp_full, "MWP_peak_BW": t.mwp_peak_bw, "MWP": t.mwp, "CWP": t.cwp}
         title, source = f"MWP and CWP, {version} SVM on {given['gpu']}", f"{PAPER}, Figures 22 and 23: the model"
-        yield plot(title, Axis("warps N", "warp/SM"), WARPS, n, lines, source)
+        yield Figure(title, Axis("warps N", "warp/SM"), WARPS, series_over(n, lines), source)
 
 
 def svm(given: Given, version: str, warps: Real) -> Inputs:
@@ -176,7 +176,7 @@ def figs_25_and_26_figures(given: Given) -> Iterator[Figure]:
     n, independent = _warps(given), given["independent"]
     lines = {"dependent": _cycles(given, n, 0.0), "independent": _cycles(given, n, independent)}
     title, source = f"Dependent and independent loads on {given['gpu']}", f"{PAPER}, Figures 25 and 26: the model"
-    yield plot(title, WARPS, Axis("time", "cycle"), n, lines, source)
+    yield Figure(title, WARPS, Axis("time", "cycle"), series_over(n, lines), source)
 
 
 def _cycles(given: Given, warps: Real, independent: float) -> NDArray[np.float64]:
@@ -201,7 +201,7 @@ def figs_30_and_31_figures(given: Given) -> Iterator[Figure]:
     """Figure 30: one block on one SM."""
     lines = {"one block": [_cost(given, warps, 1.0) for warps in given["warps"]]}
     x, title = Axis("warps of the block", "warp"), f"Cost of a barrier on {given['gpu']}"
-    yield plot(title, x, Axis("cost", "cycle"), given["warps"], lines, f"{PAPER}, Figure 30: the model", "both")
+    yield Figure(title, x, Axis("cost", "cycle"), series_over(given["warps"], lines, "both"), f"{PAPER}, Figure 30: the model")
 
 
 def _cost(given: Given, warps: float, blocks: float) -> float:

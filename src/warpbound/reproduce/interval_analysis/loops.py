@@ -11,7 +11,7 @@ from warpbound.models.interval_analysis.scoreboard import (
     latency_as_published,
     schedule,
 )
-from warpbound.report.figure_series import Axis, Figure, plot
+from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.scenarios import run_scenario
 
@@ -59,7 +59,7 @@ def simple_loop_figures(given: Given) -> Iterator[Figure]:
     lines = {"off-chip bandwidth": [float(time(_inputs(given, cycles, threads=p, executions=1e6))) for p in threads]}
     x, y = Axis("active threads", "thread"), Axis("time of 10^6 elements", "s", "log")
     source = "Interval analysis, Analysis of intervals without barriers"
-    yield plot("Simple loop on an M2200", x, y, threads, lines, source)
+    yield Figure("Simple loop on an M2200", x, y, series_over(threads, lines), source)
 
 
 def _threads(given: Given, cycles: float) -> Real:

@@ -17,7 +17,7 @@ from warpbound.models.interval_analysis import (
     threads_per_sm,
     warps_per_sm,
 )
-from warpbound.report.figure_series import Axis, Figure, plot
+from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import Given, Numbers
 
 
@@ -72,9 +72,8 @@ def mxv_lcs_figures(given: Given) -> Iterator[Figure]:
     sizes = np.array(given["sizes"])
     lines = {"L_M 400 cycles, 1 TB/s, 1 GHz": _threads(given, sizes)}
     title, source = "Threads that use up off-chip bandwidth, MXV-LCS", "Matrix size minimizing number of threads"
-    yield plot(
-        title, Axis("matrix size N", "1"), Axis("P", "thread"), sizes, lines, f"Interval analysis, {source}", "both"
-    )
+    x, y = Axis("matrix size N", "1"), Axis("P", "thread")
+    yield Figure(title, x, y, series_over(sizes, lines, "both"), f"Interval analysis, {source}")
 
 
 def _kernel(given: Given, rows: Real, columns: Real, **other: Real) -> mxv.Kernel:

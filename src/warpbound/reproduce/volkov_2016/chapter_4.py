@@ -13,7 +13,7 @@ from warpbound.models.volkov_2016 import mixes, schemes
 from warpbound.models.volkov_2016.little import concurrency, inst_per_cycle, warps_holding
 from warpbound.models.volkov_2016.mixes import Mix, warps_needed
 from warpbound.models.volkov_2016.readings import instructions, share, throughput_in_passes, warps_per_sm, yearly_factor
-from warpbound.report.figure_series import Axis, Figure, plot, series
+from warpbound.report.figure_series import Axis, Figure, series, series_over
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import needed
 from warpbound.reproduce.synthetic.machine import Machine
@@ -63,7 +63,7 @@ def table_4_2_figures(given: Given) -> Iterator[Figure]:
     for name, machine in machines(given).items():
         n = machine.occupancies
         lines = {f"alpha {alpha:g}": adds(basic, machine, n, alpha) for alpha in given["alphas"]}
-        yield plot(f"Synthetic family on {name}", OCCUPANCY, ADDS, n, lines, f"{THESIS}, Table 4.2")
+        yield Figure(f"Synthetic family on {name}", OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, Table 4.2")
 
 
 def section_4_3(given: Given) -> Numbers:
@@ -98,7 +98,7 @@ def section_4_3_figures(given: Given) -> Iterator[Figure]:
     years = [given["year"][name] for name in given["gpus"]]
     lines = {kind: [row[kind] for row in rows] for kind in ("arithmetic", "memory")}
     title, source = "Warps that hide arithmetic and memory latency", f"{THESIS}, Figure 4.2: the model"
-    yield plot(title, Axis("year", "1"), WARPS_NEEDED, years, lines, source)
+    yield Figure(title, Axis("year", "1"), WARPS_NEEDED, series_over(years, lines), source)
 
 
 def _warps(machine: Machine, per_scheduler_at_90: float) -> dict[str, float]:
@@ -161,7 +161,7 @@ def fig_4_5_figures(given: Given) -> Iterator[Figure]:
     alpha = np.geomspace(1 / given["largest_alpha"], given["largest_alpha"], given["steps"])
     lines = {name: warps_needed(machine.mix(0.0, alpha)).total for name, machine in machines(given).items()}
     source = f"{THESIS}, section 4.5 and Figure 4.5"
-    yield plot("Warps that hide latency", ALPHA, WARPS_NEEDED, alpha, lines, source)
+    yield Figure("Warps that hide latency", ALPHA, WARPS_NEEDED, series_over(alpha, lines), source)
 
 
 def _cusp(machine: Machine, *, formula: bool) -> Numbers:
@@ -234,7 +234,7 @@ def figs_4_8_and_4_9_figures(given: Given) -> Iterator[Figure]:
     for kind, names in given["kinds"].items():
         lines = {name: warps_needed(_mix(given, kind, name, alpha)).total for name in names}
         title, source = f"Warps that hide the latency of {KINDS[kind]}", f"{THESIS}, section 4.7, Tables 6.1 and 6.2"
-        yield plot(title, intensity, WARPS_NEEDED, alpha, lines, source)
+        yield Figure(title, intensity, WARPS_NEEDED, series_over(alpha, lines), source)
 
 
 def _mix(given: Given, kind: str, name: str, alpha: Real) -> Mix:
@@ -315,7 +315,7 @@ def sections_4_10_to_4_12_figures(given: Given) -> Iterator[Figure]:
         }
         lines = {scheme: mixes.adds_per_cycle(x, model.rate) for scheme, model in models.items()}
         title = f"Arithmetic and memory apart, {name}, alpha {alpha:g}"
-        yield plot(title, OCCUPANCY, ADDS, n, lines, f"{THESIS}, Figures 4.11 and 4.12: the models")
+        yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, Figures 4.11 and 4.12: the models")
 
 
 def _by_schemes(machine: Machine, alpha: float) -> dict[str, float]:

@@ -21,7 +21,7 @@ from warpbound.models.volkov_2016.one_warp import (
     unit_cycles,
 )
 from warpbound.models.volkov_2016.readings import share
-from warpbound.report.figure_series import Axis, Figure, plot
+from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.volkov_2016.machines import OCCUPANCY, THESIS
 
@@ -155,7 +155,7 @@ def section_3_8_figures(given: Given) -> Iterator[Figure]:
     """Figure 3.6 without its points."""
     n = np.arange(1.0, given["max_warps"] + 1)
     lines, source = {"model": gbytes(given, predict(inputs(given, n)).rate)}, f"{THESIS}, Figure 3.6: the model"
-    yield plot("Vector add on Kepler", OCCUPANCY, Axis("throughput", "GB/s"), n, lines, source)
+    yield Figure("Vector add on Kepler", OCCUPANCY, Axis("throughput", "GB/s"), series_over(n, lines), source)
 
 
 def inputs(given: Given, warps: Real) -> Inputs:

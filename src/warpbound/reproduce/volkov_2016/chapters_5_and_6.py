@@ -18,7 +18,7 @@ from warpbound.models.volkov_2016.readings import (
     throughput_in_passes,
     warps_without_ilp,
 )
-from warpbound.report.figure_series import Axis, Figure, plot, series
+from warpbound.report.figure_series import Axis, Figure, series, series_over
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import basic, refined
@@ -191,7 +191,7 @@ def fig_6_4_figures(given: Given) -> Iterator[Figure]:
         if alpha
     }
     title = "Synthetic family on Kepler with memory contention"
-    yield plot(title, OCCUPANCY, ADDS, n, lines, f"{THESIS}, section 6.5")
+    yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, section 6.5")
 
 
 def section_6_6(given: Given) -> Numbers:

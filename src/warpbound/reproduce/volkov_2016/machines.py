@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
-from warpbound.report.figure_series import Axis, Figure, plot
+from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.scenarios import run_scenario
 from warpbound.reproduce.synthetic.comparison import alphas, needed
@@ -40,7 +40,7 @@ def adds_plot(title: str, machine: Machine, alpha: float, models: Mapping[str, T
     n, intensity = machine.occupancies, f"{alpha:g}" if alpha < ENDLESS else "infinite"
     lines = {name: adds(model, machine, n, alpha) for name, model in models.items()}
     source = f"{THESIS}, {place or 'chapter 7: the models'}"
-    return plot(f"{title}, {machine.name}, alpha {intensity}", OCCUPANCY, ADDS, n, lines, source)
+    return Figure(f"{title}, {machine.name}, alpha {intensity}", OCCUPANCY, ADDS, series_over(n, lines), source)
 
 
 def needed_plots(given: Given, models: Mapping[str, Throughput], title: str, place: str) -> Iterator[Figure]:
@@ -48,7 +48,7 @@ def needed_plots(given: Given, models: Mapping[str, Throughput], title: str, pla
     at = alphas(given["steps"])
     for machine in machines(given).values():
         lines = {name: needed(model, machine, at, given["share"]).warps for name, model in models.items()}
-        yield plot(f"{title} {machine.name}", ALPHA, WARPS_NEEDED, at, lines, f"{THESIS}, {place}")
+        yield Figure(f"{title} {machine.name}", ALPHA, WARPS_NEEDED, series_over(at, lines), f"{THESIS}, {place}")
 
 
 def simulated(_: Given) -> Numbers:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.models.volkov_2016.readings import overstatement
-from warpbound.report.figure_series import Axis, Figure, plot, series
+from warpbound.report.figure_series import Axis, Figure, series, series_over
 from warpbound.reproduce.item import Given, Numbers
 from warpbound.reproduce.synthetic.comparison import Ratios, alphas, needed, ratios
 from warpbound.reproduce.synthetic.machine import Machine
@@ -40,7 +40,7 @@ def section_7_9_figures(given: Given) -> Iterator[Figure]:
     for machine in machines(given).values():
         every = errors(machine, at)
         lines = {f"{name}, {side}": getattr(x, side) for name, x in every.items() for side in ("least", "most")}
-        yield plot(f"Throughput over the refined model's, {machine.name}", ALPHA, over, at, lines, source)
+        yield Figure(f"Throughput over the refined model's, {machine.name}", ALPHA, over, series_over(at, lines), source)
 
 
 def errors(machine: Machine, at: NDArray[np.float64]) -> dict[str, Ratios]:

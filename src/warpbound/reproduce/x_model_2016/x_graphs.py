@@ -16,7 +16,7 @@ from warpbound.models.x_model_2016.operations import (
     relative_gain,
     when_congested,
 )
-from warpbound.report.figure_series import Axis, Figure, Series, plot, series
+from warpbound.report.figure_series import Axis, Figure, Series, series, series_over
 from warpbound.reproduce.item import Given, Numbers
 
 POINTS = 400
@@ -157,7 +157,7 @@ def figs_7_and_8_figures(given: Given) -> Iterator[Figure]:
     }
     for title, cases in families.items():
         lines = {name: curves.supply(case, k) for name, case in cases.items()}
-        yield plot(title, THREADS_IN_MEMORY, THROUGHPUT, k, lines, f"Li and others 2016, Figures 7 and 8, {OURS}")
+        yield Figure(title, THREADS_IN_MEMORY, THROUGHPUT, series_over(k, lines), f"Li and others 2016, Figures 7 and 8, {OURS}")
 
 
 def _is_plain(x: Inputs) -> bool:
