@@ -59,7 +59,8 @@ def fig_14_figures(given: Given) -> Iterator[Figure]:
     kinds = {"coalesced": "C", "uncoalesced": "UC"}
     lines = {words: [_cpi(given, name, kind) for name in given["memory"]] for words, kind in kinds.items()}
     x, y = Axis("loads per instruction", "1"), Axis("CPI", "cycle/inst")
-    yield Figure("CPI of the micro-benchmarks", x, y, series_over(share, lines, "points"), f"{PAPER}, Figure 14: the model")
+    points = series_over(share, lines, "points")
+    yield Figure("CPI of the micro-benchmarks", x, y, points, f"{PAPER}, Figure 14: the model")
 
 
 def _cpi(given: Given, name: str, kind: str) -> float:
@@ -106,8 +107,8 @@ def fig_21_figures(given: Given) -> Iterator[Figure]:
         f"uncoalesced, {count:g} transactions": on(given, gpu, active_blocks=n, uncoal_per_mw=count, **UNCOALESCED)
         for count in given["transactions"][1:4]
     }
-    lines = {name: mwp_limits(x).rate for name, x in cases.items()}
-    yield Figure(f"MWP on {gpu}", WARPS, Axis("MWP", "warp/SM"), series_over(n, lines), f"{PAPER}, Figure 21: the model")
+    lines = series_over(n, {name: mwp_limits(x).rate for name, x in cases.items()})
+    yield Figure(f"MWP on {gpu}", WARPS, Axis("MWP", "warp/SM"), lines, f"{PAPER}, Figure 21: the model")
 
 
 def figs_22_and_23(given: Given) -> Numbers:
@@ -200,8 +201,8 @@ def figs_30_and_31(given: Given) -> Numbers:
 def figs_30_and_31_figures(given: Given) -> Iterator[Figure]:
     """Figure 30: one block on one SM."""
     lines = {"one block": [_cost(given, warps, 1.0) for warps in given["warps"]]}
-    x, title = Axis("warps of the block", "warp"), f"Cost of a barrier on {given['gpu']}"
-    yield Figure(title, x, Axis("cost", "cycle"), series_over(given["warps"], lines, "both"), f"{PAPER}, Figure 30: the model")
+    x, y, title = Axis("warps of the block", "warp"), Axis("cost", "cycle"), f"Cost of a barrier on {given['gpu']}"
+    yield Figure(title, x, y, series_over(given["warps"], lines, "both"), f"{PAPER}, Figure 30: the model")
 
 
 def _cost(given: Given, warps: float, blocks: float) -> float:

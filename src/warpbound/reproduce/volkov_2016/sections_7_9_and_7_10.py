@@ -40,7 +40,8 @@ def section_7_9_figures(given: Given) -> Iterator[Figure]:
     for machine in machines(given).values():
         every = errors(machine, at)
         lines = {f"{name}, {side}": getattr(x, side) for name, x in every.items() for side in ("least", "most")}
-        yield Figure(f"Throughput over the refined model's, {machine.name}", ALPHA, over, series_over(at, lines), source)
+        title = f"Throughput over the refined model's, {machine.name}"
+        yield Figure(title, ALPHA, over, series_over(at, lines), source)
 
 
 def errors(machine: Machine, at: NDArray[np.float64]) -> dict[str, Ratios]:

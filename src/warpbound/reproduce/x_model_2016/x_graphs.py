@@ -156,8 +156,8 @@ def figs_7_and_8_figures(given: Given) -> Iterator[Figure]:
         "Cache latency": {f"L_$ {ls:g}": replace(x, cache_latency=ls) for ls in given["cache_latencies"]},
     }
     for title, cases in families.items():
-        lines = {name: curves.supply(case, k) for name, case in cases.items()}
-        yield Figure(title, THREADS_IN_MEMORY, THROUGHPUT, series_over(k, lines), f"Li and others 2016, Figures 7 and 8, {OURS}")
+        lines = series_over(k, {name: curves.supply(case, k) for name, case in cases.items()})
+        yield Figure(title, THREADS_IN_MEMORY, THROUGHPUT, lines, f"Li and others 2016, Figures 7 and 8, {OURS}")
 
 
 def _is_plain(x: Inputs) -> bool:
