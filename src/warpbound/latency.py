@@ -16,8 +16,9 @@ from warpbound.isa.latency_classes import architecture_latency, latency_paramete
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.isa.timings import Timing, timing
 from warpbound.machine import PARAMETERS, Gpu
-from warpbound.program.control_flow import ENDS, always, jumps
+from warpbound.program.control_flow import always, jumps
 from warpbound.program.instruction import RZ, Instruction
+from warpbound.program.registers import matrices
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs
 
@@ -27,14 +28,11 @@ DRAM: Shares = {"dram": 1.0}
 NEAREST: Shares = {"l1": 1.0}
 TENSOR = ("fp16", "bf16", "tf32", "fp8", "fp4", "int8", "int4", "int1", "fp64")
 
-_STORES = frozenset(
-    {"ST", "STG", "STL", "STS", "STSM", "STAS", "RED", "REDG", "REDS", "REDAS", "SUST", "SURED", "GST", "LST", "GRED"}
-)
-_NO_DATA = frozenset({"CCTL", "CCTLL", "CCTLT", "QSPC"})
-_ATOMICS = frozenset({"ATOM", "ATOMG", "SUATOM"})
 _WIDER = {"int4": "int8", "int1": "int8", "fp4": "fp8"}
-_LDC = frozenset({"LDC", "LDCU", "ULDC"})
-_HOLDS = {"BAR": "ARV", "UCGABAR_WAIT": "", "CGABAR_WAIT": ""}  # barriers a warp stops at, but for this modifier
+_OPERAND_READS: Mapping[tuple[str, ...], str] = {  # kind and space -> rows of latencies.toml
+    ("load", "global"): "war_ldg", ("store", "global"): "war_stg", ("load", "shared"): "war_lds",
+    ("store", "shared"): "war_sts",
+}  # fmt: skip
 SUB_CORES = 4
 _COPIES = "async"  # queue of the copies from global to shared memory (LDGSTS) and what collects them
 
@@ -167,14 +165,14 @@ def _apart(one: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -
     """The gap behind an instruction that issues alone. What ends a warp is followed by nothing."""
     if _ends(one):
         return replace(wait, gaps=(0.0,))
-    if one.opcode == "BAR" and wait.hold:
+    if one.traits.is_block_barrier and wait.hold:
         hold = table.get("barrier") or wait.hold
         return replace(wait, hold=hold, write=hold, gaps=table.gaps())
-    if jumps(one) or one.opcode in ENDS:
+    if jumps(one) or one.traits.is_exit:
         return replace(wait, gaps=table.gaps("branch_not_taken"), taken=table.get("branch_taken"))
     if wait.loads:
         return replace(wait, gaps=table.gaps("loads", "memory"))
-    if one.opcode in _STORES:
+    if _stores(one):
         return replace(wait, gaps=table.gaps("stores", "memory"))
     return replace(wait, gaps=table.gaps(*(["memory"] if wait.queue in ("shared", "global") else [])))
 
@@ -196,11 +194,17 @@ def _visible(one: Instruction, wait: Wait, memory: MemoryLatency) -> Wait:
 
 
 def _asynchronous(one: Instruction) -> bool:
-    return one.opcode.endswith("GMMA")
+    return one.traits.kind == "warpgroup_matrix"
 
 
 def _ends(one: Instruction) -> bool:
-    return one.opcode in ENDS and always(one)
+    return one.traits.is_exit and always(one)
+
+
+def _stores(one: Instruction) -> bool:
+    """Whether it moves data to memory and brings nothing back."""
+    kind = one.traits.kind
+    return kind in ("store", "reduction") or (kind == "surface" and one.traits.result == "none")
 
 
 def _row(name: str, memory: MemoryLatency) -> float:
@@ -213,7 +217,7 @@ def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
     read = _until_read(one, memory)
     if one.skipped:
         return Wait()
-    if one.opcode in _STORES or one.opcode in _NO_DATA:
+    if _stores(one) or one.traits.kind == "cache_control":
         return Wait(read=read)
     if one.opcode == "LDGDEPBAR":
         return Wait(queue=_COPIES)
@@ -229,32 +233,31 @@ def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
         case "constant":
             return Wait(_constant(one, memory), read, (("constant", 1.0),), facts.pipe, follows="constant_latency")
         case "barrier":
-            arrives = _HOLDS.get(one.opcode, one.opcode)
-            holds = one.opcode in _HOLDS and (arrives not in one.modifiers or "WAIT" in one.modifiers)
-            hold = cycles if holds else 0.0
+            waits = one.traits.waits_for in ("block", "cluster")
+            hold = cycles if waits and ("ARV" not in one.modifiers or "WAIT" in one.modifiers) else 0.0
             return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=hold, follows=follows)
         case "fixed" | "branch":
             return Wait(memory.core if memory.core and memory.timing else cycles, read, follows=follows)
         case _:
-            busy = _product_cycles(facts, memory) if one.opcode.endswith("GMMA") else 0.0
+            busy = _product_cycles(facts, memory) if _asynchronous(one) else 0.0
             return Wait(max(cycles, busy), read, queue=facts.pipe, busy=busy, follows=follows)
 
 
 def _global(one: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:
     """A load or an atomic: the latency of the levels that serve it, which are also what a wait for it is booked on."""
     extra = _wider(one, memory, "global") + _uniform_address(one, memory)
-    if one.opcode in _ATOMICS:  # performed at L2
+    if one.traits.kind == "atomic" or one.opcode == "SUATOM":  # performed at L2
         shares = {"l2": shares.get("l1", 0.0) + shares.get("l2", 0.0), "dram": shares.get("dram", 0.0)}
-    if one.opcode == "LDGSTS":
+    if one.traits.kind == "copy":
         memory = replace(memory, l1=max(memory.l1, _row("ldgsts", memory)))
         extra = 0.0
     total = memory.of(shares)
     causes = tuple((level, memory.at(level) * share / total) for level, share in shares.items() if share)
-    return Wait(total + extra, read, causes, _COPIES if one.opcode == "LDGSTS" else "global", loads=True)
+    return Wait(total + extra, read, causes, _COPIES if one.traits.kind == "copy" else "global", loads=True)
 
 
 def _constant(one: Instruction, memory: MemoryLatency) -> float:
-    register = any(x.index != RZ for y in one.operands for x in y.terms) and one.opcode in _LDC
+    register = any(x.index != RZ for y in one.operands for x in y.terms) and one.traits.kind == "constant"
     return _row("constant_register" if register else "constant_immediate", memory)
 
 
@@ -283,11 +286,10 @@ def _uniform_address(one: Instruction, memory: MemoryLatency) -> float:
 
 def _shared(one: Instruction, memory: MemoryLatency, read: float) -> Wait:
     cycles, follows = memory.shared + _wider(one, memory, "shared"), ""
-    if one.opcode == "LDSM":
-        matrices = next((int(m) for m in one.modifiers if m in ("2", "4")), 1)
-        cycles = _row("ldsm", memory) + _row("ldsm_extra_matrix", memory) * (matrices - 1)
+    if one.traits.width == "matrices":
+        cycles = _row("ldsm", memory) + _row("ldsm_extra_matrix", memory) * (matrices(one) - 1)
         follows = "matrix_load_latency"
-    elif one.opcode.startswith("ATOM"):
+    elif one.traits.kind == "atomic":
         cycles, follows = _row("atom_shared", memory), "shared_atomic_latency"
     return Wait(cycles, read, (("shared", 1.0),), "shared", follows=follows)
 
@@ -296,11 +298,12 @@ def _until_read(one: Instruction, memory: MemoryLatency) -> float:
     """Cycles until the source registers have been read and may be overwritten."""
     if one.control is None or one.control.read is None:
         return 0.0
-    if one.opcode in _LDC:
+    traits = one.traits
+    if traits.kind == "constant":
         register = any(x.index != RZ for y in one.operands for x in y.terms)
         return _row("war_ldc_register" if register else "war_ldc_immediate", memory)
     bits = next((b for b in ("128", "64") if b in one.modifiers), "32")
-    prefix = {"LDG": "ldg", "STG": "stg", "LDS": "lds", "STS": "sts"}.get(one.opcode)
-    if prefix:
-        return _row(f"war_{prefix}_{bits}", memory)
-    return _row("war_ldgsts" if one.opcode == "LDGSTS" else "war_other", memory)
+    prefix = _OPERAND_READS.get((traits.kind, *traits.spaces))
+    if prefix and not traits.is_generic and traits.width != "matrices":
+        return _row(f"{prefix}_{bits}", memory)
+    return _row("war_ldgsts" if traits.kind == "copy" else "war_other", memory)

@@ -11,11 +11,17 @@ from warpbound.isa.opcodes import (
     sources,
 )
 from warpbound.isa.opcodes import _load as load  # the raw tables, to see what no opcode reaches
+from warpbound.isa.traits import table
 from warpbound.machine import gpu
 from warpbound.report.board_check import FP32_LANES
 from warpbound.workload.files.lanes import pipe_cycles
 
-ENTRIES = [entry for text in load("early_opcodes")["opcodes"].values() for entry in text.split()]
+FAMILIES = {  # opcode with the modifiers that decide -> family
+    ".".join((opcode, *sorted(modifiers))): family
+    for opcode, entry in table().items()
+    for modifiers, family in entry.early_families
+}
+ENTRIES = list(FAMILIES)
 ARCHITECTURES = (10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62)
 
 
@@ -25,18 +31,17 @@ def sub_cores(arch: int) -> int:
 
 def test_every_architecture_has_a_data_row() -> None:
     assert early_architectures() == ARCHITECTURES
-    assert set(load("early_opcodes")["rows"].values()) == set(load("early_families")["columns"])
+    assert set(load("early_families")["rows"].values()) == set(load("early_families")["columns"])
 
 
 def test_families_and_opcodes_name_each_other() -> None:
-    assert set(load("early_families")) - {"columns", "sources"} == set(load("early_opcodes")["opcodes"])
-    assert len(ENTRIES) == len(set(ENTRIES))
+    assert set(load("early_families")) - {"columns", "rows", "sources"} == set(FAMILIES.values())
 
 
 def test_every_column_list_covers_every_architecture() -> None:
     columns = load("early_families")["columns"]
     for name, row in load("early_families").items():
-        if name in ("columns", "sources"):
+        if name in ("columns", "rows", "sources"):
             continue
         for value in (*row.values(), *row.get("demand", {}).values()):
             if isinstance(value, list):

@@ -11,6 +11,7 @@ from warpbound import machine
 from warpbound.board_parameters import LANES, LATENCIES, PARAMETERS
 from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
 from warpbound.isa.opcodes import architectures, early_architectures, latency_names, opcode_facts
+from warpbound.isa.traits import table
 from warpbound.latency import memory_latency, own_timing, waits
 from warpbound.machine import gpu, override
 from warpbound.page.sliders import of_gpu
@@ -45,7 +46,7 @@ LINES = {  # number of a board -> an instruction that waits for it, on sm_90
 BOARD = gpu("h200")
 
 
-def table(name: str) -> dict[str, dict[str, object]]:
+def rows_of(name: str) -> dict[str, dict[str, object]]:
     rows = tomllib.loads(files("warpbound.isa").joinpath(f"{name}.toml").read_text("utf-8"))
     return {key: row for key, row in rows.items() if isinstance(row, dict) and key != "sources"}
 
@@ -73,17 +74,15 @@ def test_rows_that_are_said_to_be_read_by_nothing_are_read_by_nothing() -> None:
 
 @pytest.mark.parametrize("arch", [*early_architectures(), *architectures()])
 def test_every_opcode_follows_a_number_or_says_why_not(arch: int) -> None:
-    opcodes = tomllib.loads(files("warpbound.isa").joinpath("opcodes.toml").read_text("utf-8"))["opcodes"]
-    for family, text in opcodes.items():
-        for entry in text.split():
-            opcode, *modifiers = entry.split(".")
+    for opcode, entry in table().items():
+        for modifiers, family in entry.families:
             facts = opcode_facts(opcode, tuple(modifiers), arch)
             if facts.latency is None or facts.latency_class in WITHOUT_SLIDER or facts.pipe in WITHOUT_SLIDER:
                 continue
-            assert latency_parameter(facts) in LATENCIES, (family, entry)
+            assert latency_parameter(facts) in LATENCIES, (family, opcode)
             for unit in facts.demand:
                 known = PIPE_OF.get(unit) in {*LANES, "tensor"}
-                assert known != (unit in UNITS_WITHOUT_WIDTH), (entry, unit)
+                assert known != (unit in UNITS_WITHOUT_WIDTH), (opcode, unit)
 
 
 def test_every_number_has_a_slider_that_stands_at_the_architectures() -> None:

@@ -12,10 +12,11 @@ from warpbound.machine import gpu
 from warpbound.program import Program, programs
 from warpbound.program.control_flow import Block, Flow, flow
 from warpbound.program.cuda import Options
+from warpbound.program.registers import lane_bytes
 from warpbound.workload import Memory, Workload
 from warpbound.workload.instruction_counts import count, flop_of
 from warpbound.workload.loop_paths import Ways
-from warpbound.workload.static import access_bytes, iterations, static_memory, straight
+from warpbound.workload.static import iterations, static_memory, straight
 from warpbound.workload.static_paths import loops, whole
 
 ARCH = 86
@@ -369,7 +370,7 @@ def test_counts_follow_how_often_and_by_how_many() -> None:
 
 @pytest.mark.parametrize("text, size", [("LDG.E.U8", 1), ("LDG.E.S16", 2), ("LDG.E", 4), ("LDG.E.64", 8)])
 def test_bytes_of_one_lane(text: str, size: int) -> None:
-    assert access_bytes(listing(f"{text} R0, [R2.64]").instructions[0]) == size
+    assert lane_bytes(listing(f"{text} R0, [R2.64]").instructions[0]) == size
 
 
 def test_an_iteration_is_timed_in_its_steady_state() -> None:

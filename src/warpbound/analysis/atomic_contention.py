@@ -21,7 +21,6 @@ from warpbound.program import Program
 from warpbound.program.instruction import Instruction
 from warpbound.workload.dynamic import Sample
 
-_ATOMICS = frozenset({"ATOM", "ATOMG", "RED", "REDG"})
 _FLOATS = ("F16", "F32", "F64", "BF16")  # as modifiers begin: F32x4
 FLOAT_STEPS, SECTOR_STEPS = 3, 5
 _SECTOR, _LINE = np.uint64(5), np.uint64(2)  # shifts: bytes to sectors, sectors to lines
@@ -30,7 +29,7 @@ _SECTOR, _LINE = np.uint64(5), np.uint64(2)  # shifts: bytes to sectors, sectors
 def hottest_updates(program: Program, seen: Trace, chosen: Sample) -> float:
     """Steps on that line by the whole launch."""
     accesses = seen.accesses.get("global")
-    atomic = [index for index, one in enumerate(program.instructions) if one.opcode in _ATOMICS]
+    atomic = [index for index, one in enumerate(program.instructions) if one.traits.is_global_atomic]
     if accesses is None or not atomic:
         return 0.0
     mine = np.flatnonzero(np.isin(accesses.instruction, atomic))

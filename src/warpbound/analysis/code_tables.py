@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.latency import LEVELS
-from warpbound.memory.requests import width
 from warpbound.memory.static_accesses import Access as AccessCost
 from warpbound.memory.static_accesses import Predicted
 from warpbound.program import Program
 from warpbound.program.instruction import Instruction
+from warpbound.program.registers import lane_bytes
 from warpbound.result.kernel import Access, ControlWord, Parameter, ProgramFacts, SassLine, SourceLine
 from warpbound.schedule import Schedule
 from warpbound.workload import Workload
@@ -64,7 +64,7 @@ def _access(instruction: Instruction, space: str, cost: AccessCost) -> Access:
         text=instruction.text,
         line=_line(instruction),
         space=space,
-        bytes_per_lane=width(instruction),
+        bytes_per_lane=lane_bytes(instruction),
         stride_bytes=cost.stride,
         row_stride_bytes=cost.row_stride,
         transactions=cost.transactions if has_sectors else None,

@@ -24,7 +24,6 @@ from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import warning
 from warpbound.emulate.value_dependence import draws_work
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
-from warpbound.memory.address_arithmetic import LOCAL, SPACES
 from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program.instruction import Instruction
@@ -176,9 +175,9 @@ def accesses_seen(case: Case, moved: Traffic) -> Predicted:
     found = {}
     for index, one in enumerate(case.program.instructions):
         times = float(by.requests[index])
-        if times <= 0 or one.opcode in LOCAL:
+        if times <= 0 or "local" in one.traits.spaces:
             continue
-        for space in SPACES.get(one.opcode, ()):
+        for space in one.traits.spaces:
             told = code.get((index, space), Access())
             is_global = space == "global"
             shared, excess = float(by.shared_wavefronts[index]), float(by.shared_excess[index])

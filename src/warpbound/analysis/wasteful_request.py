@@ -4,7 +4,7 @@ import numpy as np
 
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
-from warpbound.memory.requests import width
+from warpbound.program.registers import lane_bytes
 from warpbound.result.figures import Request
 
 BANK_WORD_B = 4  # a bank map is of requests of 4 bytes per lane
@@ -29,13 +29,13 @@ def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
     }
     for index in sorted(waste, key=lambda index: (-waste[index], index)):
         one, lanes = instructions[index], _first(work, space, index)
-        if lanes is None or (space == "shared" and width(one) != BANK_WORD_B):
+        if lanes is None or (space == "shared" and lane_bytes(one) != BANK_WORD_B):
             continue
         return Request(
             address=one.address,
             line=one.place.outermost.line if one.place else None,
             opcode=one.opcode,
-            bytes_per_lane=width(one),
+            bytes_per_lane=lane_bytes(one),
             addresses=lanes,
         )
     return None

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate import loads_and_stores
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.loads_and_stores import checked_global, checked_window, inside_window, note_fresh, width
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.state import FRESH, State
-from warpbound.emulate.value_slicing import ARITHMETIC
+from warpbound.isa.traits import traits
 from warpbound.program.instruction import RZ
 from warpbound.program.registers import writes
 
@@ -41,69 +42,57 @@ def counted(build: Callable[[Site], Handler]) -> Callable[[Site], Handler]:
     return built
 
 
-def load_global(here: Site) -> Handler:
-    """LDG."""
-    size, address, note = width(here), global_address(memory_operand(here), here), _noting(here)
+def load_addresses(here: Site) -> Handler:
+    """A load from one space."""
+    size, operand, space, note = width(here), memory_operand(here), here.instruction.traits.spaces[0], _noting(here)
+    if space == "global":
+        wide = global_address(operand, here)
 
-    def handler(x: State) -> None:
-        x.image.look(checked_global(x, address(x), size), size)
-        note(x)
-
-    return handler
-
-
-def store_global(here: Site) -> Handler:
-    """STG."""
-    size, address = width(here), global_address(memory_operand(here), here)
-
-    def handler(x: State) -> None:
-        offsets = checked_global(x, address(x), size)
-        x.image.note_stored(offsets if x.mask is None else offsets[x.mask], size)
-
-    return handler
-
-
-def load_window(space: str) -> Callable[[Site], Handler]:
-    """LDS, LDL."""
-
-    def build(here: Site) -> Handler:
-        size, address, note = width(here), window_address(memory_operand(here), here), _noting(here)
-
-        def access(x: State) -> None:
-            window = x.windows[space]
-            if window.unwritten is None:
-                inside_window(x, space, address(x), size)
-            else:
-                note_fresh(x, window, checked_window(x, space, address(x), size), size)
-
-        remembered = _remembering(here, space, access)
-
-        def handler(x: State) -> None:
-            remembered(x)
+        def load_global(x: State) -> None:
+            x.image.look(checked_global(x, wide(x), size), size)
             note(x)
 
-        return handler
+        return load_global
+    narrow = window_address(operand, here)
 
-    return build
+    def access(x: State) -> None:
+        window = x.windows[space]
+        if window.unwritten is None:
+            inside_window(x, space, narrow(x), size)
+        else:
+            note_fresh(x, window, checked_window(x, space, narrow(x), size), size)
+
+    remembered = _remembering(here, space, access)
+
+    def load_window(x: State) -> None:
+        remembered(x)
+        note(x)
+
+    return load_window
 
 
-def store_window(space: str) -> Callable[[Site], Handler]:
-    """STS, STL."""
+def store_addresses(here: Site) -> Handler:
+    """A store to one space."""
+    size, operand, space = width(here), memory_operand(here), here.instruction.traits.spaces[0]
+    if space == "global":
+        wide = global_address(operand, here)
 
-    def build(here: Site) -> Handler:
-        size, address = width(here), window_address(memory_operand(here), here)
+        def store_global(x: State) -> None:
+            offsets = checked_global(x, wide(x), size)
+            x.image.note_stored(offsets if x.mask is None else offsets[x.mask], size)
 
-        def handler(x: State) -> None:
-            window = x.windows[space]
-            if window.unwritten is None:
-                inside_window(x, space, address(x), size)
-                return
-            places: NDArray[np.int64] = checked_window(x, space, address(x), size)
-            window.note_written(places if x.mask is None else places[x.mask], size)
+        return store_global
+    narrow = window_address(operand, here)
 
-        return _remembering(here, space, handler)
+    def store_window(x: State) -> None:
+        window = x.windows[space]
+        if window.unwritten is None:
+            inside_window(x, space, narrow(x), size)
+            return
+        places: NDArray[np.int64] = checked_window(x, space, narrow(x), size)
+        window.note_written(places if x.mask is None else places[x.mask], size)
 
-    return build
+    return _remembering(here, space, store_window)
 
 
 def _remembering(here: Site, space: str, access: Handler) -> Handler:
@@ -142,8 +131,8 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
     return handler
 
 
+_ADDRESSES = {loads_and_stores.load: load_addresses, loads_and_stores.store: store_addresses}
 TOUCHING: Mapping[str, Callable[[Site], Handler]] = {
-    **{name: counted(PLAIN[name]) for name in ARITHMETIC if name in PLAIN},
-    "LDG": load_global, "STG": store_global, "LDS": load_window("shared"), "STS": store_window("shared"),
-    "LDL": load_window("local"), "STL": store_window("local"),
-}  # fmt: skip
+    **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},
+    **{opcode: _ADDRESSES[build] for opcode, build in PLAIN.items() if build in _ADDRESSES},
+}

@@ -9,11 +9,13 @@ from warpbound.emulate.addresses import global_address, window_address
 from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.loads_and_stores import checked_global, load_global, store_window, width, words_of
 from warpbound.emulate.operand_access import Site, is_predicate, predicate
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import BadAccess, State, Value
 
 Handler = Callable[[State], None]
 
 
+@executes("LDGSTS")
 def copy(here: Site) -> Handler:
     """LDGSTS: lanes whose predicate input fails copy zeros; with .ZFILL a lane may copy fewer bytes than its width.
 

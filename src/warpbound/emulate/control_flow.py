@@ -21,6 +21,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import directs
 from warpbound.emulate.state import LANES, Mask, State, Value, ballots
 from warpbound.program.instruction import RZ, Operand
 
@@ -70,6 +71,7 @@ def lanes_where(x: State, conditions: list[Read]) -> Mask | None:
     return None if every(lanes) else lanes
 
 
+@directs("BRA JMP")
 def branch(here: Site, flow: Flow, at: int) -> Move:
     """BRA and JMP, also .U, .DIV and .CONV."""
     if here.has("DIV", "CONV"):
@@ -137,6 +139,7 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+@directs("CALL")
 def call(here: Site, flow: Flow, at: int) -> Move:
     """CALL: the return address is in registers already. A register holds where a function begins in the kernel's code,
     as bank 2 lists it for the function pointers of the kernel."""
@@ -145,14 +148,19 @@ def call(here: Site, flow: Flow, at: int) -> Move:
     return branch(here, flow, at)
 
 
-def indirect(here: Site, flow: Flow, at: int) -> Move:
-    """BRX, JMX, RET: every lane goes where its register says."""
+@directs("BRX BRXU")
+def relative(here: Site, flow: Flow, at: int) -> Move:
+    """An indirect branch to a distance from the next instruction."""
+    return indirect(here, flow, at, 16 * (at + 1))
+
+
+@directs("JMX RET")
+def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
+    """Every lane goes where its register says, in bytes from `start`."""
     operands = here.instruction.operands
     source = next(one for one in operands if one.kind in ("register", "uniform"))
     read = raw(source, here)
-    offset = sum(int(one.value) for one in operands if one.kind == "immediate")
-    if here.instruction.opcode in ("BRX", "BRXU"):
-        offset += 16 * (at + 1)
+    offset = start + sum(int(one.value) for one in operands if one.kind == "immediate")
     conditions = conditions_of(here)
 
     def move(x: State) -> int | None:
@@ -173,6 +181,7 @@ def indirect(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+@directs("EXIT KILL")
 def finish(here: Site, flow: Flow, at: int) -> Move:
     """EXIT and KILL."""
     conditions = conditions_of(here)
@@ -194,6 +203,7 @@ def finish(here: Site, flow: Flow, at: int) -> Move:
 # --- block barriers ---
 
 
+@directs("BAR")
 def block_barrier(here: Site, flow: Flow, at: int) -> Move:
     """BAR: .SYNC waits, .ARV only counts, .RED waits and reduces a predicate."""
     operands = [one for one in here.instruction.operands if one.kind in ("immediate", "register", "uniform")]
@@ -238,6 +248,7 @@ def _all_that_live(x: State, flow: Flow) -> bool:
     return x.index is None and (x.mask is None or every(x.mask == flow.groups.alive))
 
 
+@directs("UCGABAR_WAIT")
 def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
     """UCGABAR_WAIT: wait for every thread of the cluster to come here, which each does after it has arrived."""
     conditions = conditions_of(here)
@@ -257,6 +268,7 @@ def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+@directs("B2R")
 def barrier_result(here: Site, flow: Flow, at: int) -> Move:
     """B2R.RESULT: what the last BAR.RED of the block gave."""
     write = write_words(here.output)
@@ -271,6 +283,7 @@ def barrier_result(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+@directs("YIELD NANOSLEEP")
 def note_polling(here: Site, flow: Flow, at: int) -> Move:
     """YIELD and NANOSLEEP: others should run before a jump back."""
 

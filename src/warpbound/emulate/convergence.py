@@ -7,6 +7,7 @@ from warpbound.emulate.control_flow import STOP, Flow, Move, conditions_of, lane
 from warpbound.emulate.lane_groups import WARPSYNC
 from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.operand_access import Read, Site, raw, unsupported, write_words
+from warpbound.emulate.semantics import directs
 from warpbound.emulate.state import LANES, State, ballots, whole
 
 
@@ -14,6 +15,7 @@ def _barrier_register(here: Site) -> int:
     return next(one.index for one in here.instruction.operands if one.kind == "barrier")
 
 
+@directs("BSSY")
 def set_convergence(here: Site, flow: Flow, at: int) -> Move:
     """BSSY: the barrier register names the lanes that are here together."""
     register = _barrier_register(here)
@@ -29,6 +31,7 @@ def set_convergence(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+@directs("BSYNC")
 def await_convergence(here: Site, flow: Flow, at: int) -> Move:
     """BSYNC: wait for the lanes that the barrier register names."""
     register, conditions = _barrier_register(here), conditions_of(here)
@@ -56,6 +59,7 @@ def _here_and_no_other(x: State, named: NDArray[np.uint32]) -> bool:
     return every((named == np.repeat(ballots(x.mask), LANES))[x.mask])
 
 
+@directs("BREAK")
 def leave_convergence(here: Site, flow: Flow, at: int) -> Move:
     """BREAK."""
     register, conditions = _barrier_register(here), conditions_of(here)
@@ -68,6 +72,7 @@ def leave_convergence(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+@directs("WARPSYNC")
 def synchronise_warp(here: Site, flow: Flow, at: int) -> Move:
     """WARPSYNC: wait for the lanes of a mask (.ALL: of the warp); .EXCLUSIVE, .COLLECTIVE: other masks later."""
     source = next((one for one in here.instruction.operands if one.kind in ("register", "uniform", "immediate")), None)
@@ -115,6 +120,7 @@ def _synchronise_in_turn(flow: Flow, at: int, mask_of: Read) -> Move:
     return move
 
 
+@directs("BMOV")
 def move_barrier(here: Site, flow: Flow, at: int) -> Move:
     """BMOV between a barrier register and a register; .CLEAR empties the barrier register."""
     target, source = here.instruction.operands[:2]

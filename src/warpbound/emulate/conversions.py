@@ -23,6 +23,7 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
 
@@ -84,6 +85,7 @@ def float_source(operand: Operand, here: Site, kind: str) -> Read:
     return halves
 
 
+@executes("F2I UF2I")
 def float_to_integer(here: Site) -> Handler:
     """F2I: rounds, then saturates; NaN becomes 0 with .NTZ, else the least (or for U64 half the) value."""
     kinds = _named(here, _INTEGERS)
@@ -123,6 +125,7 @@ def _word(value: Value) -> Value:
     return value.astype(np.uint32)
 
 
+@executes("I2F I2FP UI2F UI2FP")
 def integer_to_float(here: Site) -> Handler:
     """I2F and I2FP."""
     kinds = _named(here, _INTEGERS)
@@ -176,6 +179,7 @@ def _integer_source(operand: Operand, here: Site, kind: np.dtype[Any]) -> Read:
     return read
 
 
+@executes("F2F UF2F")
 def float_to_float(here: Site) -> Handler:
     """F2F: the first width is the target's; also the rounding to a whole number where one is named."""
     kinds = _named(here, _FLOATS)
@@ -186,6 +190,7 @@ def float_to_float(here: Site) -> Handler:
     return _store_float(here, target, shaped)
 
 
+@executes("FRND UFRND")
 def round_to_whole(here: Site) -> Handler:
     """FRND."""
     kind = next(iter(_named(here, _FLOATS)), "F32")
@@ -214,6 +219,7 @@ def _store_float(here: Site, target: str, read: Read) -> Handler:
     return lambda x: words(x, bits(np.asarray(read(x)), way))
 
 
+@executes("F2FP UF2FP")
 def pack_floats(here: Site) -> Handler:
     """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half; FP8 as float8 says."""
     if here.has(*float8.FORMATS):
@@ -234,6 +240,7 @@ def pack_floats(here: Site) -> Handler:
     return lambda x: write(x, bits(high(x)) << np.uint32(16) | bits(low(x)))
 
 
+@executes("I2I UI2I")
 def integer_to_integer(here: Site) -> Handler:
     """I2I.SAT: the nearest number of the first width."""
     kinds = _named(here, _INTEGERS)
@@ -244,6 +251,7 @@ def integer_to_integer(here: Site) -> Handler:
     return lambda x: write(x, _word(np.clip(read(x).astype(np.int64), limits.min, limits.max).astype(target)))
 
 
+@executes("I2IP UI2IP")
 def pack_integers(here: Site) -> Handler:
     """I2IP: two words as the nearest numbers of few bits, the first above the second; above both the third word."""
     kind = here.instruction.modifiers[0]
@@ -253,6 +261,7 @@ def pack_integers(here: Site) -> Handler:
     return _packed(here, *(_after(word, lambda value: np.clip(value, least, limit - 1)) for word in words))
 
 
+@executes("F2IP UF2IP")
 def pack_whole(here: Site) -> Handler:
     """F2IP: the same of floats."""
     target = np.dtype(_INTEGERS[here.instruction.modifiers[0]])

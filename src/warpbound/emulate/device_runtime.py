@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from warpbound.emulate.operand_access import Site, raw, unsupported, write_words
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import BadAccess, State
 
 Move = Callable[[State], int | None]
@@ -36,6 +37,7 @@ def served(here: Site, otherwise: Move) -> Move:
     return move
 
 
+@executes("LEPC")
 def load_address(here: Site) -> Callable[[State], None]:
     """LEPC: the address of a label, or of the instruction itself."""
     output = here.output
@@ -45,6 +47,7 @@ def load_address(here: Site) -> Callable[[State], None]:
     return lambda x: x.put_pair(output.index, np.full(x.selected_lanes, value))
 
 
+@executes("RPCMOV")
 def move_return_address(here: Site) -> Callable[[State], None]:
     """RPCMOV: a word of the register for return addresses, where the compiler also keeps other words for a while."""
     target, source = here.instruction.operands

@@ -17,7 +17,6 @@ from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.livelock import Endless, polls, writes
 from warpbound.emulate.memory_windows import Window
-from warpbound.emulate.modifiers import strange
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.special_registers import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
@@ -127,7 +126,8 @@ def handler_of(instruction: Instruction, memory: Memory, arch: int, plain: Mappi
     try:
         if arch < FIRST:
             raise unsupported(instruction, f": only code for sm_{FIRST} and later is executed, not for sm_{arch}")
-        if build is None or strange(instruction.opcode, here.modifiers):
+        understood = instruction.traits.modifiers
+        if build is None or (understood is not None and not here.modifiers <= understood):
             raise unsupported(instruction)
         body = build(here)
     except WarpboundError as problem:
@@ -213,7 +213,8 @@ class Chunk:
     def _control(self, instruction: Instruction, at: int) -> Handler:
         here = site(instruction, self.kernel.memory.constants, self.kernel.program.arch)
         try:
-            return CONTROL[instruction.opcode](here, self.flow, at)
+            handler: Handler = CONTROL[instruction.opcode](here, self.flow, at)
+            return handler
         except (WarpboundError, *BROKEN) as broken:
             known = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
             return _refusal(known)

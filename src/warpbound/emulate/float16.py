@@ -23,6 +23,7 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 
@@ -181,6 +182,7 @@ def _limited(here: Site, kind: Format, bits: Value) -> Value:
     return bits
 
 
+@executes("HADD2")
 def add(here: Site) -> Handler:
     """HADD2."""
     a, b = pairs(here)[:2]
@@ -188,6 +190,7 @@ def add(here: Site) -> Handler:
     return lambda x: store(x, list(zip(a(x), b(x), strict=True)))
 
 
+@executes("HMUL2")
 def multiply(here: Site) -> Handler:
     """HMUL2."""
     a, b = pairs(here)[:2]
@@ -200,6 +203,7 @@ def multiply(here: Site) -> Handler:
     return handler
 
 
+@executes("HFMA2")
 def multiply_add(here: Site) -> Handler:
     """HFMA2; with -RZ and RZ as factors it loads a constant."""
     a, b, c = pairs(here)[:3]
@@ -223,6 +227,7 @@ def _loads_constant(here: Site) -> bool:
     return zeros and len(rest) == 2 and all(one.kind in ("float", "immediate") for one in rest)
 
 
+@executes("HSETP2")
 def compare(here: Site) -> Handler:
     """HSETP2: one predicate per half; with .AND or .OR after .H0_H0-like selection each joined to the input."""
     a, b = pairs(here)[:2]
@@ -239,6 +244,7 @@ def compare(here: Site) -> Handler:
     return handler
 
 
+@executes("HSET2")
 def compare_value(here: Site) -> Handler:
     """HSET2: per half all ones, or with .BF 1.0."""
     a, b = pairs(here)[:2]
@@ -259,6 +265,7 @@ def compare_value(here: Site) -> Handler:
     return handler
 
 
+@executes("HMNMX2 VHMNMX")
 def minimum(here: Site) -> Handler:
     """HMNMX2 of two, VHMNMX of three."""
     a, *others = pairs(here)

@@ -18,6 +18,7 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import NORMAL, State, Value
 from warpbound.program.instruction import PT, RZ, Operand
 
@@ -92,6 +93,7 @@ def direction(here: Site) -> str:
     return next((m for m in here.instruction.modifiers if m in ("RM", "RP", "RZ")), "RN")
 
 
+@executes("FADD UFADD")
 def add(here: Site) -> Handler:
     """FADD."""
     a, b = (source(one, here) for one in here.sources[:2])
@@ -101,6 +103,7 @@ def add(here: Site) -> Handler:
     return lambda x: write(x, rounded(a(x).astype(np.float64), b(x).astype(np.float64), way))
 
 
+@executes("FMUL UFMUL")
 def multiply(here: Site) -> Handler:
     """FMUL, with .D2 .. .D8 and .M2 .. .M8 scaling the product."""
     a, b = (source(one, here) for one in here.sources[:2])
@@ -114,6 +117,7 @@ def multiply(here: Site) -> Handler:
     return lambda x: write(x, directed(np.multiply(a(x), b(x), dtype=np.float64), way))
 
 
+@executes("FFMA UFFMA")
 def multiply_add(here: Site) -> Handler:
     """FFMA."""
     a, b, c = (source(one, here) for one in here.sources[:3])
@@ -197,11 +201,13 @@ def set_predicates(here: Site, a: Read, b: Read) -> Handler:
     return handler
 
 
+@executes("FSETP UFSETP")
 def compare(here: Site) -> Handler:
     """FSETP."""
     return set_predicates(here, *(source(one, here) for one in here.sources[:2]))
 
 
+@executes("FSET UFSET")
 def compare_value(here: Site) -> Handler:
     """FSET: all ones, or with .BF 1.0, where the test and the given predicate hold."""
     a, b = (source(one, here) for one in here.sources[:2])
@@ -212,6 +218,7 @@ def compare_value(here: Site) -> Handler:
     return lambda x: write(x, np.where(combine(test(a(x), b(x)), given(x)), true, np.uint32(0)))
 
 
+@executes("FSEL UFSEL")
 def select(here: Site) -> Handler:
     """FSEL: a where the predicate holds, else b."""
     first, second = (source(one, here) for one in here.sources[:2])
@@ -219,6 +226,7 @@ def select(here: Site) -> Handler:
     return lambda x: write(x, np.where(choose(x), first(x), second(x)))
 
 
+@executes("FMNMX UFMNMX")
 def minimum(here: Site) -> Handler:
     """FMNMX: a number wins over NaN, unless .NAN; -0 is less than +0."""
     a, b = (source(one, here) for one in here.sources[:2])
@@ -246,6 +254,7 @@ def _with_both_signs(here: Site, write: Write) -> Write:
     return signed
 
 
+@executes("FMNMX3")
 def minimum_of_three(here: Site) -> Handler:
     """FMNMX3."""
     a, b, c = (source(one, here) for one in here.sources[:3])
@@ -280,6 +289,7 @@ def _nan_rule(a: Value, b: Value, chosen: Value, keep_nan: bool) -> Value:  # no
     return np.where(a_nan, b, np.where(b_nan, a, chosen))
 
 
+@executes("FCHK")
 def check_division(here: Site) -> Handler:
     """FCHK: whether a / b needs the slow path: operands or quotient near the ends of the range."""
     a, b = (single(one, here) for one in here.sources[:2])

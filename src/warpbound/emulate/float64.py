@@ -7,11 +7,13 @@ import numpy as np
 from warpbound.emulate.correct_rounding import fma64_directed, sum64_directed
 from warpbound.emulate.float32 import direction, least_of, most_of, set_predicates
 from warpbound.emulate.operand_access import Site, double, predicate, write_pair, write_predicate
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State
 
 Handler = Callable[[State], None]
 
 
+@executes("DADD")
 def add(here: Site) -> Handler:
     """DADD."""
     a, b = (double(one, here) for one in here.sources if one.index != 255 or one.negate or len(here.sources) == 2)
@@ -21,6 +23,7 @@ def add(here: Site) -> Handler:
     return lambda x: write(x, sum64_directed(a(x), b(x), way))
 
 
+@executes("DMUL")
 def multiply(here: Site) -> Handler:
     """DMUL."""
     a, b = (double(one, here) for one in here.sources[:2])
@@ -36,6 +39,7 @@ def multiply(here: Site) -> Handler:
     return handler
 
 
+@executes("DFMA")
 def multiply_add(here: Site) -> Handler:
     """DFMA."""
     a, b, c = (double(one, here) for one in here.sources[:3])
@@ -43,6 +47,7 @@ def multiply_add(here: Site) -> Handler:
     return lambda x: write(x, fma64_directed(a(x), b(x), c(x), way))
 
 
+@executes("DSETP")
 def compare(here: Site) -> Handler:
     """DSETP; .MIN and .MAX tell which operand is the result, and whether that is NaN."""
     if here.has("MIN", "MAX"):
@@ -70,6 +75,7 @@ def _choose(here: Site) -> Handler:
     return handler
 
 
+@executes("DMNMX")
 def minimum(here: Site) -> Handler:
     """DMNMX."""
     a, b = (double(one, here) for one in here.sources[:2])

@@ -9,6 +9,7 @@ from warpbound.emulate.aligned_buffers import Room
 from warpbound.emulate.correct_rounding import directed, fused, rounded
 from warpbound.emulate.float32 import direction, flush, source
 from warpbound.emulate.operand_access import Read, Site, unsupported, write_single
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 
@@ -20,15 +21,14 @@ _SIGNS = {"NP": (False, True), "PN": (True, False), "NN": (True, True), "PP": (F
 _WITHOUT_MEANING = {"F32x2", "F32", "reuse"}
 
 
-def on_pairs(operation: str) -> Callable[[Site], Handler]:
-    """What executes "add", "multiply" or "fma" on both halves."""
+def on_pairs(operate: Callable[[Halves, str, Room], Value]) -> Callable[[Site], Handler]:
+    """An operation on both halves of its sources."""
 
     def build(here: Site) -> Handler:
         halves = [[_half(one, part, here) for one in here.sources] for part in (0, 1)]
         output, way, flushes = here.output, direction(here), here.has("FTZ")
         assert output is not None
         writes = [write_single(replace(output, index=output.index + part)) for part in (0, 1)]
-        operate = OPERATIONS[operation]
 
         def handler(x: State) -> None:
             results = [operate([read(x) for read in reads], way, x.room) for reads in halves]
@@ -57,7 +57,9 @@ def _multiply_add(values: Halves, way: str, room: Room) -> Value:
     return rounded(np.multiply(a, b, dtype=np.float64), c.astype(np.float64), way)
 
 
-OPERATIONS: dict[str, Callable[[Halves, str, Room], Value]] = {"add": _add, "multiply": _multiply, "fma": _multiply_add}
+executes("FADD2")(on_pairs(_add))
+executes("FMUL2")(on_pairs(_multiply))
+executes("FFMA2")(on_pairs(_multiply_add))
 
 
 def _half(operand: Operand, part: int, here: Site) -> Read:

@@ -20,6 +20,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import PT, Operand
 
@@ -33,6 +34,7 @@ COMPARE = {
 COMBINE = {"AND": np.logical_and, "OR": np.logical_or, "XOR": np.logical_xor}
 
 
+@executes("IMAD UIMAD")
 def multiply_add(here: Site) -> Handler:
     """IMAD: a b + c in its narrow, wide, high and carrying forms, and the moves spelt with it."""
     if here.has("WIDE", "HI"):
@@ -88,6 +90,7 @@ def _factor(operand: Operand, here: Site, kind: type[np.uint64] | type[np.int64]
     return lambda x: read(x).astype(np.int64)
 
 
+@executes("ISETP UISETP")
 def compare(here: Site) -> Handler:
     """ISETP and UISETP; .EX goes on from the comparison of the lower words, in the last predicate."""
     operation = next(m for m in here.instruction.modifiers if m in COMPARE or m in ("T", "F"))
@@ -137,6 +140,7 @@ def _extend(operation: str, a: Value, b: Value, high: Value, low: Value) -> Valu
     return strict(a, b) | ((a == b) & low)
 
 
+@executes("IMNMX VIMNMX UIMNMX UVIMNMX")
 def minimum(here: Site) -> Handler:
     """IMNMX, VIMNMX: the smaller where the last predicate holds, else the larger; .RELU puts 0 under it."""
     if packed_integers.is_packed(here):
@@ -162,6 +166,7 @@ def minimum(here: Site) -> Handler:
     return handler
 
 
+@executes("VIADDMNMX")
 def add_minimum(here: Site) -> Handler:
     """VIADDMNMX: minimum or maximum of a + b and c; .RELU puts 0 under it."""
     if packed_integers.is_packed(here):
@@ -184,6 +189,7 @@ def _either(choice: Value, first: Value, second: Value) -> Value:
     return np.where(choice, first, second)
 
 
+@executes("VIMNMX3")
 def minimum_of_three(here: Site) -> Handler:
     """VIMNMX3; .RELU puts 0 under the result."""
     if packed_integers.is_packed(here):
@@ -202,12 +208,14 @@ def minimum_of_three(here: Site) -> Handler:
     return handler
 
 
+@executes("IABS UIABS")
 def absolute(here: Site) -> Handler:
     """IABS."""
     read, write = signed(here.sources[0], here), write_words(here.output)
     return lambda x: write(x, np.abs(read(x)).view(np.uint32))
 
 
+@executes("LEA ULEA")
 def shifted_add(here: Site) -> Handler:
     """LEA: (a << s) + b; .HI takes the upper word of {c, a} << s, .X adds a carry, .SX32 makes c the sign of a."""
     high = here.has("HI")
@@ -264,6 +272,7 @@ def _shift_pair(low: Value, high: Value, amount: int) -> Value:
     return high << np.uint32(amount) | (low >> np.uint32(32 - amount) if amount else np.uint32(0))
 
 
+@executes("IDP")
 def dot_product(here: Site) -> Handler:
     """IDP.4A and .2A: products of bytes (or half-words and bytes) added to c."""
     signs = [m for m in here.instruction.modifiers if set(m) <= set("SU8.16")]
@@ -300,6 +309,7 @@ def _parts(words: Value, bits: int, is_signed: bool) -> list[Value]:  # noqa: FB
     return wides
 
 
+@executes("VABSDIFF")
 def absolute_difference(here: Site) -> Handler:
     """VABSDIFF: |a - b| + c."""
     reader = integer if here.has("U32") else signed

@@ -21,6 +21,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State
 from warpbound.program.instruction import PT, RZ, Operand
 
@@ -29,6 +30,7 @@ Handler = Callable[[State], None]
 _U32, _U64 = np.uint64(32), np.uint64
 
 
+@executes("IADD3 IADD VIADD UVIADD UIADD3 UIADD")
 def add(here: Site) -> Handler:
     """IADD3, IADD, VIADD and their uniform forms: a + b [+ c], with carries in and out."""
     if here.has("64"):

@@ -15,6 +15,7 @@ from warpbound.emulate.special_registers import SMS
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES, check_elements
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
+from warpbound.program.control_flow import calls
 from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.kernel_names import plain_name
 
@@ -307,5 +308,5 @@ CALL_STACK_B = 4096  # beyond the frame that the code states, for recursion; the
 
 def stack_bytes(program: Program) -> int:
     """Local memory per thread."""
-    recursive = any(one.opcode == "CALL" for one in program.instructions)
+    recursive = any(calls(one) for one in program.instructions)
     return -(-program.local_bytes // 16) * 16 + (CALL_STACK_B if recursive or not program.local_bytes else 0)

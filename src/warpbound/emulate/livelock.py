@@ -7,14 +7,12 @@ from typing import Protocol
 import numpy as np
 
 from warpbound.emulate.control_flow import Flow
-from warpbound.emulate.handlers import POLLING
 from warpbound.emulate.lane_groups import PATIENCE
 from warpbound.emulate.state import State
 from warpbound.errors import InputError
 from warpbound.program.instruction import Instruction
 
 PASSES = 2 * PATIENCE  # after which lanes that may be let go have been
-_WRITING = ("ST", "RED", "SYNCS", "LDGSTS", "BAR", "UCGABAR", "UBLK", "UTMA", "CALL", "BPT")
 
 
 class Endless(InputError):
@@ -31,12 +29,15 @@ class Polling(Protocol):
 
 def polls(one: Instruction) -> bool:
     """Whether a loop with that instruction in it may wait for other threads."""
-    return one.opcode in POLLING or (one.opcode in ("LDG", "LD") and "STRONG" in one.modifiers)
+    traits = one.traits
+    if traits.kind == "load":
+        return traits.is_global_load and "STRONG" in one.modifiers
+    return traits.kind == "atomic" or traits.waits_for == "mbarrier"
 
 
 def writes(one: Instruction) -> bool:
     """Whether an instruction may change what other threads see, or own memory; atomics tell it themselves."""
-    return one.opcode.startswith(_WRITING) and "PHASECHK" not in one.modifiers
+    return one.traits.publishes and "PHASECHK" not in one.modifiers
 
 
 class Standstill:

@@ -3,7 +3,7 @@
 Values travel as lists of words: one for 8 to 32 bits, two for 64, four for 128, eight for 256.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,24 +21,20 @@ from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.lane_queries import every, greatest, some
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, is_predicate, raw, unsupported, write_predicate
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import BadAccess, Mask, State, Value
 from warpbound.program.instruction import RZ, Operand
+from warpbound.program.registers import lane_bytes
 
 Handler = Callable[[State], None]
 
-_WIDTHS = {"U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2, "32": 4, "64": 8, "128": 16, "256": 32}
 WIDEST = 32
 _SIGNED = {"S8": np.int8, "S16": np.int16}
 
 
 def width(here: Site) -> int:
     """Bytes per lane."""
-    return bytes_per_lane(here.instruction.modifiers)
-
-
-def bytes_per_lane(modifiers: Iterable[str]) -> int:
-    """What the modifiers of a load or store say of its width."""
-    return next((_WIDTHS[m] for m in modifiers if m in _WIDTHS), 4)
+    return lane_bytes(here.instruction)
 
 
 # --- one access of a space ---
@@ -170,36 +166,31 @@ def elements_of(words: list[Value], size: int, count: int) -> Value:
 # --- instructions ---
 
 
-def load(space: str) -> Callable[[Site], Handler]:
-    """LDG, LDS, LDL."""
-
-    def build(here: Site) -> Handler:
-        size, operand = width(here), memory_operand(here)
-        put = _writer(here, size)
-        if space == "global":
-            wide = global_address(operand, here)
-            return lambda x: put(x, load_global(x, wide(x), size))
-        narrow = window_address(operand, here)
-        return lambda x: put(x, load_window(x, space, narrow(x), size))
-
-    return build
+@executes("LDG LDS LDL")
+def load(here: Site) -> Handler:
+    """A load from one space."""
+    size, operand, space = width(here), memory_operand(here), here.instruction.traits.spaces[0]
+    put = _writer(here, size)
+    if space == "global":
+        wide = global_address(operand, here)
+        return lambda x: put(x, load_global(x, wide(x), size))
+    narrow = window_address(operand, here)
+    return lambda x: put(x, load_window(x, space, narrow(x), size))
 
 
-def store(space: str) -> Callable[[Site], Handler]:
-    """STG, STS, STL."""
-
-    def build(here: Site) -> Handler:
-        size, operand = width(here), memory_operand(here)
-        take = _reader(here, size)
-        if space == "global":
-            wide = global_address(operand, here)
-            return lambda x: store_global(x, wide(x), size, take(x))
-        narrow = window_address(operand, here)
-        return lambda x: store_window(x, space, narrow(x), size, take(x))
-
-    return build
+@executes("STG STS STL")
+def store(here: Site) -> Handler:
+    """A store to one space."""
+    size, operand, space = width(here), memory_operand(here), here.instruction.traits.spaces[0]
+    take = _reader(here, size)
+    if space == "global":
+        wide = global_address(operand, here)
+        return lambda x: store_global(x, wide(x), size, take(x))
+    narrow = window_address(operand, here)
+    return lambda x: store_window(x, space, narrow(x), size, take(x))
 
 
+@executes("LD")
 def load_generic(here: Site) -> Handler:
     """LD: the upper word of an address says whether it is shared, local or global."""
     size, address = width(here), global_address(memory_operand(here), here)
@@ -214,6 +205,7 @@ def load_generic(here: Site) -> Handler:
     return lambda x: by_space(x, address(x), one)
 
 
+@executes("ST")
 def store_generic(here: Site) -> Handler:
     """ST."""
     size, address = width(here), global_address(memory_operand(here), here)
@@ -248,6 +240,7 @@ def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str,
         x.mask = kept
 
 
+@executes("QSPC")
 def query_space(here: Site) -> Handler:
     """QSPC: whether a generic address lies in shared (.S), local (.L) or global memory (.G)."""
     address = global_address(memory_operand(here), here)
@@ -265,6 +258,7 @@ def query_space(here: Site) -> Handler:
     return handler
 
 
+@executes("LDC ULDC LDCU")
 def load_constant(here: Site) -> Handler:
     """LDC, ULDC, LDCU: a constant bank at a register offset."""
     size = width(here)

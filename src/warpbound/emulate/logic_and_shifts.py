@@ -20,6 +20,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import PT, Operand
 
@@ -55,6 +56,7 @@ def truth_table(table: int, a: Value, b: Value, c: Value) -> Value:
     return result
 
 
+@executes("LOP3 ULOP3")
 def logic(here: Site) -> Handler:
     """LOP3.LUT; the predicate output says whether any bit is set, joined to the predicate input."""
     a, b, c = (integer(one, here) for one in here.sources[:3])
@@ -87,6 +89,7 @@ def _flag(operand: Operand, here: Site) -> Read:
     return lambda x: (word(x) >> np.uint32(31) != 0) ^ inverted
 
 
+@executes("PLOP3 UPLOP3")
 def predicate_logic(here: Site) -> Handler:
     """PLOP3.LUT: two functions of three predicates."""
     tables = [int(one.value) for one in here.sources if one.kind == "immediate"]
@@ -106,6 +109,7 @@ def predicate_logic(here: Site) -> Handler:
     return handler
 
 
+@executes("SHF USHF")
 def funnel_shift(here: Site) -> Handler:
     """SHF: {c, a} shifted by b; .HI keeps the upper word, .W takes the amount modulo the width."""
     a, b, c = (raw(one, here) for one in here.sources[:3])
@@ -151,6 +155,7 @@ _SELECTORS: dict[str, tuple[int, ...]] = {  # PTX ISA, prmt: what the two low bi
 }  # fmt: skip
 
 
+@executes("PRMT UPRMT")
 def permute(here: Site) -> Handler:
     """PRMT: every nibble of the selector picks a byte of {b, a}, or its sign."""
     a, selector, b = (raw(one, here) for one in here.sources[:3])
@@ -212,6 +217,7 @@ def _gather(nibbles: list[int], a: Read, b: Read, write: Write) -> Handler:
     return handler
 
 
+@executes("SEL USEL")
 def select(here: Site) -> Handler:
     """SEL: a where the predicate holds, else b."""
     if here.has("64"):
@@ -224,6 +230,7 @@ def select(here: Site) -> Handler:
     return lambda x: write(x, np.where(choose(x), first(x), second(x)))
 
 
+@executes("MOV UMOV")
 def move(here: Site) -> Handler:
     """MOV, UMOV and their relatives."""
     if here.has("64"):
@@ -253,10 +260,11 @@ def _reversed(v: Value) -> Value:
     return v
 
 
-population = _counting(lambda v: np.bitwise_count(v).astype(np.uint32))
-reverse = _counting(_reversed)
+executes("POPC UPOPC")(_counting(lambda v: np.bitwise_count(v).astype(np.uint32)))
+executes("BREV UBREV")(_counting(_reversed))
 
 
+@executes("FLO UFLO")
 def leading_one(here: Site) -> Handler:
     """FLO: place of the highest bit that differs from the sign (unsigned: that is set); .SH counts from the top."""
     read, write = integer(here.sources[0], here), write_words(here.output)
@@ -277,6 +285,7 @@ def leading_one(here: Site) -> Handler:
     return handler
 
 
+@executes("SGXT USGXT")
 def extend_sign(here: Site) -> Handler:
     """SGXT: a field of b bits, sign-extended (.U32: zero-extended); .W takes b modulo 32."""
     a, b = (raw(one, here) for one in here.sources[:2])
@@ -295,6 +304,7 @@ def extend_sign(here: Site) -> Handler:
     return handler
 
 
+@executes("BMSK UBMSK")
 def bit_mask(here: Site) -> Handler:
     """BMSK: b ones from bit a on; .W takes both modulo 32."""
     a, b = (raw(one, here) for one in here.sources[:2])
@@ -311,6 +321,7 @@ def bit_mask(here: Site) -> Handler:
     return handler
 
 
+@executes("P2R UP2UR")
 def pack_predicates(here: Site) -> Handler:
     """P2R, UP2UR: predicates 0 to 6 as bits, those of the mask only, over the rest of the second source."""
     base, keep = raw(here.sources[-2], here), int(here.sources[-1].value)
@@ -343,6 +354,7 @@ def _uniform_predicate_row(index: int) -> Read:
     return lambda x: x.get_uniform_predicate(index)
 
 
+@executes("R2P")
 def unpack_predicates(here: Site) -> Handler:
     """R2P: the bits of a register (or of one of its bytes) into the predicates of the mask."""
     registers = [one for one in here.instruction.operands if one.kind == "register"]

@@ -19,6 +19,7 @@ from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.loads_and_stores import checked_window
 from warpbound.emulate.operand_access import Site, unsupported
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import LANES, State, Value
 from warpbound.program.instruction import RZ, Operand
 
@@ -97,6 +98,7 @@ def _bits(words: NDArray[np.uint32], bits: int, place: int) -> NDArray[np.uint32
     return words >> np.uint32(bits * place) & np.uint32((1 << bits) - 1)
 
 
+@executes("HMMA IMMA QMMA BMMA")
 def multiply(here: Site) -> Handler:
     """HMMA, IMMA, QMMA: D = A B + C; BMMA: C and how many bits A and B have in common, or how many differ (.XOR)."""
     shape = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), None)
@@ -107,7 +109,7 @@ def multiply(here: Site) -> Handler:
     a, b, c = [one for one in here.instruction.operands[1:] if one.kind == "register"][:3]
     output = here.instruction.operands[0]
     a_count, b_count = rows * depth * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
-    whole = here.instruction.opcode in ("IMMA", "BMMA")
+    whole = here.instruction.traits.tensor in ("int8", "int1")
     half = not whole and "F32" not in here.instruction.modifiers
     saturate, differing = here.has("SAT"), here.has("XOR")
 
@@ -129,12 +131,13 @@ def multiply(here: Site) -> Handler:
 
 def _elements(here: Site) -> tuple[Element, Element]:
     names = [m for m in here.instruction.modifiers if m in ELEMENTS]
-    if here.instruction.opcode == "BMMA":
+    type_ = here.instruction.traits.tensor
+    if type_ == "int1":
         return BIT, BIT
-    if here.instruction.opcode == "HMMA":
+    if type_ == "fp16":
         name = next((m for m in names if m in ("BF16", "TF32")), "F16")
         return ELEMENTS[name], ELEMENTS[name]
-    if here.instruction.opcode == "QMMA":
+    if type_ == "fp8":
         names = [m for m in names if m != "F16"]
     if len(names) < 2:
         raise unsupported(here.instruction)
@@ -173,6 +176,7 @@ def accumulated(total: NDArray[Any], half: bool, whole: bool) -> list[NDArray[np
     return words
 
 
+@executes("DMMA")
 def multiply_double(here: Site) -> Handler:
     """DMMA: 8x8x4 and the larger shapes of sm_90, elements in register pairs."""
     rows, _, depth = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), (8, 8, 4))
@@ -213,6 +217,7 @@ def transposed(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return np.ascontiguousarray(elements.transpose(0, 2, 1)).reshape(-1, 64).view(np.uint32)
 
 
+@executes("LDSM")
 def load_matrix(here: Site) -> Handler:
     """LDSM: 1, 2 or 4 matrices of 8 rows of 16 bytes; lane 8 i + r gives the address of row r of matrix i."""
     if here.has("U8", "U4", "M816", "MT168", "M832", "M864"):
@@ -231,6 +236,7 @@ def load_matrix(here: Site) -> Handler:
     return handler
 
 
+@executes("STSM")
 def store_matrix(here: Site) -> Handler:
     """STSM."""
     count, address = _matrix_count(here), window_address(memory_operand(here), here)
@@ -263,6 +269,7 @@ def _row_places(x: State, addresses: NDArray[np.uint32], count: int) -> NDArray[
     return places.reshape(-1, LANES)
 
 
+@executes("MOVM")
 def move_matrix(here: Site) -> Handler:
     """MOVM.16.MT88: a fragment transposed."""
     source, output = here.sources[0], here.output

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.loads_and_stores import checked_window
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported, write_pair, write_predicate
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value, whole
 from warpbound.program.instruction import RZ, Operand
 
@@ -139,6 +140,7 @@ def arrive_early(here: Site) -> Handler:
     return _arriving(here, Arrival(_ONE), here.instruction.operands[0])
 
 
+@executes("ARRIVES")
 def arrive_after_copies(here: Site) -> Handler:
     """ARRIVES.LDGSTSBAR: arrive once the lane's copies are done, which they are; .TRANSCNT ends a transaction."""
     if here.modifiers - {"LDGSTSBAR", "64", "TRANSCNT", "ARVCNT"}:
@@ -148,6 +150,7 @@ def arrive_after_copies(here: Site) -> Handler:
     return _arriving(here, Arrival(_ONE), None)
 
 
+@executes("SYNCS")
 def synchronise(here: Site) -> Handler:
     """SYNCS from sm_90 on: .EXCH sets a barrier up, .ARRIVE arrives, .PHASECHK tests, .CCTL takes it down."""
     if here.has("CCTL"):

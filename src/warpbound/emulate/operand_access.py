@@ -66,19 +66,14 @@ def is_predicate(operand: Operand) -> bool:
     return operand.kind in ("predicate", "uniform_predicate")
 
 
-_NO_DESTINATION = frozenset({
-    "ISETP", "FSETP", "DSETP", "HSETP2", "UISETP", "UFSETP", "UHSETP2", "PLOP3", "UPLOP3", "FCHK", "R2P",
-    "BRA", "BRX", "BRXU", "JMP", "JMX", "CALL", "RET", "EXIT", "BAR", "WARPSYNC", "NANOSLEEP",
-})  # fmt: skip
-
-
 def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
     """Sort the operands of an arithmetic instruction: outputs come first, predicates before and after sources."""
     operands = list(instruction.operands)
     output = None
     before: list[Operand] = []
-    registers = () if instruction.opcode in _NO_DESTINATION else ("register", "uniform")
-    most = 2 if instruction.opcode in ("PLOP3", "UPLOP3") else len(operands)
+    traits = instruction.traits
+    registers = () if traits.result in ("predicates", "none") else ("register", "uniform")
+    most = 2 if traits.result == "predicates" else len(operands)
     while len(before) < most and operands and (
         is_predicate(operands[0]) or (output is None and operands[0].kind in registers)
     ):
@@ -91,8 +86,7 @@ def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
     sources = [one for one in operands if not is_predicate(one)]
     return Site(
         instruction, constants, arch, output, tuple(before), tuple(sources), tuple(after),
-        uniform=instruction.opcode.startswith("U") or instruction.opcode == "VOTEU"
-        or (output is not None and output.kind == "uniform"),
+        uniform=traits.uniform or (output is not None and output.kind == "uniform"),
         modifiers=frozenset(instruction.modifiers),
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
 
@@ -92,6 +93,7 @@ def _signed_parts(operand: Operand, here: Site, kind: Any) -> Read:
     return read
 
 
+@executes("VABSDIFF4")
 def absolute_differences(here: Site) -> Handler:
     """VABSDIFF4: |a - b| of bytes; .ACC adds them up with c, otherwise each byte stands for itself."""
     if here.modifiers - {"U8", "S8", "ACC"}:

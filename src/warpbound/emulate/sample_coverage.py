@@ -12,15 +12,13 @@ from collections.abc import Set
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.value_dependence import GLOBAL_LOADS, before_each, decided, guard_name
+from warpbound.emulate.value_dependence import before_each, decided, guard_name
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import writes
 
 RULE_OF_THREE = 3
-_LINEAR = frozenset({
-    "IADD3", "IADD", "VIADD", "IMAD", "LEA", "MOV", "S2R", "S2UR", "R2UR", "UIADD3", "UIMAD", "ULEA", "UMOV", "CS2R",
-})  # fmt: skip
+_LINEAR = frozenset({"add", "multiply_add", "shifted_add", "move", "special_register", "to_uniform"})  # rules
 
 
 def unequal_loops(program: Program, executed: NDArray[np.int64]) -> tuple[int, ...]:
@@ -31,7 +29,7 @@ def unequal_loops(program: Program, executed: NDArray[np.int64]) -> tuple[int, .
     """
     code, flow = program.instructions, program.flow
     numbers = _block_numbers(program)
-    sources = _bent(program, numbers) | {i for i, one in enumerate(code) if one.opcode in GLOBAL_LOADS}
+    sources = _bent(program, numbers) | {i for i, one in enumerate(code) if one.traits.is_global_load}
     branches = set(decided(program, sources).branches)
     any_branch = branches | set(decided(program, numbers).branches)
     found = []
@@ -73,12 +71,13 @@ def _bent(program: Program, numbers: Set[int]) -> set[int]:
 
 
 def _makes_a_number(one: Instruction) -> bool:
-    return any(name[0] == "R" or name.startswith("UR") for name in writes(one)) and not one.opcode.startswith("LD")
+    loads = one.traits.kind in ("load", "constant", "tensor_memory")
+    return not loads and any(name[0] == "R" or name.startswith("UR") for name in writes(one))
 
 
 def _is_linear(one: Instruction, *, guarded: bool) -> bool:
     """guarded : by what depends on the numbers itself."""
-    return one.opcode in _LINEAR and "HI" not in one.modifiers and not guarded
+    return one.traits.affine in _LINEAR and "HI" not in one.modifiers and not guarded
 
 
 def warning(program: Program, executed: NDArray[np.int64], blocks: int, of_blocks: int) -> str:

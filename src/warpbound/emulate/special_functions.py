@@ -12,6 +12,7 @@ import numpy as np
 from warpbound.emulate.float16 import BFLOAT, format_of, half_bits, round_to_bfloat, unary_read
 from warpbound.emulate.float32 import flush
 from warpbound.emulate.operand_access import Site, constant, raw, single, unsupported, write_single, write_words
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, Value
 
 Handler = Callable[[State], None]
@@ -29,6 +30,7 @@ _REAL: dict[str, Callable[[Value], Value]] = {
 }
 
 
+@executes("MUFU")
 def special_function(here: Site) -> Handler:
     """MUFU. Subnormal inputs count as zero and subnormal results are flushed, but for TANH and SQRT's relatives.
 

@@ -9,12 +9,11 @@ from collections.abc import Set
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.loads_and_stores import bytes_per_lane
 from warpbound.emulate.trace import Accesses
-from warpbound.emulate.value_dependence import GLOBAL_LOADS, held_before
+from warpbound.emulate.value_dependence import held_before
 from warpbound.program.kernel import Program
+from warpbound.program.registers import lane_bytes
 
-_STORES = frozenset({"STG", "ST", "RED", "REDG", "ATOM", "ATOMG"})
 _WORD_B = 4
 
 
@@ -26,7 +25,8 @@ def passed_on(program: Program, seen: Accesses, loads: Set[int]) -> set[int]:
     found, reads = set(loads), program.register_sets.reads
     while True:
         held = held_before(program, found)
-        stores = [i for i, one in enumerate(program.instructions) if one.opcode in _STORES and held[i] & reads[i]]
+        code = program.instructions
+        stores = [i for i, one in enumerate(code) if "global" in one.traits.stores and held[i] & reads[i]]
         later = _loaded_after(program, seen, stores) - found
         if not later:
             return found
@@ -35,7 +35,7 @@ def passed_on(program: Program, seen: Accesses, loads: Set[int]) -> set[int]:
 
 def _loaded_after(program: Program, seen: Accesses, stores: list[int]) -> set[int]:
     """The loads that read a word after one of the stores wrote it."""
-    loads = [i for i, one in enumerate(program.instructions) if one.opcode in GLOBAL_LOADS]
+    loads = [i for i, one in enumerate(program.instructions) if one.traits.is_global_load]
     written, stored_in = _words(program, seen, stores)
     read, loaded_in = _words(program, seen, loads)
     if not len(written) or not len(read):
@@ -51,7 +51,7 @@ def _words(program: Program, seen: Accesses, which: list[int]) -> tuple[NDArray[
     rows = np.flatnonzero(np.isin(seen.instruction, which))
     if not len(rows):
         return np.empty(0, np.uint64), np.empty(0, np.int64)
-    widths = np.array([max(_WORD_B, bytes_per_lane(one.modifiers)) for one in program.instructions])
+    widths = np.array([max(_WORD_B, lane_bytes(one)) for one in program.instructions])
     count = int(widths[which].max()) // _WORD_B
     steps = np.arange(count, dtype=np.uint64)
     words = (seen.addresses[rows] >> np.uint64(2))[:, :, None] + steps

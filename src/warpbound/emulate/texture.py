@@ -9,6 +9,7 @@ import numpy as np
 
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.state import State
+from warpbound.isa.traits import Traits, table
 from warpbound.program.instruction import RZ
 
 Handler = Callable[[State], None]
@@ -24,7 +25,7 @@ def absent(here: Site) -> Handler:
         if one.kind != "register":
             break
         first.append(one)
-    targets = [one.index for one in first[:2] if one.index != RZ] if here.instruction.opcode in READS else []
+    targets = [one.index for one in first[:2] if one.index != RZ] if here.instruction.traits.result != "none" else []
     mask = next((int(one.value) for one in reversed(operands) if one.kind == "immediate"), 1)
     count = min(LARGEST_RESULT, max(1, (mask & 15).bit_count()))
 
@@ -36,22 +37,18 @@ def absent(here: Site) -> Handler:
     return handler
 
 
-READS = frozenset({"TEX", "TLD", "TLD4", "TXD", "TMML", "TXQ", "SULD", "SUQUERY"})
-MULTIPLIES = frozenset({"HGMMA", "IGMMA", "QGMMA", "BGMMA"})  # of four warps together
-
-
 def _unchanged(here: Site) -> Handler:
     return lambda x: None
 
 
+_BY_KIND = {"texture": absent, "surface": absent, "warpgroup_matrix": _unchanged}
 COUNTED: Mapping[str, Callable[[Site], Handler]] = {
-    **{name: absent for name in (*sorted(READS), "SUST", "SURED", "SUATOM", "FOOTPRINT", "TTUCCTL")},
-    **{name: _unchanged for name in (*sorted(MULTIPLIES), "WARPGROUP")},
+    opcode: _BY_KIND[traits.kind] for opcode, traits in table().items() if traits.kind in _BY_KIND
 }
 
 
-def unknown_source(opcode: str) -> str:
-    """What the unknown result of a counted instruction is called in a trace; nothing where it has none."""
-    if opcode in MULTIPLIES:
+def unknown_source(traits: Traits) -> str:
+    """What a trace calls the unknown result of a counted instruction; empty for one that is computed."""
+    if traits.kind == "warpgroup_matrix":
         return "sums of wgmma (counted, not computed)"
-    return "" if opcode == "WARPGROUP" else "textures and surfaces"
+    return "textures and surfaces" if traits.kind in _BY_KIND else ""

@@ -23,7 +23,7 @@ from warpbound.emulate.store_to_load import passed_on
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
-from warpbound.emulate.value_slicing import ARITHMETIC, undecided
+from warpbound.emulate.value_slicing import undecided
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT
@@ -35,9 +35,7 @@ PATIENCE_S = 20.0  # of this thread's processor time, after which a sample is gi
 SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 LONGEST_LOG = 50_000  # steps of one group that are counted together
-CLOCKS = ("S2R", "S2UR", "CS2R", "CS2UR")  # may read how many steps were made
-KEEPS = ("STL", "PRMT")  # functions save registers they may not use, and bytes are put into words they fill
-WATCHED = {"shared": ("LDS", "LDSM", "LD", "ATOMS"), "local": ("LDL", "LD")}
+WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that were never written
 
 
 @dataclass(frozen=True)
@@ -111,9 +109,8 @@ class Recording:
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
-        self.keeps = [one.opcode in KEEPS for one in instructions]
-        opcodes = {one.opcode for one in instructions}
-        self.watched = [space for space, readers in WATCHED.items() if opcodes & set(readers)]
+        self.passes_unset = [one.traits.passes_unset for one in instructions]
+        self.watched = [space for space in WATCHED if any(space in one.traits.loads for one in instructions)]
         self.idle = frozenset(at for at in idle if self.guards[at] is None)
         self.at = 0
         self.deadline = time.thread_time() + PATIENCE_S
@@ -229,7 +226,7 @@ class Recording:
 
     def fresh(self, what: str) -> None:
         """The instruction has read shared or local memory, or a register, that was never written."""
-        if not self.keeps[self.at]:
+        if not self.passes_unset[self.at]:
             name = what if what.startswith("register") else f"{what} memory"
             self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
 
@@ -242,7 +239,7 @@ class Straight:
         code, plain = chunk.kernel.program.instructions, chunk.kernel.handlers
         self.ends = list(range(1, len(code) + 1))
         for at in reversed(range(len(code))):
-            if plain[at] is None or chunk.polls[at] or code[at].opcode in CLOCKS:
+            if plain[at] is None or chunk.polls[at] or code[at].traits.kind == "special_register":
                 self.ends[at] = at
             elif at + 1 < len(code) and self.ends[at + 1] > at + 1:
                 self.ends[at] = self.ends[at + 1]
@@ -301,7 +298,7 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)
     warps = _warps(kernel, executed)
-    idle = {at for at in free if program.instructions[at].opcode in ARITHMETIC}
+    idle = {at for at in free if program.instructions[at].traits.is_arithmetic}
     recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle)
     problem: InputError | None = None
     try:
@@ -349,7 +346,7 @@ def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
     for i, one in enumerate(kernel.program.instructions):
-        if one.opcode in COUNTED and (name := unknown_source(one.opcode)) and recording.executed[i].any():
+        if (name := unknown_source(one.traits)) and recording.executed[i].any():
             recording.unknown.setdefault(name, set()).add(i)
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}

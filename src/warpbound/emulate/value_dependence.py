@@ -12,15 +12,13 @@ from operator import or_
 import numpy as np
 
 from warpbound.emulate.trace import Trace
+from warpbound.program.control_flow import calls
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.register_sets import RegisterSets
 
-_KEPT = {"STS": "shared", "STL": "local", "ST": "shared", "STSM": "shared", "ATOMS": "shared", "LDGSTS": "shared"}
-_TAKEN = {"LDS": "shared", "LDL": "local", "LD": "shared", "LDSM": "shared", "ATOMS": "shared"}
-GLOBAL_LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
-_DRAWS = frozenset({"ATOM", "ATOMG"})
-_TURNS = frozenset({"BRA", "BRX", "BRXU", "JMP", "JMX", "EXIT", "CALL", "RET"})
+_ON_CHIP = frozenset({"shared", "local"})  # spaces that are followed, each as one value
+_TURNS = frozenset({"branch", "exit", "call", "return"})  # kinds of instructions that lead elsewhere
 _LINES = 5  # that a sentence names
 
 
@@ -35,7 +33,7 @@ class Decided:
 def decided(program: Program, loads: Set[int]) -> Decided:
     """What the values that `loads` (indices of instructions) bring decide."""
     code, names, before = program.instructions, program.register_sets, held_before(program, loads)
-    branches = [i for i, one in enumerate(code) if one.opcode in _TURNS and before[i] & names.reads[i]]
+    branches = [i for i, one in enumerate(code) if one.traits.kind in _TURNS and before[i] & names.reads[i]]
     addresses = [i for i, one in enumerate(code) if before[i] and before[i] & names.of(_address_registers(one))]
     return Decided(tuple(branches), tuple(addresses))
 
@@ -47,17 +45,18 @@ def held_before(program: Program, loads: Set[int]) -> list[int]:
     sources, spaces = set(loads), set[str]()
     while True:
         before = before_each(program, sources)
-        kept = {_KEPT[one.opcode] for i, one in enumerate(code) if one.opcode in _KEPT and before[i] & reads[i]}
-        kept |= {"shared" for i in loads if code[i].opcode == "LDGSTS"}
-        if kept <= spaces:
+        stores = {i for i, one in enumerate(code) if before[i] & reads[i] or (i in loads and one.traits.kind == "copy")}
+        stored = _ON_CHIP.intersection(space for i in stores for space in code[i].traits.stores)
+        if stored <= spaces:
             return before
-        spaces |= kept
-        sources |= {i for i, one in enumerate(code) if _TAKEN.get(one.opcode) in spaces}
+        spaces |= stored
+        sources |= {i for i, one in enumerate(code) if one.traits.loads & spaces}
 
 
 def draws_work(program: Program) -> bool:
     """Whether what atomics on global memory return decides branches: tickets, queues of work, locks."""
-    draws = {i for i, one in enumerate(program.instructions) if one.opcode in _DRAWS}
+    atomics = {i for i, one in enumerate(program.instructions) if one.traits.kind == "atomic"}
+    draws = {i for i in atomics if program.instructions[i].traits.is_global_load}
     return bool(draws) and bool(decided(program, draws).branches)
 
 
@@ -144,8 +143,8 @@ def guard_name(one: Instruction) -> str:
 def _follows(program: Program) -> list[tuple[int, ...]]:
     """The blocks after each block; a return leads behind every call."""
     code, blocks = program.instructions, program.flow.blocks
-    behind = tuple(n + 1 for n, one in enumerate(blocks[:-1]) if code[one.last - 1].opcode == "CALL")
-    return [one.follows + behind * (code[one.last - 1].opcode == "RET") for one in blocks]
+    behind = tuple(n + 1 for n, one in enumerate(blocks[:-1]) if calls(code[one.last - 1]))
+    return [one.follows + behind * (code[one.last - 1].traits.kind == "return") for one in blocks]
 
 
 def _address_registers(one: Instruction) -> frozenset[str]:
@@ -167,7 +166,7 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
     without : names of arrays that are not asked about.
     """
     seen = trace.accesses["global"]
-    loads = np.array([one.opcode in GLOBAL_LOADS for one in program.instructions])[seen.instruction]
+    loads = np.array([one.traits.is_global_load for one in program.instructions])[seen.instruction]
     first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
     places = seen.addresses[at, first]
     said = []

@@ -11,30 +11,17 @@ Omits    Code that calls functions: all of it needs its values.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from warpbound.program.control_flow import CALLS
+from warpbound.isa.traits import GENERIC
+from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
-from warpbound.program.registers import in_pairs, reads, writes
+from warpbound.program.registers import predicate_mask, reads, writes
 
-_ARITHMETIC = """
-IADD3 IADD VIADD UIADD3 UIADD IMAD UIMAD ISETP UISETP IMNMX VIMNMX UIMNMX UVIMNMX LEA ULEA IABS UIABS LOP3 ULOP3 SHF
-USHF PRMT UPRMT SEL USEL FSEL UFSEL MOV UMOV POPC UPOPC BREV UBREV FLO UFLO SGXT USGXT BMSK UBMSK FADD UFADD FMUL UFMUL
-FFMA UFFMA FSETP UFSETP FMNMX UFMNMX MUFU DADD DMUL DFMA HADD2 HMUL2 HFMA2 F2I I2F I2FP F2F FRND F2FP HMMA IMMA
-FADD2 FMUL2 FFMA2 SHFL"""
-ARITHMETIC = frozenset(_ARITHMETIC.split())
-_ALL = frozenset({"global", "shared", "local"})
-_LOADS = {"LDG": {"global"}, "LDS": {"shared"}, "LDSM": {"shared"}, "LDL": {"local"}, "LD": _ALL, "LDGSTS": {"global"}}
-_STORES = {"STG": {"global"}, "STS": {"shared"}, "STSM": {"shared"}, "STL": {"local"}, "ST": _ALL, "LDGSTS": {"shared"}}
-_UPDATES = {"ATOM": _ALL, "ATOMG": {"global"}, "ATOMS": {"shared"}, "RED": _ALL, "REDG": {"global"}, "REDS": {"shared"}}
-_PLAIN = """
-S2R S2UR R2UR LDC ULDC LDCU VOTE VOTEU NOP BAR BRA EXIT BSSY BSYNC BREAK WARPSYNC YIELD MEMBAR ERRBAR CCTL LDGDEPBAR
-DEPBAR PLOP3 UPLOP3"""
-PLAIN = ARITHMETIC.union(_LOADS, _STORES, _PLAIN.split())  # of which `registers` knows what they read and write
-_MOST = 16  # registers that an operand may stand for, of an instruction of which nothing is known
-_SEVERAL = {"HMMA": 4, "IMMA": 4, "QMMA": 4, "BMMA": 4, "DMMA": _MOST, "STSM": 4, "FADD2": 2, "FMUL2": 2, "FFMA2": 2,
-            "CS2R": 2}  # fmt: skip
-_NARROW = frozenset({"LDS", "STS", "LDL", "STL", "LDSM", "STSM", "ATOMS", "REDS"})  # addresses of 32 bits
-_SHIFTS = frozenset({"SHF", "USHF", "I2F", "F2I", "F2F"})
+_UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
+_KNOWN = frozenset({
+    "integer", "predicate", "float", "conversion", "matrix", "collective", "special_register", "load", "store", "copy",
+    "constant", "branch", "exit", "convergence", "target", "fence", "cache_control", "scheduling",
+})  # fmt: skip
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
 Names = frozenset[str]
@@ -63,7 +50,7 @@ class Use:
 def undecided(program: Program) -> frozenset[int]:
     """Indices of the arithmetic and the accesses of memory that need no values."""
     code = program.instructions
-    if any(one.opcode in CALLS for one in code):
+    if any(calls(one) for one in code):
         return frozenset()
     uses = [_use(one) for one in code]
     unsure = _read_unwritten(program, uses)
@@ -77,25 +64,26 @@ def undecided(program: Program) -> frozenset[int]:
         spaces |= found
 
 
-def _use(one: Instruction) -> Use:
-    updates = frozenset(_UPDATES.get(one.opcode, ()))
-    loads, stores = updates.union(_LOADS.get(one.opcode, ())), updates.union(_STORES.get(one.opcode, ()))
-    if one.opcode == "LDG" and "CONSTANT" in one.modifiers:  # what the kernel does not write
+def _use(instruction: Instruction) -> Use:
+    traits = instruction.traits
+    loads, stores = traits.loads, traits.stores
+    if traits.kind in ("atomic", "reduction"):
+        loads = stores
+    if traits.kind == "load" and "CONSTANT" in instruction.modifiers:  # what the kernel does not write
         loads = frozenset()
-    arithmetic = one.opcode in ARITHMETIC
-    free = arithmetic or one.opcode in _LOADS or bool(stores)
-    if not free and any(x.kind == "memory" for x in one.operands):
-        loads = _ALL
-    reach = _SEVERAL.get(one.opcode, 1 if one.opcode in PLAIN and not _wide(one) else _MOST)
-    taken, put = frozenset(reads(one)), frozenset(writes(one)) | _results(one)
-    surely = put if reach == 1 else _results(one)
-    if reach > 1:
-        sources = one.operands if reach == _MOST else one.operands[1:]
-        taken |= _named([x for y in sources for x in (y, *y.terms)], reach)
-        put |= _named([x for x in one.operands if x.kind != "memory"], reach)
-    guard = _named([one.guard] if one.guard else [], 1)
-    decides = guard if arithmetic else guard | _of_addresses(one) | _predicates(one) if free else taken
-    return Use(taken - guard, decides - guard, put, surely, loads, stores, free, _guard(one), guard)
+    arithmetic = traits.is_arithmetic
+    free = arithmetic or bool(loads or stores or traits.loads)
+    if not free and any(x.kind == "memory" for x in instruction.operands):
+        loads = frozenset(GENERIC)
+    inputs, outputs = frozenset(reads(instruction)), frozenset(writes(instruction))
+    surely = outputs
+    if not _widths_known(instruction):
+        surely = frozenset()
+        inputs |= _named([x for y in instruction.operands for x in (y, *y.terms)], _UNKNOWN_WIDTH)
+        outputs |= _named([x for x in instruction.operands if x.kind != "memory"], _UNKNOWN_WIDTH)
+    guard = _named([instruction.guard] if instruction.guard else [], 1)
+    decides = guard if arithmetic else guard | _of_addresses(instruction) | _predicates(instruction) if free else inputs
+    return Use(inputs - guard, decides - guard, outputs, surely, loads, stores, free, _guard(instruction), guard)
 
 
 def _guard(one: Instruction) -> str:
@@ -104,22 +92,14 @@ def _guard(one: Instruction) -> str:
     return "!" * one.guard.invert + "".join(_names(one.guard, 1))
 
 
-def _wide(one: Instruction) -> bool:
-    """Whether some operand is more than `registers` knows of."""
-    said = set(one.modifiers)
-    if one.opcode in ("IMAD", "UIMAD") and "HI" in said or "256" in said:
-        return True
-    if one.opcode not in ARITHMETIC or one.opcode in _SHIFTS or in_pairs(one):
+def _widths_known(instruction: Instruction) -> bool:
+    """Whether `registers` knows how many registers each operand stands for."""
+    traits, modifiers = instruction.traits, set(instruction.modifiers)
+    if traits.kind not in _KNOWN or "256" in modifiers or (traits.affine == "multiply_add" and "HI" in modifiers):
         return False
-    return not said.isdisjoint(("64", "U64", "S64"))
-
-
-def _results(one: Instruction) -> Names:
-    """The registers of results that are more than one."""
-    said = set(one.modifiers)
-    counts = {"LDSM": 4 if "4" in said else 2 if "2" in said else 1, "CS2R": 1 if "32" in said else 2,
-              "HMMA": 4 if "F32" in said else 2, "IMMA": 2, "FADD2": 2, "FMUL2": 2, "FFMA2": 2}  # fmt: skip
-    return _named(one.operands[:1], counts[one.opcode]) if one.opcode in counts else frozenset()
+    if traits.all_predicates and predicate_mask(instruction) is None:
+        return False
+    return traits.width != "" or not traits.is_arithmetic or modifiers.isdisjoint(("64", "U64", "S64"))
 
 
 def _named(operands: Iterable[Operand], width: int) -> Names:
@@ -134,9 +114,9 @@ def _names(operand: Operand, width: int) -> Iterator[str]:
 
 
 def _of_addresses(one: Instruction) -> Names:
-    """Registers of addresses; in global memory, and of LDGSTS, each may be the first of two."""
+    """Registers of addresses; each address of global memory may be the first of two."""
     parts = [x for y in one.operands if y.kind == "memory" for x in (*y.terms, y.bank)]
-    return _named([x for x in parts if isinstance(x, Operand)], 1 if one.opcode in _NARROW else 2)
+    return _named([x for x in parts if isinstance(x, Operand)], 2 if "global" in one.traits.spaces else 1)
 
 
 def _predicates(one: Instruction) -> Names:

@@ -14,6 +14,7 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import LANES, State, Value, ballots, whole
 from warpbound.program.instruction import RZ
 
@@ -27,6 +28,7 @@ def _by_warp(x: State, value: Value) -> Value:
     return whole(x, value).reshape(-1, LANES)
 
 
+@executes("SHFL")
 def shuffle(here: Site) -> Handler:
     """SHFL: .IDX, .UP, .DOWN, .BFLY within segments; out of range a lane keeps its own value."""
     source, distance, clamp = (raw(one, here) for one in here.sources[:3])
@@ -67,6 +69,7 @@ def shuffle(here: Site) -> Handler:
     return handler
 
 
+@executes("VOTE VOTEU")
 def vote(here: Site) -> Handler:
     """VOTE and VOTEU: the ballot of the active lanes, and whether any, all or all the same hold."""
     flags = [one for one in here.instruction.operands if is_predicate(one)]
@@ -95,6 +98,7 @@ def vote(here: Site) -> Handler:
     return handler
 
 
+@executes("MATCH")
 def match(here: Site) -> Handler:
     """MATCH.ANY: the lanes with the same value; .ALL: all of them, or 0 where they differ."""
     wide = here.has("U64")
@@ -123,6 +127,7 @@ def match(here: Site) -> Handler:
     return handler
 
 
+@executes("ELECT")
 def elect(here: Site) -> Handler:
     """ELECT: a predicate that holds in the first active lane of each warp, and that lane's number."""
     flag, number, among = here.instruction.operands[:3]
@@ -137,6 +142,7 @@ def elect(here: Site) -> Handler:
     return handler
 
 
+@executes("REDUX CREDUX")
 def reduce(here: Site) -> Handler:
     """REDUX and CREDUX: one value per warp from those of its active lanes, into a uniform register."""
     read, write = integer(here.sources[0], here), write_words(here.output)
@@ -165,12 +171,13 @@ _REDUCTIONS: dict[str, tuple[np.ufunc, int]] = {
 }  # fmt: skip
 
 
+@executes("S2R S2UR CS2R CS2UR")
 def read_special(here: Site) -> Handler:
     """S2R, S2UR, CS2R of thread, block and lane numbers, masks and clocks."""
     name = next((one.text for one in here.instruction.operands if one.text.startswith("SR")), "SRZ")
-    wide = here.has("64") or (here.instruction.opcode in ("CS2R", "CS2UR") and not here.has("32"))
+    wide = here.has("64") or (here.instruction.traits.width == "special" and not here.has("32"))
     write = write_words(here.output)
-    uniform = here.uniform or here.instruction.opcode in ("S2UR", "CS2UR")
+    uniform = here.uniform
     output = here.output
 
     def put(x: State, value: Value) -> None:
@@ -195,6 +202,7 @@ def read_special(here: Site) -> Handler:
     return handler
 
 
+@executes("R2UR")
 def to_uniform(here: Site) -> Handler:
     """R2UR: the value of the first active lane of each warp; the predicate: in which lanes it is another."""
     source = here.sources[0]

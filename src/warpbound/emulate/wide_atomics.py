@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.atomics import Atomic, apply, atomic
 from warpbound.emulate.loads_and_stores import checked_global, checked_window
+from warpbound.emulate.mbarrier import arrive_early
 from warpbound.emulate.operand_access import Read, Site, raw, unsupported
+from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import State, whole
 from warpbound.program.instruction import PT, RZ, Operand
 
@@ -26,20 +28,21 @@ _KINDS: dict[str, Any] = {"F32": np.float32, "F16": np.float16, "BF16": np.uint1
 _SMALL = ("F16x2", "BF16x2")  # one register: no vector
 
 
-def any_atomic(space: str) -> Callable[[Site], Handler]:
-    """ATOM, ATOMG, RED, REDG (generic or global addresses), ATOMS, REDS (shared), of every width."""
-
-    def build(here: Site) -> Handler:
-        vector = next((m for m in here.modifiers if _VECTOR.match(m) and m not in _SMALL), None)
-        if vector is None and not here.has("128"):
-            return atomic(space)(here)
-        if here.instruction.opcode == "ATOM":
-            raise unsupported(here.instruction)
-        change = _swapped(here) if vector is None else _each_element(here, vector)
-        size = 16 if vector is None else _bytes(vector)
-        return _handler(here, space, size, change)
-
-    return build
+@executes("ATOM ATOMG ATOMS RED REDG REDS")
+def any_atomic(here: Site) -> Handler:
+    """An atomic or a reduction of every width, on shared memory or at a generic or global address."""
+    if here.has("ARRIVE"):
+        return arrive_early(here)
+    traits = here.instruction.traits
+    space = "shared" if traits.spaces == ("shared",) else "generic"
+    vector = next((m for m in here.modifiers if _VECTOR.match(m) and m not in _SMALL), None)
+    if vector is None and not here.has("128"):
+        return atomic(space)(here)
+    if traits.kind == "atomic" and traits.is_generic:
+        raise unsupported(here.instruction)
+    change = _swapped(here) if vector is None else _each_element(here, vector)
+    size = 16 if vector is None else _bytes(vector)
+    return _handler(here, space, size, change)
 
 
 def _bytes(vector: str) -> int:

@@ -1,9 +1,8 @@
 """Where an opcode executes, for how long it holds its units, and when its result is there.
 
-The facts stand in opcodes.toml (opcode -> family), families.toml (family -> pipe, demand, latency)
-and latencies.toml (what belongs to no opcode alone), each with its source; before 7.0 in early_opcodes.toml and
-early_families.toml, and only what is not there in the others. An unknown opcode is never an error: it has `known`
-False and demands nothing, and callers count it.
+opcodes.toml names each opcode's family (`traits`), families.toml holds pipe, demand and latency of a family, and
+latencies.toml what belongs to no opcode alone, each with its source. Before 7.0 early_families.toml comes first. An
+unknown opcode is never an error: it has `known` False and demands nothing, and callers count it.
 """
 
 import re
@@ -14,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from warpbound.isa.traits import entries, traits
 
 PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (
@@ -26,7 +27,7 @@ _TRUST = ("vendor", "measured", "published", "assumed")  # from the best to the 
 class OpcodeFacts:
     """What one opcode with its modifiers costs one warp on one architecture."""
 
-    family: str  # table of families.toml; "unknown" when not in the data
+    family: str  # table of families.toml; "unknown" without an entry
     pipe: str  # one of PIPES
     demand: Mapping[str, float]  # unit of one sub-core -> cycle/inst; shared units: SM-wide x 4
     latency: float | None  # issue to use, cycle; None: the machine's memory parameters say
@@ -143,7 +144,7 @@ def _load(name: str) -> dict[str, Any]:
 
 @cache
 def _rows(book: str) -> dict[int, int]:
-    return {int(arch): row for arch, row in _load(book + "opcodes")["rows"].items()}
+    return {int(arch): row for arch, row in _load(book + "families")["rows"].items()}
 
 
 class _Column(NamedTuple):
@@ -174,40 +175,24 @@ def _how(book: str, source: str, arch: int) -> str:
     return str(_load(book + "families")["sources"][source]["how"])
 
 
-@cache
-def _entries(book: str) -> dict[str, list[tuple[frozenset[str], str]]]:
-    """Opcode -> (modifiers that must be there, family), the most demanding first."""
-    entries: dict[str, list[tuple[frozenset[str], str]]] = {}
-    for family, text in _load(book + "opcodes")["opcodes"].items():
-        for entry in text.split():
-            opcode, *modifiers = entry.split(".")
-            entries.setdefault(opcode, []).append((frozenset(modifiers), family))
-    for candidates in entries.values():
-        candidates.sort(key=lambda candidate: -len(candidate[0]))
-    return entries
-
-
 def _family_of(book: str, opcode: str, modifiers: tuple[str, ...]) -> str | None:
-    present = set(modifiers)
-    for required, family in _entries(book).get(opcode, ()):
-        if required <= present:
-            return family
-    return None
+    entry, present = traits(opcode), set(modifiers)
+    families = entry.early_families if book == _EARLY else entry.families
+    return next((family for required, family in families if required <= present), None)
 
 
 def _tensor_work(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, float] | None:
     """Operand type and FMAs of one warp instruction, from the shape its modifiers name."""
-    tables = _load("opcodes")["tensor"]
-    kind = tables["type"].get(opcode)
-    fmas = next(filter(None, map(_shape_fmas, modifiers)), 0.0)
-    if kind is None or not fmas:
+    entry = traits(opcode)
+    kind, fmas = entry.tensor, next(filter(None, map(_shape_fmas, modifiers)), 0.0)
+    if not kind or not fmas:
         return None
-    for modifier, other in tables["modifier"].items():
+    for modifier, other in entries()["tensor_modifiers"].items():
         if modifier in modifiers:
             kind = other
     if "F16" in modifiers and "F32" not in modifiers:
         kind += "_acc16"  # FP16 accumulation; boards rate it apart
-    if "GMMA" in opcode:
+    if entry.kind == "warpgroup_matrix":
         fmas /= 4  # the shape is a warpgroup's
     if "SP" in modifiers:
         fmas /= 2  # 2:4 sparsity: half of the products are skipped

@@ -16,20 +16,16 @@ import numpy as np
 from warpbound.emulate.operand_access import Constants, Site, site
 from warpbound.memory import affine
 from warpbound.memory.address_opcodes import results
-from warpbound.memory.address_registers import Guard, Registers, Threads, Value, at_place, registers_written
+from warpbound.memory.address_registers import Guard, Registers, Threads, Value, at_place
 from warpbound.memory.affine import Form
 from warpbound.program.instruction import RZ, Instruction, Operand
+from warpbound.program.registers import result_width
 
 PERIOD_B = 128  # a line, and all banks of shared memory once: sectors and conflicts repeat after that many bytes
 
-SPACES: dict[str, tuple[str, ...]] = (
-    dict.fromkeys(("LDG", "LD", "STG", "ST", "RED", "REDG", "ATOM", "ATOMG"), ("global",))
-    | dict.fromkeys(("LDS", "STS", "LDSM", "STSM", "ATOMS"), ("shared",))
-    | {"LDL": ("local",), "STL": ("local",), "LDGSTS": ("shared", "global")}
-)
-LOCAL = frozenset({"LDL", "STL"})
-_FLOATING = re.compile(r"F|D(ADD|MUL|FMA|SET|MMA|MNMX)|H|MUFU|[IQO]MMA|UF|I2F")
-_TEXTURES = frozenset({"TEX", "TLD", "TLD4", "SULD", "LDTM", "LDT"})
+_NO_ADDRESSES = frozenset({  # kinds of instructions whose results are taken to be no parts of addresses
+    "float", "conversion", "matrix", "warpgroup_matrix", "texture", "surface", "tensor_memory",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,18 +83,19 @@ class _Reader:
         for predicate in here.predicates_out:
             self.registers.condition(predicate)
         if here.output is not None and here.output.index != RZ:
-            for part in range(registers_written(one)):
+            for part in range(result_width(one)):
                 value = written[min(part, len(written) - 1)]
                 self.registers.write((here.output.kind, here.output.index + part), value, guard)
 
     def _results(self, here: Site, guard: Guard, address: Value | None) -> tuple[Value, ...]:
-        one = here.instruction
+        one, traits = here.instruction, here.instruction.traits
         if here.output is None:
             return ()
         if address is not None:
-            same = isinstance(address, Form) and address.uniform and not one.opcode.startswith(("LDL", "ATOM"))
+            per_lane = traits.kind == "atomic" or "local" in traits.spaces
+            same = isinstance(address, Form) and address.uniform and not per_lane
             return (self.registers.any_value() if same else f"data loaded{at_place(one)}",)
-        if one.opcode in _TEXTURES or (_FLOATING.match(one.opcode) and one.opcode != "HFMA2"):
+        if traits.kind in _NO_ADDRESSES and not traits.affine:
             return (f"`{one.opcode}`{at_place(one)}",)
         values = [self.registers.value(x, guard) for x in here.sources if x.kind != "special"]
         return results(self.registers, here, values)
@@ -107,7 +104,7 @@ class _Reader:
         """The address of a memory instruction, noted; LDGSTS writes shared memory and reads global memory."""
         found = None
         places = [x for x in one.operands if x.kind == "memory"]
-        for space, operand in zip(SPACES.get(one.opcode, ()), places, strict=False):
+        for space, operand in zip(one.traits.spaces, places, strict=False):
             found = self._sum(operand, guard)
             self.found[index, space] = _joined(self.found.get((index, space)), found)
         return found

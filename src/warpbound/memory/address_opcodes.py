@@ -12,21 +12,22 @@ import numpy as np
 
 from warpbound.emulate.operand_access import Site
 from warpbound.memory import affine
-from warpbound.memory.address_registers import Registers, Value, at_place, has_register, registers_written
+from warpbound.memory.address_registers import Registers, Value, at_place, has_register
 from warpbound.memory.affine import Form
 from warpbound.program.instruction import PT, RZ, Instruction
+from warpbound.program.registers import result_width
 
-Handler = Callable[[Registers, Site, list[Value]], tuple[Value, ...]]
+Rule = Callable[[Registers, Site, list[Value]], tuple[Value, ...]]
 _UPPER = ("the upper word of a 64-bit value",)
 
 
 def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
     """What an instruction writes, register by register; the last holds for all further ones."""
     one = here.instruction
-    handler = _HANDLERS.get(_KIN.get(one.opcode, one.opcode))
-    if handler is not None:
+    rule = _RULES.get(one.traits.affine)
+    if rule is not None:
         with suppress(IndexError, ValueError):  # fewer operands than the opcode has, in a damaged listing
-            return handler(registers, here, values)
+            return rule(registers, here, values)
     return (unfollowed(registers, one, values),)
 
 
@@ -35,7 +36,7 @@ def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) 
     for value in values:
         if isinstance(value, str):
             return value
-    if all(value.uniform for value in values if isinstance(value, Form)) and one.opcode not in _BY_LANE:
+    if all(value.uniform for value in values if isinstance(value, Form)) and not one.traits.by_lane:
         return registers.any_value()
     return f"`{one.opcode}`{at_place(one)}"
 
@@ -218,7 +219,7 @@ def _load_constant(registers: Registers, here: Site, values: list[Value]) -> tup
         return (registers.any_value(),)
     bank, offset = source.bank, int(source.value)
     if not has_register(source):
-        return tuple(registers.word(bank, offset + 4 * part) for part in range(registers_written(here.instruction)))
+        return tuple(registers.word(bank, offset + 4 * part) for part in range(result_width(here.instruction)))
     index = [registers.value(term, None) for term in source.terms]
     same = all(isinstance(value, Form) and value.uniform for value in index)
     return (registers.any_value() if same else f"a table in constant memory{at_place(here.instruction)}",)
@@ -226,10 +227,19 @@ def _load_constant(registers: Registers, here: Site, values: list[Value]) -> tup
 
 def _extreme(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
     """A minimum or maximum: of exact values exactly; against a value of the whole warp it is taken not to act."""
-    forms = _forms(values[:3] if here.instruction.opcode == "VIADDMNMX" else values[:2])
+    forms = _forms(values[:2])
+    return (_first_reason(values),) if forms is None else _extreme_of(registers, here, *forms)
+
+
+def _add_extreme(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """The same of a sum and a third value."""
+    forms = _forms(values[:3])
     if forms is None:
         return (_first_reason(values),)
-    a, b = (affine.add(*forms[:2]), forms[2]) if len(forms) == 3 else (forms[0], forms[1])
+    return _extreme_of(registers, here, affine.add(*forms[:2]), forms[2])
+
+
+def _extreme_of(registers: Registers, here: Site, a: Form, b: Form) -> tuple[Value, ...]:
     choice = here.predicates_in[-1] if here.predicates_in else None
     if a.exact and b.exact and choice is not None and choice.index == PT:
         pick = np.maximum if choice.invert else np.minimum
@@ -260,15 +270,26 @@ def _scaled_add(registers: Registers, here: Site, values: list[Value]) -> tuple[
     return (affine.add(affine.scale(forms[0], 1 << (int(forms[2].known) & 31)), forms[1]),)
 
 
-def _plain_shift(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
-    """SHL and SHR a, s; .U32 shifts in zeros."""
-    forms = _forms(values)
-    if forms is None or not forms[1].exact or np.ndim(forms[1].known):
+def _shift_left(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """SHL a, s."""
+    amount, forms = _amount(values), _forms(values)
+    if amount is None or forms is None:
         return (unfollowed(registers, here.instruction, values),)
-    amount = int(forms[1].known) & 31
-    if here.instruction.opcode == "SHL":
-        return (affine.scale(forms[0], 1 << amount),)
+    return (affine.scale(forms[0], 1 << amount),)
+
+
+def _shift_right(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
+    """SHR a, s; .U32 shifts in zeros."""
+    amount, forms = _amount(values), _forms(values)
+    if amount is None or forms is None:
+        return (unfollowed(registers, here.instruction, values),)
     return (_right(registers, here.instruction, forms[0], (amount, "unsigned" if here.has("U32") else "signed")),)
+
+
+def _amount(values: list[Value]) -> int | None:
+    """By how many bits the second value shifts; None where that is not known."""
+    by = values[1]
+    return int(by.known) & 31 if isinstance(by, Form) and by.exact and not np.ndim(by.known) else None
 
 
 def _plain_logic(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
@@ -281,16 +302,10 @@ def _plain_logic(registers: Registers, here: Site, values: list[Value]) -> tuple
 
 
 _TWO_OPERANDS = {"AND": 0xC0, "OR": 0xFC, "XOR": 0x3C}
-_KIN = {
-    "UIADD3": "IADD3", "IADD": "IADD3", "IADD32I": "IADD3", "IMUL": "IMAD", "IMUL32I": "IMAD", "IMAD32I": "IMAD",
-    "LOP32I": "LOP", "VIADD": "IADD3", "UIADD": "IADD3", "UVIADD": "IADD3", "UIMAD": "IMAD",
-    "UMOV": "MOV", "MOV32I": "MOV", "ULEA": "LEA", "USHF": "SHF", "ULOP3": "LOP3", "S2UR": "S2R", "CS2R": "S2R",
-    "ULDC": "LDC", "LDCU": "LDC", "VIMNMX": "IMNMX", "UIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "UVIMNMX": "IMNMX",
-    "USEL": "SEL", "CS2UR": "S2R", "UR2UR": "R2UR",
+_RULES: dict[str, Rule] = {  # `affine` of an opcode's traits -> what it does to forms
+    "add": _add, "multiply_add": _multiply_add, "move": _move, "half_constant": _half_constant,
+    "shifted_add": _shifted_add, "funnel_shift": _shift, "logic": _logic, "special_register": _special,
+    "constant": _load_constant, "extreme": _extreme, "add_extreme": _add_extreme, "select": _select,
+    "to_uniform": _to_uniform, "scaled_add": _scaled_add, "shift_left": _shift_left, "shift_right": _shift_right,
+    "plain_logic": _plain_logic,
 }  # fmt: skip
-_HANDLERS: dict[str, Handler] = {
-    "IADD3": _add, "IMAD": _multiply_add, "MOV": _move, "HFMA2": _half_constant, "LEA": _shifted_add, "SHF": _shift,
-    "LOP3": _logic, "S2R": _special, "LDC": _load_constant, "IMNMX": _extreme, "SEL": _select, "R2UR": _to_uniform,
-    "ISCADD": _scaled_add, "SHL": _plain_shift, "SHR": _plain_shift, "LOP": _plain_logic,
-}  # fmt: skip
-_BY_LANE = frozenset({"SHFL", "MATCH", "P2R", "I2IP"})  # lanes differ although the sources do not

@@ -141,15 +141,3 @@ def has_register(operand: Operand) -> bool:
 def at_place(one: Instruction) -> str:
     """Where an instruction stands, in words."""
     return f" at line {one.place.outermost.line}" if one.place else f" at {one.address:#x}"
-
-
-def registers_written(one: Instruction) -> int:
-    """How many, at least."""
-    for bits in ("256", "128", "64"):
-        if bits in one.modifiers:
-            return int(bits) // 32
-    if "MMA" in one.opcode:
-        return 4
-    if one.opcode == "CS2R":
-        return 1 if "32" in one.modifiers else 2
-    return 2 if one.opcode in ("DADD", "DMUL", "DFMA") or "WIDE" in one.modifiers else 1

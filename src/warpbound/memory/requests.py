@@ -21,18 +21,9 @@ from warpbound.memory import banks
 from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct, distinct_first
 from warpbound.program.instruction import Instruction
+from warpbound.program.registers import lane_bytes, matrices
 
-KINDS = {
-    "LD": READ, "LDG": READ, "LDL": READ, "LDS": READ, "LDSM": READ,
-    "ST": WRITE, "STG": WRITE, "STL": WRITE, "STS": WRITE, "STSM": WRITE,
-    "ATOM": UPDATE, "ATOMG": UPDATE, "ATOMS": UPDATE, "RED": UPDATE, "REDG": UPDATE, "REDAS": UPDATE,
-}  # fmt: skip
-
-WIDTHS = {
-    "U8": 1, "S8": 1, "8": 1, "U16": 2, "S16": 2, "16": 2, "64": 8, "U64": 8, "S64": 8, "F64": 8,
-    "128": 16, "256": 32, "F32x2": 8, "F32x4": 16, "F16x4": 8, "F16x8": 16, "BF16x4": 8, "BF16x8": 16,
-}  # fmt: skip
-
+KINDS = {"load": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory
 _BANK_ROWS_B = np.uint64(256)  # a shift by that much leaves every lane in its bank, in all modes
 _LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
@@ -77,16 +68,9 @@ class SectorList:
 
 def kind(instruction: Instruction, space: str) -> int:
     """READ, WRITE or UPDATE; -1 for what is none. LDGSTS reads global memory and writes shared memory."""
-    if instruction.opcode == "LDGSTS":
+    if instruction.traits.kind == "copy":
         return WRITE if space == "shared" else READ
-    return KINDS.get(instruction.opcode, -1)
-
-
-def width(instruction: Instruction) -> int:
-    """Bytes that each lane moves."""
-    if instruction.opcode in ("LDSM", "STSM"):
-        return 16
-    return max((WIDTHS[m] for m in instruction.modifiers if m in WIDTHS), default=4)
+    return KINDS.get(instruction.traits.kind, -1)
 
 
 def bypasses_l1(instruction: Instruction) -> bool:
@@ -103,7 +87,7 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
     cost = _empty(accesses, instructions, "global")
     for rows, instruction in _chunks(accesses, instructions):
         addresses, active = accesses.addresses[rows], accesses.active[rows]
-        size = min(widest, width(instruction))
+        size = min(widest, lane_bytes(instruction))
         _fill_lanes(cost, rows, addresses, active)
         stages = banks.l1_wavefronts(addresses, active, size)
         cost.sectors[rows] = distinct(addresses >> np.uint64(5), active)
@@ -121,15 +105,15 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
     """Cost of accesses to shared memory on sm `arch`."""
     cost = _empty(accesses, instructions, "shared")
     for rows, instruction in _chunks(accesses, instructions):
-        addresses, active, size = accesses.addresses[rows], accesses.active[rows], width(instruction)
-        if size == 16 and instruction.opcode in ("LDSM", "STSM"):
-            active = active & (np.arange(LANES) < 8 * _matrices(instruction))
+        addresses, active, size = accesses.addresses[rows], accesses.active[rows], lane_bytes(instruction)
+        if instruction.traits.width == "matrices":
+            active = active & (np.arange(LANES) < 8 * matrices(instruction))
         _fill_lanes(cost, rows, addresses, active)
         shown, pattern = _patterns(addresses, active)
         addresses, active = addresses[shown], active[shown]
         found = banks.wavefronts(addresses, active, size, arch)
         actual = found.actual
-        if KINDS.get(instruction.opcode) == UPDATE:
+        if kind(instruction, "shared") == UPDATE:
             merged = ("POPC" in instruction.modifiers) & (distinct(addresses, active) == 1)
             actual = np.where(merged, actual, np.maximum(actual, banks.lanes_per_bank(addresses, active)))
         cost.ideal_wavefronts[rows] = found.ideal[pattern]
@@ -158,7 +142,7 @@ def local_words(
     warp_base : where the local memory of each warp begins, shape (warps,); word i of lane l stands 128 i + 4 l
     bytes from there.
     """
-    words = np.array([max(1, width(one) // 4) for one in instructions] or [1])[accesses.instruction]
+    words = np.array([max(1, lane_bytes(one) // 4) for one in instructions] or [1])[accesses.instruction]
     row = np.repeat(np.arange(len(words)), words)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(words) - words, words)
     offset = accesses.addresses[row] + np.uint64(4) * nth.astype(np.uint64)[:, None]
@@ -181,11 +165,6 @@ def _patterns(addresses: Addresses, active: Lanes) -> tuple[NDArray[np.int64], N
         shifted = np.where(active, addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B, np.uint64(1 << 40))
     _, shown, pattern = np.unique(shifted @ _LANE_FACTORS, return_index=True, return_inverse=True)
     return shown, pattern
-
-
-def _matrices(instruction: Instruction) -> int:
-    """8 x 8 matrices of an LDSM or STSM: 1, 2 or 4."""
-    return max((int(m) for m in instruction.modifiers if m in ("2", "4")), default=1)
 
 
 def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:

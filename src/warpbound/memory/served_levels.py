@@ -40,7 +40,6 @@ from warpbound.program.kernel import Program
 
 SECTORS_FOLLOWED = 500_000
 LINES_FOLLOWED = 2048
-BARRIERS = ("BAR", "UCGABAR_WAIT", "SYNCS")  # what makes the warps of a block wait for each other
 
 
 @dataclass(frozen=True)
@@ -239,7 +238,7 @@ def step_and_age(
     then there is but one order.
     """
     in_step = order_of_rows(trace, plan, warp, when)
-    if any(one.opcode in BARRIERS for one in program.instructions):
+    if any(one.traits.waits_for for one in program.instructions):
         return in_step, None
 
     def ahead(leaders: float) -> NDArray[np.int64]:

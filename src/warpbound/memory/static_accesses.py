@@ -21,6 +21,7 @@ from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
+from warpbound.program.registers import lane_bytes
 
 NOTE = (
     "sectors and bank conflicts follow from the address arithmetic for blocks of {block} threads: every thread takes "
@@ -135,7 +136,7 @@ def _access(one: Instruction, space: str, address: Address, where: tuple[Threads
         cost = requests.global_cost(accesses, (one,))
         moved = cost.sectors
         if arch < SECTORED_FROM:
-            rule = coalescing.transactions(lanes, active, requests.width(one), arch)
+            rule = coalescing.transactions(lanes, active, lane_bytes(one), arch)
             moved, cost = rule.bytes // coalescing.SECTOR_B, replace(cost, wavefronts=rule.count)
     count = cost.wavefronts if arch < SECTORED_FROM else moved
     return Access(

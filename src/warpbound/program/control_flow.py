@@ -10,10 +10,6 @@ from dataclasses import dataclass
 
 from warpbound.program.instruction import PT, Instruction
 
-JUMPS = frozenset({"BRA", "JMP", "BRX", "JMX", "BRXU", "JMXU", "BRK", "CONT", "SYNC"})
-INDIRECT = frozenset({"BRX", "JMX", "BRXU", "JMXU"})
-ENDS = frozenset({"EXIT", "RET", "KILL"})
-CALLS = frozenset({"CALL", "CAL", "JCAL"})
 _CONDITION = re.compile(r"!?C\d")  # a condition register of 1.x
 _REJOINS = "S"  # before Maxwell: a modifier of any instruction that ends a divergent stretch
 
@@ -58,14 +54,20 @@ def always(instruction: Instruction) -> bool:
 
 def jumps(instruction: Instruction) -> bool:
     """Whether it leads elsewhere in the kernel: a branch, or what rejoins at the end of a divergent stretch."""
-    if instruction.opcode in JUMPS:
+    if instruction.traits.kind == "branch":
         return True
     return _REJOINS in instruction.modifiers and any(x.kind == "label" and x.index == 0 for x in instruction.operands)
 
 
 def leaves(instruction: Instruction) -> bool:
     """Whether threads that execute it go nowhere in this kernel: exit, return, trap."""
-    return instruction.opcode in ENDS or (instruction.opcode == "BPT" and "TRAP" in instruction.modifiers)
+    traits = instruction.traits
+    return traits.is_exit or (traits.kind == "trap" and "TRAP" in instruction.modifiers)
+
+
+def calls(instruction: Instruction) -> bool:
+    """Whether it calls a function."""
+    return instruction.traits.kind == "call"
 
 
 def flow(instructions: Sequence[Instruction], labels: Iterable[int], functions: Iterable[int] = ()) -> Flow:
@@ -99,7 +101,7 @@ def _target(instruction: Instruction, at: dict[int, int]) -> int | None:
 def _starts(instructions: Sequence[Instruction], at: dict[int, int], labels: Iterable[int]) -> list[int]:
     starts = {0} | {at[a] for a in labels if a in at}
     for i, one in enumerate(instructions):
-        if jumps(one) or one.opcode in CALLS or leaves(one):
+        if jumps(one) or calls(one) or leaves(one):
             starts.add(i + 1)
             target = _target(one, at)
             if target is not None:
@@ -114,7 +116,7 @@ def _follows(
     if jumps(last):
         target = _target(last, at)
         targets: tuple[int, ...] = (number[target],) if target is not None else ()
-        if last.opcode in INDIRECT:
+        if last.traits.indirect:
             targets = _listed(last, at, number) or tuple(sorted(label_blocks))
         return targets if always(last) else tuple(dict.fromkeys(through + targets))
     if leaves(last):
@@ -131,9 +133,9 @@ def _listed(last: Instruction, at: dict[int, int], number: dict[int, int]) -> tu
 def _callees(
     instructions: Sequence[Instruction], at: dict[int, int], number: dict[int, int], functions: Iterable[int]
 ) -> list[int]:
-    calls = [one for one in instructions if one.opcode in CALLS]
-    targets = {_target(one, at) for one in calls}
-    if any(operand.kind in ("register", "uniform") for one in calls for operand in one.operands):
+    sites = [one for one in instructions if calls(one)]
+    targets = {_target(one, at) for one in sites}
+    if any(operand.kind in ("register", "uniform") for one in sites for operand in one.operands):
         targets |= {at.get(address) for address in functions}
     return sorted({number[t] for t in targets if t is not None and t in number} - {0})
 

@@ -95,7 +95,7 @@ def _listing(part: _Part, source: str) -> Listing:
     filled = [label_targets(finished(section, arch)) for section in sections if section.instructions]
     if not filled:
         raise InputError(f"{source}: no instruction found.", "Give what `cuobjdump -sass` prints.")
-    kernels = [section for section in filled if any(one.opcode == "EXIT" for one in section.instructions)]
+    kernels = [section for section in filled if any(one.traits.kind == "exit" for one in section.instructions)]
     return Listing(arch, part.variant, tuple(kernels or filled))
 
 

@@ -6,6 +6,8 @@ Source   Bit positions of the control word: Volta and later keep it in bits 105-
 
 from dataclasses import dataclass, field
 
+from warpbound.isa.traits import Traits, traits
+
 RZ = 255  # index of the zero registers RZ and URZ
 PT = 7  # index of the true predicates PT and UPT
 NO_SCOREBOARD = 7
@@ -97,6 +99,11 @@ class Instruction:
     def mnemonic(self) -> str:
         """Opcode with its modifiers, as printed: LDG.E.64."""
         return ".".join((self.opcode, *self.modifiers))
+
+    @property
+    def traits(self) -> Traits:
+        """What its opcode is and does."""
+        return traits(self.opcode)
 
     @property
     def skipped(self) -> bool:

@@ -6,7 +6,7 @@ from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.cuobjdump import read_dump
-from warpbound.program.instruction import RZ, Instruction, Operand
+from warpbound.program.instruction import Instruction
 from warpbound.program.instruction_encoding import MAXWELL, parameter_base
 from warpbound.program.jump_targets import unknown_targets
 from warpbound.program.kernel import Program
@@ -14,6 +14,7 @@ from warpbound.program.kernel_names import title_of
 from warpbound.program.nvdisasm_lines import Section
 from warpbound.program.nvdisasm_listing import kernels, read_listing
 from warpbound.program.raw_sass import read_bare
+from warpbound.program.registers import reads, writes
 
 _WAYS = "print it with `nvdisasm -c -hex -gi`"
 
@@ -87,14 +88,5 @@ def _untold(arch: int) -> str:
 
 
 def _last_register(one: Instruction) -> int:
-    """The highest register an instruction touches; a wide result or store takes several from its number on."""
-    wide = {"64": 2, "96": 3, "128": 4, "WIDE": 2} if one.opcode != "LDSM" else {}
-    width = max((wide.get(word, 1) for word in one.modifiers), default=1)
-    if one.opcode in ("DADD", "DMUL", "DFMA"):
-        width = 2
-    used = [x.index + width - 1 for x in one.operands if _is_register(x)]
-    return max(used + [term.index for x in one.operands for term in x.terms if _is_register(term)], default=0)
-
-
-def _is_register(operand: Operand) -> bool:
-    return operand.kind == "register" and operand.index < RZ
+    """The highest register that an instruction reads or writes."""
+    return max((int(name[1:]) for name in (*reads(one), *writes(one)) if name[0] == "R"), default=0)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from warpbound.program.compiler_output import Compiled
-from warpbound.program.control_flow import CALLS
+from warpbound.program.control_flow import calls
 from warpbound.program.cubin import Cubin, read_cubin
 from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program
@@ -77,7 +77,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
 def _calls_away(instructions: Iterable[Instruction]) -> Iterator[str]:
     """What is said of calls to functions that stand in a section of their own, as separate compilation leaves them."""
     names = dict.fromkeys(
-        x.text for one in instructions if one.opcode in CALLS for x in one.operands if x.kind == "label" and x.index
+        x.text for one in instructions if calls(one) for x in one.operands if x.kind == "label" and x.index
     )
     for name in names:
         yield f"calls {plain_name(name.strip('`() '))}, compiled apart: its instructions are not counted"

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import replace
 
 from warpbound.program.instruction import Instruction, Operand, decoded_control
@@ -15,7 +16,7 @@ _ENCODING = re.compile(r"/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _WORD = re.compile(r"\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _SPACED = re.compile(r"(\b(?:[cg]|global\d+|local|const\d*)|\])\s+\[")  # c [0x0] [0x20], as cuobjdump 4 printed it
 _TRUE = re.compile(r"(?<![\w.])pt(?![\w.])")
-_OPENS = {"BRK": "PBK", "CONT": "PCNT", "SYNC": "SSY", "S": "SSY"}  # what leads on -> what says where to
+_REJOIN = "SSY"  # what sets the address to which .S leads on
 
 
 class EarlyReader(Reader):
@@ -90,12 +91,13 @@ def rejoined(section: Section) -> Section:
              (before Maxwell: any instruction with .S) pop it. Taken as the nearest one before it in the listing.
     """
     _onto_instructions(section)
-    targets: dict[str, list[int]] = {"PBK": [], "PCNT": [], "SSY": []}
+    targets: defaultdict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(section.instructions):
-        if one.opcode in targets:
+        traits = one.traits
+        if traits.kind == "target":
             targets[one.opcode] += [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0][:1]
-        opener = _OPENS.get(one.opcode) or ("S" in one.modifiers and _OPENS["S"]) or ""
-        if opener and one.opcode not in ("BRA", "JMP"):
+        opener = traits.target_set_by or (_REJOIN if "S" in one.modifiers and traits.kind != "branch" else "")
+        if opener:
             section.instructions[place] = _leading(one, targets[opener], section, place, opener)
     return section
 
@@ -104,7 +106,7 @@ def _leading(one: Instruction, said: list[int], section: Section, place: int, op
     ahead = [address for address in said if address > one.address]
     known = said if opener == "PCNT" else ahead
     if not known:
-        if "S" in one.modifiers and one.opcode not in _OPENS:
+        if "S" in one.modifiers and not one.traits.target_set_by:
             return one
         behind = section.instructions[place + 1 : place + 2]
         known = [behind[0].address] if behind else []

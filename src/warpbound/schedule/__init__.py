@@ -68,7 +68,7 @@ def together(
 def _between_barriers(
     stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]
 ) -> list[Sequence[int]]:
-    stops = [instructions[index].opcode == "BAR" and waits[index].hold > 0 for index in stream]
+    stops = [instructions[index].traits.is_block_barrier and waits[index].hold > 0 for index in stream]
     ends = [place + 1 for place, stop in enumerate(stops) if stop]
     return [stream[first:last] for first, last in pairwise([0, *ends, len(stream)])]
 

@@ -19,7 +19,7 @@ _GROUPS = 6  # after SB0 to SB5: gsb0
 def step(one: Instruction, wait: Wait) -> Step:
     """Read once from control word and operands."""
     control = one.control
-    asynchronous = one.opcode.endswith("GMMA") and any(_is_group(x) for x in one.operands)
+    asynchronous = one.traits.kind == "warpgroup_matrix" and any(_is_group(x) for x in one.operands)
     write = _GROUPS if asynchronous else control.write if control else None
     stall = _stall(one)
     return Step(

@@ -14,8 +14,8 @@ from warpbound.schedule.records import Wait
 from warpbound.schedule.warp_state import Step
 
 _ISSUE = (("issue", 1.0),)
-_LOADS = frozenset({"LD", "LDG", "LDU", "LDL", "LDS", "LDC", "TEX", "TLD", "TLD4"})
-_ALONE = frozenset({"BRA", "BRX", "JMP", "JMX", "CAL", "RET", "EXIT", "BRK", "CONT", "SYNC", "BAR", "SSY", "PBK"})
+_LOADS = frozenset({"load", "constant", "texture"})  # kinds of which two never issue together
+_ALONE = frozenset({"branch", "call", "exit", "return", "target"})  # kinds that issue alone, as BAR does
 
 
 def step(one: Instruction, wait: Wait) -> Step:
@@ -51,6 +51,7 @@ def greedy_pairs(instructions: Sequence[Instruction]) -> frozenset[int]:
 
 
 def _pair(first: Instruction, second: Instruction) -> bool:
-    if first.opcode in _ALONE or (first.opcode in _LOADS and second.opcode in _LOADS):
+    kinds = first.traits.kind, second.traits.kind
+    if kinds[0] in _ALONE or first.traits.is_block_barrier or _LOADS.issuperset(kinds):
         return False
     return not set(writes(first)) & set(reads(second))

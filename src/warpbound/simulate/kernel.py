@@ -208,7 +208,7 @@ class _Rows:
         control = self.controlled(one, wait)
         pipe, busy = _pipe(kernel, self.facts[index], kernel.traffic[index])
         access, latency = _access(kernel, index, level, wait)
-        barrier = one.opcode == "BAR" and wait.hold > 0
+        barrier = one.traits.is_block_barrier and wait.hold > 0
         stall = control.gaps[0] - (control.held if barrier else 0.0)
         return Step(
             name=one.mnemonic, issue=self.issue, stall=stall, pipe=pipe, busy=busy,

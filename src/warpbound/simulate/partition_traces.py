@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from warpbound.emulate import Trace
 from warpbound.memory.caches import WRITE
 from warpbound.memory.coalescing import Addresses, Lanes, distinct_first
-from warpbound.memory.requests import kind, width
+from warpbound.memory.requests import kind
 from warpbound.program import Program
+from warpbound.program.registers import lane_bytes
 from warpbound.simulate.partitions import Pattern, Whole
 
 ISSUE_CYCLES = 4  # of a warp instruction on eight lanes
@@ -52,7 +53,7 @@ def traced(program: Program, trace: Trace) -> Pattern:
     accesses = trace.accesses["global"]
     instructions = program.instructions
     stores = np.array([kind(one, "global") == WRITE for one in instructions] or [False])
-    words = np.array([width(one) for one in instructions] or [4])
+    words = np.array([lane_bytes(one) for one in instructions] or [4])
     row, address, size = _all_transactions(accesses.addresses, accesses.active, words[accesses.instruction])
     order = np.argsort(accesses.warp, kind="stable")  # warp by warp, in each warp as executed
     place = np.empty(len(order), np.int64)
@@ -79,7 +80,7 @@ def _between(
     known = {}
     is_access = np.zeros(len(program.instructions), bool)
     is_access[instruction] = True
-    is_barrier = np.array([one.opcode == "BAR" for one in program.instructions] or [False])
+    is_barrier = np.array([one.traits.is_block_barrier for one in program.instructions] or [False])
     for stream in trace.streams.values():
         at = np.flatnonzero(is_access[stream])
         met = np.diff(np.cumsum(is_barrier[stream])[at], prepend=0) > 0

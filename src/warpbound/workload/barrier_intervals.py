@@ -60,7 +60,8 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     streams : of the recorded warps. typical : the schedule of the one that stands for all. executed : times that the
     mean warp issues each instruction, (instructions,); asked : what so many executions ask of each resource.
     """
-    stops = np.array([one.opcode == "BAR" and wait.hold > 0 for one, wait in zip(instructions, timing, strict=True)])
+    both = zip(instructions, timing, strict=True)
+    stops = np.array([one.traits.is_block_barrier and wait.hold > 0 for one, wait in both])
     cuts = [_cut(stream, stops) for stream in dict.fromkeys(map(tuple, streams)) if stream]
     most = max((len(cut.begins) for cut in cuts), default=1)
     cuts = [cut for cut in cuts if len(cut.begins) == most]

@@ -9,16 +9,6 @@ from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.register_banks import BANKS, bank_reads
 
 WARP = 32
-_FLOP = {  # opcode -> (type, operations per lane); packed half instructions do two lanes' worth
-    "FADD": ("fp32", 1), "FMUL": ("fp32", 1), "FFMA": ("fp32", 2), "FADD32I": ("fp32", 1), "FMUL32I": ("fp32", 1),
-    "FFMA32I": ("fp32", 2), "FADD2": ("fp32", 2), "FMUL2": ("fp32", 2), "FFMA2": ("fp32", 4),
-    "UFADD": ("fp32", 1), "UFMUL": ("fp32", 1), "UFFMA": ("fp32", 2),
-    "DADD": ("fp64", 1), "DMUL": ("fp64", 1), "DFMA": ("fp64", 2),
-    "HADD2": ("fp16", 2), "HMUL2": ("fp16", 2), "HFMA2": ("fp16", 4), "HADD2_32I": ("fp16", 2),
-    "HMUL2_32I": ("fp16", 2), "HFMA2_32I": ("fp16", 4),
-}  # fmt: skip
-_HALVES = frozenset(opcode for opcode, (kind, _) in _FLOP.items() if kind == "fp16")
-_ADDITIONS = frozenset({"FADD", "UFADD", "DADD", "HADD2"})
 _ONE_HALF = frozenset({"H0_H0", "H1_H1"})  # how a source is marked of which one half serves as both
 
 
@@ -72,7 +62,7 @@ def count(
             total.flop["tensor"] += 2 * multiply_adds * times
         kind, operations = flop_of(one)
         total.flop[kind] += operations * lanes
-        if one.opcode == "BAR":
+        if one.traits.is_block_barrier:
             total.barriers += times
     if max(banks) > total.warp_instructions:
         total.units["registers"] = max(banks)
@@ -85,14 +75,15 @@ def flop_of(one: Instruction) -> tuple[str, int]:
     An addition of the zero register converts, negates or moves, and a half product of zeros loads a constant: none.
     Half instructions work on pairs; where both halves of every source are the same one, they do the work of one.
     """
-    kind, operations = _FLOP.get(one.opcode, ("fp32", 0))
+    kind, operations = one.traits.flop or ("fp32", 0)
+    halves = kind == "fp16"
     sources = one.operands[1:]
     zeros = sum(x.kind in ("register", "uniform") and x.index == RZ for x in sources[:2])
-    if zeros >= (1 if one.opcode in _ADDITIONS else 2):
+    if zeros >= (1 if "ADD" in one.opcode else 2):
         operations = 0
-    elif one.opcode in _HALVES and _same_halves(sources):
+    elif halves and _same_halves(sources):
         operations //= 2
-    if one.opcode in _HALVES:
+    if halves:
         kind = "bf16" if any("BF16" in modifier for modifier in one.modifiers) else "fp16"
     return kind, operations
 

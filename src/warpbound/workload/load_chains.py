@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import reads, writes
 
-LOADS = frozenset({"LDG", "LD", "LDGSTS", "ATOM", "ATOMG"})
 MOST = 4096  # instructions that are followed; beyond them a chain grows as in the second half of these
 _SHARED = "shared memory"
 
@@ -35,9 +34,9 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
 
 def _step(one: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """What an instruction reads and writes, and whether it is a load of global memory."""
-    read, written = reads(one), writes(one)
-    if one.opcode in ("STS", "STSM", "LDGSTS"):
-        return read, (*written, _SHARED), int(one.opcode in LOADS)
-    if one.opcode in ("LDS", "LDSM"):
-        return (*read, _SHARED), written, 0
-    return read, written, int(one.opcode in LOADS)
+    traits, read, written = one.traits, reads(one), writes(one)
+    if "shared" in traits.spaces and traits.stores:
+        written = (*written, _SHARED)
+    if traits.spaces == ("shared",) and traits.loads:
+        read = (*read, _SHARED)
+    return read, written, int(traits.is_global_load)

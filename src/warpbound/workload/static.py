@@ -1,12 +1,13 @@
 """Workload from the code alone: addresses as far as its arithmetic tells, else assumed, and named."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
+from warpbound.program.registers import lane_bytes, matrices
 from warpbound.schedule import Schedule, Wait, schedule, steady
 from warpbound.workload.instruction_counts import WARP, count, facts_of
 from warpbound.workload.records import Memory, Workload
@@ -19,12 +20,6 @@ SOME_COALESCED = "{count} of {all} accesses coalesced and free of bank conflicts
 _NAMED = 3  # reasons that are written out
 NO_REUSE = "every global access goes to DRAM: reuse is not known"
 
-_GLOBAL_LOADS = frozenset({"LDG", "LD", "LDU", "GLD", "LDGSTS"})
-_GLOBAL_STORES = frozenset({"STG", "ST", "GST"})
-_ATOMICS = frozenset({"RED", "ATOM", "ATOMG", "REDG", "GATOM", "GRED"})
-_SHARED_LOADS = frozenset({"LDS", "LDSM", "ATOMS"})
-_SHARED_STORES = frozenset({"STS", "STSM"})
-_LOCAL = frozenset({"LDL", "STL", "LLD", "LST"})
 _NOTHING: Predicted = MappingProxyType({})
 
 
@@ -92,7 +87,7 @@ def static_memory(
 
 def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> tuple[str, ...]:
     """What is said of accesses whose addresses the code alone does not tell; nothing where it tells all."""
-    places = [index for index, one in enumerate(instructions) if one.opcode in _ADDRESSED and not one.skipped]
+    places = [index for index, one in enumerate(instructions) if _is_addressed(one) and not one.skipped]
     untold = [index for index in places if not any(key[0] == index and not known[key].depends_on for key in known)]
     if not untold or len(untold) == len(places):
         return (COALESCED,) if untold else ()
@@ -103,10 +98,16 @@ def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> 
 
 def _demand(index: int, one: Instruction, known: Predicted) -> dict[str, float]:
     """Memory counts of one execution by a full warp."""
-    for opcodes, make in _RULES:
-        if one.opcode in opcodes:
-            return make(one, _found(index, one, "global", known), _found(index, one, "shared", known))
-    return {}
+    traits = one.traits
+    rule = _RULES.get((traits.kind, "global" if "global" in traits.spaces else "".join(traits.spaces)))
+    if rule is None:
+        return {}
+    return rule(one, _found(index, one, "global", known), _found(index, one, "shared", known))
+
+
+def _is_addressed(one: Instruction) -> bool:
+    """Whether how it accesses memory depends on its addresses; local memory is interleaved by lane."""
+    return bool(one.traits.spaces) and one.traits.spaces != ("local",)
 
 
 def _found(index: int, one: Instruction, space: str, known: Predicted) -> Access:
@@ -114,12 +115,12 @@ def _found(index: int, one: Instruction, space: str, known: Predicted) -> Access
     access = known.get((index, space))
     if access is not None and not access.depends_on:
         return access
-    size = access_bytes(one)
+    size = lane_bytes(one)
     sectors, wavefronts = _sectors(one, size), max(1.0, WARP * size / LINE_B)
     if space == "global":
         return Access(sectors, sectors, max(1.0, sectors * SECTOR_B / LINE_B), 1.0)
-    if one.opcode in ("LDSM", "STSM"):
-        wavefronts = float(next((m for m in one.modifiers if m in ("2", "4")), "1"))
+    if one.traits.width == "matrices":
+        wavefronts = float(matrices(one))
     return Access(0.0, 0.0, wavefronts, wavefronts)
 
 
@@ -133,7 +134,7 @@ def _global_load(one: Instruction, access: Access, shared: Access) -> dict[str, 
         "dram_bytes_read": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
     }
-    return found | _shared("shared_wavefronts_store", shared) if one.opcode == "LDGSTS" else found
+    return found | _shared("shared_wavefronts_store", shared) if one.traits.kind == "copy" else found
 
 
 def _global_store(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
@@ -156,14 +157,14 @@ def _atomic(one: Instruction, access: Access, shared: Access) -> dict[str, float
 
 def _local(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
     """Stack and spills: interleaved by lane, found in L1."""
-    size = access_bytes(one)
-    kind = "l1_sectors_load" if one.opcode in ("LDL", "LLD") else "l1_sectors_store"
+    size = lane_bytes(one)
+    kind = "l1_sectors_load" if one.traits.kind == "load" else "l1_sectors_store"
     wavefronts = max(1.0, WARP * size / LINE_B)
     return {kind: WARP * size / SECTOR_B, "l1_wavefronts": wavefronts, "l1_narrow": _narrow(one, wavefronts)}
 
 
 def _narrow(one: Instruction, wavefronts: float) -> float:
-    return max(0.0, 2 * WARP * access_bytes(one) / LINE_B - wavefronts)
+    return max(0.0, 2 * WARP * lane_bytes(one) / LINE_B - wavefronts)
 
 
 def _shared_load(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
@@ -178,27 +179,13 @@ def _shared(name: str, access: Access) -> dict[str, float]:
     return {name: access.wavefronts, "shared_conflict_wavefronts": access.wavefronts - access.ideal_wavefronts}
 
 
-_RULES: tuple[tuple[frozenset[str], Callable[[Instruction, Access, Access], dict[str, float]]], ...] = (
-    (_GLOBAL_LOADS, _global_load),
-    (_GLOBAL_STORES, _global_store),
-    (_ATOMICS, _atomic),
-    (_LOCAL, _local),
-    (_SHARED_LOADS, _shared_load),
-    (_SHARED_STORES, _shared_store),
-)
-_ADDRESSED = _GLOBAL_LOADS | _GLOBAL_STORES | _ATOMICS | _SHARED_LOADS | _SHARED_STORES
-
-
-def access_bytes(one: Instruction) -> int:
-    """Bytes one lane reads or writes."""
-    for modifier in one.modifiers:
-        if modifier in ("64", "128", "256"):
-            return int(modifier) // 8
-        if modifier in ("U8", "S8"):
-            return 1
-        if modifier in ("U16", "S16"):
-            return 2
-    return 4
+_RULES: Mapping[tuple[str, str], Callable[[Instruction, Access, Access], dict[str, float]]] = {  # kind and space
+    ("load", "global"): _global_load, ("copy", "global"): _global_load, ("store", "global"): _global_store,
+    ("atomic", "global"): _atomic, ("reduction", "global"): _atomic,
+    ("load", "local"): _local, ("store", "local"): _local,
+    ("load", "shared"): _shared_load, ("atomic", "shared"): _shared_load, ("reduction", "shared"): _shared_load,
+    ("store", "shared"): _shared_store,
+}  # fmt: skip
 
 
 def _sectors(one: Instruction, size: int) -> float:

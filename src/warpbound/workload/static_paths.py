@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from warpbound.program import Program
-from warpbound.program.control_flow import ENDS, Loop, always
+from warpbound.program.control_flow import Loop, always, calls
 from warpbound.program.instruction import Instruction
 from warpbound.workload.loop_paths import Ways
 
@@ -57,7 +57,7 @@ def _ways(program: Program) -> Ways:
         weights=tuple(float(block.last - block.first) for block in graph.blocks),
         avoid=_slow_paths(program),
         ends=frozenset(
-            n for n, block in enumerate(graph.blocks) if program.instructions[block.last - 1].opcode in ENDS
+            n for n, block in enumerate(graph.blocks) if program.instructions[block.last - 1].traits.is_exit
         ),
     )
 
@@ -84,12 +84,12 @@ def _slow_paths(program: Program) -> frozenset[int]:
 
 
 def _is_slow(one: Instruction) -> bool:
-    return (one.opcode == "CALL" and ("$__internal" in one.text or "__assertfail" in one.text)) or one.opcode == "BPT"
+    return (calls(one) and ("$__internal" in one.text or "__assertfail" in one.text)) or one.traits.kind == "trap"
 
 
 def _callee(program: Program, one: Instruction) -> int | None:
     """Block of the function that is called, where it is the user's own and in this kernel."""
-    if one.opcode != "CALL" or _is_slow(one) or not always(one):
+    if not calls(one) or _is_slow(one) or not always(one):
         return None
     targets = [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0]
     starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}
