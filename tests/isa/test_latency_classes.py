@@ -1,6 +1,5 @@
 """Every latency of the tables goes with one number of a board, or stands below with the reason why it does not."""
 
-import tomllib
 from importlib.resources import files
 
 import numpy as np
@@ -44,11 +43,6 @@ LINES = {  # number of a board -> an instruction that waits for it, on sm_90
     "scoreboard_latency": "CCTL.IVALL",
 }  # fmt: skip
 BOARD = gpu("h200")
-
-
-def rows_of(name: str) -> dict[str, dict[str, object]]:
-    rows = tomllib.loads(files("warpbound.isa").joinpath(f"{name}.toml").read_text("utf-8"))
-    return {key: row for key, row in rows.items() if isinstance(row, dict) and key != "sources"}
 
 
 def one(text: str, word: str = "B------:R0:W1:-:S02") -> tuple[Instruction, ...]:

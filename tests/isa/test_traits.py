@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+import warpbound
 from support.emulator.one_instruction import instruction
 from support.sass_listing import PLAIN as LINE
 from support.sass_listing import kernel
-
-import warpbound
 from warpbound import emulate
 from warpbound.emulate import semantics
 from warpbound.emulate.livelock import polls, writes
