@@ -7,20 +7,12 @@ from typing import NamedTuple
 
 from warpbound.errors import CommandError, InputError
 from warpbound.report.figures import svg
-from warpbound.reproduce.item import PAPERS, Item
+from warpbound.reproduce.item import PAPERS, Item, prose
 from warpbound.reproduce.pages import kinds
 from warpbound.reproduce.pictures import Shown
 from warpbound.reproduce.reproduction import Reproduction
 
 ENDINGS = (".html", ".svg", ".md")
-INTRODUCTION = """# Gallery: the papers' figures, drawn from our numbers
-
-This page is written by `warpbound reproduce all --show -o docs/gallery.md`, which takes half a minute with the extra
-`simulate`; a test keeps samples of it up to date. Each picture follows your light or dark mode. Lines are computed,
-never digitised. Where a paper shows an experiment, the text names the model or simulation that replaces it.
-[reproduce.md](reproduce.md) explains the verdicts and has every number.
-`warpbound reproduce PAPER:fig-N --show` opens one figure with zoom and values.
-"""
 
 
 class Drawn(NamedTuple):
@@ -60,7 +52,7 @@ def pictures(found: Sequence[Drawn]) -> dict[str, str]:
 
 def page(found: Sequence[Drawn], folder: str) -> str:
     """The page, paper by paper."""
-    parts = [INTRODUCTION]
+    parts = [prose("gallery.md")]
     for paper, own in groupby(found, key=lambda one: one.one.item.paper):
         parts.append(f"## {PAPERS[paper]}\n")
         parts += [section(one, folder) for one in own]

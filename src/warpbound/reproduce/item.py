@@ -137,6 +137,11 @@ def figures_in(words: str) -> set[str]:
     return numbers
 
 
+def prose(name: str) -> str:
+    """The words of a generated page of docs/."""
+    return (files("warpbound.reproduce") / "prose" / name).read_text(encoding="utf-8")
+
+
 def flat(table: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """A nested table with its names joined."""
     rows: dict[str, Any] = {}

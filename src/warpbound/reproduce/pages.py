@@ -14,7 +14,7 @@ from rich.text import Text
 
 from warpbound.errors import InputError
 from warpbound.report.figure_series import Axis, Figure
-from warpbound.reproduce.item import PAPERS, Item
+from warpbound.reproduce.item import PAPERS, Item, prose
 from warpbound.reproduce.record import Change, Record
 from warpbound.reproduce.reproduction import Reproduction, Row, Verdict
 
@@ -42,31 +42,6 @@ KINDS = {
     "contradicted by the paper": (Verdict.CONTRADICTS,),
     "measured": (Verdict.STANDS_IN,),
 }
-INTRODUCTION = """# The papers' tables and figures, computed again
-
-This page is written by `warpbound reproduce --format markdown -o docs/reproduce.md`; a test keeps it up to date.
-
-`warpbound reproduce PAPER:ITEM` prints the paper's values beside ours. `--format csv` prints the points of its figures,
-`--format html` writes both to one file that opens offline (extra `figures`). `--show` opens the pictures in a browser,
-or writes them to the file of `-o`: [all of them](gallery.md).
-`warpbound reproduce all` ends with exit code 1 if a verdict or a number differs from the record. It takes half a minute
-with the extra `simulate`; without it the simulated items take minutes. Every value and input is data with the table or
-figure that it comes from; the code only computes.
-
-* *agree*: ours rounds to the printed digits, or is within a tenth where the paper says "about".
-* *differ*: it does not, because the paper rounds intermediate values or because we read it differently; each gives the
-  reason.
-* *contradicted by the paper*: another place of the same paper gives another value; each names the place.
-* *measured*: the paper's value is an experiment that cannot be repeated here. A model, named in the item, replaces it,
-  and the difference is shown without a judgement. Such items have a star.
-
-Numbers that follow from a paper but are not printed in it are recorded too, and not counted here.
-
-A further item is a TOML file in the paper's folder under `src/warpbound/reproduce`, and a function of the same name in
-one of the folder's modules; `papers.toml` names both, and `--record` records its numbers. `warpbound/reproduce/item.py`
-describes the file.
-"""
-
 
 def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableType]:
     """Every item with the verdicts that are recorded."""
@@ -89,7 +64,7 @@ def tally(item: Item, record: Record) -> str:
 
 def markdown(all_items: Sequence[Item], record: Record) -> str:
     """docs/reproduce.md: what there is and how it stands."""
-    lines = [INTRODUCTION]
+    lines = [prose("reproduce.md")]
     for paper, citation in PAPERS.items():
         lines += [f"## `{paper}`", "", f"{citation}.", "", "| item | where | what | verdicts |", "|---|---|---|---|"]
         for item in all_items:

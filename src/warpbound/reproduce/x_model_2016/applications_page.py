@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 
-from warpbound.reproduce.item import Given, chosen
+from warpbound.reproduce.item import Given, chosen, prose
 from warpbound.reproduce.x_model_2016.applications import (
     DEFAULT,
     LARGER,
@@ -16,54 +16,6 @@ from warpbound.reproduce.x_model_2016.applications import (
 
 BOARDS = {"k40": "Tesla K40 (code of sm_75 as proxy)", "a100-sxm-40gb": "A100-SXM4-40GB", "gtx570": "GTX570"}
 
-HEAD = """\
-# The X-model's twelve applications, from source
-
-A. Li and others judge their X-model (2016, section V) by twelve applications on a Tesla K40 and study gesummv in detail
-(section VI). They print neither code nor sizes, and Figure 11, with E, Z, n and the measured throughputs, is a picture.
-[examples/applications](../examples/applications) therefore has kernels of our own, the main kernel of each application,
-at sizes of our own; in the emulator they give NumPy's results. `warpbound analyze examples/applications/NAME.cu
---launch examples/applications/NAME.toml --models x_model_2016 --cache cold` runs one on the A100. No available compiler
-makes code for Kepler or Fermi; for these boards the same analysis was run on sm_75 code, in Python.
-
-`warpbound reproduce x_model_2016:applications` computes all numbers here from the counts that the package keeps. A test
-counts again from the sources and compares; `pytest tests/reproduce/test_applications.py -n 0 --rewrite-docs` rewrites
-counts and page, `warpbound reproduce x_model_2016:applications --record` records the results.
-
-**The paper prints** one accuracy, 84.1 % over all twelve applications on K40, and no value of any application. Without
-its measurements nobody can recompute that number, and we claim none.
-
-## Applications
-
-* **E** is instructions per cycle that does not wait for memory, from the schedule of the code. The paper counts
-  instructions that a warp issues together, 1 to 2 on Kepler; Turing's code, the proxy for Kepler's, has no pairs.
-* **Z** is instructions per global access that leaves the chip; *all* counts every global access, as the paper does.
-* **n** is the resident warps of one SM; *binds* is the model's class.
-* **MS** is accesses per cycle and SM, **CS** instructions per cycle and SM, where the model's curves meet.
-* **X-model** and **headline** are times of one launch with cold caches: the model's, and warpbound's own with its
-  bottleneck. They differ where the model omits something: it has DRAM and lanes, but no L1, L2, shared memory, barriers
-  or end of a launch.
-"""
-STUDY = """\
-## gesummv
-
-Locality (alpha, beta) is fitted to the reuse distances of one warp's lines. The residual, the rms error of the fitted
-hit rate, is large: real hits come all at once, as soon as a warp's lines fit, and the paper's curve cannot follow that.
-The case is the paper's: every warp slot taken (64 on K40, 48 on GTX570), L1 of 16 and of 48 KB. A request moves all
-sectors that its 32 rows touch. Throttling uses the whole number of warps with the highest throughput; a bypass raises R
-to that throughput. The paper bounds both by the cache peak. The gains are factors of MS throughput over the default of
-16 KB. With 16 KB the first maximum of f lies below one warp, so no launch can use it; the second is where DRAM
-saturates.
-"""
-MEANING = (
-    "**Where we agree with the paper** (GTX570): {agree}.",
-    "**Where we differ**: {differ}. The paper's bars are measurements; ours are the model's bounds, with a few warps "
-    "and no cost of switching the others off. On GTX570 the model wants {small:.0f} warps with 16 KB and {large:.0f} "
-    "with 48 KB; throttling by blocks leaves 16. Part of the order follows from the model: Equation 5 gives a larger "
-    "cache more, and a bypass is bounded above throttling at the same size. Two results do not follow from it: a "
-    "larger L1 alone gains less than throttling at 16 KB, and throttling at 48 KB gains more than a bypass at 16 KB. "
-    "Less E gains next to nothing: it keeps far fewer threads in computation than there are in memory.",
-)
 WIDTH = 120
 MILLISECOND = 1e-3
 HOW_MUCH = "how much is gained, above all with 48 KB"
@@ -71,11 +23,15 @@ HOW_MUCH = "how much is gained, above all with 48 KB"
 
 def page(given: Given) -> str:
     """The whole page in Markdown."""
-    found = counts()
-    parts = [HEAD]
-    for board, table in found["applications"].items():
-        parts += [f"### {BOARDS[board]}\n", _applications(table)]
-    return "\n".join([*parts, STUDY, _study(given), _order(given), _meaning(given)])
+    tables = counts()["applications"].items()
+    parts = {
+        "applications": "\n".join(f"### {BOARDS[board]}\n\n{_applications(table)}" for board, table in tables),
+        "study": _study(given),
+        "order": _order(given),
+    }
+    head, conclusions = prose("x-applications.md").split("<!-- conclusions -->\n")
+    paragraphs = conclusions.format(**_conclusions(given)).split("\n\n")
+    return head.format(**parts) + "\n\n".join(fill(x, WIDTH, break_long_words=False) for x in paragraphs) + "\n"
 
 
 def _applications(table: Mapping[str, Given]) -> str:
@@ -114,8 +70,8 @@ def _order(given: Given) -> str:
     return _table(("way out", *(BOARDS[board].partition(" (")[0] for board in boards), "paper, GTX570, measured"), rows)
 
 
-def _meaning(given: Given) -> str:
-    """What agrees, row by row of the item."""
+def _conclusions(given: Given) -> dict[str, object]:
+    """What agrees with the paper and what differs, row by row of the item; the best numbers of warps."""
     (item,) = chosen("x_model_2016:applications")
     board = "gtx570"
     ours = case_study(board, given)
@@ -129,8 +85,7 @@ def _meaning(given: Given) -> str:
         same = ("yes" if value else "no") == printed.value if isinstance(value, bool) else _same(value, printed.value)
         (agree if same else differ).append(name if isinstance(value, bool) else f"{name} ({printed.value})")
     few = [ours[f"{size}: best n"] for size in (DEFAULT, LARGER)]
-    said = {"agree": "; ".join(agree), "differ": "; ".join([*differ, HOW_MUCH]), "small": few[0], "large": few[1]}
-    return "\n\n".join(fill(paragraph.format(**said), WIDTH, break_long_words=False) for paragraph in MEANING) + "\n"
+    return {"agree": "; ".join(agree), "differ": "; ".join([*differ, HOW_MUCH]), "small": few[0], "large": few[1]}
 
 
 def _same(value: object, printed: str | None) -> bool:
