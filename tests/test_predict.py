@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.unit_of_work import BOARD, CLOCK, PLACE, ROUND, work, workloads
-from warpbound.adapt.resources import RESOURCES, demand, eased
+from warpbound.adapt.resources import demand, eased
 from warpbound.machine import Gpu, gpu, override
 from warpbound.predict import CHIP, Place, active_sms, predict, saturating_warps, throughput
+from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload
 
 # --------------------------------------------------------------------- the worksheet of Volkov 3.6
@@ -84,7 +85,7 @@ def test_each_bound_is_the_tightest_once(resource: str) -> None:
 
 
 def test_every_resource_is_among_them() -> None:
-    assert {*RESOURCES, "latency"} == set(TIGHTEST)
+    assert {*THROUGHPUT_RESOURCES, "latency"} == set(TIGHTEST)
 
 
 def test_a_unit_that_no_report_names_binds_nothing() -> None:

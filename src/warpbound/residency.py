@@ -22,7 +22,6 @@ IntArray = NDArray[np.int64]
 Count = int | IntArray  # a scalar or an array of any shape
 
 UNLIMITED = 2**31 - 1  # a resource that is not used admits this many blocks
-LIMITERS = ("warps", "blocks", "registers", "shared", "barriers", "grid")
 _BARRIERS_PER_BLOCK = 16  # PTX ISA, bar: barriers 0 to 15
 
 
@@ -70,7 +69,7 @@ class Residency:
     """What one SM holds of one launch.
 
     block_limits : limiter -> blocks per SM it alone would admit (UNLIMITED: not used)
-    limiters     : all that bind, in the order of LIMITERS; "grid" also when the grid is exactly one wave
+    limiters     : all that bind, in the order of result.quantities; "grid" also when the grid is exactly one wave
     """
 
     blocks_per_sm: int

@@ -8,7 +8,6 @@ import pytest
 
 from support.paths import ROOT
 from support.published_schema import Published
-from warpbound.schedule import CAUSES
 
 ANALYZE = Published("analyze")
 
@@ -142,7 +141,3 @@ def test_other_keys_are_welcome() -> None:
 def test_a_refusal_needs_its_reason_and_hint() -> None:
     for key in ("reason", "hint"):
         ANALYZE.assert_needed(key, "results", 1, "error")
-
-
-def test_causes_are_those_of_the_schedule() -> None:
-    assert set(ANALYZE.schema["$defs"]["parts"]["properties"]) == set(CAUSES)

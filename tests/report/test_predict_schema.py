@@ -38,7 +38,7 @@ def test_its_example_shows_an_answer_and_a_refusal() -> None:
     assert [("error" in entry) for entry in PREDICT.example()["results"]] == [False, True]
 
 
-@pytest.mark.parametrize("key", PREDICT.schema["$defs"]["answer"]["required"])
+@pytest.mark.parametrize("key", PREDICT.schema["$defs"]["WorkloadResult"]["required"])
 def test_every_key_must_be_there(key: str) -> None:
     PREDICT.assert_needed(key, "results", 0)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from warpbound.latency import own_timing, tensor_rate
 from warpbound.machine import Gpu
+from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import PIPE_OF, issue_rate
 
@@ -27,13 +28,12 @@ _TRAFFIC = {  # resource -> counts of Memory that it serves
 _OF_THEM = {  # counts that follow those
     "l1": ("store_pieces",), "l2": ("l2_sectors_led", "l2_sectors_together", "l2_sectors_far"),
 }  # fmt: skip
-RESOURCES = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "shared", "l1", "l2", "dram")
 
 
 def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
-    """SM cycles that one unit of work occupies each resource it uses; every name in RESOURCES."""
+    """SM cycles that one unit of work occupies each resource it uses; every name in THROUGHPUT_RESOURCES."""
     sub_cores = gpu.limits.sub_cores
-    cycles = dict.fromkeys(RESOURCES, 0.0)
+    cycles = dict.fromkeys(THROUGHPUT_RESOURCES, 0.0)
     cycles["issue"] = issues(work, gpu) / issue_rate(gpu)
     for unit, busy in work.units.items():
         resource = PIPE_OF.get(unit)

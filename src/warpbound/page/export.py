@@ -16,11 +16,12 @@ from warpbound.page.views.camping import answered
 from warpbound.report import figures as drawings
 from warpbound.report import html
 from warpbound.report.camping import band_text
-from warpbound.report.document import SCHEMA_VERSION, as_json, document
+from warpbound.report.document import as_json, document
 from warpbound.report.html.contents import Column, Section, contents
 from warpbound.report.html.elements import as_html
 from warpbound.report.models import details
 from warpbound.report.text import subline
+from warpbound.result.quantities import SCHEMA_VERSION
 
 NOTHING = dict.fromkeys(("as-json", "as-html"), "There is no answer to take along.")  # button -> why it gives nothing
 LONGEST_SOURCE = 80  # characters of a packed text that the file names

@@ -33,6 +33,9 @@ SharedWavefronts = Annotated[Number | None, Meta(description="Cycles of the shar
 Flop = Annotated[Number | None, Meta(description="Operations, FMA = 2")]
 
 
+WITH_ERROR = ("l1_hit_rate", "l2_sectors_read", "l2_hit_rate", "dram_bytes_read", "dram_bytes_written")
+
+
 class Occupancy(msgspec.Struct, frozen=True, kw_only=True):
     """What one SM holds."""
 
@@ -222,7 +225,8 @@ class BlockSample(msgspec.Struct, frozen=True, kw_only=True):
         Meta(
             description="Standard errors of the counts and hit rates of the same names under memory, in their units, "
             "from sampled blocks that differ, from two halves of the sample extrapolated each by itself, and from the "
-            "first and the last block; null where too few blocks were sampled to tell"
+            "first and the last block; null where too few blocks were sampled to tell",
+            extra_json_schema={"required": list(WITH_ERROR)},
         ),
         ADDED,
     ]

@@ -5,10 +5,9 @@ from typing import Annotated, Final, Literal, TypeVar
 from msgspec import Meta
 
 SCHEMA_VERSION: Final = "1"
-RESOURCES = (
-    "latency", "issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "shared", "l1", "l2", "dram", "launch",
-)  # fmt: skip
-CAUSES = ("fixed", "l1", "l2", "dram", "shared", "constant", "barrier", "issue", "start")
+THROUGHPUT_RESOURCES = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "shared", "l1", "l2", "dram")
+RESOURCES = ("latency", *THROUGHPUT_RESOURCES, "launch")
+CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")  # of a warp's latency
 FLOP_KINDS = ("fp16", "bf16", "fp32", "fp64", "tensor")
 LIMITERS = ("warps", "blocks", "registers", "shared", "barriers", "grid")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")
+from warpbound.result.quantities import CAUSES as CAUSES
 
 Place = tuple[str, int]  # file and line in the kernel; ("", 0) where unknown
 

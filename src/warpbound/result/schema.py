@@ -1,0 +1,137 @@
+"""JSON Schemas of the answers, generated from their types.
+
+msgspec says the types, the units and the limits of every field. Added here: which keys are promised (all but those
+marked ADDED), what static mode leaves null, and that an entry is an answer or a refusal.
+"""
+
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from warpbound.result.campprof import CampingBand
+from warpbound.result.kernel import KernelResult
+from warpbound.result.quantities import SCHEMA_VERSION
+from warpbound.result.refusal import Refusal
+from warpbound.result.workload import WorkloadResult
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+PROMISE = (
+    "What `warpbound {command} --format json` prints. The keys named here keep their names, units and meanings within "
+    "a schema_version; there may be others."
+)
+NULL: Schema = {"type": "null"}
+ONLY_NULLS: Schema = {"additionalProperties": NULL}
+STATIC_MODE: Schema = {  # no trip counts: nothing of the whole launch is known
+    "if": {"properties": {"mode": {"const": "static"}}},
+    "then": {
+        "properties": {
+            **dict.fromkeys(("time_s", "time_interval_s", "cycles", "sample"), NULL),
+            "instructions": {
+                "properties": {
+                    "warp_instructions": NULL, "thread_instructions": NULL, "by_pipe": {"maxProperties": 0},
+                }
+            },
+            "memory": ONLY_NULLS,
+            "flop": ONLY_NULLS,
+        }
+    },
+    "else": {
+        "properties": {
+            "time_s": {"type": "number"}, "cycles": {"type": "number"}, "time_interval_s": {"type": "array"},
+            "bottleneck": {"type": "string"}, "latency": {"type": "object"}, "sample": {"type": "object"},
+        }
+    },
+}  # fmt: skip
+
+
+def analyze() -> Schema:
+    """Of `analyze`, `rank` too."""
+    return _document("analyze", KernelResult, "One entry per kernel and GPU", STATIC_MODE)
+
+
+def predict() -> Schema:
+    """Of `predict`."""
+    return _document("predict", WorkloadResult, "One entry per case and GPU", {})
+
+
+def campprof() -> Schema:
+    """Of `campprof predict`, which has one answer and no list of results."""
+    definitions = _definitions(CampingBand)
+    answer = definitions.pop(CampingBand.__name__) | {"description": PROMISE.format(command="campprof predict")}
+    return _head("campprof", "campprof predict") | answer | {"$defs": definitions, "examples": _examples("campprof")}
+
+
+def _document(command: str, answer: type, results: str, rules: Schema) -> Schema:
+    """The top level of contract section 3: an entry with the key `error` is a refusal."""
+    definitions = _definitions(answer, Refusal)
+    definitions[answer.__name__] |= rules
+    entry = {
+        "if": {"required": ["error"]},
+        "then": {"$ref": f"#/$defs/{Refusal.__name__}"},
+        "else": {"$ref": f"#/$defs/{answer.__name__}"},
+    }
+    return {
+        **_head(command, command),
+        "description": PROMISE.format(command=command),
+        "type": "object",
+        "required": ["schema_version", "command", "results"],
+        "properties": {
+            "schema_version": {"type": "string", "const": SCHEMA_VERSION},
+            "command": {"type": "string"},
+            "results": {"type": "array", "description": results, "items": entry},
+        },
+        "$defs": definitions,
+        "examples": _examples(command),
+    }
+
+
+def _head(name: str, command: str) -> Schema:
+    return {"$schema": DIALECT, "$id": f"urn:warpbound:{name}", "title": f"warpbound {command}"}
+
+
+def _examples(name: str) -> list[Any]:
+    examples: list[Any] = msgspec.json.decode((files("warpbound.result") / "examples" / f"{name}.json").read_bytes())
+    return examples
+
+
+def _definitions(*types: type) -> dict[str, Schema]:
+    """Name -> schema of these records and of all that their promised fields hold."""
+    _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    promised = {name: _promised(node) for name, node in components.items()}
+    reachable: dict[str, Schema] = {}
+    open_names = [one.__name__ for one in types]
+    while open_names:
+        name = open_names.pop()
+        if name not in reachable:
+            reachable[name] = promised[name]
+            open_names += _references(promised[name])
+    return {name: promised[name] for name in components if name in reachable}
+
+
+def _promised(node: Any) -> Any:
+    """The schema without what is not promised, and without Python's defaults."""
+    if isinstance(node, list):
+        return [_promised(inner) for inner in node]
+    if not isinstance(node, dict):
+        return node
+    if "x-untyped" in node:
+        return {}
+    rest = {key: _promised(value) for key, value in node.items() if key not in ("properties", "default", "x-added")}
+    if "properties" not in node:
+        return rest
+    fields = {name: field for name, field in node["properties"].items() if "x-unpublished" not in field}
+    required = [name for name, field in fields.items() if "x-added" not in field]
+    return rest | {"required": required, "properties": {name: _promised(field) for name, field in fields.items()}}
+
+
+def _references(node: Any) -> list[str]:
+    """Names of the definitions that a schema refers to."""
+    if isinstance(node, list):
+        return [name for inner in node for name in _references(inner)]
+    if not isinstance(node, dict):
+        return []
+    own = [node["$ref"].rpartition("/")[2]] if "$ref" in node else []
+    return own + [name for inner in node.values() for name in _references(inner)]
