@@ -13,7 +13,7 @@ from warpbound.isa.opcodes import architectures, early_architectures, latency_na
 from warpbound.isa.traits import table
 from warpbound.latency import memory_latency, own_timing, waits
 from warpbound.machine import gpu, override
-from warpbound.page.sliders import of_gpu
+from warpbound.page.sliders import gpu_controls
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import schedule
 from warpbound.workload.files.lanes import PIPE_OF
@@ -82,13 +82,13 @@ def test_every_opcode_follows_a_number_or_says_why_not(arch: int) -> None:
 def test_every_number_has_a_slider_that_stands_at_the_architectures() -> None:
     for key in ("h200", "t4", "gtx1080"):
         board = gpu(key)
-        controls = {control.key.removeprefix("gpu."): control for control in of_gpu(board)}
+        controls = {control.key.removeprefix("gpu."): control for control in gpu_controls(board)}
         for name in LATENCIES:
             if name == "tensor_latency" and "tensor_fp16" not in board.parameters:
                 continue
             assert controls[name].value == architecture_latency(name, board.arch) > 0
             assert controls[name].origin in ("from the architecture", "assumed")
-    early = {control.key.removeprefix("gpu.") for control in of_gpu(gpu("gtx480"))}
+    early = {control.key.removeprefix("gpu.") for control in gpu_controls(gpu("gtx480"))}
     assert set(LATENCIES) - early == {name for name in LATENCIES if PARAMETERS[name].first_arch > 20}
     assert {"issue_gap", "reissue_cost"} <= early
 

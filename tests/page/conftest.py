@@ -28,26 +28,26 @@ def address() -> Iterator[str]:
     """Of one server for all tests of a process."""
     pytest.importorskip("dash")
     from warpbound.page.server import server
-    from warpbound.page.worker_pool import Analysts
+    from warpbound.page.worker_pool import WorkerPool
 
-    analysts = Analysts(seconds=PATIENCE_MS / 1000)
-    listening = server(0, analysts)
+    pool = WorkerPool(seconds=PATIENCE_MS / 1000)
+    listening = server(0, pool)
     Thread(target=listening.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{listening.port}/"
     listening.shutdown()
-    analysts.close()
+    pool.close()
 
 
 @pytest.fixture(scope="module")
-def desk() -> Iterator[Any]:
+def service() -> Iterator[Any]:
     """What answers the page's requests, with processes of its own; a busy machine is no fault of the page."""
-    from warpbound.page.analysis_service import Desk
+    from warpbound.page.analysis_service import AnalysisService
     from warpbound.page.state import Texts
-    from warpbound.page.worker_pool import Analysts
+    from warpbound.page.worker_pool import WorkerPool
 
-    analysts = Analysts(seconds=PATIENCE_MS / 1000)
-    yield Desk(analysts, Texts())
-    analysts.close()
+    pool = WorkerPool(seconds=PATIENCE_MS / 1000)
+    yield AnalysisService(pool, Texts())
+    pool.close()
 
 
 class Opened:

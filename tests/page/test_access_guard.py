@@ -37,9 +37,9 @@ def test_fetched_from_elsewhere(site: str) -> None:
 def client() -> Any:
     pytest.importorskip("dash")
     from warpbound.page.app import application
-    from warpbound.page.worker_pool import Analysts
+    from warpbound.page.worker_pool import WorkerPool
 
-    return application(8050, Analysts()).server.test_client()
+    return application(8050, WorkerPool()).server.test_client()
 
 
 @pytest.mark.parametrize("path", ["/", "/_dash-layout", "/_dash-dependencies", "/assets/page.js", "/plotly.min.js"])
@@ -74,7 +74,7 @@ def test_what_a_page_may_load(client: Any) -> None:
 
 
 QUESTION = (
-    b'{"question": {"source": "bare", "gpu": "h200"}, "view": "hiding", "values": {"mix.warps": 20}, "paper": {}}'
+    b'{"question": {"source": "bare", "gpu": "h200"}, "view": "hiding", "values": {"mix.warps": 20}, "canvas": {}}'
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("dash")
 from warpbound.camping.prediction import COUNTERS
-from warpbound.page.analysis_service import Desk
+from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.export import as_report, lacking
 from warpbound.page.state import State
 from warpbound.report import html
@@ -14,15 +14,15 @@ from warpbound.report.camping import band_text
 from warpbound.report.html.elements import as_html
 
 pytestmark = pytest.mark.cuda
-OLD = State(source="example:transpose_naive", gpu="gtx280", view="camping")
+PARTITION = State(source="example:transpose_naive", gpu="gtx280", view="camping")
 
 
-def report(desk: Desk, state: State) -> str:
-    return as_report(desk.exactly(state), state).replace(html.plotly_script(), "")
+def report(service: AnalysisService, state: State) -> str:
+    return as_report(service.analyze(state), state).replace(html.plotly_script(), "")
 
 
-def test_an_old_board_has_its_band_alone(desk: Desk) -> None:
-    text = report(desk, OLD)
+def test_an_old_board_has_its_band_alone(service: AnalysisService) -> None:
+    text = report(service, PARTITION)
     assert "<h1>transpose_naive on the memory partitions of NVIDIA GeForce GTX 280</h1>" in text
     assert "Tesla T4" not in text
     assert "1590 MHz" not in text  # the T4's clock
@@ -33,19 +33,19 @@ def test_an_old_board_has_its_band_alone(desk: Desk) -> None:
     assert "What to do first" not in text  # an analysis is nobody's there
 
 
-def test_numbers_set_by_hand_are_named(desk: Desk) -> None:
-    set_by_hand = replace(OLD, values=(("camp.time_ms", 50.0), ("camp.warps", 8.0)))
-    text = report(desk, set_by_hand)
+def test_numbers_set_by_hand_are_named(service: AnalysisService) -> None:
+    set_by_hand = replace(PARTITION, values=(("camp.time_ms", 50.0), ("camp.warps", 8.0)))
+    text = report(service, set_by_hand)
     assert "Active warps 8 per SM (32)" in text
     assert '<td class="number">8*</td>' in text
-    nothing = replace(OLD, values=tuple((f"camp.{name}", 0.0) for name in COUNTERS))
-    why = lacking(desk.exactly(nothing), nothing)
+    nothing = replace(PARTITION, values=tuple((f"camp.{name}", 0.0) for name in COUNTERS))
+    why = lacking(service.analyze(nothing), nothing)
     assert set(why) == {"as-json", "as-html"}
     assert why["as-json"].startswith("No transaction is counted.")
 
 
-def test_a_newer_board_keeps_its_analysis(desk: Desk) -> None:
-    text = report(desk, replace(OLD, gpu="h200"))
+def test_a_newer_board_keeps_its_analysis(service: AnalysisService) -> None:
+    text = report(service, replace(PARTITION, gpu="h200"))
     assert "<h1>transpose_naive on NVIDIA H200</h1>" in text
     assert "Camping in the memory partitions of an old board" in text
     assert "What to do first" in text

@@ -13,7 +13,7 @@ from warpbound.isa.latency_classes import architecture_latency
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.memory.hierarchy import facts
-from warpbound.page.sliders import of_gpu, of_set_gpu
+from warpbound.page.sliders import gpu_controls, set_gpu_controls
 from warpbound.workload import Memory
 from warpbound.workload.files.lanes import alu_latency, issue_rate, pipe_cycles, stretch
 
@@ -56,7 +56,7 @@ def test_every_parameter_names_a_fallback_that_exists() -> None:
 @pytest.mark.parametrize("key", BOARDS)
 def test_every_number_that_the_headline_takes_has_a_slider_where_it_stands(key: str) -> None:
     board = machine.gpu(key)
-    controls = {one.key.removeprefix("gpu."): one for one in of_gpu(board)}
+    controls = {one.key.removeprefix("gpu."): one for one in gpu_controls(board)}
     values = fitted_parameters(board).values
     assert set(FITTED) <= set(controls)
     for name in FITTED:
@@ -86,11 +86,11 @@ def test_what_is_taken_instead_can_be_set_and_changes_nothing_by_itself(key: str
 @pytest.mark.parametrize("key", BOARDS)
 def test_every_slider_of_a_board_can_be_set(key: str) -> None:
     board = machine.gpu(key)
-    for one in of_gpu(board):
+    for one in gpu_controls(board):
         name = one.key.removeprefix("gpu.")
         changed = machine.override(board, {name: 2.0 * one.value})
         assert changed.parameters[name].value == 2.0 * one.value
-        stands = {each.key: each.value for each in of_set_gpu(changed, board, {one.key: 2.0 * one.value})}
+        stands = {each.key: each.value for each in set_gpu_controls(changed, board, {one.key: 2.0 * one.value})}
         assert stands[one.key] == one.value
         for follower in PARAMETERS[name].carries:
             if follower in FITTED and follower not in board.parameters:

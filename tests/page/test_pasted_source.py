@@ -16,7 +16,7 @@ def bundled(name: str) -> bool:
     return name in {"cuda_fp16.h", "cub/cub.cuh"}
 
 
-def by_macro(name: str) -> bool:
+def includes_by_macro(name: str) -> bool:
     return name == "cub/cub.cuh"
 
 
@@ -33,7 +33,7 @@ def by_macro(name: str) -> bool:
     "x = #1;",
 ])  # fmt: skip
 def test_taken(text: str) -> None:
-    check(text, bundled, by_macro)
+    check(text, bundled, includes_by_macro)
 
 
 @pytest.mark.parametrize("text", [
@@ -76,7 +76,7 @@ def test_taken(text: str) -> None:
 ])  # fmt: skip
 def test_refused(text: str) -> None:
     with pytest.raises(InputError):
-        check(text, bundled, by_macro)
+        check(text, bundled, includes_by_macro)
 
 
 @given(st.lists(st.sampled_from([" ", "\t", "\\\n", "\v", "/**/", "/*\n*/", "\\ \r\n"]), max_size=4), st.integers(1, 7))
@@ -84,25 +84,49 @@ def test_blanks_and_splices_hide_nothing(blanks: list[str], cut: int) -> None:
     gap = "".join(blanks)
     word = "include"[:cut] + "\\\n" + "include"[cut:]
     with pytest.raises(InputError):
-        check(f'#{gap}{word}{gap}"/etc/passwd"', bundled, by_macro)
+        check(f'#{gap}{word}{gap}"/etc/passwd"', bundled, includes_by_macro)
 
 
 def test_no_header_asks_with_a_macro_of_the_source() -> None:
     """A condition of the header would expand it."""
     for macro in ("VERSION 3", "OTHER JOIN(a, b)", "VERSION(x) ((x) + 1)"):
-        check(f"#define {macro}\n#include <cuda_fp16.h>\n", bundled, by_macro, lambda _: frozenset({"VERSION"}))
+        check(
+            f"#define {macro}\n#include <cuda_fp16.h>\n", bundled, includes_by_macro, lambda _: frozenset({"VERSION"})
+        )
     for macro in ("VERSION a ## b", "VERSION JOIN(a, b)", "OTHER a ## b\n#define VERSION OTHER"):
         with pytest.raises(InputError, match="VERSION a macro"):
-            check(f"#define {macro}\n#include <cuda_fp16.h>\n", bundled, by_macro, lambda _: frozenset({"VERSION"}))
+            check(
+                f"#define {macro}\n#include <cuda_fp16.h>\n",
+                bundled,
+                includes_by_macro,
+                lambda _: frozenset({"VERSION"}),
+            )
 
 
-@pytest.mark.parametrize("piece", ["#/*", "#define a/*", "#if a/**/", "#define a b(", "#if a /* */", "#if $ ", "# 1 ",
-                                   "#define a b\n", "#", "%:\\\n", "#include<", "# \t", "__has_", "\\\n"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "#/*",
+        "#define a/*",
+        "#if a/**/",
+        "#define a b(",
+        "#if a /* */",
+        "#if $ ",
+        "# 1 ",
+        "#define a b\n",
+        "#",
+        "%:\\\n",
+        "#include<",
+        "# \t",
+        "__has_",
+        "\\\n",
+    ],
+)
 def test_long_texts_take_linear_time(piece: str) -> None:
     text = piece * (999_999 // len(piece))
     before = process_time()
     with suppress(InputError):
-        check(text, bundled, by_macro)
+        check(text, bundled, includes_by_macro)
     assert process_time() - before < 60  # seconds; a second reading of the rest at every piece would take hours
 
 
@@ -110,11 +134,11 @@ def test_long_texts_take_linear_time(piece: str) -> None:
     "sets", ["#define X 1", "# undef X", "%:define X", "??=undef X", "#de\\\nfine X", "#\tdefine X"]
 )
 def test_macros_are_refused_beside_a_header_that_includes_by_macro(sets: str) -> None:
-    check(f"{sets}\n#include <cuda_fp16.h>", bundled, by_macro)
-    check("#include <cub/cub.cuh>\nconstexpr int defined = 3; // define", bundled, by_macro)
+    check(f"{sets}\n#include <cuda_fp16.h>", bundled, includes_by_macro)
+    check("#include <cub/cub.cuh>\nconstexpr int defined = 3; // define", bundled, includes_by_macro)
     for text in (f"{sets}\n#include <cub/cub.cuh>", f"#include <cub/cub.cuh>\n{sets}\n"):
         with pytest.raises(InputError, match=r"cub/cub.cuh includes files by macro"):
-            check(text, bundled, by_macro)
+            check(text, bundled, includes_by_macro)
 
 
 @pytest.mark.cuda
@@ -127,8 +151,8 @@ def test_what_conditions_of_the_compilers_headers_name() -> None:
 def test_which_of_the_compilers_headers_include_by_macro() -> None:
     plain = ("cuda_fp16.h", "cooperative_groups.h", "mma.h", "cuda/std/atomic", "cuda/pipeline", "cuda/ptx",
              "cub/block/block_reduce.cuh", "cmath")  # fmt: skip
-    assert [name for name in plain if headers.by_macro(name)] == []
+    assert [name for name in plain if headers.includes_by_macro(name)] == []
     assert [name for name in plain if not headers.bundled(name)] == []
     for name in ("cub/cub.cuh", "cccl/thrust/universal_vector.h", "cccl/thrust/transform.h"):
         assert headers.bundled(name)
-        assert headers.by_macro(name), name
+        assert headers.includes_by_macro(name), name

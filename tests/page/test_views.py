@@ -14,15 +14,15 @@ from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page import kernel_sources
-from warpbound.page.analysis_service import Desk
+from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.quick_prediction import quick_curve, quick_seconds
 from warpbound.page.slider_estimates import with_kernel
 from warpbound.page.slider_table import sections
-from warpbound.page.slider_updates import Asked, Paper, answer
-from warpbound.page.sliders import of_gpu, of_set_gpu
+from warpbound.page.slider_updates import Canvas, LiveRequest, answer
+from warpbound.page.sliders import gpu_controls, set_gpu_controls
 from warpbound.page.state import State
 from warpbound.page.subject import ARGUMENTS
-from warpbound.page.views import VIEWS, drawn, second
+from warpbound.page.views import VIEWS, draw_view, second_picture
 from warpbound.page.views.camping import camping_controls
 from warpbound.page.views.latency_hiding import BARE_MIX
 from warpbound.page.work_overrides import work_controls
@@ -36,39 +36,39 @@ pytestmark = pytest.mark.cuda
 SOURCES = ("example:saxpy", "example:reduction", "bare", "paper:hong-kim-sepia/0", "paper:volkov-vector-add/0")
 
 
-def picture(state: State, desk: Desk) -> Picture:
-    found = drawn(state.view, desk.exactly(state), dict(state.values)).picture
+def picture(state: State, service: AnalysisService) -> Picture:
+    found = draw_view(state.view, service.analyze(state), dict(state.values)).picture
     assert isinstance(found, Picture)
     return found
 
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_of_every_source_draws_or_says_why_not(desk: Desk, source: str, view: str) -> None:
-    subject = desk.exactly(State(source=source, gpu="gtx280" if source.startswith("paper") else "h200"))
-    found = drawn(view, subject, {})
+def test_every_view_of_every_source_draws_or_says_why_not(service: AnalysisService, source: str, view: str) -> None:
+    subject = service.analyze(State(source=source, gpu="gtx280" if source.startswith("paper") else "h200"))
+    found = draw_view(view, subject, {})
     assert found.picture is not None or found.words or view in ("sass", "verdict")  # tables below
     if found.picture is not None:
         assert figures.spec(found.picture)["data"]
-    again = second(view, subject, {})
+    again = second_picture(view, subject, {})
     assert again is None or figures.spec(again)["data"]
     for control in VIEWS[view].controls(subject):
         assert control.low <= control.value <= control.high, control.key
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_slider_moves_something_without_a_fault(desk: Desk, view: str) -> None:
-    subject = desk.exactly(State(source="bare"))
-    still = drawn(view, subject, {})
+def test_every_slider_moves_something_without_a_fault(service: AnalysisService, view: str) -> None:
+    subject = service.analyze(State(source="bare"))
+    still = draw_view(view, subject, {})
     for control in VIEWS[view].controls(subject):
         for value in (control.low, control.high):
-            moved = drawn(view, subject, {control.key: value})
+            moved = draw_view(view, subject, {control.key: value})
             assert moved.picture is not None or moved.words, (control.key, value)
-    assert drawn(view, subject, {}).words == still.words
+    assert draw_view(view, subject, {}).words == still.words
 
 
-def test_while_moving_the_time_is_that_of_the_analysis(desk: Desk) -> None:
-    subject = desk.exactly(State(source="example:saxpy"))
+def test_while_moving_the_time_is_that_of_the_analysis(service: AnalysisService) -> None:
+    subject = service.analyze(State(source="example:saxpy"))
     assert subject.entry is not None
     assert quick_seconds(subject) == pytest.approx(subject.entry["time_s"], rel=1e-9)
     warps, rate = quick_curve(subject)
@@ -77,92 +77,94 @@ def test_while_moving_the_time_is_that_of_the_analysis(desk: Desk) -> None:
     assert rate.tolist() == pytest.approx(expected[1], rel=1e-9)
 
 
-def test_bandwidth_needs_no_estimate(desk: Desk) -> None:
+def test_bandwidth_needs_no_estimate(service: AnalysisService) -> None:
     state = State(source="example:saxpy", values=(("gpu.dram_achievable_bandwidth", 2000.0),))
-    exact, quick = desk.exactly(state), desk.quickly(state)
+    exact, quick = service.analyze(state), service.estimate(state)
     assert quick.estimated
     assert exact.entry is not None
     assert quick_seconds(quick) == pytest.approx(exact.entry["time_s"], rel=1e-6)
-    assert exact.entry["time_s"] > 1.5 * desk.exactly(replace(state, values=())).entry["time_s"]  # type: ignore[index]
+    assert exact.entry["time_s"] > 1.5 * service.analyze(replace(state, values=())).entry["time_s"]  # type: ignore[index]
 
 
-def test_a_latency_is_estimated_near_what_the_schedule_gives(desk: Desk) -> None:
+def test_a_latency_is_estimated_near_what_the_schedule_gives(service: AnalysisService) -> None:
     state = State(source="example:saxpy", values=(("gpu.dram_latency", 1373.0),))
-    exact, quick = desk.exactly(state), desk.quickly(state)
+    exact, quick = service.analyze(state), service.estimate(state)
     assert exact.launched is not None
     assert quick.launched is not None
     assert quick.launched.work.latency == pytest.approx(exact.launched.work.latency, rel=0.1)
-    assert quick.launched.work.latency > 1.5 * desk.quickly(State(source="example:saxpy")).launched.work.latency  # type: ignore[union-attr]
+    assert quick.launched.work.latency > 1.5 * service.estimate(State(source="example:saxpy")).launched.work.latency  # type: ignore[union-attr]
 
 
-def test_hiding_shows_the_bounds_of_the_report(desk: Desk) -> None:
+def test_hiding_shows_the_bounds_of_the_report(service: AnalysisService) -> None:
     state = State(source="example:reduction", view="hiding")
-    entry = desk.exactly(state).entry
+    entry = service.analyze(state).entry
     assert entry is not None
-    shown = {one.name: one for one in picture(state, desk).layers if isinstance(one, Curve)}
+    shown = {one.name: one for one in picture(state, service).layers if isinstance(one, Curve)}
     (own,) = beside("bounds", entry)
     assert isinstance(own, Picture)
     named = {one.name: one for one in own.layers if isinstance(one, Curve) and one.name.startswith("bound: ")}
     assert {name for name in shown if name.startswith("bound: ")} == set(named)
     for name, line in named.items():
         assert np.asarray(shown[name].y).tolist() == pytest.approx(np.asarray(line.y).tolist(), nan_ok=True), name
-    words = drawn("hiding", desk.exactly(state), {}).words[0]
+    words = draw_view("hiding", service.analyze(state), {}).words[0]
     assert RESOURCE_WORDS[entry["bottleneck"]] in words
     assert np.asarray(shown["volkov_2016"].y).tolist() == pytest.approx(
         entry["figures"]["curve"]["predicted"]["volkov_2016"][1]
     )
 
 
-def test_sliders_alone_are_volkovs_mix(desk: Desk) -> None:
+def test_sliders_alone_are_volkovs_mix(service: AnalysisService) -> None:
     state = State(source="bare", view="hiding", values=(("mix.alu_per_op", 48.9), ("mix.warps", 20.0)))
     mix = replace(BARE_MIX, alu_per_op=48.9, warps=20.0)
-    star = picture(state, desk).named("these sliders")
+    star = picture(state, service).named("these sliders")
     assert isinstance(star, Points)
     assert star.y == [pytest.approx(float(mixes.predict(mix).rate))]
-    words = drawn("hiding", desk.exactly(state), dict(state.values)).words[0]
+    words = draw_view("hiding", service.analyze(state), dict(state.values)).words[0]
     assert f"{float(mixes.warps_needed(mix).total):.1f} warps would hide" in words
     assert words.startswith("Latency binds")
 
 
-def test_the_papers_graphs_take_inputs_from_adapters_and_sliders(desk: Desk) -> None:
+def test_the_papers_graphs_take_inputs_from_adapters_and_sliders(service: AnalysisService) -> None:
     state = State(source="example:reduction", view="x", values=(("x.intensity", 40.0),))
-    subject = desk.exactly(state)
+    subject = service.analyze(state)
     assert subject.launched is not None
     x = replace(inputs_of("x_model_2016", subject.launched), intensity=40.0)
-    said = drawn("x", subject, dict(state.values)).words[0]
+    said = draw_view("x", subject, dict(state.values)).words[0]
     assert f"k = {float(x_model_2016.reached(x)):.3g} of" in said
     terms = hong_kim_2009.terms(replace(inputs_of("hong_kim_2009", subject.launched), mem_latency=2000.0))
-    said = drawn("mwp", subject, {"mwp.mem_latency": 2000.0}).words[0]
+    said = draw_view("mwp", subject, {"mwp.mem_latency": 2000.0}).words[0]
     assert f"MWP = {float(terms.mwp):.3g}, CWP = {float(terms.cwp):.3g}" in said
 
 
-def test_what_dominates_is_what_the_model_says(desk: Desk) -> None:
+def test_what_dominates_is_what_the_model_says(service: AnalysisService) -> None:
     """By the equation that its time is taken from, not by the greater of MWP and CWP alone."""
     for source, changed, said in (
         ("example:saxpy", {}, "add up"),  # CWP = N < MWP: Equation 22
         ("bare", {}, "memory dominates"),
         ("bare", {"mwp.comp_insts": 3000.0}, "computation dominates"),
     ):
-        assert said in drawn("mwp", desk.exactly(State(source=source, view="mwp")), changed).words[0]
+        assert said in draw_view("mwp", service.analyze(State(source=source, view="mwp")), changed).words[0]
 
 
-def test_a_timeline_is_told_in_a_sentence(desk: Desk) -> None:
-    subject = desk.exactly(State(source="example:saxpy", view="timeline"))
+def test_a_timeline_is_told_in_a_sentence(service: AnalysisService) -> None:
+    subject = service.analyze(State(source="example:saxpy", view="timeline"))
     assert subject.entry is not None
     events = subject.entry["figures"]["timeline"]
     for_memory = sum(end - start for start, end, kind in events if kind == "waits for lsu")
     issued = sum(kind == "issues" for _, _, kind in events)
-    said = drawn("timeline", subject, {}).words[0]
+    said = draw_view("timeline", subject, {}).words[0]
     assert said.startswith(f"In its first {events[-1][1]:.0f} cycles one warp issues {issued} instructions and waits ")
     assert f"{for_memory:.0f} cycles for memory" in said
 
 
-def test_large_rates_have_one_prefix(desk: Desk) -> None:
-    said = drawn("roofline", desk.exactly(State(source="bare", view="roofline")), {"roof.intensity": 4.0}).words[0]
+def test_large_rates_have_one_prefix(service: AnalysisService) -> None:
+    said = draw_view("roofline", service.analyze(State(source="bare", view="roofline")), {"roof.intensity": 4.0}).words[
+        0
+    ]
     assert re.search(r"\b18.2 Tflop/s can be attained", said)
 
 
-def test_the_camping_band_is_that_of_the_kernel_itself(desk: Desk) -> None:
+def test_the_camping_band_is_that_of_the_kernel_itself(service: AnalysisService) -> None:
     """As `campprof predict KERNEL.cu --launch` has it, application line included; sliders then change it."""
     from warpbound.camping.kernel_counters import executed
     from warpbound.camping.prediction import Measured, benchmarks_of, predicted
@@ -173,57 +175,59 @@ def test_the_camping_band_is_that_of_the_kernel_itself(desk: Desk) -> None:
     own = Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time)
     expected = predicted(own, board, benchmarks_of(board))
     state = State(source="example:transpose_naive", view="camping")
-    shown = {one.name: one for one in picture(state, desk).layers if isinstance(one, Curve)}
+    shown = {one.name: one for one in picture(state, service).layers if isinstance(one, Curve)}
     assert np.asarray(shown["application"].y).tolist() == pytest.approx([1e3 * t for t in expected["application_s"]])
     worst = next(one for name, one in shown.items() if name.startswith("worst"))
     assert np.asarray(worst.y).tolist() == pytest.approx([1e3 * t for t in expected["worst_s"]])
-    words = drawn("camping", desk.exactly(state), {}).words
+    words = draw_view("camping", service.analyze(state), {}).words
     assert f"Degree of camping {expected['degree']:.2f}" in words[0]
-    faster = drawn("camping", desk.exactly(state), {"camp.time_ms": 500.0 * (ran.time or 0.0)}).words
+    faster = draw_view("camping", service.analyze(state), {"camp.time_ms": 500.0 * (ran.time or 0.0)}).words
     degree = predicted(replace(own, time=ran.time / 2), board, benchmarks_of(board))["degree"]
     assert f"Degree of camping {degree:.2f}" in faster[0]
 
 
-def test_a_kernel_that_cannot_run_there_has_a_band_without_a_line(desk: Desk) -> None:
+def test_a_kernel_that_cannot_run_there_has_a_band_without_a_line(service: AnalysisService) -> None:
     state = State(source="example:matmul_tiled", view="camping")
-    found = drawn("camping", desk.exactly(state), {})
+    found = draw_view("camping", service.analyze(state), {})
     assert isinstance(found.picture, Picture)
     assert not any(getattr(one, "name", "") == "application" for one in found.picture.layers)
     assert any("1024 threads per block cannot be" in word for word in found.words)
 
 
-def test_an_old_board_is_asked_about_its_partitions_though_no_compiler_writes_code_for_it(desk: Desk) -> None:
+def test_an_old_board_is_asked_about_its_partitions_though_no_compiler_writes_code_for_it(
+    service: AnalysisService,
+) -> None:
     """Which counters a kernel has there is found with newer code, whatever board is chosen."""
     chosen = State(source="example:saxpy", gpu="gtx280", view="camping")
-    there = drawn("camping", desk.exactly(chosen), {})
-    assert there.words == drawn("camping", desk.exactly(replace(chosen, gpu="h200")), {}).words
+    there = draw_view("camping", service.analyze(chosen), {})
+    assert there.words == draw_view("camping", service.analyze(replace(chosen, gpu="h200")), {}).words
     assert any(one.name == "application" for one in there.picture.layers if isinstance(one, Curve))
     moved = replace(chosen, values=(("launch.grid.x", 1024.0),))
-    assert desk.quickly(moved).launched is not None
-    assert camping_controls(desk.exactly(moved))[6].value == 1024
-    on_another = drawn("camping", desk.exactly(replace(chosen, gpu="fx5600")), {})
+    assert service.estimate(moved).launched is not None
+    assert camping_controls(service.analyze(moved))[6].value == 1024
+    on_another = draw_view("camping", service.analyze(replace(chosen, gpu="fx5600")), {})
     assert on_another.words[0].startswith("On NVIDIA Quadro FX 5600")
     with pytest.raises(InputError, match=r"compute capability 1.3"):
-        desk.exactly(replace(chosen, view="occupancy"))
+        service.analyze(replace(chosen, view="occupancy"))
 
 
-def test_occupancy_is_that_of_the_calculator(desk: Desk) -> None:
+def test_occupancy_is_that_of_the_calculator(service: AnalysisService) -> None:
     values = {"block.threads": 200.0, "block.registers": 77.0, "block.shared_bytes": 30000.0}
     found = occupancy(machine.gpu("l4"), 200, 77, 30000)
-    words = drawn("occupancy", desk.exactly(State(source="bare", gpu="l4")), values).words
+    words = draw_view("occupancy", service.analyze(State(source="bare", gpu="l4")), values).words
     assert words[0].startswith(f"{found.blocks_per_sm} blocks and {found.warps_per_sm} of")
 
 
 def test_every_number_of_a_board_has_a_control() -> None:
     board = machine.gpu("h200")
-    controls = {one.key.removeprefix("gpu."): one.value for one in of_gpu(board)}
+    controls = {one.key.removeprefix("gpu."): one.value for one in gpu_controls(board)}
     assert set(controls) == {*board.parameters, *parameter_fallbacks(board)}
     assert all(controls[name] == one.value for name, one in {**board.parameters, **parameter_fallbacks(board)}.items())
 
 
-def test_a_kernel_with_other_numbers_than_its_own(desk: Desk) -> None:
+def test_a_kernel_with_other_numbers_than_its_own(service: AnalysisService) -> None:
     """Each number acts on what it is about, and a number set to its own value changes nothing."""
-    subject = desk.exactly(State(source="example:saxpy"))
+    subject = service.analyze(State(source="example:saxpy"))
     own = {one.key: one.value for one in work_controls(subject)}
     assert subject.launched is not None
     assert quick_seconds(with_kernel(subject, own)) == pytest.approx(quick_seconds(subject))
@@ -240,37 +244,37 @@ def test_a_kernel_with_other_numbers_than_its_own(desk: Desk) -> None:
     assert grown == pytest.approx(own["work.parts.dram"])
     few = {"work.warps_per_sm": 8.0}
     assert quick_seconds(with_kernel(subject, few)) > 1.5 * quick_seconds(subject)
-    star = drawn("hiding", with_kernel(subject, few), few).picture
+    star = draw_view("hiding", with_kernel(subject, few), few).picture
     assert isinstance(star, Picture)
     assert star.named("this launch").x == [8.0]  # type: ignore[union-attr]
     twice = with_kernel(subject, {"work.flop.fp32": 2 * own["work.flop.fp32"]})
-    flop = drawn("roofline", twice, {}).words[0]
-    assert flop != drawn("roofline", subject, {}).words[0]
+    flop = draw_view("roofline", twice, {}).words[0]
+    assert flop != draw_view("roofline", subject, {}).words[0]
 
 
 @pytest.mark.parametrize("source", ["example:reduction", "paper:volkov-vector-add/0"])
-def test_every_number_of_a_kernel_can_be_at_either_end(desk: Desk, source: str) -> None:
-    subject = desk.exactly(State(source=source, gpu="gtx980" if source.startswith("paper") else "h200"))
+def test_every_number_of_a_kernel_can_be_at_either_end(service: AnalysisService, source: str) -> None:
+    subject = service.analyze(State(source=source, gpu="gtx980" if source.startswith("paper") else "h200"))
     for control in work_controls(subject):
         for value in (control.low, control.high):
             for view in ("verdict", "hiding", "roofline", "x", "mwp"):
-                found = drawn(view, with_kernel(subject, {control.key: value}), {})
+                found = draw_view(view, with_kernel(subject, {control.key: value}), {})
                 assert found.picture is None or figures.spec(found.picture)["data"], (control.key, view)
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("source", ["bare", "example:saxpy", "paper:volkov-vector-add/0"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_an_address_may_hold_any_number(desk: Desk, source: str, view: str) -> None:
+def test_an_address_may_hold_any_number(service: AnalysisService, source: str, view: str) -> None:
     """A sentence or a figure of bounded size, never a fault: a link may come from anybody."""
-    subject = desk.exactly(State(source=source, view=view))
+    subject = service.analyze(State(source=source, view=view))
     there = State(source=source, view=view)
-    listed = [one for part in sections(desk.standing(there), there) for one in part.controls]
-    keys = [one.key for one in (*listed, *work_controls(subject)) if one not in of_gpu(subject.gpu)[6:]]
+    listed = [one for part in sections(service.slider_defaults(there), there) for one in part.controls]
+    keys = [one.key for one in (*listed, *work_controls(subject)) if one not in gpu_controls(subject.gpu)[6:]]
     for key in keys:
         for value in (0.0, -1.0, 1e-300, 1e12, 1e300):
-            asked = Asked({"source": source, "gpu": "h200"}, view, {key: value}, Paper())
-            told = answer(desk, asked)
+            asked = LiveRequest({"source": source, "gpu": "h200"}, view, {key: value}, Canvas())
+            told = answer(service, asked)
             assert len(msgspec.json.encode(told)) < 200_000, (key, value)
             if value in (1e-300, 1e300) or (value < 0 and not key.startswith(ARGUMENTS)):
                 assert told["figures"] == [None], (key, value)
@@ -281,7 +285,7 @@ def test_what_follows_from_a_number_that_is_set_stands_where_the_board_has_it() 
     own = machine.gpu("h200")
     values = {"gpu.dram_bandwidth": 2400.0}
     board = machine.override(own, {"dram_bandwidth": 2400.0})
-    shown = {one.key: one.value for one in of_set_gpu(board, own, values)}
+    shown = {one.key: one.value for one in set_gpu_controls(board, own, values)}
     assert shown["gpu.dram_bandwidth"] == own.parameters["dram_bandwidth"].value  # to go back to
     carried = own.parameters["dram_achievable_bandwidth"].value * 2400.0 / own.parameters["dram_bandwidth"].value
     assert shown["gpu.dram_achievable_bandwidth"] == pytest.approx(carried)

@@ -7,14 +7,14 @@ import pytest
 
 from warpbound.adapt.answers import Launched
 from warpbound.machine import Gpu, gpu
-from warpbound.page.analysis_service import Desk
+from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.kernel_sources import papers
 from warpbound.page.slider_estimates import SCHEDULED
 from warpbound.page.slider_table import sections
-from warpbound.page.sliders import of_gpu, of_limits
+from warpbound.page.sliders import gpu_controls, limit_controls
 from warpbound.page.state import State
 from warpbound.page.subject import Subject
-from warpbound.page.work_overrides import GIVEN, MOVED, imagined_launched, work_controls
+from warpbound.page.work_overrides import GIVEN, MOVED, overridden_launch, work_controls
 from warpbound.workload import Memory, Workload
 
 OF_THE_CODE = "names and places of the code"
@@ -63,7 +63,7 @@ def launched() -> Launched:
 def keys() -> set[str]:
     board = gpu("h200")
     subject = Subject("everything", board, block=None, launched=launched())  # type: ignore[arg-type]
-    return {one.key for one in (*work_controls(subject), *of_gpu(board), *of_limits(board))}
+    return {one.key for one in (*work_controls(subject), *gpu_controls(board), *limit_controls(board))}
 
 
 @pytest.mark.parametrize("record", [Workload, Launched, Gpu])
@@ -89,22 +89,22 @@ def test_each_slider_of_the_kernel_changes_the_launch_and_nothing_else() -> None
     for one in work_controls(subject):
         if one.key == "work.warps_per_sm":
             continue
-        assert imagined_launched(own, {one.key: 2.0 * one.value}) != own, one.key
-    more = imagined_launched(own, {"work.loads_together": 6.0, f"{GIVEN}interval_analysis.data.dram": 7.0,
+        assert overridden_launch(own, {one.key: 2.0 * one.value}) != own, one.key
+    more = overridden_launch(own, {"work.loads_together": 6.0, f"{GIVEN}interval_analysis.data.dram": 7.0,
                                    "work.units.fma": 60.0, f"{GIVEN}interval_analysis.lanes": 16.0})  # fmt: skip
     assert more.work.phases == (4, 8)
     assert more.work.by_pipe == {"fma": 30.0}
     assert more.given["interval_analysis"] == {"data": {"dram": 7.0}, "lanes": 16.0}
     assert more.given["x_model_2016"] == {"lanes": 1.0}
-    plain = imagined_launched(own, {"work.memory.far_off": 3.0})
+    plain = overridden_launch(own, {"work.memory.far_off": 3.0})
     assert replace(plain, work=own.work) == own
 
 
 @pytest.mark.parametrize("name", papers())
-def test_every_number_that_a_paper_gives_a_model_can_be_set(desk: Desk, name: str) -> None:
+def test_every_number_that_a_paper_gives_a_model_can_be_set(service: AnalysisService, name: str) -> None:
     state = State(source=f"paper:{name}", gpu="gtx480")
     try:
-        there = desk.standing(state)
+        there = service.slider_defaults(state)
     except Exception:  # noqa: BLE001  (not every workload runs on every board)
         pytest.skip("no answer on this board")
     assert there.own.launched is not None
@@ -114,11 +114,11 @@ def test_every_number_that_a_paper_gives_a_model_can_be_set(desk: Desk, name: st
             assert any(key.startswith(f"{GIVEN}{model}.{symbol}") for key in found), symbol
 
 
-def test_what_a_paper_gives_acts_on_its_model(desk: Desk) -> None:
+def test_what_a_paper_gives_acts_on_its_model(service: AnalysisService) -> None:
     name = next(one for one in papers() if one.startswith("interval-mxv-lcs"))
     own = State(source=f"paper:{name}", gpu="interval-cc61")
     asked = replace(own, values=((f"{GIVEN}interval_analysis.data.dram", 1e6),))
-    models = [(desk.exactly(one).entry or {})["models"]["interval_analysis"] for one in (own, asked)]
+    models = [(service.analyze(one).entry or {})["models"]["interval_analysis"] for one in (own, asked)]
     assert models[0]["rate"] != models[1]["rate"]
 
 
@@ -128,12 +128,12 @@ def test_what_a_paper_gives_acts_on_its_model(desk: Desk) -> None:
 @pytest.mark.cuda
 @pytest.mark.parametrize("factor", [0.6, 2.0])
 @pytest.mark.parametrize("name", ["xu_latency", "shuffle_latency", "barrier_latency", "special_register_latency"])
-def test_latencies_that_are_waited_for_act_while_moving(desk: Desk, name: str, factor: float) -> None:
+def test_latencies_that_are_waited_for_act_while_moving(service: AnalysisService, name: str, factor: float) -> None:
     """The estimate's cycles of one warp are within 3 % of those of the schedule."""
     own = State(source="example:softmax")
-    stands = {one.key: one.value for one in of_gpu(gpu("h200"))}[f"gpu.{name}"]
+    stands = {one.key: one.value for one in gpu_controls(gpu("h200"))}[f"gpu.{name}"]
     asked = replace(own, values=((f"gpu.{name}", factor * stands),))
-    before, quick, exact = (one.launched for one in (desk.own(own), desk.quickly(asked), desk.exactly(asked)))
+    before, quick, exact = (one.launched for one in (service.own(own), service.estimate(asked), service.analyze(asked)))
     assert before is not None
     assert quick is not None
     assert exact is not None
@@ -144,9 +144,9 @@ def test_latencies_that_are_waited_for_act_while_moving(desk: Desk, name: str, f
 
 
 @pytest.mark.cuda
-def test_latencies_that_code_counts_act_at_rest_and_the_page_says_so(desk: Desk) -> None:
+def test_latencies_that_code_counts_act_at_rest_and_the_page_says_so(service: AnalysisService) -> None:
     asked = State(source="example:softmax", values=(("gpu.alu_latency", 8.0),))
-    quick, exact = desk.quickly(asked), desk.exactly(asked)
+    quick, exact = service.estimate(asked), service.analyze(asked)
     assert SCHEDULED in quick.notes
     assert exact.launched is not None
     assert quick.launched is not None

@@ -14,7 +14,7 @@ from support.paths import ROOT
 from warpbound.errors import InputError
 from warpbound.page.worker import foreign
 from warpbound.page.worker_messages import Question
-from warpbound.page.worker_pool import Analysts
+from warpbound.page.worker_pool import WorkerPool
 from warpbound.program.nvrtc import header_folders
 
 pytestmark = pytest.mark.cuda
@@ -24,23 +24,23 @@ KERNEL = "__global__ void f(float *x) { x[threadIdx.x] = 1.0f; }\n"
 
 
 @pytest.fixture(scope="module")
-def analysts() -> Iterator[Analysts]:
-    made = Analysts(PATIENT_S)
+def pool() -> Iterator[WorkerPool]:
+    made = WorkerPool(PATIENT_S)
     yield made
     made.close()
 
 
 @pytest.fixture
-def impatient() -> Iterator[Analysts]:
-    made = Analysts(IMPATIENT_S)
+def impatient() -> Iterator[WorkerPool]:
+    made = WorkerPool(IMPATIENT_S)
     yield made
     made.close()
 
 
-def answers_others(analysts: Analysts) -> bool:
+def answers_others(pool: WorkerPool) -> bool:
     """With all the time that a busy machine may need for it."""
-    analysts._seconds = PATIENT_S
-    return bool(analysts.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f")
+    pool._seconds = PATIENT_S
+    return bool(pool.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f")
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +81,8 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "#define __THRUST_DEVICE_SYSTEM_ROOT {path}>\n#include <cccl/thrust/universal_vector.h>",
     ],
 )
-def test_no_line_of_another_file_shows(analysts: Analysts, secret: Path, line: str) -> None:
-    answer = analysts.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
+def test_no_line_of_another_file_shows(pool: WorkerPool, secret: Path, line: str) -> None:
+    answer = pool.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
     assert answer.reason
     assert "the_secret" not in answer.reason + answer.hint
     assert "it is there" not in answer.reason
@@ -109,9 +109,9 @@ def test_no_line_of_another_file_shows(analysts: Analysts, secret: Path, line: s
         "}} }} #",
     ],
 )
-def test_no_other_way_to_a_file_either(analysts: Analysts, secret: Path, line: str) -> None:
+def test_no_other_way_to_a_file_either(pool: WorkerPool, secret: Path, line: str) -> None:
     """Taken or not, an answer holds nothing of the file: neither in an error nor among the lines shown."""
-    answer = analysts.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
+    answer = pool.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
     assert "the_secret" not in repr(answer)
     assert answer.reason or answer.entry["kernel"] == "f"
 
@@ -119,10 +119,10 @@ def test_no_other_way_to_a_file_either(analysts: Analysts, secret: Path, line: s
 @pytest.mark.parametrize(
     "directive", ['.include "{path}"', '.file 1 "{path}"', '.pragma "{path}";', ".extern .func x;\n{path}"]
 )
-def test_pasted_ptx_reads_no_file(analysts: Analysts, secret: Path, directive: str) -> None:
+def test_pasted_ptx_reads_no_file(pool: WorkerPool, secret: Path, directive: str) -> None:
     ptx = ".version 8.0\n.target sm_90\n.address_size 64\n" + directive.replace("{path}", str(secret))
     ptx += "\n.visible .entry f() { ret; }\n"
-    assert "the_secret" not in repr(analysts.ask(Question("", ptx, "h200")))
+    assert "the_secret" not in repr(pool.ask(Question("", ptx, "h200")))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_pasted_ptx_reads_no_file(analysts: Analysts, secret: Path, directive: s
     ],
     ids=["macros", "templates", "constexpr", "PTX", "array"],
 )
-def test_greedy_sources_end_and_harm_nobody(impatient: Analysts, greedy: str) -> None:
+def test_greedy_sources_end_and_harm_nobody(impatient: WorkerPool, greedy: str) -> None:
     """Refused, ended by the clock, or even answered: which of them depends on the machine."""
     with suppress(InputError):
         answer = impatient.ask(Question("", greedy, "h200"))
@@ -150,8 +150,8 @@ def test_greedy_sources_end_and_harm_nobody(impatient: Analysts, greedy: str) ->
 @pytest.mark.parametrize(
     "kernel", ['f<1>\n#include "/etc/passwd"', "f);\nx", 'f<sizeof("a")>', "#x", "f" * 300, "f;g", "f\\"]
 )
-def test_a_kernels_name_carries_no_code(analysts: Analysts, kernel: str) -> None:
-    assert "no name of a kernel" in analysts.ask(Question("", KERNEL, "h200", kernel=kernel)).reason
+def test_a_kernels_name_carries_no_code(pool: WorkerPool, kernel: str) -> None:
+    assert "no name of a kernel" in pool.ask(Question("", KERNEL, "h200", kernel=kernel)).reason
 
 
 def test_a_message_about_another_file_is_not_told(secret: Path, tmp_path: Path) -> None:
@@ -167,24 +167,24 @@ def test_a_message_about_another_file_is_not_told(secret: Path, tmp_path: Path) 
     assert not foreign(f"{own}(51): error: expected a ;")
 
 
-def test_endless_errors_are_cut_short(analysts: Analysts) -> None:
+def test_endless_errors_are_cut_short(pool: WorkerPool) -> None:
     shouting = "".join(f"int x{n} = y{n} + {'z' * 200};\n" for n in range(4000))
-    answer = analysts.ask(Question("", shouting, "h200"))
+    answer = pool.ask(Question("", shouting, "h200"))
     assert answer.reason
     assert len(answer.reason) + len(answer.hint) < 20_000
 
 
-def test_arguments_read_no_file(analysts: Analysts) -> None:
+def test_arguments_read_no_file(pool: WorkerPool) -> None:
     asked = Question("", KERNEL, "h200", grid="1", block="32", args="x=@/etc/passwd")
-    assert "reads no file" in analysts.ask(asked).reason
+    assert "reads no file" in pool.ask(asked).reason
 
 
 @pytest.mark.parametrize("example", ["../saxpy", "/etc/passwd", "saxpy.cu", ""])
-def test_examples_are_those_of_the_list(analysts: Analysts, example: str) -> None:
-    assert analysts.ask(Question(example, "", "h200")).reason
+def test_examples_are_those_of_the_list(pool: WorkerPool, example: str) -> None:
+    assert pool.ask(Question(example, "", "h200")).reason
 
 
-def test_a_compilation_that_does_not_end_is_ended(impatient: Analysts) -> None:
+def test_a_compilation_that_does_not_end_is_ended(impatient: WorkerPool) -> None:
     doubling = "template <int N, long M> struct S { static const long v = S<N - 1, 2 * M>::v "
     doubling += "+ S<N - 1, 2 * M + 1>::v; };\n"
     doubling += "template <long M> struct S<0, M> { static const long v = M; };\n"
@@ -195,17 +195,17 @@ def test_a_compilation_that_does_not_end_is_ended(impatient: Analysts) -> None:
     assert answers_others(impatient)
 
 
-def test_a_kernel_that_does_not_end_is_ended(impatient: Analysts) -> None:
+def test_a_kernel_that_does_not_end_is_ended(impatient: WorkerPool) -> None:
     spins = "__global__ void f(volatile int *x, int n) { for (long i = 0; i < 1L << 60; i++) x[i & 31] = x[n]; }\n"
     impatient._seconds = SHORT_S
     with pytest.raises(InputError, match="takes longer"):
         impatient.ask(Question("", spins, "h200", grid="64", block="1024", args="x=i32[64]:zeros\nn=0"))
 
 
-def test_arrays_beyond_the_memory_are_refused(analysts: Analysts) -> None:
+def test_arrays_beyond_the_memory_are_refused(pool: WorkerPool) -> None:
     large = Question("", KERNEL, "h200", grid="1", block="32", args="x=f32[2000000000]:randn")
-    assert "cannot be had" in analysts.ask(large).reason
-    assert analysts.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"
+    assert "cannot be had" in pool.ask(large).reason
+    assert pool.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"
 
 
 def test_a_worker_is_confined() -> None:
@@ -222,20 +222,20 @@ def test_a_worker_is_confined() -> None:
     assert said.splitlines() == [" ".join(f"({limit}, {limit})" for limit in limits), "refused"]
 
 
-def test_another_number_of_the_board_gives_what_the_api_gives(analysts: Analysts) -> None:
+def test_another_number_of_the_board_gives_what_the_api_gives(pool: WorkerPool) -> None:
     program = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
     launch = warpbound.launch(ROOT / "examples" / "saxpy.toml")
     for settings in ({}, {"dram_latency": 900.0}, {"dram_achievable_bandwidth": 2000.0, "sm_count": 100.0}):
         board = warpbound.machine.override(warpbound.gpu("h200"), settings)
         expected = warpbound.analyze(program, board, launch)
-        found = analysts.ask(Question("saxpy", "", "h200", tuple(settings.items()))).entry
+        found = pool.ask(Question("saxpy", "", "h200", tuple(settings.items()))).entry
         for key in ("time_s", "time_interval_s", "bottleneck", "warps_needed", "occupancy", "memory", "whatifs"):
             assert found[key] == pytest.approx(expected[key]) if key == "time_s" else found[key] == expected[key]
 
 
-def test_two_sources_do_not_disturb_each_other(analysts: Analysts) -> None:
+def test_two_sources_do_not_disturb_each_other(pool: WorkerPool) -> None:
     other = KERNEL.replace("f(", "g(").replace("1.0f", "2.0f * x[3]")
-    first = analysts.ask(Question("", KERNEL, "h200"))
-    second = analysts.ask(Question("", other, "h200"))
+    first = pool.ask(Question("", KERNEL, "h200"))
+    second = pool.ask(Question("", other, "h200"))
     assert (first.entry["kernel"], second.entry["kernel"]) == ("f", "g")
-    assert analysts.ask(Question("", KERNEL, "h200")) == first
+    assert pool.ask(Question("", KERNEL, "h200")) == first

@@ -35,8 +35,8 @@ def protect(server: Any, port: int, policy: str) -> None:
     @server.before_request  # type: ignore[untyped-decorator]
     def check() -> Response | None:
         headers = request.headers
-        said = refusal(headers.get("Host", ""), headers.get("Origin"), headers.get("Sec-Fetch-Site"), port)
-        return Response(said, 403, mimetype="text/plain") if said else None
+        reason = refusal(headers.get("Host", ""), headers.get("Origin"), headers.get("Sec-Fetch-Site"), port)
+        return Response(reason, 403, mimetype="text/plain") if reason else None
 
     @server.errorhandler(Exception)  # type: ignore[untyped-decorator]
     def failed(error: Exception) -> Response:

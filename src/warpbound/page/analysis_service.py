@@ -22,7 +22,7 @@ from warpbound.models import MODELS
 from warpbound.page import kernel_sources
 from warpbound.page.launch_sliders import BLOCKS, LAUNCH, with_launch
 from warpbound.page.slider_estimates import estimated, with_kernel
-from warpbound.page.slider_table import Standing, changes
+from warpbound.page.slider_table import SliderDefaults, changes
 from warpbound.page.state import State, Texts
 from warpbound.page.subject import (
     BARE_BLOCK,
@@ -30,18 +30,18 @@ from warpbound.page.subject import (
     Change,
     Subject,
     catalogued,
-    of_group,
-    old_board,
-    old_settings,
-    partitioned,
-    refuse_absurd,
+    partition_board_key,
+    partition_settings,
+    refuse_impossible,
     set_board,
+    set_partition_board,
+    values_of_group,
 )
 from warpbound.page.views.view import REFUSED
 from warpbound.page.views.x_graph_and_mwp import symbols
-from warpbound.page.work_overrides import BLOCK, REGISTERS, SHARED, THREADS, WORK, of_kernel
+from warpbound.page.work_overrides import BLOCK, REGISTERS, SHARED, THREADS, WORK, kernel_values
 from warpbound.page.worker_messages import RUNNERS, Answer, Question
-from warpbound.page.worker_pool import Analysts
+from warpbound.page.worker_pool import WorkerPool
 from warpbound.program.arch_match import OLDEST
 from warpbound.report.figures import Block
 from warpbound.result.plain import plain
@@ -61,49 +61,49 @@ FOLLOWED = (GPU, LAUNCH, WORK, BLOCK, "x.", "mwp.")  # numbers that an analysis 
 
 
 @dataclass(frozen=True)
-class Desk:
+class AnalysisService:
     """What answers are made with: the worker processes and the texts that no address holds."""
 
-    analysts: Analysts
+    pool: WorkerPool
     texts: Texts
 
     @np.errstate(all="ignore")
-    def exactly(self, state: State) -> Subject:
+    def analyze(self, state: State) -> Subject:
         """Everything analysed with the numbers as set, which its entry names. Raises WarpboundError."""
-        refuse_absurd(state)
-        found = self._analysed(state)
-        return _marked(_with_symbols(found, state), self.standing(state), state) if state.values else found
+        refuse_impossible(state)
+        subject = self._analysed(state)
+        return _marked(_with_symbols(subject, state), self.slider_defaults(state), state) if state.values else subject
 
     def own(self, state: State) -> Subject:
         """The same with every number as it is by itself. Raises WarpboundError."""
         return self._analysed(replace(state, values=()))
 
     @np.errstate(all="ignore")
-    def standing(self, state: State) -> Standing:
+    def slider_defaults(self, state: State) -> SliderDefaults:
         """Where numbers stand unless they are set; where some have no answer as set, or by themselves, the others'.
 
         Raises WarpboundError where there is no answer at all.
         """
         others = tuple(pair for pair in state.values if not pair[0].startswith((WORK, BLOCK)))
-        asked = [state, replace(state, values=others), replace(state, values=())]
-        found: list[Subject | None] = []
-        for one in asked:
+        candidates = [state, replace(state, values=others), replace(state, values=())]
+        subjects: list[Subject | None] = []
+        for candidate in candidates:
             try:
-                found.append(self._analysed(one))
+                subjects.append(self._analysed(candidate))
             except REFUSED:
-                found.append(None)
-        known = next((one for one in reversed(found) if one is not None), None)
-        if known is None:
-            return Standing(own := self._analysed(asked[-1]), own, own)
-        view, kernel, own = (known if one is None else one for one in found)
-        return Standing(own, kernel, view)
+                subjects.append(None)
+        fallback = next((candidate for candidate in reversed(subjects) if candidate is not None), None)
+        if fallback is None:
+            return SliderDefaults(own := self._analysed(candidates[-1]), own, own)
+        view, kernel, own = (fallback if candidate is None else candidate for candidate in subjects)
+        return SliderDefaults(own, kernel, view)
 
     @np.errstate(all="ignore")
-    def quickly(self, state: State) -> Subject:
+    def estimate(self, state: State) -> Subject:
         """The same from what was analysed before, in a few milliseconds: an estimate. Raises WarpboundError."""
-        refuse_absurd(state)
-        found = _without_code(state) or self._estimated(state)
-        return self._quickly_camped(state, found) if state.view == CAMPING else found
+        refuse_impossible(state)
+        subject = _without_code(state) or self._estimated(state)
+        return self._with_known_partitions(state, subject) if state.view == CAMPING else subject
 
     def _estimated(self, state: State) -> Subject:
         return _or_newer(self._estimated_on, state)
@@ -114,86 +114,87 @@ class Desk:
 
     def _base(self, state: State) -> Subject:
         """What was analysed of this launch if it was, so that arguments count; else the kernel as it is."""
-        kept = tuple(pair for pair in state.values if pair[0].startswith((LAUNCH, BLOCK)))
-        as_launched = replace(state, values=kept)
-        if kept and self.analysts.known(self._question(as_launched)) is not None:
+        launch_values = tuple(pair for pair in state.values if pair[0].startswith((LAUNCH, BLOCK)))
+        as_launched = replace(state, values=launch_values)
+        if launch_values and self.pool.known(self._question(as_launched)) is not None:
             return self._compiled(as_launched)
         return self._compiled(replace(state, values=()))
 
     def _analysed(self, state: State) -> Subject:
-        found = _without_code(state) or _or_newer(self._compiled, state)
-        return self._camped(state, found) if state.view == CAMPING else found
+        subject = _without_code(state) or _or_newer(self._compiled, state)
+        return self._with_partitions(state, subject) if state.view == CAMPING else subject
 
     def _compiled(self, state: State) -> Subject:
         question = self._question(state)
-        answer = self.analysts.ask(question)
+        answer = self.pool.ask(question)
         if answer.reason:
             raise InputError(answer.reason, answer.hint)
-        found = _of_answer(answer, set_board(state), kernel_sources.launch_of(question))
-        return with_kernel(found, of_kernel(dict(state.values)))
+        subject = _of_answer(answer, set_board(state), kernel_sources.launch_of(question))
+        return with_kernel(subject, kernel_values(dict(state.values)))
 
     # ---------------------------------------------------------------- memory partitions
 
-    def _camped(self, state: State, found: Subject) -> Subject:
+    def _with_partitions(self, state: State, subject: Subject) -> Subject:
         """With the launch on the memory partitions, and with their micro-benchmarks where they are not the shipped."""
-        found = replace(found, old=old_board(state), runs=self._runs(state))
-        if not found.compiled:
-            return found
-        answer = self.analysts.ask(self._camping(state))
-        return replace(found, camped=answer.camped or f"{answer.reason} {answer.hint}")
+        subject = replace(subject, partition_board=set_partition_board(state), runs=self._runs(state))
+        if not subject.compiled:
+            return subject
+        answer = self.pool.ask(self._camping(state))
+        return replace(subject, camping_run=answer.camping_run or f"{answer.reason} {answer.hint}")
 
     def _camping(self, state: State) -> Question:
         return msgspec.structs.replace(
-            self._question(state), gpu=COMPILED_FOR, settings=old_settings(state), numbers=(),
-            partitions=partitioned(state.gpu),
+            self._question(state), gpu=COMPILED_FOR, settings=partition_settings(state), numbers=(),
+            partitions=partition_board_key(state.gpu),
         )  # fmt: skip
 
     def _runs(self, state: State) -> Benchmarks | None:
-        if not old_settings(state):
+        if not partition_settings(state):
             return None
         if not COMPILED:
             raise InputError("The micro-benchmarks of a board as set take minutes without Numba.", GET_NUMBA)
         with ThreadPoolExecutor(RUNNERS) as asking:
-            return _joined(state, list(asking.map(self.analysts.ask, _benchmarking(state))))
+            return _joined(state, list(asking.map(self.pool.ask, _benchmarking(state))))
 
-    def _quickly_camped(self, state: State, found: Subject) -> Subject:
+    def _with_known_partitions(self, state: State, subject: Subject) -> Subject:
         """As far as it was answered before; what was not is as it was, and said."""
         own = replace(state, values=())
-        known = [self.analysts.known(one) for one in _benchmarking(state)] if old_settings(state) else []
-        done = [one for one in known if one is not None]
-        waits = len(done) < len(known)
-        told = ((RUNNING.format(done=len(done), of=len(known)) if done else SIMULATED),) if waits else ()
-        runs = _joined(state, done) if known and not waits else None
-        old = old_board(own if waits else state)
-        found = replace(found, old=old, runs=runs, waits=waits, notes=(*found.notes, *told))
-        if not found.compiled:
-            return found
-        for asked in (state, own):
-            answer = self.analysts.known(self._camping(asked))
+        benchmarks = _benchmarking(state) if partition_settings(state) else []
+        answers = [self.pool.known(benchmark) for benchmark in benchmarks]
+        finished = [answer for answer in answers if answer is not None]
+        waits = len(finished) < len(answers)
+        notes = ((RUNNING.format(done=len(finished), of=len(answers)) if finished else SIMULATED),) if waits else ()
+        runs = _joined(state, finished) if answers and not waits else None
+        board = set_partition_board(own if waits else state)
+        subject = replace(subject, partition_board=board, runs=runs, waits=waits, notes=(*subject.notes, *notes))
+        if not subject.compiled:
+            return subject
+        for candidate in (state, own):
+            answer = self.pool.known(self._camping(candidate))
             if answer is not None:
-                return replace(found, camped=answer.camped or f"{answer.reason} {answer.hint}")
-        return found
+                return replace(subject, camping_run=answer.camping_run or f"{answer.reason} {answer.hint}")
+        return subject
 
     # ---------------------------------------------------------------- what is asked
 
     def _question(self, state: State) -> Question:
         kind, _, word = state.source.partition(":")
         values = dict(state.values)
-        asked = Question(
+        request = Question(
             example=word if kind == "example" else "",
             text="" if kind == "example" else self.texts.text(state.source),
             gpu=machine.gpu(catalogued(state.gpu)).key,
-            settings=of_group(state, GPU),
+            settings=values_of_group(state, GPU),
             kernel=state.kernel,
             grid=state.grid,
             block=state.block,
             smem=state.smem,
             args=state.args,
-            numbers=tuple(sorted(of_kernel(values).items())),
+            numbers=tuple(sorted(kernel_values(values).items())),
         )
         if not any(key.startswith(LAUNCH) for key in values):
-            return asked
-        return with_launch(asked, kernel_sources.launch_of(asked), values)
+            return request
+        return with_launch(request, kernel_sources.launch_of(request), values)
 
 
 def _without_code(state: State) -> Subject | None:
@@ -223,16 +224,16 @@ def _or_newer(ask: Callable[[State], Subject], state: State) -> Subject:
 
 
 def _benchmarking(state: State) -> list[Question]:
-    board, settings = partitioned(state.gpu), old_settings(state)
+    board, settings = partition_board_key(state.gpu), partition_settings(state)
     return [Question("", "", board, settings, partitions=board, micro=number) for number in range(len(MICROS))]
 
 
 def _joined(state: State, answers: list[Answer]) -> Benchmarks:
     """The runs of all micro-benchmarks, as the simulated table has them. Raises InputError."""
-    refused = next((one for one in answers if one.reason), None)
+    refused = next((answer for answer in answers if answer.reason), None)
     if refused is not None:
         raise InputError(refused.reason, refused.hint)
-    return _table(table(old_board(state), [row for one in answers for row in one.rows]))
+    return _table(table(set_partition_board(state), [row for answer in answers for row in answer.rows]))
 
 
 @lru_cache(maxsize=16)
@@ -246,10 +247,10 @@ def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
     shape = case.shape
     threads = shape.threads_per_block or BARE_BLOCK.threads
     block = Block(threads, shape.registers or BARE_BLOCK.registers, int(shape.shared_bytes or 0))
-    found = Subject(case.name, board, block, x, x.work, None, int(x.blocks_per_sm or 0))
-    found = with_kernel(found, of_kernel(values))
-    assert found.launched is not None
-    return replace(found, entry=plain(workload_prediction.predicted_of(case, found.launched, tuple(MODELS))))
+    subject = Subject(case.name, board, block, x, x.work, None, int(x.blocks_per_sm or 0))
+    subject = with_kernel(subject, kernel_values(values))
+    assert subject.launched is not None
+    return replace(subject, entry=plain(workload_prediction.predicted_of(case, subject.launched, tuple(MODELS))))
 
 
 def _case(name: str, numbers: dict[str, float]) -> Written:
@@ -269,9 +270,9 @@ def _whole(key: str, value: float) -> int:
     return round(value)
 
 
-def mark(one: Change) -> dict[str, Any]:
+def mark(change: Change) -> dict[str, Any]:
     """A number set by hand, as a file tells of it."""
-    return {name: value for name, value in asdict(one).items() if name != "views"}
+    return {name: value for name, value in asdict(change).items() if name != "views"}
 
 
 def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
@@ -281,44 +282,44 @@ def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
     block = Block(**own) if own else Block(BARE_BLOCK.threads, program["registers"], program["shared_bytes"])
     launched = None
     if answer.numbers is not None and entry["launch"] is not None:
-        known: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
-        launched = Launched(gpu=board, **known)
+        numbers: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
+        launched = Launched(gpu=board, **numbers)
     return Subject(entry["kernel"], board, block, launched, answer.focus, entry, answer.fitting, launch)
 
 
-def _with_symbols(found: Subject, state: State) -> Subject:
+def _with_symbols(subject: Subject, state: State) -> Subject:
     """What papers' models say of their own symbols as set, in place of what they say of the launch."""
-    x, entry = found.launched, found.entry
-    given = symbols(dict(state.values))
-    if x is None or entry is None or not given:
-        return found
-    x = replace(x, given={**x.given, **{name: {**x.given.get(name, {}), **own} for name, own in given.items()}},
+    x, entry = subject.launched, subject.entry
+    own_symbols = symbols(dict(state.values))
+    if x is None or entry is None or not own_symbols:
+        return subject
+    x = replace(x, given={**x.given, **{name: {**x.given.get(name, {}), **own} for name, own in own_symbols.items()}},
                 given_by="set by hand:")  # fmt: skip
-    models = {name: plain(answer) for name, answer in answers(tuple(given), x).items()}
+    models = {name: plain(answer) for name, answer in answers(tuple(own_symbols), x).items()}
     changed: Entry = {**entry, "models": {**entry["models"], **models}}
     if "figures" in entry:
-        inputs = {name: _plain(inputs_of(name, x)) for name in given}
+        inputs = {name: _plain(inputs_of(name, x)) for name in own_symbols}
         changed["figures"] = {**entry["figures"], "inputs": {**entry["figures"]["inputs"], **inputs}}
-    return replace(found, launched=x, entry=changed)
+    return replace(subject, launched=x, entry=changed)
 
 
 def _plain(inputs: Any) -> dict[str, float] | None:
     return None if isinstance(inputs, str) else {name: float(value) for name, value in vars(inputs).items()}
 
 
-def _marked(found: Subject, there: Standing, state: State) -> Subject:
+def _marked(subject: Subject, defaults: SliderDefaults, state: State) -> Subject:
     """The subject with what is set by hand, which stands in its entry too."""
-    all_changes = changes(there, state)
-    if found.entry is None:
-        return replace(found, changes=all_changes)
-    told = [one for one in all_changes if one.key.startswith(FOLLOWED)]
-    if not told:
-        return replace(found, changes=all_changes)
-    said = [f"{BY_HAND} {one.words}" for one in told]
-    marks: Entry = {"set_by_hand": [mark(one) for one in told]}
-    if "confidence" in found.entry:
-        assumed = [*found.entry["confidence"]["assumed"], *said]
-        marks["confidence"] = {**found.entry["confidence"], "assumed": assumed}
+    all_changes = changes(defaults, state)
+    if subject.entry is None:
+        return replace(subject, changes=all_changes)
+    followed = [change for change in all_changes if change.key.startswith(FOLLOWED)]
+    if not followed:
+        return replace(subject, changes=all_changes)
+    notes = [f"{BY_HAND} {change.words}" for change in followed]
+    marks: Entry = {"set_by_hand": [mark(change) for change in followed]}
+    if "confidence" in subject.entry:
+        assumed = [*subject.entry["confidence"]["assumed"], *notes]
+        marks["confidence"] = {**subject.entry["confidence"], "assumed": assumed}
     else:
-        marks["assumed"] = [*found.entry["assumed"], *said]
-    return replace(found, entry={**found.entry, **marks}, changes=all_changes)
+        marks["assumed"] = [*subject.entry["assumed"], *notes]
+    return replace(subject, entry={**subject.entry, **marks}, changes=all_changes)

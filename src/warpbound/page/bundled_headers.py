@@ -26,48 +26,49 @@ def bundled(name: str) -> bool:
 
 
 @cache
-def by_macro(name: str) -> bool:
+def includes_by_macro(name: str) -> bool:
     """Whether a header, or one that it includes under some condition, includes a file whose name a macro gives."""
-    return None in _reached(name)
+    return None in _all_includes(name)
 
 
 @cache
 def known(name: str) -> frozenset[str]:
     """Every name in the conditions and macros of a header and of those that it includes under some condition."""
-    found: set[str] = set()
-    for header in _reached(name) - {None}:
+    names: set[str] = set()
+    for header in _all_includes(name) - {None}:
         assert header is not None
         for line in _TELLS.findall(_SPLICE.sub("", header.read_text(encoding="utf-8", errors="replace"))):
-            found.update(_NAME.findall(line))
-    return frozenset(found)
+            names.update(_NAME.findall(line))
+    return frozenset(names)
 
 
 @cache
-def _reached(name: str) -> frozenset[Path | None]:
+def _all_includes(name: str) -> frozenset[Path | None]:
     """A header and all that it includes under some condition; None among them where a macro names one."""
     from warpbound.program.nvrtc import header_folders
 
     with header_folders() as places:
         roots = tuple(Path(place) for place in places)
-        seen: set[Path | None] = {root / name for root in roots if (root / name).is_file()}
-        waiting = [one for one in seen if one is not None]
+        headers: set[Path | None] = {root / name for root in roots if (root / name).is_file()}
+        waiting = [header for header in headers if header is not None]
         while waiting:
-            new = _included(waiting.pop(), roots) - seen
-            seen |= new
-            waiting += [one for one in new if one is not None]
-    return frozenset(seen)
+            new = _included(waiting.pop(), roots) - headers
+            headers |= new
+            waiting += [header for header in new if header is not None]
+    return frozenset(headers)
 
 
 @cache
 def _included(header: Path, roots: tuple[Path, ...]) -> frozenset[Path | None]:
     """Every file that each of its includes may mean; None among them where a macro names one."""
     text = _SPLICE.sub("", header.read_text(encoding="utf-8", errors="replace"))
-    found: set[Path | None] = set()
-    for told in _INCLUDES.finditer(text):
-        if told["macro"]:
-            found.add(None)
+    headers: set[Path | None] = set()
+    for directive in _INCLUDES.finditer(text):
+        if directive["macro"]:
+            headers.add(None)
             continue
-        folders = (header.parent, *roots) if told[3] else roots
-        meant = [folder / (told[2] or told[3]) for folder in folders if (folder / (told[2] or told[3])).is_file()]
-        found |= set(meant) if told["next"] else set(meant[:1])  # the next one: any of them
-    return frozenset(found)
+        folders = (header.parent, *roots) if directive[3] else roots
+        named = (folder / (directive[2] or directive[3]) for folder in folders)
+        candidates = [path for path in named if path.is_file()]
+        headers |= set(candidates) if directive["next"] else set(candidates[:1])  # the next one: any of them
+    return frozenset(headers)

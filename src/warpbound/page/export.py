@@ -7,11 +7,11 @@ from rich.text import Text
 
 from warpbound import machine
 from warpbound.analysis.entries import Entry
-from warpbound.page.analysis_service import CAMPING, Desk, mark
+from warpbound.page.analysis_service import CAMPING, AnalysisService, mark
 from warpbound.page.slider_updates import state_of
 from warpbound.page.state import State, to_query
 from warpbound.page.subject import Subject
-from warpbound.page.views import REFUSED, VIEWS, drawn, second, sentence
+from warpbound.page.views import REFUSED, VIEWS, draw_view, second_picture, sentence
 from warpbound.page.views.camping import answered
 from warpbound.report import figures as drawings
 from warpbound.report import html
@@ -31,26 +31,26 @@ HOW_TO_READ = (
 )
 
 
-def exporting(app: Any, desk: Desk) -> None:
+def exporting(app: Any, service: AnalysisService) -> None:
     """Answer the buttons JSON and Report."""
     from dash import Input, Output, ctx, no_update
-    from dash import State as Held
+    from dash import State as DashState
 
     @app.callback(  # type: ignore[untyped-decorator]
         Output("download", "data"),
         Output("problem", "children", allow_duplicate=True),
         Input("as-json", "n_clicks"),
         Input("as-html", "n_clicks"),
-        Held("settled", "data"),
-        Held("question", "data"),
-        Held("view", "value"),
+        DashState("settled", "data"),
+        DashState("question", "data"),
+        DashState("view", "value"),
         prevent_initial_call=True,
     )
     def take(_: Any, __: Any, settled: dict[str, Any] | None, question: dict[str, Any] | None, view: str) -> Any:
         state = state_of(question or {}, (settled or {}).get("values"), view)
         file, name = (as_file, "warpbound.json") if ctx.triggered_id == "as-json" else (as_report, "warpbound.html")
         try:
-            return {"content": file(desk.exactly(state), state), "filename": name}, ""
+            return {"content": file(service.analyze(state), state), "filename": name}, ""
         except REFUSED as error:
             return no_update, sentence(error)
 
@@ -82,27 +82,27 @@ def as_file(subject: Subject, state: State) -> str:
 
 def _taken(subject: Subject, state: State) -> Entry:
     """What stands in a file besides its answer."""
-    marks = [mark(one) for one in subject.changes if state.view in one.views]
+    marks = [mark(change) for change in subject.changes if state.view in change.views]
     return {"schema_version": SCHEMA_VERSION, "command": _asked(state), "set_by_hand": marks}
 
 
 def _curves(subject: Subject, state: State) -> Entry:
     values = dict(state.values)
-    found, further = drawn(state.view, subject, values), second(state.view, subject, values)
-    shown = [one for one in (found.picture, further) if one is not None]
+    output, further = draw_view(state.view, subject, values), second_picture(state.view, subject, values)
+    pictures = [picture for picture in (output.picture, further) if picture is not None]
     return {
         "view": state.view,
-        "words": list(found.words),
+        "words": list(output.words),
         "figures": [
             {
-                "title": one.title,
-                "source": one.source,
+                "title": picture.title,
+                "source": picture.source,
                 "curves": [
                     {key: list(line[key]) if key != "name" else line[key] for key in ("name", "x", "y") if key in line}
-                    for line in drawings.spec(one)["data"]
+                    for line in drawings.spec(picture)["data"]
                 ],
             }
-            for one in shown
+            for picture in pictures
         ],
     }
 
@@ -111,13 +111,13 @@ def as_report(subject: Subject, state: State) -> str:
     """The report of a kernel, of one on an old board its camping band; of other sources every view's figures."""
     figures = html.Figures()
     if _newer(subject, state):
-        return html.filled(_camped(subject, state, figures), figures, _asked(state))
+        return html.filled(_with_partitions(subject, state, figures), figures, _asked(state))
     if subject.compiled:
         assert subject.entry is not None
         filling = contents([subject.entry], figures.add)
         (column,) = filling["columns"]
-        shown = _section(state.view, subject, dict(state.values), figures) if state.view == CAMPING else None
-        column = replace(column, subline=described(subject), rest=(*column.rest, *filter(None, [shown])))
+        section = _section(state.view, subject, dict(state.values), figures) if state.view == CAMPING else None
+        column = replace(column, subline=described(subject), rest=(*column.rest, *filter(None, [section])))
         return html.filled(filling | {"columns": [column]}, figures, _asked(state))
     sections = [_section(name, subject, dict(state.values), figures) for name in VIEWS]
     if subject.entry is not None:
@@ -135,28 +135,28 @@ def as_report(subject: Subject, state: State) -> str:
     )
 
 
-def _camped(subject: Subject, state: State, figures: html.Figures) -> dict[str, Any]:
+def _with_partitions(subject: Subject, state: State, figures: html.Figures) -> dict[str, Any]:
     """The camping band alone: nothing else is known of a kernel on a board that no code is made for."""
     assert subject.entry is not None
-    assert subject.old is not None
+    assert subject.partition_board is not None
     values, code = dict(state.values), {"clock_MHz": None, "mode": "run on simulated memory partitions"}
-    on = f"{subject.name} on the memory partitions of {subject.old.name}"
-    said = described(replace(subject, entry=subject.entry | code), CAMPING)
-    picture = drawn(CAMPING, subject, values).picture
+    on = f"{subject.name} on the memory partitions of {subject.partition_board.name}"
+    subline = described(replace(subject, entry=subject.entry | code), CAMPING)
+    picture = draw_view(CAMPING, subject, values).picture
     band = tuple(figures.add(one) for one in (picture,) if one is not None)
     section = Section(CAMPING, "Best and worst time", "", as_html(band_text(answered(subject, values))), band)
     return {
         "title": on, "how_to_read": html.CAMPING, "comparison": None, "together": (),
-        "columns": [Column("answer-1", on, said, (), (section,))],
+        "columns": [Column("answer-1", on, subline, (), (section,))],
     }  # fmt: skip
 
 
 def _section(name: str, subject: Subject, values: dict[str, float], figures: html.Figures) -> Any:
     """What a view draws of the subject; None where it draws nothing."""
-    seen, further = drawn(name, subject, values), second(name, subject, values)
-    pictures = [one for one in (seen.picture, further) if one is not None]
-    body = as_html(Text("\n".join(seen.words)))
-    added = tuple(figures.add(one) for one in pictures)
+    output, further = draw_view(name, subject, values), second_picture(name, subject, values)
+    pictures = [picture for picture in (output.picture, further) if picture is not None]
+    body = as_html(Text("\n".join(output.words)))
+    added = tuple(figures.add(picture) for picture in pictures)
     return Section(name, VIEWS[name].title, VIEWS[name].about, body, added) if added else None
 
 
@@ -175,20 +175,20 @@ def title(subject: Subject) -> str:
 
 def described(subject: Subject, view: str = "") -> str:
     """The line below it: where it comes from, and what is set by hand of the numbers of a view, or of all."""
-    entry, told = subject.entry, by_hand(subject, view)
+    entry, changes = subject.entry, by_hand(subject, view)
     if entry is None:
-        said = "No kernel stands behind it: every number is a slider"
+        origin = "No kernel stands behind it: every number is a slider"
     elif entry["mode"] == "written":
-        said = f"As {entry['source']} describes it"
+        origin = f"As {entry['source']} describes it"
     else:
         program = entry["program"]
         file = program["source"].rpartition("/")[2]
-        said = subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})
-        return f"{said}. {told}" if told else said
-    return f"{said}. {told}".strip()
+        origin = subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})
+        return f"{origin}. {changes}" if changes else origin
+    return f"{origin}. {changes}".strip()
 
 
 def by_hand(subject: Subject, view: str = "") -> str:
     """What is set by hand of the numbers of a view, or of all, with each number's own value in brackets."""
-    words = [one.words for one in subject.changes if view in (one.views if view else ("",))]
+    words = [change.words for change in subject.changes if view in (change.views if view else ("",))]
     return f"Set by hand: {'; '.join(words)}." if words else ""

@@ -9,7 +9,7 @@ from warpbound import machine, shipped_examples
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, launch, parse_dim
-from warpbound.page.bundled_headers import bundled, by_macro, known
+from warpbound.page.bundled_headers import bundled, includes_by_macro, known
 from warpbound.page.pasted_source import check
 from warpbound.page.worker_messages import Question
 from warpbound.program import Program, programs
@@ -31,10 +31,10 @@ def papers() -> tuple[str, ...]:
     from importlib.resources import files
 
     names = sorted(entry.name for entry in (files("warpbound") / "workloads").iterdir())
-    found = []
+    cases = []
     for name in (name.removesuffix(".toml") for name in names if name.endswith(".toml")):
-        found += [f"{name}/{number}" for number in range(len(read(name)))]
-    return tuple(found)
+        cases += [f"{name}/{number}" for number in range(len(read(name)))]
+    return tuple(cases)
 
 
 @cache
@@ -69,17 +69,17 @@ def program_of(question: Question) -> Program:
     if kernel and (len(kernel) > 200 or not all(letter.isalnum() or letter in "_:<>, *&()" for letter in kernel)):
         raise InputError("That is no name of a kernel.", "Write it like scale<float>.")
     if question.example:
-        asked = launch_of(question)
-        options = Options(defines=tuple(asked.defines.items()) if asked else ())
-        found = programs(example_file(question.example), board, kernel or (asked.kernel if asked else None), options)
+        own = launch_of(question)
+        options = Options(defines=tuple(own.defines.items()) if own else ())
+        kernels = programs(example_file(question.example), board, kernel or (own.kernel if own else None), options)
     else:
-        check(question.text, bundled, by_macro, known)
-        found = programs(question.text.encode(), board, kernel, Options())
-    if len(found) > 1:
+        check(question.text, bundled, includes_by_macro, known)
+        kernels = programs(question.text.encode(), board, kernel, Options())
+    if len(kernels) > 1:
         raise InputError(
-            f"The source holds {len(found)} kernels: {', '.join(spelled(found))}.", "Write one of them into Kernel."
+            f"The source holds {len(kernels)} kernels: {', '.join(spelled(kernels))}.", "Write one of them into Kernel."
         )
-    return found[0]
+    return kernels[0]
 
 
 def launch_of(question: Question) -> Launch | None:

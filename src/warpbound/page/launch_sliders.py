@@ -9,7 +9,7 @@ import msgspec
 
 from warpbound.adapt.answers import Launched
 from warpbound.kernel_launch import MAX_BLOCK, MAX_GRID, Launch
-from warpbound.page.sliders import REACH, Control, around, between
+from warpbound.page.sliders import REACH, Control, real_slider, whole_slider
 from warpbound.page.subject import ARGUMENTS
 from warpbound.page.worker_messages import Question
 
@@ -26,38 +26,40 @@ def launch_controls(own: Launch | None) -> tuple[list[Control], list[Control]]:
         return [], []
     sizes = [_size("grid", axis, size) for axis, size in enumerate(own.grid)]
     sizes += [_size("block", axis, size) for axis, size in enumerate(own.block)]
-    used = [one for one in sizes if one.value > 1 or one.key.endswith(".x")]
+    used = [control for control in sizes if control.value > 1 or control.key.endswith(".x")]
     reach = (0.0, max(REACH * own.smem, SHARED_REACH_B))
-    smem = between(f"{LAUNCH}smem", "Dynamic shared memory", "B per block", own.smem, reach)
-    return [*used, *_arguments(own), smem], [one for one in sizes if one not in used]
+    smem = whole_slider(f"{LAUNCH}smem", "Dynamic shared memory", "B per block", own.smem, reach)
+    return [*used, *_arguments(own), smem], [control for control in sizes if control not in used]
 
 
 def written_controls(x: Launched, threads: Control) -> list[Control]:
     """Of a workload that a file describes: its blocks, and their threads, where it says how many."""
-    found = []
+    controls = []
     if x.blocks is not None:
         reach = (1, min(MAX_GRID[0], max(REACH * x.blocks, LEAST_REACH["x"])))
-        found.append(between(BLOCKS, "Blocks", "", x.blocks, reach))
-    return found if x.threads_per_block is None else [*found, threads]
+        controls.append(whole_slider(BLOCKS, "Blocks", "", x.blocks, reach))
+    return controls if x.threads_per_block is None else [*controls, threads]
 
 
 def _size(what: str, axis: int, size: int) -> Control:
     name = AXES[axis]
     most = MAX_BLOCK[axis] if what == "block" else min(MAX_GRID[axis], max(REACH * size, LEAST_REACH[name]))
     unit = "threads" if what == "block" else "blocks"
-    return between(f"{LAUNCH}{what}.{name}", f"{what.capitalize()} {name}", unit, size, (1, most))
+    return whole_slider(f"{LAUNCH}{what}.{name}", f"{what.capitalize()} {name}", unit, size, (1, most))
 
 
 def _arguments(own: Launch) -> list[Control]:
-    found = []
-    for one in own.args:
-        if one.kind != "scalar" or isinstance(one.value, bool) or not isinstance(one.value, int | float):
+    controls = []
+    for argument in own.args:
+        if argument.kind != "scalar" or isinstance(argument.value, bool) or not isinstance(argument.value, int | float):
             continue
-        control = around(f"{ARGUMENT}{one.name}", f"Argument {one.name}", "", one.value)
-        if isinstance(one.value, int):
-            control = between(control.key, control.label, "", one.value, (int(control.low), max(control.high, 16.0)))
-        found.append(control)
-    return found
+        control = real_slider(f"{ARGUMENT}{argument.name}", f"Argument {argument.name}", "", argument.value)
+        if isinstance(argument.value, int):
+            control = whole_slider(
+                control.key, control.label, "", argument.value, (int(control.low), max(control.high, 16.0))
+            )
+        controls.append(control)
+    return controls
 
 
 def with_launch(question: Question, own: Launch | None, values: Mapping[str, float]) -> Question:
@@ -72,12 +74,12 @@ def with_launch(question: Question, own: Launch | None, values: Mapping[str, flo
             words[what] = ",".join(f"{n:.0f}" for n in sizes)
     if "smem" in by_hand:
         words["smem"] = f"{by_hand['smem']:.0f}"
-    told = [
-        f"{one.name}={_number(by_hand[f'arg.{one.name}'], one.value)}"
-        for one in own.args
-        if one.kind == "scalar" and f"arg.{one.name}" in by_hand
+    args = [
+        f"{argument.name}={_number(by_hand[f'arg.{argument.name}'], argument.value)}"
+        for argument in own.args
+        if argument.kind == "scalar" and f"arg.{argument.name}" in by_hand
     ]
-    words["args"] = "\n".join(filter(None, [question.args, *told]))
+    words["args"] = "\n".join(filter(None, [question.args, *args]))
     return msgspec.structs.replace(question, **words)
 
 

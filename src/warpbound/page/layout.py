@@ -25,7 +25,7 @@ EXPORTS = {"as-png": "PNG", "as-svg": "SVG", "as-json": "JSON", "as-html": "Repo
 NOT_YET = "Nothing is analysed yet."
 
 
-def page(state: State, brought: dict[str, str]) -> Any:
+def page(state: State, own_launch: dict[str, str]) -> Any:
     """The whole page as a state has it; `brought` is the launch that the source itself brings."""
     pasted = state.source if state.source.partition(":")[0] in TEXTS else ""
     return html.Div(
@@ -34,12 +34,12 @@ def page(state: State, brought: dict[str, str]) -> Any:
             dcc.Store(id="written", data={"values": dict(state.values), "pasted": pasted}),
             dcc.Download(id="download"),
             html.Header([html.H1("warpbound"), html.P("What bounds a GPU kernel, and what would change it.")]),
-            html.Main([asking(state, brought), _answer()]),
+            html.Main([asking(state, own_launch), _answer()]),
         ]
     )
 
 
-def asking(state: State, brought: dict[str, str]) -> Any:
+def asking(state: State, own_launch: dict[str, str]) -> Any:
     """The question's fields; `brought` shows through where they are empty."""
     source = PASTED if state.source.partition(":")[0] in TEXTS else state.source
     chosen = [
@@ -53,13 +53,13 @@ def asking(state: State, brought: dict[str, str]) -> Any:
         className="views",
         inline=True,
     )
-    parts = [html.Div(chosen, className="row"), _launch(state, brought, source), _own(source), views]
+    parts = [html.Div(chosen, className="row"), _launch(state, own_launch, source), _own(source), views]
     return html.Div(parts, id="question-fields")
 
 
-def _launch(state: State, brought: dict[str, str], source: str) -> Any:
+def _launch(state: State, own_launch: dict[str, str], source: str) -> Any:
     fields = [
-        _labelled(name, label, _text(name, getattr(state, name), brought.get(name) or example))
+        _labelled(name, label, _text(name, getattr(state, name), own_launch.get(name) or example))
         for name, (label, example) in FIELDS.items()
     ]
     return html.Details(
@@ -67,7 +67,7 @@ def _launch(state: State, brought: dict[str, str], source: str) -> Any:
             html.Summary("Launch"),
             html.Div(fields, className="row"),
             html.Label("Arguments, one per line", htmlFor="args"),
-            dcc.Textarea(id="args", value=state.args, placeholder=brought.get("args") or _ARGUMENTS, rows=3),
+            dcc.Textarea(id="args", value=state.args, placeholder=own_launch.get("args") or _ARGUMENTS, rows=3),
             html.P("Empty fields are as the example's launch file has them.", className="dim"),
             html.Button("Analyse this launch", id="analyse"),
         ],
@@ -169,21 +169,21 @@ def _text(name: str, value: str, placeholder: str) -> Any:
 
 def _choice(name: str, options: list[dict[str, str]], value: str) -> Any:
     """A list to choose from; what an address asks for in vain stands there too, so that the answer can name it."""
-    known = any(one["value"] == value for one in options)
-    asked = [] if known else [{"label": value[:LONGEST_NAME] or "-", "value": value}]
-    return dcc.Dropdown(id=name, options=[*asked, *options], value=value, clearable=False)
+    listed_already = any(option["value"] == value for option in options)
+    unlisted = [] if listed_already else [{"label": value[:LONGEST_NAME] or "-", "value": value}]
+    return dcc.Dropdown(id=name, options=[*unlisted, *options], value=value, clearable=False)
 
 
 def _kernels() -> list[dict[str, str]]:
-    found = [{"label": f"{name}.cu", "value": f"example:{name}"} for name in kernel_sources.examples()]
-    found.append({"label": "Your own CUDA", "value": PASTED})
-    found.append({"label": "Sliders alone (Volkov's mix)", "value": "bare"})
+    options = [{"label": f"{name}.cu", "value": f"example:{name}"} for name in kernel_sources.examples()]
+    options.append({"label": "Your own CUDA", "value": PASTED})
+    options.append({"label": "Sliders alone (Volkov's mix)", "value": "bare"})
     for name in kernel_sources.papers():
-        found.append({"label": f"Paper: {kernel_sources.paper(name).name}", "value": f"paper:{name}"})
-    return found
+        options.append({"label": f"Paper: {kernel_sources.paper(name).name}", "value": f"paper:{name}"})
+    return options
 
 
 def _boards() -> list[dict[str, str]]:
     boards = [machine.gpu(key) for key in machine.catalogue()]
-    order = sorted(boards, key=lambda one: (-one.arch, one.name))
-    return [{"label": one.name, "value": one.key} for one in order]
+    order = sorted(boards, key=lambda board: (-board.arch, board.name))
+    return [{"label": board.name, "value": board.key} for board in order]

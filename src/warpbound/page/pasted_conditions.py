@@ -20,20 +20,20 @@ _DEFINED = re.compile(rf"\bdefined\s*+(?:\(\s*+{_LETTER}++\s*+\)|{_LETTER}++)")
 _REMARK = re.compile(r"""//|/\*|["']""")
 
 
-def check_conditions(whole: str, met: Iterable[str], known: Callable[[str], frozenset[str]]) -> None:
+def check_conditions(whole: str, headers: Iterable[str], names_in: Callable[[str], frozenset[str]]) -> None:
     """Raise InputError where a condition of a text without splices, or of a header, could make the word that asks.
 
     met : headers that the text includes; known : the names in conditions and macros of one and all it includes.
     """
     bodies: dict[str, str] = {}
     conditions: list[str] = []
-    for found in _DIRECTIVE.finditer(whole):
-        said = _without_remarks(found["rest"])
-        if found["word"] == "define":
-            if (name := _WORD.search(said)) is not None:
-                bodies[name[0]] = bodies.get(name[0], "") + said[name.end() :]
+    for directive in _DIRECTIVE.finditer(whole):
+        text = _without_remarks(directive["rest"])
+        if directive["word"] == "define":
+            if (name := _WORD.search(text)) is not None:
+                bodies[name[0]] = bodies.get(name[0], "") + text[name.end() :]
         else:
-            conditions.append(_DEFINED.sub(" ", said))
+            conditions.append(_DEFINED.sub(" ", text))
     making = _making(bodies)
     for condition in conditions:
         if _CALLS.search(condition) or making & set(_WORD.findall(condition)):
@@ -41,19 +41,19 @@ def check_conditions(whole: str, met: Iterable[str], known: Callable[[str], froz
                 "The page takes no macro with arguments in #if, nor one that puts words together.",
                 "Write the condition out.",
             )
-    for header in met if making else ():
-        if both := making & known(header):
+    for header in headers if making else ():
+        if both := making & names_in(header):
             raise InputError(f"The source makes {min(both)} a macro, which {header} knows too.", "Call it otherwise.")
 
 
 def _without_remarks(rest: str) -> str:
     """A directive's line without comments, up to the first quotation. Raises InputError where a comment runs on."""
     parts, at = list[str](), 0
-    while (found := _REMARK.search(rest, at)) is not None and found[0] not in "\"'":
-        parts.append(rest[at : found.start()])
-        if found[0] == "//":
+    while (remark := _REMARK.search(rest, at)) is not None and remark[0] not in "\"'":
+        parts.append(rest[at : remark.start()])
+        if remark[0] == "//":
             return " ".join(parts)
-        end = rest.find("*/", found.end())
+        end = rest.find("*/", remark.end())
         if end < 0:
             raise InputError("The page takes no directive with a comment over several lines.", "Move the comment.")
         at = end + len("*/")
@@ -65,12 +65,14 @@ def _without_remarks(rest: str) -> str:
 def _making(bodies: dict[str, str]) -> frozenset[str]:
     """Macros that could make a word of pieces: by ##, by a call, or by naming one that does."""
     parameters = re.compile(r"\([^()]*\)")
-    found = {name: parameters.sub("", body, count=1) if body.startswith("(") else body for name, body in bodies.items()}
+    replacements = {
+        name: parameters.sub("", body, count=1) if body.startswith("(") else body for name, body in bodies.items()
+    }
     naming: dict[str, list[str]] = {}
-    for name, body in found.items():
+    for name, body in replacements.items():
         for word in _WORD.findall(body):
             naming.setdefault(word, []).append(name)
-    waiting = [name for name, body in found.items() if _PASTES.search(body) or _CALLS.search(body)]
+    waiting = [name for name, body in replacements.items() if _PASTES.search(body) or _CALLS.search(body)]
     making = set(waiting)
     while waiting:
         new = set(naming.get(waiting.pop(), ())) - making

@@ -29,8 +29,8 @@ def _nothing(_: str) -> frozenset[str]:
 def check(
     text: str,
     bundled: Callable[[str], bool],
-    by_macro: Callable[[str], bool],
-    known: Callable[[str], frozenset[str]] = _nothing,
+    includes_by_macro: Callable[[str], bool],
+    names_in: Callable[[str], frozenset[str]] = _nothing,
 ) -> None:
     """Raise InputError where `text` could read a file that is not among the bundled headers, or ask if one is there.
 
@@ -42,18 +42,18 @@ def check(
     if "\0" in text:
         raise InputError("The source holds zero bytes.", "Paste CUDA C++.")
     whole = _SPLICE.sub("", text)
-    if found := _ASKS.search(whole):
-        raise InputError(f"The page does not compile {found[0]}.", "Decide by a macro of your own.")
-    met = []
-    for found in _READS.finditer(whole):
-        name = _header(found["word"], found["rest"], bundled)
-        met.append(name)
-        if _SETS.search(whole) and by_macro(name):
+    if match := _ASKS.search(whole):
+        raise InputError(f"The page does not compile {match[0]}.", "Decide by a macro of your own.")
+    headers = []
+    for match in _READS.finditer(whole):
+        name = _header(match["word"], match["rest"], bundled)
+        headers.append(name)
+        if _SETS.search(whole) and includes_by_macro(name):
             raise InputError(
                 f"{name} includes files by macro, so the page takes no #define or #undef beside it.",
                 "Include the part that is needed, cub/block/block_reduce.cuh, say; write constants as constexpr.",
             )
-    check_conditions(whole, met, known)
+    check_conditions(whole, headers, names_in)
 
 
 def _header(word: str, rest: str, bundled: Callable[[str], bool]) -> str:

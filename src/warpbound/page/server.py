@@ -5,7 +5,7 @@ from collections.abc import Callable
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from warpbound.page.app import application
-from warpbound.page.worker_pool import Analysts
+from warpbound.page.worker_pool import WorkerPool
 
 
 class _Quiet(WSGIRequestHandler):
@@ -17,7 +17,7 @@ class _Quiet(WSGIRequestHandler):
         """Nothing."""
 
 
-def server(port: int, analysts: Analysts) -> BaseWSGIServer:
+def server(port: int, pool: WorkerPool) -> BaseWSGIServer:
     """Bound to 127.0.0.1 and not yet serving; port 0 takes a free one. Raises OSError where the port is taken."""
     import socket
 
@@ -25,16 +25,16 @@ def server(port: int, analysts: Analysts) -> BaseWSGIServer:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         trial.bind(("127.0.0.1", port))
         port = trial.getsockname()[1]
-    app = application(port, analysts)
+    app = application(port, pool)
     return make_server("127.0.0.1", port, app.server, threaded=True, request_handler=_Quiet)
 
 
 def serve(port: int, announce: Callable[[str], None]) -> None:
     """Serve until interrupted; `announce` is told the address. Raises OSError where the port is taken."""
-    analysts = Analysts()
+    pool = WorkerPool()
     try:
-        listening = server(port, analysts)
+        listening = server(port, pool)
         announce(f"http://127.0.0.1:{listening.port}/")
         listening.serve_forever()
     finally:
-        analysts.close()
+        pool.close()

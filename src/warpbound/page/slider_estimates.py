@@ -21,8 +21,8 @@ from warpbound.page.work_overrides import (
     THREADS,
     WARP,
     WARPS,
-    imagined_launched,
-    of_kernel,
+    kernel_values,
+    overridden_launch,
     whole_blocks,
 )
 from warpbound.report.figures import Block
@@ -36,30 +36,30 @@ SCHEDULED = "Cycles that the code itself counts follow when you let go: its warp
 
 def estimated(own: Subject, board: Gpu, launch: Launch | None, values: Mapping[str, float]) -> Subject:
     """`own`, analysed with other numbers, as it would be with these. Raises WarpboundError where no block fits."""
-    numbers = of_kernel(values)
+    numbers = kernel_values(values)
     block = _block(own, launch, numbers)
     same = board == own.gpu and block == own.block and (launch is None or own.launch == launch)
-    found = replace(own, gpu=board, block=block, launch=launch or own.launch, estimated=not same or bool(numbers))
+    subject = replace(own, gpu=board, block=block, launch=launch or own.launch, estimated=not same or bool(numbers))
     if own.launched is None or own.entry is None or launch is None:
-        return found
+        return subject
     if not same:
-        found = _launched_anew(found, own, launch, block)
+        subject = _launched_anew(subject, own, launch, block)
     notes = () if own.launch is None or launch.args == own.launch.args else (EXECUTED,)
     if any(name not in own.launched.work.held for name in _changed(own.gpu, board)):
         notes = (*notes, SCHEDULED)
-    found = replace(found, notes=notes)
-    return with_kernel(found, numbers)
+    subject = replace(subject, notes=notes)
+    return with_kernel(subject, numbers)
 
 
-def with_kernel(found: Subject, numbers: Mapping[str, float]) -> Subject:
+def with_kernel(subject: Subject, numbers: Mapping[str, float]) -> Subject:
     """The subject with the kernel's numbers that are set by hand."""
-    if found.launched is None or not numbers:
-        return found
-    x = imagined_launched(found.launched, numbers)
-    fitting = found.fitting
+    if subject.launched is None or not numbers:
+        return subject
+    x = overridden_launch(subject.launched, numbers)
+    fitting = subject.fitting
     if WARPS in numbers:
-        fitting = whole_blocks(numbers[WARPS], x.threads_per_block or found.block.threads)
-    return replace(found, launched=x, focus=x.work, fitting=fitting, imagined=True)
+        fitting = whole_blocks(numbers[WARPS], x.threads_per_block or subject.block.threads)
+    return replace(subject, launched=x, focus=x.work, fitting=fitting, overridden=True)
 
 
 def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) -> Block:
@@ -69,25 +69,25 @@ def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) ->
     return Block(round(threads), round(numbers.get(REGISTERS, own.block.registers)), round(static) + dynamic)
 
 
-def _launched_anew(found: Subject, own: Subject, launch: Launch, block: Block) -> Subject:
-    x, board = own.launched, found.gpu
+def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block) -> Subject:
+    x, board = own.launched, subject.gpu
     assert x is not None
     assert own.entry is not None
     blocks = _product(launch.grid)
-    held = occupancy(
+    residency = occupancy(
         board, block.threads, block.registers, block.shared_bytes, launch.carveout,
         barriers=own.entry["program"]["barriers"], grid_blocks=blocks,
     )  # fmt: skip
-    _refuse_empty(own.name, board, held)
+    _refuse_empty(own.name, board, residency)
     return replace(
-        found,
-        launched=_scaled(x, own.gpu, board, (blocks, block.threads, held)),
-        fitting=held.fitting_blocks_per_sm,
+        subject,
+        launched=_scaled(x, own.gpu, board, (blocks, block.threads, residency)),
+        fitting=residency.fitting_blocks_per_sm,
     )
 
 
 def _scaled(x: Launched, before: Gpu, board: Gpu, launched: tuple[int, int, Residency]) -> Launched:
-    blocks, threads, held = launched
+    blocks, threads, residency = launched
     grown = {
         cause: board.value(name) / before.value(name)
         for cause, name in MEMORY_LATENCIES.items()
@@ -108,9 +108,9 @@ def _scaled(x: Launched, before: Gpu, board: Gpu, launched: tuple[int, int, Resi
         clock_hz=clock_hz,
         dram_cycles=memory_latency(board, clock_hz).dram,
         active_sms=min(board.value("sm_count"), float(blocks)),
-        warps_per_sm=float(held.warps_per_sm),
+        warps_per_sm=float(residency.warps_per_sm),
         blocks=blocks,
-        blocks_per_sm=float(held.blocks_per_sm),
+        blocks_per_sm=float(residency.blocks_per_sm),
         threads_per_block=threads,
     )
 
@@ -119,8 +119,8 @@ def _changed(before: Gpu, board: Gpu) -> dict[str, float]:
     """Number of the board -> how many times as long as before, of latencies by class that differ."""
     if before.parameters == board.parameters:
         return {}
-    old, new = longer(before), longer(board)
-    factors = {name: new.get(name, 1.0) / old.get(name, 1.0) for name in LATENCIES}
+    earlier, new = longer(before), longer(board)
+    factors = {name: new.get(name, 1.0) / earlier.get(name, 1.0) for name in LATENCIES}
     return {name: factor for name, factor in factors.items() if factor != 1.0}
 
 
@@ -130,11 +130,11 @@ def _wider(unit: str, before: Gpu, board: Gpu) -> float:
     return stretch(board, pipe) / stretch(before, pipe)
 
 
-def _refuse_empty(name: str, board: Gpu, held: Residency) -> None:
-    if not held.fitting_blocks_per_sm:
+def _refuse_empty(name: str, board: Gpu, residency: Residency) -> None:
+    if not residency.fitting_blocks_per_sm:
         raise InputError(
-            f"{name}: not one block fits on an SM of {board.name} ({', '.join(held.limiters)}).",
-            " ".join(step.sentence for step in held.next_step) or "Use a smaller block.",
+            f"{name}: not one block fits on an SM of {board.name} ({', '.join(residency.limiters)}).",
+            " ".join(step.sentence for step in residency.next_step) or "Use a smaller block.",
         )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from warpbound import machine
 from warpbound.page.kernel_sources import held_by_rules
 from warpbound.page.launch_sliders import launch_controls, written_controls
-from warpbound.page.sliders import Control, of_gpu, of_limits, of_set_gpu, renamed
+from warpbound.page.sliders import Control, gpu_controls, limit_controls, renamed, set_gpu_controls
 from warpbound.page.state import State
-from warpbound.page.subject import Change, Subject, partitioned, prefix_of_old
+from warpbound.page.subject import Change, Subject, partition_board_key, partition_prefix
 from warpbound.page.views import VIEWS
 from warpbound.page.views.view import BOARD, KERNEL, LIMITS, PARTITIONS, RUN
 from warpbound.page.work_overrides import block_controls, threads_control, work_controls
@@ -44,7 +44,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Standing:
+class SliderDefaults:
     """Where numbers stand unless they are set by hand: what follows from others that are set goes along.
 
     own : with every number as it is by itself. kernel : with all but the kernel's as set. view : with all but models'
@@ -56,67 +56,67 @@ class Standing:
     view: Subject
 
 
-def sections(there: Standing, state: State) -> list[Section]:
+def sections(defaults: SliderDefaults, state: State) -> list[Section]:
     """Of the view that the state shows."""
     view = VIEWS[state.view]
     groups = {
         RUN: _run, KERNEL: _kernel, BOARD: _board, LIMITS: _limits, PARTITIONS: _partitions,
     }  # fmt: skip
-    controls = view.controls(there.own if state.view == "occupancy" else there.view)
-    found = [Section("This view", "", controls, len(controls), "open")]
-    found += [groups[name](there, state) for name in view.sets]
-    return [one for one in found if one.controls]
+    controls = view.controls(defaults.own if state.view == "occupancy" else defaults.view)
+    parts = [Section("This view", "", controls, len(controls), "open")]
+    parts += [groups[name](defaults, state) for name in view.sets]
+    return [part for part in parts if part.controls]
 
 
-def _run(there: Standing, state: State) -> Section:
-    own = there.own
+def _run(defaults: SliderDefaults, state: State) -> Section:
+    own = defaults.own
     if own.written and own.launched is not None:
-        told = written_controls(own.launched, threads_control(own))
-        return Section("The launch", DESCRIBED, told, len(told), "open")
+        controls = written_controls(own.launched, threads_control(own))
+        return Section("The launch", DESCRIBED, controls, len(controls), "open")
     used, rest = launch_controls(own.launch) if own.compiled else ([], [])
     return Section("The launch", RUNS, [*used, *rest], len(used), "open")
 
 
-def _kernel(there: Standing, state: State) -> Section:
-    counted = there.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
-    taken = block_controls(there.own) if counted else []
-    every = [*work_controls(there.kernel), *taken]
-    return Section("The kernel", COUNTS, every, 1 if there.kernel.launched is not None else len(every))
+def _kernel(defaults: SliderDefaults, state: State) -> Section:
+    counted = defaults.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
+    block = block_controls(defaults.own) if counted else []
+    every = [*work_controls(defaults.kernel), *block]
+    return Section("The kernel", COUNTS, every, 1 if defaults.kernel.launched is not None else len(every))
 
 
-def _board(there: Standing, state: State) -> Section:
-    own = there.own
-    every = of_set_gpu(there.view.gpu, own.gpu, dict(state.values)) if own.entry is not None else []
+def _board(defaults: SliderDefaults, state: State) -> Section:
+    own = defaults.own
+    every = set_gpu_controls(defaults.view.gpu, own.gpu, dict(state.values)) if own.entry is not None else []
     return Section("The GPU", IMAGINE, every, FIRST_SHOWN, "open")
 
 
-def _limits(there: Standing, state: State) -> Section:
-    own = there.own
-    every = of_limits(own.gpu) if own.entry is not None or state.view == "occupancy" else []
+def _limits(defaults: SliderDefaults, state: State) -> Section:
+    own = defaults.own
+    every = limit_controls(own.gpu) if own.entry is not None or state.view == "occupancy" else []
     return Section("SM limits", HOLDS, every, FIRST_SHOWN, "open" if state.view == "occupancy" else "")
 
 
-def _partitions(there: Standing, state: State) -> Section:
-    board = machine.gpu(partitioned(state.gpu))
-    every = {one.key.partition(".")[2]: one for one in (*of_gpu(board), *of_limits(board))}
+def _partitions(defaults: SliderDefaults, state: State) -> Section:
+    board = machine.gpu(partition_board_key(state.gpu))
+    every = {control.key.partition(".")[2]: control for control in (*gpu_controls(board), *limit_controls(board))}
     names = [name for name in (*OF_PARTITIONS, *LIMITS_OF_RUNS) if name in every]
-    made = renamed([every[name] for name in names], prefix_of_old(state.gpu))
-    return Section(board.name, SIMULATED, made, 4, "open")
+    controls = renamed([every[name] for name in names], partition_prefix(state.gpu))
+    return Section(board.name, SIMULATED, controls, 4, "open")
 
 
-def changes(there: Standing, state: State) -> tuple[Change, ...]:
+def changes(defaults: SliderDefaults, state: State) -> tuple[Change, ...]:
     """What is set by hand among the numbers of any view, in the order of the address."""
-    known: dict[str, Control] = {}
+    controls: dict[str, Control] = {}
     views: dict[str, list[str]] = {}
     for name in VIEWS:
-        for part in sections(there, State(source=state.source, gpu=state.gpu, view=name, values=state.values)):
-            for one in part.controls:
-                known[one.key] = one
-                views.setdefault(one.key, []).append(name)
+        for part in sections(defaults, State(source=state.source, gpu=state.gpu, view=name, values=state.values)):
+            for control in part.controls:
+                controls[control.key] = control
+                views.setdefault(control.key, []).append(name)
     return tuple(
-        Change(key, known[key].label, known[key].unit, value, known[key].value, tuple(views[key]))
+        Change(key, controls[key].label, controls[key].unit, value, controls[key].value, tuple(views[key]))
         for key, value in state.values
-        if key in known
+        if key in controls
     )
 
 
@@ -126,14 +126,14 @@ def told(part: Section) -> dict[str, Any]:
         "title": part.title,
         "note": part.note,
         "open": bool(part.open),
-        "controls": [_told(one) for one in part.controls[: part.first]],
-        "more": [_told(one) for one in part.controls[part.first :]],
+        "controls": [_told(control) for control in part.controls[: part.first]],
+        "more": [_told(control) for control in part.controls[part.first :]],
     }
 
 
-def _told(one: Control) -> dict[str, Any]:
-    own = one.value if float(one.value).is_integer() else float(f"{one.value:.{DIGITS}g}")
+def _told(control: Control) -> dict[str, Any]:
+    own = control.value if float(control.value).is_integer() else float(f"{control.value:.{DIGITS}g}")
     return {
-        "key": one.key, "label": one.title, "own": own, "low": one.low, "high": one.high, "step": one.step,
-        "origin": one.origin,
+        "key": control.key, "label": control.title, "own": own, "low": control.low, "high": control.high,
+        "step": control.step, "origin": control.origin,
     }  # fmt: skip

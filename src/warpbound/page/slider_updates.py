@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from warpbound.page.analysis_service import Desk
+from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.state import State
 from warpbound.page.subject import Subject
-from warpbound.page.views import REFUSED, VIEWS, Drawn, drawn, sentence
+from warpbound.page.views import REFUSED, VIEWS, ViewOutput, draw_view, sentence
 from warpbound.report.figures import DARK, LIGHT, spec
 from warpbound.report.figures.picture import Drawable, Panels, narrowed
 
@@ -21,20 +21,20 @@ NARROW_PX = 530.0  # from there on figures are drawn for wide screens; page.js a
 PANEL_PX = 260.0  # that one of several plots beside each other takes at least
 
 
-class Paper(msgspec.Struct, frozen=True):
+class Canvas(msgspec.Struct, frozen=True):
     """What a figure is drawn on. theme : light or dark; width : pixels."""
 
     theme: str = "light"
     width: float = 1000.0
 
 
-class Asked(msgspec.Struct):
+class LiveRequest(msgspec.Struct):
     """What the browser tells: the question's fields, the view, every number set by hand, the paper to draw on."""
 
     question: dict[str, Any]
     view: str
     values: dict[str, float]
-    paper: Paper
+    canvas: Canvas
 
 
 def state_of(question: dict[str, Any], values: dict[str, float] | None, view: str) -> State:
@@ -44,47 +44,47 @@ def state_of(question: dict[str, Any], values: dict[str, float] | None, view: st
     return State(**words, view=view if view in VIEWS else "verdict", values=own)
 
 
-def answer(desk: Desk, asked: Asked) -> dict[str, Any]:
+def answer(service: AnalysisService, request: LiveRequest) -> dict[str, Any]:
     """Words and figure from what was analysed already; a sentence where there is no answer."""
-    state = state_of(asked.question, asked.values, asked.view)
+    state = state_of(request.question, request.values, request.view)
     try:
-        return seen(state, desk.quickly(state), asked.paper)
+        return seen(state, service.estimate(state), request.canvas)
     except REFUSED as error:
-        return _told(Drawn(words=(sentence(error),)), asked.paper)
+        return _told(ViewOutput(words=(sentence(error),)), request.canvas)
 
 
-def seen(state: State, subject: Subject, paper: Paper) -> dict[str, Any]:
+def seen(state: State, subject: Subject, canvas: Canvas) -> dict[str, Any]:
     """words : sentences above the first figure; figures : that figure, None where there is none. waits : whether the
     whole answer takes so long that it is told how far it is."""
-    return _told(drawn(state.view, subject, dict(state.values)), paper) | {"waits": subject.waits}
+    return _told(draw_view(state.view, subject, dict(state.values)), canvas) | {"waits": subject.waits}
 
 
-def _told(found: Drawn, paper: Paper) -> dict[str, Any]:
-    return {"words": list(found.words), "figures": [drawing(found.picture, paper)]}
+def _told(output: ViewOutput, canvas: Canvas) -> dict[str, Any]:
+    return {"words": list(output.words), "figures": [drawing(output.picture, canvas)]}
 
 
-def drawing(picture: Drawable | None, paper: Paper) -> dict[str, Any] | None:
+def drawing(picture: Drawable | None, canvas: Canvas) -> dict[str, Any] | None:
     """A figure with its caption, in the reader's colours."""
     if picture is None:
         return None
-    if paper.width < NARROW_PX:
+    if canvas.width < NARROW_PX:
         picture = narrowed(picture)
     words = {"title": picture.title, "caption": picture.caption, "source": picture.source}
     if isinstance(picture, Panels):
-        picture = replace(picture, columns=int(max(1, min(picture.columns, paper.width // PANEL_PX))))
-    figure = spec(picture, THEMES.get(paper.theme, LIGHT))
+        picture = replace(picture, columns=int(max(1, min(picture.columns, canvas.width // PANEL_PX))))
+    figure = spec(picture, THEMES.get(canvas.theme, LIGHT))
     figure["layout"] |= {"uirevision": picture.title, "autosize": True}
     return words | figure
 
 
-def serve(server: Any, desk: Desk) -> None:
+def serve(server: Any, service: AnalysisService) -> None:
     """Answer POST /live of a Flask application."""
     from flask import Response, request
 
     @server.post("/live")  # type: ignore[untyped-decorator]
     def live() -> Response:
         try:
-            asked = msgspec.json.decode(request.get_data(), type=Asked)
+            live_request = msgspec.json.decode(request.get_data(), type=LiveRequest)
         except msgspec.DecodeError:
             return Response("This is no question of the page.", 400, mimetype="text/plain")
-        return Response(msgspec.json.encode(answer(desk, asked)), mimetype="application/json")
+        return Response(msgspec.json.encode(answer(service, live_request)), mimetype="application/json")

@@ -12,6 +12,7 @@ from warpbound.headline.parameter_fallbacks import Fallback, parameter_fallbacks
 from warpbound.isa.limits import KIB, MEANINGS, settable
 from warpbound.machine import Gpu, Quantity
 from warpbound.page.subject import GPU
+from warpbound.report.formatting import capital
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
 WHOLE = 1.0  # the step of what takes no fractions
@@ -50,43 +51,43 @@ def counting(most: float) -> NDArray[np.float64]:
     return np.linspace(1.0, last, int(min(last, MOST_POINTS)))
 
 
-def around(key: str, label: str, unit: str, value: float) -> Control:
+def real_slider(key: str, label: str, unit: str, value: float) -> Control:
     """From a fourth of the value to four times it; 0 reaches to 1."""
     low, high = sorted((value / REACH, REACH * value)) if value else (0.0, 1.0)
     return Control(key, label, unit, float(value), low, high)
 
 
-def between(key: str, label: str, unit: str, value: float, ends: tuple[float, float]) -> Control:
+def whole_slider(key: str, label: str, unit: str, value: float, ends: tuple[float, float]) -> Control:
     """Whole numbers in a known range, which grows to hold the value."""
     return Control(key, label, unit, float(value), min(ends[0], value), max(ends[1], value), WHOLE)
 
 
-def of_inputs(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]]) -> list[Control]:
+def input_controls(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]]) -> list[Control]:
     """One for each symbol of a model that `words` names: symbol -> label and unit."""
     there = {field.name for field in fields(inputs)}
     return [
-        around(f"{prefix}.{name}", label, unit, float(getattr(inputs, name)) / SCALES.get(unit, 1.0))
+        real_slider(f"{prefix}.{name}", label, unit, float(getattr(inputs, name)) / SCALES.get(unit, 1.0))
         for name, (label, unit) in words.items()
         if name in there
     ]
 
 
-def of_gpu(board: Gpu) -> list[Control]:
+def gpu_controls(board: Gpu) -> list[Control]:
     """Every number of a board that answers take, as the catalogue has it or as they take it where it has none.
 
     Those that most kernels feel come first, then the others that its file gives, then what is taken instead.
     """
-    known: dict[str, Quantity | Fallback] = {**board.parameters, **parameter_fallbacks(board)}
-    order = [name for name in FIRST if name in known]
-    order += [name for name in known if name not in FIRST]
-    found = []
+    numbers: dict[str, Quantity | Fallback] = {**board.parameters, **parameter_fallbacks(board)}
+    order = [name for name in FIRST if name in numbers]
+    order += [name for name in numbers if name not in FIRST]
+    controls = []
     for name in order:
-        unit = "" if known[name].unit == "1" else known[name].unit
-        words = FIRST.get(name, _capital(PARAMETERS[name].meaning))
-        one = around(f"{GPU}{name}", words, unit, known[name].value)
-        one = replace(one, low=max(one.low, PARAMETERS[name].least if PARAMETERS[name].whole else 0.0))
-        found.append(replace(one, origin=_origin(known[name])))
-    return found
+        unit = "" if numbers[name].unit == "1" else numbers[name].unit
+        words = FIRST.get(name, capital(PARAMETERS[name].meaning))
+        control = real_slider(f"{GPU}{name}", words, unit, numbers[name].value)
+        control = replace(control, low=max(control.low, PARAMETERS[name].least if PARAMETERS[name].whole else 0.0))
+        controls.append(replace(control, origin=_origin(numbers[name])))
+    return controls
 
 
 def _origin(number: Quantity | Fallback) -> str:
@@ -95,29 +96,28 @@ def _origin(number: Quantity | Fallback) -> str:
     return "assumed" if number.how == "assumed" else ""
 
 
-def of_limits(board: Gpu) -> list[Control]:
+def limit_controls(board: Gpu) -> list[Control]:
     """Every limit of an SM, as its architecture has it."""
-    found = []
+    controls = []
     for name, value in settable(board.limits).items():
         meaning = MEANINGS[name]
         step = KIB if name == "shared_per_sm" else 1
         unit = "" if meaning.unit == "1" else meaning.unit
         reach = (max(meaning.least, value // int(REACH)) // step * step, max(REACH * value, 4.0))
-        found.append(replace(between(f"{GPU}{name}", _capital(meaning.words), unit, value, reach), step=float(step)))
-    return found
+        controls.append(
+            replace(whole_slider(f"{GPU}{name}", capital(meaning.words), unit, value, reach), step=float(step))
+        )
+    return controls
 
 
-def of_set_gpu(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Control]:
+def set_gpu_controls(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Control]:
     """Those of the board's `own` numbers; what follows from another number that is set stands where `board` has it."""
     stands: dict[str, Quantity | Fallback] = {**parameter_fallbacks(board), **board.parameters}
     carried = {f"{GPU}{name}": number.value for name, number in stands.items()}
-    return [one if one.key in values else replace(one, value=carried[one.key]) for one in of_gpu(own)]
+    controls = gpu_controls(own)
+    return [control if control.key in values else replace(control, value=carried[control.key]) for control in controls]
 
 
 def renamed(controls: Sequence[Control], prefix: str) -> list[Control]:
     """A board's numbers under another name in the address."""
-    return [replace(one, key=prefix + one.key.removeprefix(GPU)) for one in controls]
-
-
-def _capital(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"
+    return [replace(control, key=prefix + control.key.removeprefix(GPU)) for control in controls]

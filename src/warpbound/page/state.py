@@ -70,8 +70,8 @@ def _number(word: str) -> float | None:
 class Texts:
     """Sources too long for an address, by hash; the ones longest unused are forgotten."""
 
-    def __init__(self, kept: int = KEPT_TEXTS) -> None:
-        self._kept = kept
+    def __init__(self, most: int = KEPT_TEXTS) -> None:
+        self._kept = most
         self._texts: OrderedDict[str, str] = OrderedDict()
         self._lock = Lock()
 

@@ -11,7 +11,7 @@ from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.page.state import State
-from warpbound.page.worker_messages import Camped
+from warpbound.page.worker_messages import CampingRun
 from warpbound.predict import active_sms
 from warpbound.report.figures import Block
 from warpbound.workload import Workload
@@ -19,7 +19,7 @@ from warpbound.workload import Workload
 GPU = "gpu."  # what the names of a board's numbers begin with among the values of a State
 ARGUMENTS = "launch.arg."  # and those of scalar arguments
 TINY = 1e-30  # the least besides 0 that a number can be set to, for sums leave 1e-13 over; LARGEST is the most
-OLD = "old."  # and those of the board whose memory partitions stand in where the chosen one has none
+PARTITION = "old."  # and those of the board whose memory partitions stand in where the chosen one has none
 BARE_BLOCK = Block(threads=256, registers=32, shared_bytes=0)
 WITH_PARTITIONS = "gtx280"  # where the board that was chosen has none that were benchmarked
 
@@ -61,11 +61,11 @@ class Subject:
     fitting: int = 0
     launch: Launch | None = None
     estimated: bool = False
-    imagined: bool = False
+    overridden: bool = False
     changes: tuple[Change, ...] = ()
     notes: tuple[str, ...] = ()
-    old: Gpu | None = None
-    camped: Camped | str = ""
+    partition_board: Gpu | None = None
+    camping_run: CampingRun | str = ""
     runs: Benchmarks | None = None
     waits: bool = False
 
@@ -85,7 +85,7 @@ class Subject:
         return self.block.shared_bytes - (self.launch.smem if self.launch else 0)
 
 
-def refuse_absurd(state: State) -> None:
+def refuse_impossible(state: State) -> None:
     """An address may hold any number: InputError for those that no machine or kernel has.
 
     0 is none of them: a kernel may read nothing, and models divide by it quietly. An argument may be below 0.
@@ -106,7 +106,7 @@ def catalogued(name: str) -> str:
     return name
 
 
-def of_group(state: State, prefix: str) -> tuple[tuple[str, float], ...]:
+def values_of_group(state: State, prefix: str) -> tuple[tuple[str, float], ...]:
     """Numbers of a group that are set by hand, by their names in it, in a fixed order."""
     return tuple(sorted((key.removeprefix(prefix), value) for key, value in state.values if key.startswith(prefix)))
 
@@ -114,29 +114,29 @@ def of_group(state: State, prefix: str) -> tuple[tuple[str, float], ...]:
 def set_board(state: State) -> Gpu:
     """The board with the numbers as set. Raises InputError or CommandError."""
     board = machine.gpu(catalogued(state.gpu))
-    settings = dict(of_group(state, GPU))
+    settings = dict(values_of_group(state, GPU))
     return machine.override(board, settings) if settings else board
 
 
-def partitioned(name: str) -> str:
+def partition_board_key(name: str) -> str:
     """The board whose memory partitions kernels are run on: the board itself if they are known."""
     key = machine.gpu(catalogued(name)).key
     return key if key in shipped_boards() else WITH_PARTITIONS
 
 
-def prefix_of_old(name: str) -> str:
+def partition_prefix(name: str) -> str:
     """What the names of that board's numbers begin with."""
-    return GPU if partitioned(name) == machine.gpu(name).key else OLD
+    return GPU if partition_board_key(name) == machine.gpu(name).key else PARTITION
 
 
-def old_settings(state: State) -> tuple[tuple[str, float], ...]:
+def partition_settings(state: State) -> tuple[tuple[str, float], ...]:
     """Its numbers that are set by hand."""
-    return of_group(state, prefix_of_old(catalogued(state.gpu)))
+    return values_of_group(state, partition_prefix(catalogued(state.gpu)))
 
 
-def old_board(state: State) -> Gpu:
+def set_partition_board(state: State) -> Gpu:
     """That board with the numbers as set. Raises InputError or CommandError."""
-    board, settings = machine.gpu(partitioned(state.gpu)), dict(old_settings(state))
+    board, settings = machine.gpu(partition_board_key(state.gpu)), dict(partition_settings(state))
     return machine.override(board, settings) if settings else board
 
 

@@ -5,16 +5,16 @@ Everything that rests on counts follows: bounds, time, what-ifs, models. What re
 machine code, its loops, single accesses.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpbound import machine
 from warpbound.adapt.answers import Launched
-from warpbound.page.sliders import MOST_POINTS, Control, around, between
+from warpbound.page.sliders import MOST_POINTS, Control, real_slider, whole_slider
 from warpbound.page.subject import Subject
 from warpbound.program import Program
-from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS
+from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, capital
 from warpbound.residency import occupancy
 from warpbound.workload import Workload
 
@@ -58,7 +58,7 @@ MOVED = {
 BY_HAND = "blocks of {size} threads, set by hand"
 
 
-def of_kernel(values: Numbers) -> dict[str, float]:
+def kernel_values(values: Numbers) -> dict[str, float]:
     """Of the numbers set by hand those of the kernel."""
     return {key: value for key, value in values.items() if key.startswith((WORK, BLOCK))}
 
@@ -71,15 +71,15 @@ def block_controls(subject: Subject) -> list[Control]:
     rules, block, static = subject.gpu.limits, subject.block, subject.static_shared
     return [
         *([] if subject.launch or subject.written else [threads_control(subject)]),
-        between(REGISTERS, "Registers per thread", "", block.registers, (1, rules.max_registers_per_thread)),
-        between(SHARED, "Static shared memory", "B per block", static, (0, rules.max_shared_per_block)),
+        whole_slider(REGISTERS, "Registers per thread", "", block.registers, (1, rules.max_registers_per_thread)),
+        whole_slider(SHARED, "Static shared memory", "B per block", static, (0, rules.max_shared_per_block)),
     ]
 
 
 def threads_control(subject: Subject) -> Control:
     """The threads of a block."""
     most = subject.gpu.limits.max_threads_per_block
-    return between(THREADS, "Threads per block", "", subject.block.threads, (1, most))
+    return whole_slider(THREADS, "Threads per block", "", subject.block.threads, (1, most))
 
 
 def work_controls(subject: Subject) -> list[Control]:
@@ -87,27 +87,26 @@ def work_controls(subject: Subject) -> list[Control]:
     x = subject.launched
     if x is None:
         return []
-    found = [_resident_warps(x)] if x.warps_per_sm else []
+    controls = [_resident_warps(x)] if x.warps_per_sm else []
     if x.work.warp_instructions > 0:
-        found.append(around(INSTRUCTIONS, "Instructions issued", "per warp", x.work.warp_instructions))
+        controls.append(real_slider(INSTRUCTIONS, "Instructions issued", "per warp", x.work.warp_instructions))
     for key, label, value in (
         (THREADED, "Instructions of threads", x.work.thread_instructions),
         (BARRIERS, "Barriers", x.work.barriers),
         (TOGETHER, "Loads before a wait for them, mean", _together(x.work)),
     ):
-        found += [around(key, label, "per warp", value)] if value > 0 else []
-    found += [around(f"{WORK}parts.{cause}", _capital(CAUSE_WORDS.get(cause, cause)), "cycles per warp", cycles)
-              for cause, cycles in x.work.parts.items() if cycles > 0]  # fmt: skip
-    found += [around(f"{WORK}units.{unit}", _capital(RESOURCE_WORDS.get(unit, unit)), "cycles of a sub-core", cycles)
-              for unit, cycles in x.work.units.items() if cycles > 0]  # fmt: skip
-    found += [around(f"{WORK}memory.{name}", *words, getattr(x.work.memory, name))
-              for name, words in MOVED.items() if getattr(x.work.memory, name) > 0]  # fmt: skip
-    found += [around(f"{WORK}tensor.{kind}", f"{kind} products of tensor cores", "multiply-adds per warp", count)
-              for kind, count in x.work.tensor.items() if count > 0]  # fmt: skip
-    found += [around(f"{WORK}flop.{kind}", f"{kind} operations", "flop per warp", flop)
-              for kind, flop in x.work.flop.items() if flop > 0]  # fmt: skip
-    return found + [around(f"{GIVEN}{name}", f"What the file gives {name.replace('.', ', ')}", "", value)
-                    for name, value in _given(x).items()]  # fmt: skip
+        controls += [real_slider(key, label, "per warp", value)] if value > 0 else []
+    groups: tuple[tuple[str, Mapping[str, float], Callable[[str], tuple[str, str]]], ...] = (
+        ("parts", x.work.parts, lambda cause: (capital(CAUSE_WORDS.get(cause, cause)), "cycles per warp")),
+        ("units", x.work.units, lambda unit: (capital(RESOURCE_WORDS.get(unit, unit)), "cycles of a sub-core")),
+        ("memory", {name: getattr(x.work.memory, name) for name in MOVED}, MOVED.__getitem__),
+        ("tensor", x.work.tensor, lambda kind: (f"{kind} products of tensor cores", "multiply-adds per warp")),
+        ("flop", x.work.flop, lambda kind: (f"{kind} operations", "flop per warp")),
+    )
+    for group, counts, words in groups:
+        controls += [real_slider(f"{WORK}{group}.{name}", *words(name), n) for name, n in counts.items() if n > 0]
+    return controls + [real_slider(f"{GIVEN}{name}", f"What the file gives {name.replace('.', ', ')}", "", value)
+                       for name, value in _given(x).items()]  # fmt: skip
 
 
 def _together(work: Workload) -> float:
@@ -116,29 +115,26 @@ def _together(work: Workload) -> float:
 
 def _given(x: Launched) -> dict[str, float]:
     """MODEL.SYMBOL, or MODEL.SYMBOL.PART where there are several -> number."""
-    found: dict[str, float] = {}
+    numbers: dict[str, Any] = {}
     for model, symbols in x.given.items():
         for symbol, value in symbols.items() if model not in WITH_VIEWS else ():
-            parts = {f".{part}": one for part, one in value.items()} if isinstance(value, Mapping) else {"": value}
-            found |= {f"{model}.{symbol}{part}": one for part, one in parts.items() if isinstance(one, int | float)}
-    return found
+            parts = value.items() if isinstance(value, Mapping) else [("", value)]
+            numbers |= {".".join(filter(None, (model, symbol, part))): number for part, number in parts}
+    return {name: number for name, number in numbers.items() if isinstance(number, int | float)}
 
 
 def _resident_warps(x: Launched) -> Control:
     """They come in whole blocks, where the size of one is known."""
-    held, each = x.warps_per_sm or 0.0, per_block(x.threads_per_block or WARP)
+    resident, each = x.warps_per_sm or 0.0, per_block(x.threads_per_block or WARP)
     most = max(x.gpu.limits.max_warps_per_sm // each * each, each)
-    return replace(between(WARPS, "Resident warps", "per SM", held, (each, most)), step=float(each))
+    return replace(whole_slider(WARPS, "Resident warps", "per SM", resident, (each, most)), step=float(each))
 
-
-def _capital(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"
 
 
 # ---------------------------------------------------------------- what follows from it
 
 
-def imagined_program(program: Program, numbers: Numbers) -> Program:
+def overridden_program(program: Program, numbers: Numbers) -> Program:
     """The program as residency sees it; the code that is executed stays."""
     registers, shared = numbers.get(REGISTERS), numbers.get(SHARED)
     if registers is None and shared is None:
@@ -150,7 +146,7 @@ def imagined_program(program: Program, numbers: Numbers) -> Program:
     )
 
 
-def imagined_work(work: Workload, numbers: Numbers) -> Workload:
+def overridden_work(work: Workload, numbers: Numbers) -> Workload:
     """One warp's work with the numbers set by hand; cycles of source lines grow with those of their cause."""
     own = {key.removeprefix(WORK): value for key, value in numbers.items() if key.startswith(WORK)}
     changed = {name: _of(own, name) for name in ("parts", "units", "memory", "tensor", "flop")}
@@ -186,7 +182,7 @@ def _phases(work: Workload, together: float | None) -> tuple[int, ...]:
     """As many phases, each with so many times the loads that the mean has so many."""
     if together is None:
         return work.phases
-    return tuple(max(1, round(min(one * together / _together(work), MOST_POINTS))) for one in work.phases)
+    return tuple(max(1, round(min(loads * together / _together(work), MOST_POINTS))) for loads in work.phases)
 
 
 def _times(own: Numbers, changed: Numbers, unit: str) -> float:
@@ -207,9 +203,9 @@ def whole_blocks(warps: float, threads_per_block: int) -> int:
     return max(1, round(min(warps / per_block(threads_per_block), MOST_POINTS)))
 
 
-def imagined_launched(x: Launched, numbers: Numbers) -> Launched:
+def overridden_launch(x: Launched, numbers: Numbers) -> Launched:
     """A launch whose warp does other work, with other resident warps."""
-    x = replace(x, work=imagined_work(x.work, numbers), given=_imagined_given(x, numbers))
+    x = replace(x, work=overridden_work(x.work, numbers), given=_overridden_given(x, numbers))
     warps = numbers.get(WARPS)
     if warps is None:
         return x
@@ -219,7 +215,7 @@ def imagined_launched(x: Launched, numbers: Numbers) -> Launched:
     return replace(x, warps_per_sm=float(blocks * per_block(x.threads_per_block)), blocks_per_sm=blocks)
 
 
-def _imagined_given(x: Launched, numbers: Numbers) -> Mapping[str, Mapping[str, Any]]:
+def _overridden_given(x: Launched, numbers: Numbers) -> Mapping[str, Mapping[str, Any]]:
     own = {key.removeprefix(GIVEN): value for key, value in numbers.items() if key.startswith(GIVEN)}
     if not own:
         return x.given
@@ -227,41 +223,41 @@ def _imagined_given(x: Launched, numbers: Numbers) -> Mapping[str, Mapping[str, 
     def changed(model: str, symbol: str, value: Any) -> Any:
         name = f"{model}.{symbol}"
         if isinstance(value, Mapping):
-            return {part: own.get(f"{name}.{part}", one) for part, one in value.items()}
+            return {part: own.get(f"{name}.{part}", number) for part, number in value.items()}
         return own.get(name, value)
 
     return {model: {symbol: changed(model, symbol, value) for symbol, value in symbols.items()}
             for model, symbols in x.given.items()}  # fmt: skip
 
 
-def imagined_case(case: "Case", numbers: Numbers) -> "Case":
+def overridden_case(case: "Case", numbers: Numbers) -> "Case":
     """The case with so many resident warps; and, where there is no launch, blocks of so many threads."""
     if case.launch is None and THREADS in numbers:
         size = round(numbers[THREADS])
-        held = occupancy(
+        residency = occupancy(
             case.gpu, size, case.program.registers, case.program.shared_bytes, barriers=case.program.barriers
         )
-        case = replace(case, threads_per_block=size, residency=held, block_note=(BY_HAND.format(size=size),))
+        case = replace(case, threads_per_block=size, residency=residency, block_note=(BY_HAND.format(size=size),))
     if case.launch is None or WARPS not in numbers:
         return case
     blocks = whole_blocks(numbers[WARPS], case.threads_per_block)
     warps = blocks * per_block(case.threads_per_block)
     room = {"max_warps_per_sm": warps, "max_blocks_per_sm": blocks, "warp_unit": 1}
-    held = occupancy(machine.override(case.gpu, room), case.threads_per_block, 0, 0)
+    residency = occupancy(machine.override(case.gpu, room), case.threads_per_block, 0, 0)
     most = max(warps, case.gpu.limits.max_warps_per_sm)
-    return replace(case, residency=replace(held, max_warps_per_sm=most))
+    return replace(case, residency=replace(residency, max_warps_per_sm=most))
 
 
-def imagined_counts(work: "Work", numbers: Numbers) -> "Work":
+def overridden_counts(work: "Work", numbers: Numbers) -> "Work":
     """What is known of the kernel's work, with the numbers set by hand.
 
     Hit rates are not known of traffic set by hand, nor latencies with all loads at one level; what-ifs of the caches,
     which follow the executed addresses, are left out.
     """
-    whole = imagined_work(work.whole, numbers)
+    whole = overridden_work(work.whole, numbers)
     if whole is work.whole or whole.warps is None:
         return work
-    moved = whole.memory != work.whole.memory
+    other_traffic = whole.memory != work.whole.memory
     stretch = whole.latency / work.whole.latency if work.whole.latency else 1.0
     return replace(
         work,
@@ -269,7 +265,7 @@ def imagined_counts(work: "Work", numbers: Numbers) -> "Work":
         focus=whole if work.focus is work.whole else work.focus,
         timed=replace(work.timed, cycles=work.timed.cycles * stretch),
         by_level={} if whole.parts != work.whole.parts else work.by_level,
-        launch_memory=whole.memory.scaled(whole.warps) if moved else work.launch_memory,
-        hit_rates=(None, None) if moved else work.hit_rates,
+        launch_memory=whole.memory.scaled(whole.warps) if other_traffic else work.launch_memory,
+        hit_rates=(None, None) if other_traffic else work.hit_rates,
         choices=tuple,
     )

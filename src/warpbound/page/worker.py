@@ -14,7 +14,7 @@ from typing import IO, Any
 import msgspec
 
 from warpbound.errors import WarpboundError
-from warpbound.page.worker_messages import Answer, Camped, Numbers, Question
+from warpbound.page.worker_messages import Answer, CampingRun, Numbers, Question
 
 MEMORY_B = 6 << 30
 FILE_B = 64 << 20
@@ -28,12 +28,12 @@ NO_LAUNCH = "the launch is not known"
 def main() -> None:
     """Answer until the input ends."""
     confine()
-    asks, tells = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library writes by itself is no part of an answer
-    seat = Seat()
-    while (message := receive(asks)) is not None:
+    analyzer = Analyzer()
+    while (message := receive(requests)) is not None:
         question = msgspec.msgpack.decode(message, type=Question)
-        send(tells, msgspec.msgpack.encode(answered(seat, question)))
+        send(replies, msgspec.msgpack.encode(answered(analyzer, question)))
 
 
 def confine() -> None:
@@ -62,10 +62,10 @@ def send(stream: IO[bytes], message: bytes) -> None:
     stream.flush()
 
 
-def answered(seat: "Seat", question: Question) -> Answer:
+def answered(analyzer: "Analyzer", question: Question) -> Answer:
     """The answer, or the sentence of the error."""
     try:
-        return camped(question) if question.partitions else seat.analysed(question)
+        return camping_run(question) if question.partitions else analyzer.analysed(question)
     except WarpboundError as error:
         if not question.example and foreign(f"{error.reason}\n{error.hint}"):
             return Answer(reason=FOREIGN, hint="Paste what is needed of it.")
@@ -76,17 +76,17 @@ def answered(seat: "Seat", question: Question) -> Answer:
         return Answer(reason=f"A fault of ours: {type(fault).__name__}.", hint="Please report it with the source.")
 
 
-def foreign(said: str) -> bool:
+def foreign(message: str) -> bool:
     """Whether a message of the compiler is about a file of this machine that is not one of its own headers."""
     from warpbound.program.nvrtc import header_folders
 
     with header_folders() as places:
         roots = tuple(os.path.realpath(place) for place in places)
-    named = {path for path in _AT_LINE.findall(said) if os.path.isfile(path)}
+    named = {path for path in _AT_LINE.findall(message) if os.path.isfile(path)}
     return any(not os.path.realpath(path).startswith(tuple(f"{root}{os.sep}" for root in roots)) for path in named)
 
 
-def camped(question: Question) -> Answer:
+def camping_run(question: Question) -> Answer:
     """The launch on the memory partitions of a board. Raises WarpboundError."""
     from warpbound import machine
     from warpbound.camping.benchmarks import axis, runs
@@ -96,17 +96,17 @@ def camped(question: Question) -> Answer:
     from warpbound.simulate.partitions import machine_of
 
     board = machine.override(machine.gpu(question.partitions), dict(question.settings))
-    one = MICROS[question.micro : question.micro + 1]
+    benchmark = MICROS[question.micro : question.micro + 1]
     if not question.example and not question.text:
-        return Answer(rows=tuple(row for _, rows in runs(machine_of(board), axis(board), one) for row in rows))
+        return Answer(rows=tuple(row for _, rows in runs(machine_of(board), axis(board), benchmark) for row in rows))
     launch = launch_of(question)
     if launch is None:
         return Answer(reason="the launch is not known", hint="Fill in Grid, Block and the arguments.")
-    found = executed(program_of(question), launch, board)
-    return Answer(camped=msgspec.convert(found, Camped, from_attributes=True))
+    execution = executed(program_of(question), launch, board)
+    return Answer(camping_run=msgspec.convert(execution, CampingRun, from_attributes=True))
 
 
-class Seat:
+class Analyzer:
     """Remembers the last program and what its blocks did."""
 
     def __init__(self) -> None:
@@ -121,21 +121,21 @@ class Seat:
         from warpbound.analysis.case import case_of
         from warpbound.models import MODELS
         from warpbound.page.kernel_sources import launch_of, program_of
-        from warpbound.page.work_overrides import imagined_case, imagined_counts, imagined_program
+        from warpbound.page.work_overrides import overridden_case, overridden_counts, overridden_program
         from warpbound.result.plain import plain
 
         program, launch, numbers = program_of(question), launch_of(question), dict(question.numbers)
         board = machine.override(machine.gpu(question.gpu), dict(question.settings))
         settings = Settings(models=tuple(MODELS), views=("sass", "figures"))
-        followed = case_of(imagined_program(program, numbers), board, launch, settings)
-        case = imagined_case(followed, numbers)
+        followed = case_of(overridden_program(program, numbers), board, launch, settings)
+        case = overridden_case(followed, numbers)
         fitting = case.residency.fitting_blocks_per_sm
         if not board.board:
             return Answer(entry=plain(result_of(case, None)), fitting=fitting)
-        work = imagined_counts(self._work(followed, question, program), numbers)
-        found = launched(case, work)
-        known = msgspec.convert(found, Numbers, from_attributes=True) if found is not None else None
-        return Answer(entry=plain(result_of(case, work)), numbers=known, focus=work.focus, fitting=fitting)
+        work = overridden_counts(self._work(followed, question, program), numbers)
+        x = launched(case, work)
+        numbers_of_launch = msgspec.convert(x, Numbers, from_attributes=True) if x is not None else None
+        return Answer(entry=plain(result_of(case, work)), numbers=numbers_of_launch, focus=work.focus, fitting=fitting)
 
     def _work(self, case: Any, question: Question, program: Any) -> Any:
         """As `analysis.work_of`, the blocks followed once for all questions that they answer.
@@ -151,9 +151,9 @@ class Seat:
             return work_of(case)
         key = msgspec.structs.replace(question, settings=(), numbers=()), facts(case)
         if key != self._key:
-            self._key, self._held = key, followed(case, case.launch, lambda _, *asked: trace(program, *asked))
-        seen, chosen, moved = self._held
-        return work_of(case) if moved is None else work_from(case, seen, chosen, moved)
+            self._key, self._held = key, followed(case, case.launch, lambda _, *request: trace(program, *request))
+        blocks, sample, traffic = self._held
+        return work_of(case) if traffic is None else work_from(case, blocks, sample, traffic)
 
 
 if __name__ == "__main__":

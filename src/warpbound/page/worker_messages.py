@@ -53,7 +53,7 @@ class Numbers(msgspec.Struct, frozen=True):
     locality: Locality | None = None
 
 
-class Camped(msgspec.Struct, frozen=True):
+class CampingRun(msgspec.Struct, frozen=True):
     """A launch on simulated memory partitions, as `camping.kernels.Executed`."""
 
     counters: dict[str, float]
@@ -76,7 +76,7 @@ class Answer(msgspec.Struct, frozen=True):
     numbers: Numbers | None = None
     focus: Workload | None = None
     fitting: int = 0
-    camped: Camped | None = None
+    camping_run: CampingRun | None = None
     rows: tuple[tuple[str, int, str, int, float, int], ...] = ()
     reason: str = ""
     hint: str = ""

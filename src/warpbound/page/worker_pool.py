@@ -92,7 +92,7 @@ class Worker:
         self._folder.cleanup()
 
 
-class Analysts:
+class WorkerPool:
     """The workers at hand and the answers they gave, both bounded."""
 
     def __init__(self, seconds: float = SECONDS, workers: int = WORKERS) -> None:
@@ -125,18 +125,19 @@ class Analysts:
 
     def _worker(self, source: str) -> Worker:
         with self._lock:
-            found = self._workers.pop(source, None)
-            if found is None or not found.alive:
-                found = Worker(self._seconds)
-            self._workers[source] = found
-            spare: list[Any] = [key for key, one in self._workers.items() if one is not found and not one.lock.locked()]
+            worker = self._workers.pop(source, None)
+            if worker is None or not worker.alive:
+                worker = Worker(self._seconds)
+            self._workers[source] = worker
+            others = ((key, other) for key, other in self._workers.items() if other is not worker)
+            spare: list[Any] = [key for key, other in others if not other.lock.locked()]
             for key in spare[: max(0, len(self._workers) - self._most)]:
                 self._workers.pop(key).kill()
-            return found
+            return worker
 
     def close(self) -> None:
         """Kill every worker."""
         with self._lock:
-            for one in self._workers.values():
-                one.kill()
+            for worker in self._workers.values():
+                worker.kill()
             self._workers.clear()

@@ -49,7 +49,7 @@
   }
 
   async function quickly() {
-    const body = JSON.stringify({ question: here.question, view: here.view, values: here.values, paper: paper() });
+    const body = JSON.stringify({ question: here.question, view: here.view, values: here.values, canvas: canvas() });
     const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: AbortSignal.timeout(PATIENCE_MS) };
     try {
       const answer = await fetch("live", asked);
@@ -80,12 +80,12 @@
     setTimeout(watch, WATCH_MS);
   }
 
-  const paper = () => ({ theme: here.theme, width: document.querySelector(".shown").clientWidth });
+  const canvas = () => ({ theme: here.theme, width: document.querySelector(".shown").clientWidth });
 
   function settled() {
     here.since = here.moves;
     address();
-    return { values: { ...here.values }, number: ++here.asked, ...paper() };
+    return { values: { ...here.values }, number: ++here.asked, ...canvas() };
   }
 
   function address() {

@@ -9,21 +9,23 @@ import numpy as np
 
 from warpbound.page.subject import Subject
 from warpbound.page.views.camping import camping, camping_controls
-from warpbound.page.views.kernels import occupancy_controls, occupied, sass, timeline, verdict
-from warpbound.page.views.latency_hiding import cusp, hiding, hiding_controls
+from warpbound.page.views.kernels import occupancy_controls, occupancy_view, sass, timeline, verdict
+from warpbound.page.views.latency_hiding import cusp, hiding_controls, latency_hiding_view
 from warpbound.page.views.roofline import roofline, roofline_controls
-from warpbound.page.views.view import BOARD, LIMITS, PARTITIONS, REFUSED, RUN, Drawn, Values, View, sentence
+from warpbound.page.views.view import BOARD, LIMITS, PARTITIONS, REFUSED, RUN, Values, View, ViewOutput, sentence
 from warpbound.page.views.x_graph_and_mwp import mwp, mwp_controls, operations, x_controls, x_graph
 from warpbound.report.figures.picture import Drawable
 
-__all__ = ["REFUSED", "VIEWS", "Drawn", "View", "drawn", "second", "sentence"]
+__all__ = ["REFUSED", "VIEWS", "View", "ViewOutput", "draw_view", "second_picture", "sentence"]
 
 CAMPING = "Camping in the memory partitions of an old board"
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
 VIEWS: dict[str, View] = {
     "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),
-    "occupancy": View("Occupancy", occupied, occupancy_controls, exact=("occupancy", "kernel"), sets=(RUN, LIMITS)),
-    "hiding": View("Latency hiding", hiding, hiding_controls, cusp, ("latency", "loops")),
+    "occupancy": View(
+        "Occupancy", occupancy_view, occupancy_controls, exact=("occupancy", "kernel"), sets=(RUN, LIMITS)
+    ),
+    "hiding": View("Latency hiding", latency_hiding_view, hiding_controls, cusp, ("latency", "loops")),
     "x": View("X-graph", x_graph, x_controls, operations),
     "camping": View("Camping band", camping, camping_controls, sets=(PARTITIONS, RUN), about=CAMPING),
     "mwp": View("MWP/CWP", mwp, mwp_controls, exact=("models",)),
@@ -34,19 +36,19 @@ VIEWS: dict[str, View] = {
 
 
 @np.errstate(all="ignore")
-def drawn(view: str, subject: Subject, values: Values) -> Drawn:
+def draw_view(view: str, subject: Subject, values: Values) -> ViewOutput:
     """What a view shows; a sentence where it cannot speak of the subject."""
     try:
-        found = VIEWS[view].draw(subject, values)
+        output = VIEWS[view].draw(subject, values)
     except REFUSED as error:
-        return Drawn(words=(sentence(error),))
-    return replace(found, words=(*found.words, *subject.notes))
+        return ViewOutput(words=(sentence(error),))
+    return replace(output, words=(*output.words, *subject.notes))
 
 
 @np.errstate(all="ignore")
-def second(view: str, subject: Subject, values: Values) -> Drawable | None:
+def second_picture(view: str, subject: Subject, values: Values) -> Drawable | None:
     """The further picture of a view, if it has one."""
     try:
-        return VIEWS[view].second(subject, values)
+        return VIEWS[view].second_picture(subject, values)
     except REFUSED:
         return None

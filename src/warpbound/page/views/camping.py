@@ -8,10 +8,10 @@ from warpbound.adapt import campprof_2011 as adapter
 from warpbound.camping.prediction import Measured, benchmarks_of, predicted
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.page.sliders import REACH, Control, between
-from warpbound.page.subject import Subject, partitioned
-from warpbound.page.views.view import Drawn, Values
-from warpbound.page.worker_messages import Camped
+from warpbound.page.sliders import REACH, Control, whole_slider
+from warpbound.page.subject import Subject, partition_board_key
+from warpbound.page.views.view import Values, ViewOutput
+from warpbound.page.worker_messages import CampingRun
 from warpbound.report import figures
 from warpbound.result.campprof import COUNTERS
 from warpbound.result.plain import plain
@@ -27,32 +27,32 @@ WORDS = {
 
 
 def _board(subject: Subject) -> Gpu:
-    return subject.old or machine.gpu(partitioned(subject.gpu.key))
+    return subject.partition_board or machine.gpu(partition_board_key(subject.gpu.key))
 
 
 def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
     """What the subject does on the old board, and how that is known."""
     board = _board(subject)
-    if isinstance(subject.camped, Camped):
-        ran = subject.camped
-        said = f"As {subject.name} runs there: {'; '.join(ran.notes)}."
-        return Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time), (said,)
+    if isinstance(subject.camping_run, CampingRun):
+        ran = subject.camping_run
+        origin = f"As {subject.name} runs there: {'; '.join(ran.notes)}."
+        return Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time), (origin,)
     x = subject.launched
     counters = adapter.known(replace(x, gpu=board)) if x else {}
     transactions = {name: counters[name] for name in COUNTERS if name in counters}
     if x is None or not transactions:
-        why = () if subject.entry is None else (f"Nothing is known of {subject.name} there: {subject.camped}",)
+        why = () if subject.entry is None else (f"Nothing is known of {subject.name} there: {subject.camping_run}",)
         return _held(BARE, board), (*why, "The counters are those of the sliders, as a profiler gives them.")
-    why = (f"No time on {board.name}: {subject.camped}",) if subject.camped else ()
-    said = f"Counters are what half-warps of {subject.name} touch, as it was analysed for {subject.gpu.name}."
+    why = (f"No time on {board.name}: {subject.camping_run}",) if subject.camping_run else ()
+    origin = f"Counters are what half-warps of {subject.name} touch, as it was analysed for {subject.gpu.name}."
     threads, warps = x.threads_per_block or BARE.block, max(1, int(x.warps_per_sm or BARE.warps))
-    return _held(Measured(transactions, int(x.blocks or BARE.grid), threads, warps), board), (said, *why)
+    return _held(Measured(transactions, int(x.blocks or BARE.grid), threads, warps), board), (origin, *why)
 
 
-def _held(one: Measured, board: Gpu) -> Measured:
+def _held(configuration: Measured, board: Gpu) -> Measured:
     """The same with no more warps and threads than an SM of the board has."""
-    rules = board.limits
-    return replace(one, warps=min(one.warps, rules.max_warps_per_sm), block=min(one.block, rules.max_threads_per_block))
+    warps = min(configuration.warps, board.limits.max_warps_per_sm)
+    return replace(configuration, warps=warps, block=min(configuration.block, board.limits.max_threads_per_block))
 
 
 def camping_controls(subject: Subject) -> list[Control]:
@@ -63,35 +63,35 @@ def camping_controls(subject: Subject) -> list[Control]:
     return [
         *(Control(f"camp.{name}", words, "transactions", own.counters.get(name, 0.0), 0.0, REACH * largest)
           for name, words in WORDS.items()),
-        between("camp.grid", "Blocks of the grid", "", own.grid, (1, max(LARGEST_GRID, int(REACH * own.grid)))),
-        between("camp.block", "Threads per block", "", own.block, (1, rules.max_threads_per_block)),
-        between("camp.warps", "Active warps", "per SM", own.warps, (1, rules.max_warps_per_sm)),
+        whole_slider("camp.grid", "Blocks of the grid", "", own.grid, (1, max(LARGEST_GRID, int(REACH * own.grid)))),
+        whole_slider("camp.block", "Threads per block", "", own.block, (1, rules.max_threads_per_block)),
+        whole_slider("camp.warps", "Active warps", "per SM", own.warps, (1, rules.max_warps_per_sm)),
         Control("camp.time_ms", "Time, 0 for none", "ms", time_ms, 0.0, REACH * time_ms or MOST_MS),
     ]  # fmt: skip
 
 
-def camping(subject: Subject, values: Values) -> Drawn:
-    found = answered(subject, values)
+def camping(subject: Subject, values: Values) -> ViewOutput:
+    band = answered(subject, values)
     picture = figures.camping_band(
-        found["warps_per_sm"], found["best_s"], found["worst_s"], found["application_s"] or []
+        band["warps_per_sm"], band["best_s"], band["worst_s"], band["application_s"] or []
     )
-    advice, (_, how) = found["advice"], counted(subject)
-    degree = "" if found["degree"] is None else f" Degree of camping {found['degree']:.2f}, 0 none, 1 every access."
-    return Drawn(picture, (f"On {_board(subject).name}: {advice[0].lower()}{advice[1:]}{degree}", *how))
+    advice, (_, how) = band["advice"], counted(subject)
+    degree = "" if band["degree"] is None else f" Degree of camping {band['degree']:.2f}, 0 none, 1 every access."
+    return ViewOutput(picture, (f"On {_board(subject).name}: {advice[0].lower()}{advice[1:]}{degree}", *how))
 
 
 def answered(subject: Subject, values: Values) -> dict[str, Any]:
     """What `campprof predict` answers of the same, in the page's words. Raises WarpboundError."""
     board = _board(subject)
-    found = plain(predicted(measured(subject, values), board, subject.runs or benchmarks_of(board)))
-    found["advice"] = found["advice"].replace("--time tells", "a measured time tells")
-    found["notes"] += counted(subject)[1]
-    return found
+    band = plain(predicted(measured(subject, values), board, subject.runs or benchmarks_of(board)))
+    band["advice"] = band["advice"].replace("--time tells", "a measured time tells")
+    band["notes"] += counted(subject)[1]
+    return band
 
 
 def measured(subject: Subject, values: Values) -> Measured:
     """The configuration with the numbers as set. Raises InputError where nothing is counted."""
-    set_by_hand = {one.key: values.get(one.key, one.value) for one in camping_controls(subject)}
+    set_by_hand = {control.key: values.get(control.key, control.value) for control in camping_controls(subject)}
     counters = {name: set_by_hand[f"camp.{name}"] for name in COUNTERS}
     if not any(counters.values()):
         raise InputError("No transaction is counted.", "Set at least one of the counters.")

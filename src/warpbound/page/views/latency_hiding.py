@@ -12,9 +12,9 @@ import numpy as np
 from warpbound.bounds import Bounds, Real
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page.quick_prediction import THOUSAND, can_time, quick_bounds, quick_curve
-from warpbound.page.sliders import Control, counting, of_inputs
+from warpbound.page.sliders import Control, counting, input_controls
 from warpbound.page.subject import Subject, busy_sms
-from warpbound.page.views.view import Drawn, Values, inputs
+from warpbound.page.views.view import Values, ViewOutput, inputs
 from warpbound.predict import Place, throughput
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
@@ -35,26 +35,26 @@ MIX_WORDS = {
 
 
 def hiding_controls(subject: Subject) -> list[Control]:
-    return of_inputs("mix", BARE_MIX, MIX_WORDS) if subject.focus is None else []
+    return input_controls("mix", BARE_MIX, MIX_WORDS) if subject.focus is None else []
 
 
-def hiding(subject: Subject, values: Values) -> Drawn:
-    return _mixed(inputs("mix", BARE_MIX, values)) if subject.focus is None else _hidden(subject)
+def latency_hiding_view(subject: Subject, values: Values) -> ViewOutput:
+    return _mix_bounds(inputs("mix", BARE_MIX, values)) if subject.focus is None else _kernel_bounds(subject)
 
 
-def _mixed(mix: mixes.Mix) -> Drawn:
+def _mix_bounds(mix: mixes.Mix) -> ViewOutput:
     """Volkov's mix: bounds over the warps."""
     warps = counting(max(64.0, 1.2 * float(mix.warps)))
-    found, here = mixes.predict(replace(mix, warps=warps)), mixes.predict(mix)
+    bounds, here = mixes.predict(replace(mix, warps=warps)), mixes.predict(mix)
     needed = float(np.ravel(mixes.warps_needed(mix).total)[0])
     rate, binds = float(here.rate), str(here.bottleneck)
     words = (
         f"{RESOURCE_WORDS.get(binds, binds).capitalize()} binds at {mix.warps:.0f} warps: {rate:.4g} memory accesses "
         f"per cycle and SM. {needed:.1f} warps would hide the latency.",
     )
-    curve = {"volkov_2016": (warps, found.rate)}
+    curve = {"volkov_2016": (warps, bounds.rate)}
     at = figures.Here(float(mix.warps), rate, "these sliders")
-    return Drawn(figures.throughput_against_occupancy(warps, found, curve, at), words)
+    return ViewOutput(figures.throughput_against_occupancy(warps, bounds, curve, at), words)
 
 
 def cusp(subject: Subject, values: Values) -> Drawable | None:
@@ -65,23 +65,23 @@ def cusp(subject: Subject, values: Values) -> Drawable | None:
     return figures.warps_needed_against_intensity(mix, np.logspace(-1, 3, 120))
 
 
-def _hidden(subject: Subject) -> Drawn:
+def _kernel_bounds(subject: Subject) -> ViewOutput:
     """The kernel's own bounds over the warps, and what both predictions make of them."""
     x, work = subject.launched, subject.focus
     assert work is not None
     if x is None or x.warps_per_sm is None or not work.latency:
         own = (subject.entry or {}).get("figures", {}).get("curve")
         if not own:
-            return Drawn(words=("The latency of a warp is not known for this one.",))
+            return ViewOutput(words=("The latency of a warp is not known for this one.",))
         limited = Bounds(own["unit"], {name: np.array(limit) for name, limit in own["limits"].items()})
-        return Drawn(figures.throughput_against_occupancy(own["warps_per_sm"], limited, own["predicted"]))
+        return ViewOutput(figures.throughput_against_occupancy(own["warps_per_sm"], limited, own["predicted"]))
     most = float(subject.gpu.limits.max_warps_per_sm)
     warps = np.arange(1.0, most + 1.0)
-    found = throughput(work, Place(subject.gpu, x.clock_hz, x.warps_per_sm, busy_sms(x)), warps)
-    limits = {name: limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
+    own_bounds = throughput(work, Place(subject.gpu, x.clock_hz, x.warps_per_sm, busy_sms(x)), warps)
+    limits = {name: limit for name, limit in own_bounds.limits.items() if np.isfinite(limit).all()}
     scaled: dict[str, Real] = {name: THOUSAND * limit for name, limit in limits.items()}
     source = f"{VOLKOV}, sections 3.6, 3.7 and 4.1"
-    curves: dict[str, tuple[Any, Any]] = {"volkov_2016": (warps, THOUSAND * np.asarray(found.rate))}
+    curves: dict[str, tuple[Any, Any]] = {"volkov_2016": (warps, THOUSAND * np.asarray(own_bounds.rate))}
     if can_time(subject):
         scaled = _as_listed(quick_bounds(subject), warps / x.warps_per_sm)
         curves = {"warpbound": quick_curve(subject)} | curves
@@ -94,9 +94,9 @@ def _hidden(subject: Subject) -> Drawn:
         f"{x.warps_per_sm:.0f} of {most:.0f} warps per SM reach {amount(here.y)} warps per 1000 cycles and SM; "
         f"of the bounds {RESOURCE_WORDS.get(binds, binds)} is the tightest.",
     )
-    return Drawn(figures.throughput_against_occupancy(warps, bounds, curves, here, source), words)
+    return ViewOutput(figures.throughput_against_occupancy(warps, bounds, curves, here, source), words)
 
 
 def _as_listed(cycles: Mapping[str, float], share: Real) -> dict[str, Real]:
     """The rates that the bounds of the table allow; that of latency grows with the share of the resident warps."""
-    return {name: np.multiply(THOUSAND / one, share if name == "latency" else 1.0) for name, one in cycles.items()}
+    return {name: np.multiply(THOUSAND / cost, share if name == "latency" else 1.0) for name, cost in cycles.items()}

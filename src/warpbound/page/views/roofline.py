@@ -2,9 +2,9 @@
 
 from warpbound.adapt.roofline_2009 import peak
 from warpbound.page.quick_prediction import can_time, quick_seconds
-from warpbound.page.sliders import Control, around
+from warpbound.page.sliders import Control, real_slider
 from warpbound.page.subject import Subject
-from warpbound.page.views.view import Drawn, Values
+from warpbound.page.views.view import Values, ViewOutput
 from warpbound.report import figures
 from warpbound.report.formatting import amount, flops
 from warpbound.workload.files.lanes import pipe_cycles
@@ -18,9 +18,11 @@ def roofline_controls(subject: Subject) -> list[Control]:
         return []
     board = subject.gpu
     return [
-        around("roof.peak", "Peak", "Gflop/s", _peak(subject) / 1e9),
-        around("roof.vendor", "DRAM bandwidth, vendor's", "GB/s", board.value("dram_bandwidth") / 1e9),
-        around("roof.bandwidth", "DRAM bandwidth, achievable", "GB/s", board.value("dram_achievable_bandwidth") / 1e9),
+        real_slider("roof.peak", "Peak", "Gflop/s", _peak(subject) / 1e9),
+        real_slider("roof.vendor", "DRAM bandwidth, vendor's", "GB/s", board.value("dram_bandwidth") / 1e9),
+        real_slider(
+            "roof.bandwidth", "DRAM bandwidth, achievable", "GB/s", board.value("dram_achievable_bandwidth") / 1e9
+        ),
         Control("roof.intensity", "Operational intensity", "flop/B", 4.0, 0.05, 100.0),
     ]
 
@@ -28,19 +30,22 @@ def roofline_controls(subject: Subject) -> list[Control]:
 def _peak(subject: Subject) -> float:
     """Single precision, FMA = 2, flop/s."""
     rules, board = subject.gpu.limits, subject.gpu
-    held = pipe_cycles(board, "fma")
-    return 2.0 * WARP * rules.sub_cores / held * board.value("sm_count") * board.value("boost_clock") if held else 0.0
+    cycles = pipe_cycles(board, "fma")
+    if not cycles:
+        return 0.0
+    return 2.0 * WARP * rules.sub_cores / cycles * board.value("sm_count") * board.value("boost_clock")
 
 
-def roofline(subject: Subject, values: Values) -> Drawn:
+def roofline(subject: Subject, values: Values) -> ViewOutput:
     if subject.launched is None and subject.entry is None:
-        return _bare_roof({one.key: values.get(one.key, one.value) for one in roofline_controls(subject)})
+        controls = roofline_controls(subject)
+        return _bare_roof({control.key: values.get(control.key, control.value) for control in controls})
     x = subject.launched
     flop = {kind: count for kind, count in x.work.flop.items() if count} if x else {}
     if x is None or not flop or x.work.warps is None or not can_time(subject):
-        return Drawn(words=("The roofline needs a launch with arguments, and floating-point work.",))
+        return ViewOutput(words=("The roofline needs a launch with arguments, and floating-point work.",))
     memory, board = x.work.memory, subject.gpu
-    moved = {
+    traffic = {
         "DRAM": memory.dram_bytes_read + memory.dram_bytes_written,
         "L2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written),
         "L1": SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store),
@@ -58,19 +63,19 @@ def roofline(subject: Subject, values: Values) -> Drawn:
         frozenset(("DRAM, achievable", "L2")),
     )
     reached = total * x.work.warps / quick_seconds(subject)
-    spot = figures.Spot(subject.name, {level: total / size for level, size in moved.items() if size > 0}, reached)
+    spot = figures.Spot(subject.name, {level: total / size for level, size in traffic.items() if size > 0}, reached)
     share = 100 * reached / max(roofs.compute.values())
     words = (f"{flops(reached)} predicted, {amount(share)} % of the peak.",)
-    return Drawn(figures.roofline(roofs, [spot]), words)
+    return ViewOutput(figures.roofline(roofs, [spot]), words)
 
 
 def _times(rate: float | None, factor: float) -> float | None:
     return None if rate is None else rate * factor
 
 
-def _bare_roof(own: Values) -> Drawn:
+def _bare_roof(own: Values) -> ViewOutput:
     if min(own.values()) <= 0:
-        return Drawn(words=("A roofline needs a peak, bandwidths and an intensity above 0.",))
+        return ViewOutput(words=("A roofline needs a peak, bandwidths and an intensity above 0.",))
     peak_flops, bandwidth = 1e9 * own["roof.peak"], 1e9 * own["roof.bandwidth"]
     intensity = own["roof.intensity"]
     attained = min(peak_flops, bandwidth * intensity)
@@ -81,4 +86,4 @@ def _bare_roof(own: Values) -> Drawn:
     )
     binds = "Memory" if bandwidth * intensity < peak_flops else "Arithmetic"
     words = (f"{binds} binds: {flops(attained)} can be attained at {intensity:.3g} flop per byte.",)
-    return Drawn(figures.roofline(roofs, [figures.Spot("these sliders", {"DRAM": intensity}, attained)]), words)
+    return ViewOutput(figures.roofline(roofs, [figures.Spot("these sliders", {"DRAM": intensity}, attained)]), words)

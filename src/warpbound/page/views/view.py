@@ -24,7 +24,7 @@ def sentence(error: BaseException) -> str:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ViewOutput:
     """A picture, None where there is nothing to draw, and sentences that stand above it."""
 
     picture: Drawable | None = None
@@ -46,25 +46,25 @@ class View:
     own. about : what it is about where that is not the subject."""
 
     title: str
-    draw: Callable[[Subject, Values], Drawn]
+    draw: Callable[[Subject, Values], ViewOutput]
     controls: Callable[[Subject], list[Control]] = _no_controls
-    second: Callable[[Subject, Values], Drawable | None] = _no_picture
+    second_picture: Callable[[Subject, Values], Drawable | None] = _no_picture
     exact: tuple[str, ...] = ()
     sets: tuple[str, ...] = (RUN, BOARD, LIMITS, KERNEL)
     about: str = ""
 
 
-def inputs(prefix: str, given: Any, values: Values, words: Mapping[str, tuple[str, str]] = _NO_WORDS) -> Any:
+def inputs(prefix: str, defaults: Any, values: Values, words: Mapping[str, tuple[str, str]] = _NO_WORDS) -> Any:
     """A model's Inputs with the numbers set by hand in their places. words : symbol -> label and unit of its slider."""
-    names = {f.name for f in fields(given)}
+    names = {f.name for f in fields(defaults)}
     own = {key.removeprefix(prefix + "."): value for key, value in values.items() if key.startswith(prefix + ".")}
     scales = {name: SCALES.get(unit, 1.0) for name, (_, unit) in words.items()}
-    return replace(given, **{name: value * scales.get(name, 1.0) for name, value in own.items() if name in names})
+    return replace(defaults, **{name: value * scales.get(name, 1.0) for name, value in own.items() if name in names})
 
 
 def model(name: str, subject: Subject, bare: Any) -> Any:
     """A model's Inputs of the subject; `bare` for sliders alone; a sentence where the model cannot speak."""
     if subject.launched is None:
         return bare if subject.entry is None else f"{name} needs a launch with arguments: fill in the fields."
-    found = inputs_of(name, subject.launched)
-    return f"{name} {found}." if isinstance(found, str) else found
+    symbols = inputs_of(name, subject.launched)
+    return f"{name} {symbols}." if isinstance(symbols, str) else symbols

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from warpbound.models import hong_kim_2009, x_model_2016
-from warpbound.page.sliders import SCALES, Control, counting, of_inputs
+from warpbound.page.sliders import SCALES, Control, counting, input_controls
 from warpbound.page.subject import Subject
-from warpbound.page.views.view import Drawn, Values, inputs, model
+from warpbound.page.views.view import Values, ViewOutput, inputs, model
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
 
@@ -37,40 +37,42 @@ WHATIF = "whatif.factor"
 
 def symbols(values: Values) -> dict[str, dict[str, float]]:
     """Model -> its symbols that are set by hand, as it takes them."""
-    found = {}
+    by_model = {}
     for model_name, prefix, words in (("x_model_2016", "x", X_WORDS), ("hong_kim_2009", "mwp", MWP_WORDS)):
         own = {key.removeprefix(f"{prefix}."): value for key, value in values.items() if key.startswith(f"{prefix}.")}
-        found[model_name] = {
+        by_model[model_name] = {
             name: value * SCALES.get(words[name][1], 1.0) for name, value in own.items() if name in words
         }
-    return {name: own for name, own in found.items() if own}
+    return {name: own for name, own in by_model.items() if own}
 
 
 def x_controls(subject: Subject) -> list[Control]:
-    found = model("x_model_2016", subject, BARE_X)
-    if isinstance(found, str):
+    x = model("x_model_2016", subject, BARE_X)
+    if isinstance(x, str):
         return []
-    own = of_inputs("x", found, X_WORDS)
-    own = [replace(one, low=1.0) if one.key == "x.alpha" else one for one in own]  # less than 1 is no locality
-    return [*own, Control(WHATIF, "What-ifs: factor of each change", "", 1.5, 1.0, 4.0)]
+    controls = [
+        replace(control, low=1.0) if control.key == "x.alpha" else control  # less than 1 is no locality
+        for control in input_controls("x", x, X_WORDS)
+    ]
+    return [*controls, Control(WHATIF, "What-ifs: factor of each change", "", 1.5, 1.0, 4.0)]
 
 
-def x_graph(subject: Subject, values: Values) -> Drawn:
-    found = model("x_model_2016", subject, BARE_X)
-    if isinstance(found, str):
-        return Drawn(words=(found,))
-    x = inputs("x", found, values)
+def x_graph(subject: Subject, values: Values) -> ViewOutput:
+    own = model("x_model_2016", subject, BARE_X)
+    if isinstance(own, str):
+        return ViewOutput(words=(own,))
+    x = inputs("x", own, values)
     before = float(x_model_2016.reached(x))
     words = (f"The launch settles at k = {before:.3g} of {float(x.threads):.3g} warps in the memory system.",)
-    return Drawn(figures.x_graph(x, each="warps"), words)
+    return ViewOutput(figures.x_graph(x, each="warps"), words)
 
 
 def operations(subject: Subject, values: Values) -> Drawable | None:
     """The nine what-ifs, by the factor that is set."""
-    found = model("x_model_2016", subject, BARE_X)
-    if isinstance(found, str):
+    x = model("x_model_2016", subject, BARE_X)
+    if isinstance(x, str):
         return None
-    return figures.nine_operations(inputs("x", found, values), _factor(values), "warps")
+    return figures.nine_operations(inputs("x", x, values), _factor(values), "warps")
 
 
 def _factor(values: Values) -> float:
@@ -103,19 +105,19 @@ CASES = {  # equation of the time -> when it is taken
 
 
 def mwp_controls(subject: Subject) -> list[Control]:
-    found = model("hong_kim_2009", subject, BARE_MWP)
-    return [] if isinstance(found, str) else of_inputs("mwp", found, MWP_WORDS)
+    x = model("hong_kim_2009", subject, BARE_MWP)
+    return [] if isinstance(x, str) else input_controls("mwp", x, MWP_WORDS)
 
 
-def mwp(subject: Subject, values: Values) -> Drawn:
-    found = model("hong_kim_2009", subject, BARE_MWP)
-    if isinstance(found, str):
-        return Drawn(words=(found,))
-    x = inputs("mwp", found, values, MWP_WORDS)
+def mwp(subject: Subject, values: Values) -> ViewOutput:
+    own = model("hong_kim_2009", subject, BARE_MWP)
+    if isinstance(own, str):
+        return ViewOutput(words=(own,))
+    x = inputs("mwp", own, values, MWP_WORDS)
     terms = hong_kim_2009.terms(x)
     n, m, c = float(terms.warps), float(terms.mwp), float(terms.cwp)
     if not (np.isfinite(m) and np.isfinite(c)):
-        return Drawn(words=("Without an access to memory there is no MWP.",))
+        return ViewOutput(words=("Without an access to memory there is no MWP.",))
     words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {CASES[float(hong_kim_2009.equation_taken(x))]}.",)
     warps = counting(max(subject.gpu.limits.max_warps_per_sm, n))
-    return Drawn(figures.mwp_and_cwp(x, warps), words)
+    return ViewOutput(figures.mwp_and_cwp(x, warps), words)
