@@ -51,7 +51,7 @@ def test_short_text_travels_in_the_address(text: str) -> None:
 
 
 def test_long_text_stays_on_this_server_and_is_forgotten_in_time() -> None:
-    texts = Texts(kept=2)
+    texts = Texts(most=2)
     long = ["".join(f"float v{n}_{i * 2654435761 % 2**32:x};" for i in range(2000)) for n in range(3)]
     named = [texts.source(text) for text in long]
     assert all(source.startswith("here:") and len(source) < 100 for source in named)

@@ -176,9 +176,9 @@ def test_the_camping_band_is_that_of_the_kernel_itself(service: AnalysisService)
     expected = predicted(own, board, benchmarks_of(board))
     state = State(source="example:transpose_naive", view="camping")
     shown = {one.name: one for one in picture(state, service).layers if isinstance(one, Curve)}
-    assert np.asarray(shown["application"].y).tolist() == pytest.approx([1e3 * t for t in expected["application_s"]])
+    assert np.asarray(shown["application"].y).tolist() == pytest.approx([1e3 * t for t in expected.application_s])
     worst = next(one for name, one in shown.items() if name.startswith("worst"))
-    assert np.asarray(worst.y).tolist() == pytest.approx([1e3 * t for t in expected["worst_s"]])
+    assert np.asarray(worst.y).tolist() == pytest.approx([1e3 * t for t in expected.worst_s])
     words = draw_view("camping", service.analyze(state), {}).words
     assert f"Degree of camping {expected['degree']:.2f}" in words[0]
     faster = draw_view("camping", service.analyze(state), {"camp.time_ms": 500.0 * (ran.time or 0.0)}).words
