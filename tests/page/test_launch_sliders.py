@@ -111,7 +111,7 @@ def test_a_papers_launch_is_set_as_its_file_would_say(service: AnalysisService, 
             models = {name: entry(found)["models"][name] for name in expected.models}
             assert models == plain(expected)["models"]
             assert entry(found)["occupancy"] == plain(expected)["occupancy"]
-            assert entry(found)["launch"] == expected.launch
+            assert entry(found)["launch"] == plain(expected.launch)
         assert models["hong_kim_2009"]["time_s"] != entry(service.own(asked))["models"]["hong_kim_2009"]["time_s"]
 
 

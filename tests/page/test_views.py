@@ -180,9 +180,9 @@ def test_the_camping_band_is_that_of_the_kernel_itself(service: AnalysisService)
     worst = next(one for name, one in shown.items() if name.startswith("worst"))
     assert np.asarray(worst.y).tolist() == pytest.approx([1e3 * t for t in expected.worst_s])
     words = draw_view("camping", service.analyze(state), {}).words
-    assert f"Degree of camping {expected['degree']:.2f}" in words[0]
+    assert f"Degree of camping {expected.degree:.2f}" in words[0]
     faster = draw_view("camping", service.analyze(state), {"camp.time_ms": 500.0 * (ran.time or 0.0)}).words
-    degree = predicted(replace(own, time=ran.time / 2), board, benchmarks_of(board))["degree"]
+    degree = predicted(replace(own, time=ran.time / 2), board, benchmarks_of(board)).degree
     assert f"Degree of camping {degree:.2f}" in faster[0]
 
 
