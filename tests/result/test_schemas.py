@@ -120,6 +120,7 @@ def test_verdicts_on_answers_and_their_mutations(words: tuple[str, ...]) -> None
     compare(words[0], answer(*words))
 
 
+@pytest.mark.full
 @pytest.mark.cuda
 @pytest.mark.parametrize("words", [LAUNCHED, REFUSED], ids=["launched", "refused"])
 def test_verdicts_on_answers_from_source_and_their_mutations(words: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from warpbound.memory.static_accesses import Predicted
 from warpbound.program import Program
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes
-from warpbound.result.kernel import Access, ControlWord, Parameter, ProgramFacts, SassLine, SourceLine
+from warpbound.result.code import Access, ControlWord, Parameter, ProgramFacts, SassLine, SourceLine
 from warpbound.schedule import Schedule
 from warpbound.workload import Workload
 
