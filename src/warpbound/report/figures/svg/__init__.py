@@ -34,22 +34,21 @@ WORDS_OF_A_PICTURE = 110.0  # pixels of its height that are title, legend and ca
 def svg(picture: Drawable) -> str:
     """One file: title, plots, legend, caption and source. Colours follow the reader's light or dark mode."""
     top = 30.0
-    plots = _panels(picture, top) if isinstance(picture, Panels) else _one(picture, top)
-    body, bottom = plots
+    body, bottom = _panels(picture, top) if isinstance(picture, Panels) else _single(picture, top)
     legend, bottom = _legend(picture, bottom + 6.0)
     words, bottom = _caption(picture, bottom + 4.0)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {place(WIDTH)} {place(bottom)}" '
         f'width="{place(WIDTH)}" height="{place(bottom)}" role="img">'
     )
-    said = f"{picture.caption} Source: {picture.source}".strip()
+    description = f"{picture.caption} Source: {picture.source}".strip()
     parts = [
         head,
         f"<title>{escape(picture.title, quote=False)}</title>",
-        f"<desc>{escape(said, quote=False)}</desc>",
+        f"<desc>{escape(description, quote=False)}</desc>",
         f"<style>{STYLE}</style>",
         f'<rect class="f-paper" width="{place(WIDTH)}" height="{place(bottom)}"/>',
-        text(picture.title, SIDE, 20.0, "title"),
+        text(picture.title, (SIDE, 20.0), "title"),
         *body,
         *legend,
         *words,
@@ -58,7 +57,7 @@ def svg(picture: Drawable) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _one(picture: Picture, top: float) -> tuple[list[str], float]:
+def _single(picture: Picture, top: float) -> tuple[list[str], float]:
     bottom = top + picture.height - WORDS_OF_A_PICTURE
     return [framed(picture, Box(SIDE, top, WIDTH - SIDE, bottom), 1)], bottom
 
@@ -71,7 +70,7 @@ def _panels(panels: Panels, top: float) -> tuple[list[str], float]:
         left, up = SIDE + column * width, top + row * (PANEL_HEIGHT + PANEL_TITLE)
         bottom = up + PANEL_TITLE + PANEL_HEIGHT
         if picture.title:
-            drawn.append(text(picture.title, left, up + 15.0, "panel"))
+            drawn.append(text(picture.title, (left, up + 15.0), "panel"))
         drawn.append(framed(picture, Box(left, up + PANEL_TITLE, left + width - SIDE, bottom), number + 1))
     return drawn, bottom
 
@@ -80,8 +79,8 @@ def _legend(picture: Drawable, top: float) -> tuple[list[str], float]:
     """Named layers in rows, each name once."""
     pictures = picture.pictures if isinstance(picture, Panels) else (picture,)
     named: dict[str, tuple[Layer, Look]] = {}
-    for one in pictures:
-        for layer, look in with_looks(one.layers):
+    for plot in pictures:
+        for layer, look in with_looks(plot.layers):
             if not isinstance(layer, Rule) and layer.name:
                 named.setdefault(layer.name, (layer, look))
     drawn, x, y = [], SIDE, top + 12.0
@@ -89,7 +88,7 @@ def _legend(picture: Drawable, top: float) -> tuple[list[str], float]:
         width = SWATCH + LEGEND_LETTER * len(name) + 18.0
         if x + width > WIDTH and x > SIDE:
             x, y = SIDE, y + LEGEND_LINE
-        drawn += [_swatch(layer, look, x, y - 4.0), text(name, x + SWATCH, y, "tick")]
+        drawn += [_swatch(layer, look, x, y - 4.0), text(name, (x + SWATCH, y), "tick")]
         x += width
     return drawn, y + 6.0 if named else top
 
@@ -109,9 +108,9 @@ def _swatch(layer: Layer, look: Look, x: float, y: float) -> str:
 
 
 def _caption(picture: Drawable, top: float) -> tuple[list[str], float]:
-    said = [*wrap(picture.caption, CAPTION_LETTERS), *wrap(f"Source: {picture.source}", CAPTION_LETTERS)]
-    lines = [text(line, SIDE, top + CAPTION_LINE * (n + 1), "caption") for n, line in enumerate(said)]
-    return lines, top + CAPTION_LINE * len(said) + 10.0
+    lines = [*wrap(picture.caption, CAPTION_LETTERS), *wrap(f"Source: {picture.source}", CAPTION_LETTERS)]
+    drawn = [text(line, (SIDE, top + CAPTION_LINE * (n + 1)), "caption") for n, line in enumerate(lines)]
+    return drawn, top + CAPTION_LINE * len(lines) + 10.0
 
 
 def _colours(theme: Theme) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from warpbound.report.figures.picture import Axis, Boxes, Picture, Rule
-from warpbound.report.figures.svg.marks import MARKS, Plot, place, rule, text, turned
+from warpbound.report.figures.svg.marks import MARKS, Plot, place, rule, text
 from warpbound.report.figures.svg.scales import Scale, extents, scale, ticks
 from warpbound.report.figures.theme import with_looks
 
@@ -51,8 +51,8 @@ def _within(picture: Picture, outside: Box) -> Box:
 
 def _beside(picture: Picture, axis: Axis, top: float, bottom: float) -> float:
     """Pixels that an upright axis takes: its longest tick and its title."""
-    found = ticks(axis, scale(axis, extents(picture)[1], bottom, top), _most(bottom - top, BETWEEN_Y))
-    longest = max((len(words) for _, words in found), default=0)
+    labels = ticks(axis, scale(axis, extents(picture)[1], bottom, top), _most(bottom - top, BETWEEN_Y))
+    longest = max((len(words) for _, words in labels), default=0)
     return LETTER * longest + TICK + GAP + (TITLE if axis.title else 0.0)
 
 
@@ -99,28 +99,28 @@ def _grid(picture: Picture, plot: Plot, box: Box, across: int, along: int) -> st
 
 def _flat(side: Side, most: int) -> list[str]:
     """A horizontal axis."""
-    found = ticks(side.axis, side.over, most)
-    places = side.over.at([value for value, _ in found])
+    labels = ticks(side.axis, side.over, most)
+    places = side.over.at([value for value, _ in labels])
     line = f"M{place(side.over.start)} {place(side.at)}H{place(side.over.end)}"
     line += "".join(f"M{place(x)} {place(side.at)}v{place(TICK * side.out)}" for x in places)
     words = side.at + (TICK + 12.0 if side.out > 0 else -TICK - GAP)
     title = words + (TITLE - 2.0 if side.out > 0 else 3.0 - TITLE)
     parts = [f'<path class="axis" d="{line}"/>']
-    parts += [text(said, x, words, "tick", "middle") for x, (_, said) in zip(places, found, strict=True)]
-    return [*parts, text(side.axis.title, (side.over.start + side.over.end) / 2, title, "", "middle")]
+    parts += [text(label, (x, words), "tick", "middle") for x, (_, label) in zip(places, labels, strict=True)]
+    return [*parts, text(side.axis.title, ((side.over.start + side.over.end) / 2, title), "", "middle")]
 
 
 def _upright(side: Side, most: int) -> list[str]:
     """A vertical axis."""
-    found = ticks(side.axis, side.over, most)
-    places = side.over.at([value for value, _ in found])
+    labels = ticks(side.axis, side.over, most)
+    places = side.over.at([value for value, _ in labels])
     line = f"M{place(side.at)} {place(side.over.start)}V{place(side.over.end)}"
     line += "".join(f"M{place(side.at)} {place(y)}h{place(TICK * side.out)}" for y in places)
     anchor, x = ("start" if side.out > 0 else "end"), side.at + side.out * (TICK + GAP)
     parts = [f'<path class="axis" d="{line}"/>']
-    parts += [text(said, x, y + 4.0, "tick", anchor) for y, (_, said) in zip(places, found, strict=True)]
+    parts += [text(label, (x, y + 4.0), "tick", anchor) for y, (_, label) in zip(places, labels, strict=True)]
     if side.axis.title:
-        away = x + side.out * (LETTER * max((len(said) for _, said in found), default=0) + 12.0)
+        away = x + side.out * (LETTER * max((len(label) for _, label in labels), default=0) + 12.0)
         middle = (side.over.start + side.over.end) / 2
-        parts.append(turned(side.axis.title, away, middle, ' text-anchor="middle"', 90 * side.out))
+        parts.append(text(side.axis.title, (away, middle), "", "middle", 90 * side.out))
     return parts

@@ -59,23 +59,13 @@ def place(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def text(words: str, x: float, y: float, kind: str = "", anchor: str = "start") -> str:
-    """One line of words; kind : classes."""
-    return _words(words, x, y, _said(kind, anchor))
-
-
-def turned(words: str, x: float, y: float, kind: str, angle: float) -> str:
-    """The same, turned by so many degrees about its place; kind : its attributes."""
-    return _words(words, x, y, f'{kind} transform="rotate({place(angle)} {place(x)} {place(y)})"')
-
-
-def _said(kind: str, anchor: str) -> str:
-    classes = f' class="{kind}"' if kind else ""
-    return classes + (f' text-anchor="{anchor}"' if anchor != "start" else "")
-
-
-def _words(words: str, x: float, y: float, attributes: str) -> str:
-    return f'<text x="{place(x)}" y="{place(y)}"{attributes}>{escape(words, quote=False)}</text>'
+def text(words: str, at: tuple[float, float], classes: str = "", anchor: str = "start", angle: float = 0.0) -> str:
+    """One line of words at a pixel, turned about it by `angle` degrees."""
+    x, y = place(at[0]), place(at[1])
+    attributes = f' class="{classes}"' if classes else ""
+    attributes += f' text-anchor="{anchor}"' if anchor != "start" else ""
+    attributes += f' transform="rotate({place(angle)} {x} {y})"' if angle else ""
+    return f'<text x="{x}" y="{y}"{attributes}>{escape(words, quote=False)}</text>'
 
 
 def stroke(look: Look) -> str:
@@ -93,8 +83,8 @@ def polyline(x: Reals, y: Reals) -> str:
 
 
 def _run(x: Reals, y: Reals) -> str:
-    kept = thinned(x, y)
-    corners = [f"{place(a)} {place(b)}" for a, b in zip(x[kept], y[kept], strict=True)]
+    needed = thinned(x, y)
+    corners = [f"{place(a)} {place(b)}" for a, b in zip(x[needed], y[needed], strict=True)]
     return f"M{'L'.join(corners)}"
 
 
@@ -103,8 +93,8 @@ def thinned(x: Reals, y: Reals) -> Reals:
 
     Source   D. Douglas, T. Peucker, "Algorithms for the reduction of the number of points", 1973.
     """
-    kept = np.zeros(len(x), bool)
-    kept[[0, -1]] = True
+    needed = np.zeros(len(x), bool)
+    needed[[0, -1]] = True
     spans = [(0, len(x) - 1)]
     while spans:
         first, last = spans.pop()
@@ -120,9 +110,9 @@ def thinned(x: Reals, y: Reals) -> Reals:
         worst = int(off.argmax())
         if off[worst] > NEAR:
             middle = first + 1 + worst
-            kept[middle] = True
+            needed[middle] = True
             spans += [(first, middle), (middle, last)]
-    return kept
+    return needed
 
 
 def marks(symbol: str, x: Iterable[float], y: Iterable[float], colour: str, radius: float) -> str:
@@ -159,16 +149,17 @@ def _points(layer: Points, look: Look, plot: Plot) -> str:
     if not look.width:
         drawn = drawn.replace(" s-paper", "")
     sides = [layer.place] * len(layer.texts) if isinstance(layer.place, str) else layer.place
-    beside = [_beside(*one) for one in zip(layer.texts, x, y, sides, strict=False) if one[0]]
-    return drawn + "".join(beside)
+    return drawn + "".join(
+        _label(words, a, b, side) for words, a, b, side in zip(layer.texts, x, y, sides, strict=False) if words
+    )
 
 
-def _beside(words: str, x: float, y: float, side: str) -> str:
+def _label(words: str, x: float, y: float, side: str) -> str:
     up, across = side.split()
     anchor = {"left": "end", "center": "middle", "right": "start"}[across]
     away = {"left": -7.0, "center": 0.0, "right": 7.0}[across]
     lift = {"top": -8.0, "middle": 4.0, "bottom": 18.0}[up]
-    return text(words, x + away, y + lift, "halo", anchor)
+    return text(words, (x + away, y + lift), "halo", anchor)
 
 
 def _band(layer: Band, look: Look, plot: Plot) -> str:
@@ -198,13 +189,13 @@ def _boxes(layer: Boxes, look: Look, plot: Plot) -> str:
     )
     shapes = f'<path class="f-{look.colour} s-{look.colour}" fill-opacity="{look.fill:g}"{plot.inside} d="{path}"/>'
     middle = zip(layer.texts, (left + right) / 2, (top + bottom) / 2, strict=False)
-    return shapes + "".join(text(words, x, y + 3.5, "small", "middle") for words, x, y in middle if words)
+    return shapes + "".join(text(words, (x, y + 3.5), "small", "middle") for words, x, y in middle if words)
 
 
 def _arrows(layer: Arrows, look: Look, plot: Plot) -> str:
     ends = (plot.x.at(layer.x0), plot.y.at(layer.y0), plot.x.at(layer.x1), plot.y.at(layer.y1))
-    drawn = [_arrow(*(float(end) for end in one)) for one in zip(*ends, strict=True)]
-    lines, heads = "".join(line for line, _ in drawn), "".join(head for _, head in drawn)
+    arrows = [_arrow(*map(float, arrow)) for arrow in zip(*ends, strict=True)]
+    lines, heads = "".join(line for line, _ in arrows), "".join(head for _, head in arrows)
     solid = f'<path class="f-{look.colour}"{plot.inside} d="{heads}"/>'
     return f'<path{stroke(look)}{plot.inside} d="{lines}"/>{solid}'
 
@@ -225,11 +216,11 @@ def rule(layer: Rule, plot: Plot) -> str:
         x = float(plot.x.at(layer.at)[0])
         line = f"M{place(x)} {place(plot.y.start)}V{place(plot.y.end)}"
         foot = plot.y.start + layer.lift * (plot.y.end - plot.y.start)
-        words = turned(layer.text, x - 4, foot - 5, f' class="{colour}"', -90)
+        words = text(layer.text, (x - 4, foot - 5), colour, angle=-90)
     else:
         y = float(plot.y.at(layer.at)[0])
         line = f"M{place(plot.x.start)} {place(y)}H{place(plot.x.end)}"
-        words = text(layer.text, plot.x.start + layer.share * (plot.x.end - plot.x.start), y - 5, colour, "middle")
+        words = text(layer.text, (plot.x.start + layer.share * (plot.x.end - plot.x.start), y - 5), colour, "middle")
     return f'<path{stroke(layer.look)}{plot.inside} d="{line}"/>{words}'
 
 

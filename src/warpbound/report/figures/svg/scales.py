@@ -76,8 +76,8 @@ def extents(picture: Picture) -> tuple[tuple[float, float], tuple[float, float]]
 
 def _extent(values: list[list[Reals]], axis: Axis) -> tuple[float, float]:
     every = np.concatenate([np.empty(0), *(part for parts in values for part in parts)])
-    kept = every[np.isfinite(every) & ((every > 0) if axis.scale == "log" else True)]
-    return (float(kept.min()), float(kept.max())) if kept.size else (0.1, 1.0)
+    usable = every[np.isfinite(every) & ((every > 0) if axis.scale == "log" else True)]
+    return (float(usable.min()), float(usable.max())) if usable.size else (0.1, 1.0)
 
 
 def _values(layer: Layer) -> tuple[list[Reals], list[Reals]]:
@@ -103,17 +103,17 @@ def ticks(axis: Axis, over: Scale, most: int) -> list[tuple[float, str]]:
     low, high = sorted((over.first, over.last))
     if axis.names:
         return [(float(n), name) for n, name in enumerate(axis.names) if low <= n <= high]
-    found = decades(low, high, most) if over.log else _even_steps(low, high, most)
+    values = decades(low, high, most) if over.log else _even_steps(low, high, most)
     largest = max(abs(low), abs(high))
     if axis.scale != "log" and largest >= max(WITH_PREFIX, FAR_OUT * (high - low)):
-        return [(value, f"{value:,.9g}") for value in found]
+        return [(value, f"{value:,.9g}") for value in values]
     with_prefix = axis.scale == "log" or largest >= WITH_PREFIX
-    return [(value, prefixed(value) if with_prefix else f"{value:.6g}") for value in found]
+    return [(value, prefixed(value) if with_prefix else f"{value:.6g}") for value in values]
 
 
 def _even_steps(low: float, high: float, most: int) -> list[float]:
     rough = (high - low) / max(1, most)
     size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * one for one in STEPS if size * one >= rough * (1 - 1e-9))
+    step = next(size * factor for factor in STEPS if size * factor >= rough * (1 - 1e-9))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [n * step for n in range(first, last + 1)]
