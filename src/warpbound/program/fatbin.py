@@ -6,11 +6,12 @@ Source   The layout was read off what nvcc 13.0 writes for one kernel with each 
 """
 
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 
-from warpbound.errors import InputError
-from warpbound.program import lz4, zstd
+from warpbound.errors import InputError, MissingTool, install
 
 LARGEST_IMAGE_B = 128 << 20
 
@@ -53,15 +54,48 @@ class Image:
             )
         try:
             if self.flags & _ZSTD or self.packed.startswith(_ZSTD_MAGIC):
-                return zstd.unpacked(self.packed, self.size)
+                return unpacked_frame(self.packed, self.size)
             if self.flags & _LZ4:
-                return lz4.unpacked(self.packed, self.size)
+                return unpacked_block(self.packed, self.size)
         except ValueError as damaged:
             raise InputError(f"{source}: its image {self} is damaged ({damaged}).", "Build it again.") from damaged
         raise InputError(
             f"{source}: its image {self} is compressed in a way that is not known (flags {self.flags:#x}).",
             "Take the cubin out with `cuobjdump -xelf all`, or build with --compress-mode=none.",
         )
+
+
+def unpacked_frame(frame: bytes, size: int) -> bytes:
+    """The `size` bytes of a Zstandard frame. Raises ValueError where it is damaged or holds more or fewer."""
+    try:
+        zstd = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
+    except ImportError as missing:
+        raise MissingTool("Reading this fat binary needs backports.zstd.", install("cuda")) from missing
+    reader = zstd.ZstdDecompressor()
+    try:
+        data: bytes = reader.decompress(frame, max_length=size + 1)
+    except zstd.ZstdError as damaged:
+        raise ValueError(f"Zstandard: {damaged}") from damaged
+    return _of_size(data, size, "Zstandard")
+
+
+def unpacked_block(block: bytes, size: int) -> bytes:
+    """The `size` bytes of an LZ4 block. Raises ValueError where it is damaged or holds more or fewer."""
+    try:
+        lz4 = import_module("lz4.block")
+    except ImportError as missing:
+        raise MissingTool("Reading this fat binary needs lz4.", install("cuda")) from missing
+    try:
+        data: bytes = lz4.decompress(block, uncompressed_size=size)
+    except lz4.LZ4BlockError as damaged:
+        raise ValueError(f"LZ4: {damaged}") from damaged
+    return _of_size(data, size, "LZ4")
+
+
+def _of_size(data: bytes, size: int, method: str) -> bytes:
+    if len(data) != size:
+        raise ValueError(f"{method}: not the {size} bytes that the image's header states")
+    return data
 
 
 def containers(raw: bytes, source: str) -> tuple[tuple[Image, ...], ...]:
