@@ -132,13 +132,15 @@ def waits(
     extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many
     cycles later, and the next access of shared memory waits until they are done.
     """
-    found = tuple(
-        _delayed(_wait(one, memory.with_far(far(index)), served(index)), extra, index)
-        for index, one in enumerate(instructions)
+    timings = tuple(
+        _delayed(_wait(instruction, memory.with_far(far(index)), served(index)), extra, index)
+        for index, instruction in enumerate(instructions)
     )
-    if any(one.control is not None for one in instructions):
-        return tuple(_visible(one, wait, memory) for one, wait in zip(instructions, found, strict=True))
-    return _paced(instructions, found, memory)
+    if any(instruction.control is not None for instruction in instructions):
+        return tuple(
+            _visible(instruction, wait, memory) for instruction, wait in zip(instructions, timings, strict=True)
+        )
+    return _paced(instructions, timings, memory)
 
 
 def _delayed(wait: Wait, extra: Callable[[int], float], index: int) -> Wait:
@@ -150,61 +152,59 @@ def _paced(instructions: Sequence[Instruction], found: Sequence[Wait], memory: M
     """With what tables say of the distances between instructions, where no control word does."""
     table = memory.timing
     if table is None:
-        ended = [_ends(one) for one in instructions]
+        ended = [_ends(instruction) for instruction in instructions]
         return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, found, strict=True))
-    marked = frozenset(index for index, one in enumerate(instructions) if one.pairs)
+    marked = frozenset(index for index, instruction in enumerate(instructions) if instruction.pairs)
     pair = table.get("pair")
     pairs = marked or (greedy_pairs(instructions) if pair is not None else frozenset())
     return tuple(
-        replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(one, wait, memory, table)
-        for index, (one, wait) in enumerate(zip(instructions, found, strict=True))
+        replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(instruction, wait, memory, table)
+        for index, (instruction, wait) in enumerate(zip(instructions, found, strict=True))
     )
 
 
-def _apart(one: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -> Wait:
+def _apart(instruction: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -> Wait:
     """The gap behind an instruction that issues alone. What ends a warp is followed by nothing."""
-    if _ends(one):
+    if _ends(instruction):
         return replace(wait, gaps=(0.0,))
-    if one.traits.is_block_barrier and wait.hold:
+    if instruction.traits.is_block_barrier and wait.hold:
         hold = table.get("barrier") or wait.hold
         return replace(wait, hold=hold, write=hold, gaps=table.gaps())
-    if jumps(one) or one.traits.is_exit:
+    if jumps(instruction) or instruction.traits.is_exit:
         return replace(wait, gaps=table.gaps("branch_not_taken"), taken=table.get("branch_taken"))
     if wait.loads:
         return replace(wait, gaps=table.gaps("loads", "memory"))
-    if _stores(one):
+    if _stores(instruction):
         return replace(wait, gaps=table.gaps("stores", "memory"))
     return replace(wait, gaps=table.gaps(*(["memory"] if wait.queue in ("shared", "global") else [])))
 
 
-def _visible(one: Instruction, wait: Wait, memory: MemoryLatency) -> Wait:
+def _visible(instruction: Instruction, wait: Wait, memory: MemoryLatency) -> Wait:
     """With what the control word alone says: when a raise is seen, how long a stall of 0 with yield is.
 
     late : the word counts on a latency of its architecture's, and the board's is longer.
     """
-    if one.control is None:
+    if instruction.control is None:
         return wait
     seen = _row("scoreboard", memory)
-    idle = _row("stall_zero", memory) if one.control.yields and one.control.stall == 0 else 0.0
-    counted = one.control.write is None and not wait.hold and not _asynchronous(one)
+    idle = _row("stall_zero", memory) if instruction.control.yields and instruction.control.stall == 0 else 0.0
+    counted = instruction.control.write is None and not wait.hold and not _asynchronous(instruction)
     late = counted and memory.longer.get(wait.follows, 1.0) > 1.0
-    return replace(
-        wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle), late=late
-    )
+    return replace(wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle), late=late)
 
 
-def _asynchronous(one: Instruction) -> bool:
-    return one.traits.kind == "warpgroup_matrix"
+def _asynchronous(instruction: Instruction) -> bool:
+    return instruction.traits.kind == "warpgroup_matrix"
 
 
-def _ends(one: Instruction) -> bool:
-    return one.traits.is_exit and always(one)
+def _ends(instruction: Instruction) -> bool:
+    return instruction.traits.is_exit and always(instruction)
 
 
-def _stores(one: Instruction) -> bool:
+def _stores(instruction: Instruction) -> bool:
     """Whether it moves data to memory and brings nothing back."""
-    kind = one.traits.kind
-    return kind in ("store", "reduction") or (kind == "surface" and one.traits.result == "none")
+    kind = instruction.traits.kind
+    return kind in ("store", "reduction") or (kind == "surface" and instruction.traits.result == "none")
 
 
 def _row(name: str, memory: MemoryLatency) -> float:
@@ -212,52 +212,56 @@ def _row(name: str, memory: MemoryLatency) -> float:
     return opcodes.latency(name, memory.arch).value * memory.longer.get(row_parameter(name), 1.0)
 
 
-def _wait(one: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
-    facts = opcode_facts(one.opcode, one.modifiers, memory.arch)
-    read = _until_read(one, memory)
-    if one.skipped:
+def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
+    facts = opcode_facts(instruction.opcode, instruction.modifiers, memory.arch)
+    read = _until_read(instruction, memory)
+    if instruction.skipped:
         return Wait()
-    if _stores(one) or one.traits.kind == "cache_control":
+    if _stores(instruction) or instruction.traits.kind == "cache_control":
         return Wait(read=read)
-    if one.opcode == "LDGDEPBAR":
+    if instruction.opcode == "LDGDEPBAR":
         return Wait(queue=_COPIES)
     follows = latency_parameter(facts)
     cycles = (facts.latency or 0.0) * memory.longer.get(follows, 1.0)
     match facts.latency_class:
         case "global" if facts.latency is None and facts.pipe != "uniform":
-            return _global(one, memory, shares, read)
+            return _global(instruction, memory, shares, read)
         case "local":
-            return Wait(memory.l1 + _wider(one, memory, "global"), read, (("l1", 1.0),), "global")
+            return Wait(memory.l1 + _wider(instruction, memory, "global"), read, (("l1", 1.0),), "global")
         case "shared":
-            return _shared(one, memory, read)
+            return _shared(instruction, memory, read)
         case "constant":
-            return Wait(_constant(one, memory), read, (("constant", 1.0),), facts.pipe, follows="constant_latency")
+            return Wait(
+                _constant(instruction, memory), read, (("constant", 1.0),), facts.pipe, follows="constant_latency"
+            )
         case "barrier":
-            waits = one.traits.waits_for in ("block", "cluster")
-            hold = cycles if waits and ("ARV" not in one.modifiers or "WAIT" in one.modifiers) else 0.0
+            waits = instruction.traits.waits_for in ("block", "cluster")
+            hold = cycles if waits and ("ARV" not in instruction.modifiers or "WAIT" in instruction.modifiers) else 0.0
             return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=hold, follows=follows)
         case "fixed" | "branch":
             return Wait(memory.core if memory.core and memory.timing else cycles, read, follows=follows)
         case _:
-            busy = _product_cycles(facts, memory) if _asynchronous(one) else 0.0
+            busy = _product_cycles(facts, memory) if _asynchronous(instruction) else 0.0
             return Wait(max(cycles, busy), read, queue=facts.pipe, busy=busy, follows=follows)
 
 
-def _global(one: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:
+def _global(instruction: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:
     """A load or an atomic: the latency of the levels that serve it, which are also what a wait for it is booked on."""
-    extra = _wider(one, memory, "global") + _uniform_address(one, memory)
-    if one.traits.kind == "atomic" or one.opcode == "SUATOM":  # performed at L2
+    extra = _wider(instruction, memory, "global") + _uniform_address(instruction, memory)
+    if instruction.traits.kind == "atomic" or instruction.opcode == "SUATOM":  # performed at L2
         shares = {"l2": shares.get("l1", 0.0) + shares.get("l2", 0.0), "dram": shares.get("dram", 0.0)}
-    if one.traits.kind == "copy":
+    if instruction.traits.kind == "copy":
         memory = replace(memory, l1=max(memory.l1, _row("ldgsts", memory)))
         extra = 0.0
     total = memory.of(shares)
     causes = tuple((level, memory.at(level) * share / total) for level, share in shares.items() if share)
-    return Wait(total + extra, read, causes, _COPIES if one.traits.kind == "copy" else "global", loads=True)
+    return Wait(total + extra, read, causes, _COPIES if instruction.traits.kind == "copy" else "global", loads=True)
 
 
-def _constant(one: Instruction, memory: MemoryLatency) -> float:
-    register = any(x.index != RZ for y in one.operands for x in y.terms) and one.traits.kind == "constant"
+def _constant(instruction: Instruction, memory: MemoryLatency) -> float:
+    register = (
+        any(x.index != RZ for y in instruction.operands for x in y.terms) and instruction.traits.kind == "constant"
+    )
     return _row("constant_register" if register else "constant_immediate", memory)
 
 
@@ -270,39 +274,39 @@ def _product_cycles(facts: OpcodeFacts, memory: MemoryLatency) -> float:
     return multiply_adds / (rate / memory.sub_cores)
 
 
-def _wider(one: Instruction, memory: MemoryLatency, space: str) -> float:
+def _wider(instruction: Instruction, memory: MemoryLatency, space: str) -> float:
     """Cycles that a 64- or 128-bit access takes longer than a 32-bit one."""
     for bits in ("128", "64"):
-        if bits in one.modifiers:
+        if bits in instruction.modifiers:
             return _row(f"{space}_width_{bits}", memory)
     return _row(f"{space}_width_32", memory)
 
 
-def _uniform_address(one: Instruction, memory: MemoryLatency) -> float:
-    address = next((x for x in one.operands if x.kind == "memory"), None)
+def _uniform_address(instruction: Instruction, memory: MemoryLatency) -> float:
+    address = next((x for x in instruction.operands if x.kind == "memory"), None)
     only_uniform = address is not None and address.terms and all(x.kind == "uniform" for x in address.terms)
     return _row("global_uniform_address", memory) if only_uniform else 0.0
 
 
-def _shared(one: Instruction, memory: MemoryLatency, read: float) -> Wait:
-    cycles, follows = memory.shared + _wider(one, memory, "shared"), ""
-    if one.traits.width == "matrices":
-        cycles = _row("ldsm", memory) + _row("ldsm_extra_matrix", memory) * (matrices(one) - 1)
+def _shared(instruction: Instruction, memory: MemoryLatency, read: float) -> Wait:
+    cycles, follows = memory.shared + _wider(instruction, memory, "shared"), ""
+    if instruction.traits.width == "matrices":
+        cycles = _row("ldsm", memory) + _row("ldsm_extra_matrix", memory) * (matrices(instruction) - 1)
         follows = "matrix_load_latency"
-    elif one.traits.kind == "atomic":
+    elif instruction.traits.kind == "atomic":
         cycles, follows = _row("atom_shared", memory), "shared_atomic_latency"
     return Wait(cycles, read, (("shared", 1.0),), "shared", follows=follows)
 
 
-def _until_read(one: Instruction, memory: MemoryLatency) -> float:
+def _until_read(instruction: Instruction, memory: MemoryLatency) -> float:
     """Cycles until the source registers have been read and may be overwritten."""
-    if one.control is None or one.control.read is None:
+    if instruction.control is None or instruction.control.read is None:
         return 0.0
-    traits = one.traits
+    traits = instruction.traits
     if traits.kind == "constant":
-        register = any(x.index != RZ for y in one.operands for x in y.terms)
+        register = any(x.index != RZ for y in instruction.operands for x in y.terms)
         return _row("war_ldc_register" if register else "war_ldc_immediate", memory)
-    bits = next((b for b in ("128", "64") if b in one.modifiers), "32")
+    bits = next((b for b in ("128", "64") if b in instruction.modifiers), "32")
     prefix = _OPERAND_READS.get((traits.kind, *traits.spaces))
     if prefix and not traits.is_generic and traits.width != "matrices":
         return _row(f"{prefix}_{bits}", memory)

@@ -1,7 +1,7 @@
 """Program and Launch to results and Trace: SASS executed on NumPy.
 
-    arrays = run(program, launch)                  the whole grid: arrays by parameter name
-    trace  = trace(program, launch, [0, 1, 7])     some blocks, with all that they did
+arrays = run(program, launch)                  the whole grid: arrays by parameter name
+trace  = trace(program, launch, [0, 1, 7])     some blocks, with all that they did
 """
 
 from warpbound.emulate.block_execution import run

@@ -100,7 +100,7 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
 
     Bytes once written stay written, and what is noted of those that were not is noted once.
     """
-    terms = [one for one in memory_operand(here).terms if one.index != RZ]
+    terms = [operand for operand in memory_operand(here).terms if operand.index != RZ]
     if len(terms) != 1 or terms[0].kind != "register" or space != "shared":
         return access
     register = terms[0].index

@@ -16,7 +16,7 @@ _SCALES = {"X4": 4, "X8": 8, "X16": 16}
 
 
 def memory_operand(here: Site) -> Operand:
-    return next(one for one in here.instruction.operands if one.kind == "memory")
+    return next(operand for operand in here.instruction.operands if operand.kind == "memory")
 
 
 def global_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.uint64]]:

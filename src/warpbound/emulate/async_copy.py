@@ -21,10 +21,14 @@ def copy(here: Site) -> Handler:
 
     Source   compiled probes: the last bits of a source address, which must be 0 otherwise, are the bytes left out.
     """
-    target, source = [one for one in here.instruction.operands if one.kind == "memory"]
+    target, source = [operand for operand in here.instruction.operands if operand.kind == "memory"]
     put_at, take_at = window_address(target, here), global_address(source, here)
     size = width(here)
-    flags = [one for one in here.instruction.operands if is_predicate(one) and (one.index != 7 or one.invert)]
+    flags = [
+        operand
+        for operand in here.instruction.operands
+        if is_predicate(operand) and (operand.index != 7 or operand.invert)
+    ]
     given = predicate(flags[0], here) if flags else None
     take = _part if here.has("ZFILL") else load_global
 

@@ -102,16 +102,16 @@ def _sum(memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64],
     running = np.cumsum(value, dtype=value.dtype)
     before = running - value
     base = np.repeat(before[start], np.diff(np.r_[start, len(places)]))
-    found = memory[places] + (before - base)
+    result = memory[places] + (before - base)
     last = np.r_[start[1:], len(places)] - 1
-    memory[places[last]] = (found + value)[last]
-    return np.asarray(found)
+    memory[places[last]] = (result + value)[last]
+    return np.asarray(result)
 
 
 def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> NDArray[Any]:
     """Compare and swap: of the lanes at one address, find the next that succeeds, until none does."""
     compare, swap = values
-    found: NDArray[Any] = np.empty_like(swap)
+    result: NDArray[Any] = np.empty_like(swap)
     end = np.r_[start[1:], len(places)]
     for first, last in zip(start, end, strict=True):
         place = places[first]
@@ -120,27 +120,27 @@ def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> N
             held = memory[place]
             equal = np.flatnonzero(compare[at:last] == held)
             if not len(equal):
-                found[at:last] = held
+                result[at:last] = held
                 break
             winner = at + equal[0]
-            found[at : winner + 1] = held
+            result[at : winner + 1] = held
             memory[place] = swap[winner]
             at = winner + 1
-    return found
+    return result
 
 
 def _one_by_one(
     atomic: Atomic, memory: NDArray[Any], places: Any, rank: NDArray[np.int64], values: list[Any]
 ) -> NDArray[Any]:
     """Anything else: all first lanes of their addresses, then all second ones, and so on."""
-    found: NDArray[Any] = np.empty_like(values[0])
+    result: NDArray[Any] = np.empty_like(values[0])
     for turn in range(int(rank.max()) + 1 if len(rank) else 0):
         lanes = np.flatnonzero(rank == turn)
         place, value = places[lanes], values[0][lanes]
         held = memory[place]
-        found[lanes] = held
+        result[lanes] = held
         memory[place] = _result(atomic, held, value)
-    return found
+    return result
 
 
 def _result(atomic: Atomic, held: Any, value: Any) -> Any:
@@ -200,7 +200,7 @@ def atomic(space: str) -> Callable[[Site], Handler]:
         what = _atomic(here)
         operands = here.instruction.operands
         wants = operands[0].kind in ("register", "predicate")
-        output = next((one for one in operands[:2] if one.kind == "register"), None) if wants else None
+        output = next((operand for operand in operands[:2] if operand.kind == "register"), None) if wants else None
         reads = _values(here, what)
         write = write_pair(output) if what.size == 8 else write_words(output)
         tells_success = here.has("CAST")
@@ -214,12 +214,12 @@ def atomic(space: str) -> Callable[[Site], Handler]:
                 reduce_only(what, memory, places, values)
                 x.changed = True
                 return
-            found = apply(what, memory, places, values)
-            x.changed = x.changed or _changes(what, found, values)
+            result = apply(what, memory, places, values)
+            x.changed = x.changed or _changes(what, result, values)
             if tells_success:
-                found = (found == values[0]).astype(what.kind)
-                _deliver(x, lambda x, value: flag(x, value != 0), found, what)
-            _deliver(x, write, found, what)
+                result = (result == values[0]).astype(what.kind)
+                _deliver(x, lambda x, value: flag(x, value != 0), result, what)
+            _deliver(x, write, result, what)
 
         if space == "shared":
             narrow = window_address(memory_operand(here), here)
@@ -233,13 +233,13 @@ def atomic(space: str) -> Callable[[Site], Handler]:
     return build
 
 
-def _in_global_only(address: Callable[[State], NDArray[np.uint64]], one: OneSpace, done: Operand) -> Handler:
+def _in_global_only(address: Callable[[State], NDArray[np.uint64]], onespace: OneSpace, done: Operand) -> Handler:
     """An atomic that only global memory has: the predicate says which lanes it served; code for the others follows."""
     tell = write_predicate(done)
 
     def served(x: State, where: str, addresses: NDArray[np.uint64]) -> None:
         if where == "global":
-            one(x, where, addresses)
+            onespace(x, where, addresses)
             tell(x, TRUE)
 
     def handler(x: State) -> None:
@@ -254,9 +254,9 @@ def _values(here: Site, what: Atomic) -> list[Read]:
     """The operands after the address: one value, or compare and swap."""
     operands = here.instruction.operands
     after = [
-        one
-        for one in operands[operands.index(memory_operand(here)) + 1 :]
-        if one.kind in ("register", "uniform", "immediate", "float", "constant")
+        operand
+        for operand in operands[operands.index(memory_operand(here)) + 1 :]
+        if operand.kind in ("register", "uniform", "immediate", "float", "constant")
     ]
     if here.has("POPC") and not after:
         return [lambda x: np.uint32(1)]

@@ -40,9 +40,7 @@ def together(blocks: NDArray[np.int64], grid: Dim, cluster: Dim) -> NDArray[np.i
     clusters = [extent // size for extent, size in zip(grid, cluster, strict=True)]
     touched = _linear([at // size for at, size in zip(_axes(blocks, grid), cluster, strict=True)], clusters)
     corners, inside = _axes(np.unique(touched), clusters), _axes(np.arange(np.prod(cluster)), cluster)
-    at = [
-        (corner * size)[:, None] + offset for corner, size, offset in zip(corners, cluster, inside, strict=True)
-    ]
+    at = [(corner * size)[:, None] + offset for corner, size, offset in zip(corners, cluster, inside, strict=True)]
     return _linear(at, grid).ravel()
 
 

@@ -50,10 +50,12 @@ Build = Callable[[Site, Flow, int], Move]
 
 
 def conditions_of(here: Site) -> list[Read]:
-    conditions = [one for one in here.instruction.operands if one.kind in ("predicate", "uniform_predicate")]
+    conditions = [
+        operand for operand in here.instruction.operands if operand.kind in ("predicate", "uniform_predicate")
+    ]
     if here.instruction.guard is not None:
         conditions.append(here.instruction.guard)
-    return [predicate(one, here) for one in conditions if one.index != 7 or one.invert]
+    return [predicate(operand, here) for operand in conditions if operand.index != 7 or operand.invert]
 
 
 def lanes_where(x: State, conditions: list[Read]) -> Mask | None:
@@ -96,11 +98,11 @@ def guards_of(here: Site) -> list[Read]:
 
 
 def _target(here: Site) -> int:
-    for one in here.instruction.operands:
-        if one.kind == "label" and one.index == 0:
-            return int(one.value) // 16
-        if one.kind == "label":
-            return _outer_target(here, one)
+    for operand in here.instruction.operands:
+        if operand.kind == "label" and operand.index == 0:
+            return int(operand.value) // 16
+        if operand.kind == "label":
+            return _outer_target(here, operand)
     raise unsupported(here.instruction)
 
 
@@ -115,7 +117,7 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
     way and BRA.CONV does not lead to the fast one.
     """
     target, conditions = _target(here), guards_of(here)
-    source = next((one for one in here.instruction.operands if one.kind in ("uniform", "register")), None)
+    source = next((operand for operand in here.instruction.operands if operand.kind in ("uniform", "register")), None)
     mask_of = raw(source, here) if source is not None and source.index != RZ else None
     inverted = source is not None and source.invert
     diverged_jumps = here.has("DIV")
@@ -143,7 +145,7 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
 def call(here: Site, flow: Flow, at: int) -> Move:
     """CALL: the return address is in registers already. A register holds where a function begins in the kernel's code,
     as bank 2 lists it for the function pointers of the kernel."""
-    if any(one.kind in ("register", "uniform") for one in here.instruction.operands):
+    if any(operand.kind in ("register", "uniform") for operand in here.instruction.operands):
         return served(here, indirect(here, flow, at))
     return branch(here, flow, at)
 
@@ -158,9 +160,9 @@ def relative(here: Site, flow: Flow, at: int) -> Move:
 def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
     """Every lane goes where its register says, in bytes from `start`."""
     operands = here.instruction.operands
-    source = next(one for one in operands if one.kind in ("register", "uniform"))
+    source = next(operand for operand in operands if operand.kind in ("register", "uniform"))
     read = raw(source, here)
-    offset = start + sum(int(one.value) for one in operands if one.kind == "immediate")
+    offset = start + sum(int(operand.value) for operand in operands if operand.kind == "immediate")
     conditions = conditions_of(here)
 
     def move(x: State) -> int | None:
@@ -206,10 +208,12 @@ def finish(here: Site, flow: Flow, at: int) -> Move:
 @directs("BAR")
 def block_barrier(here: Site, flow: Flow, at: int) -> Move:
     """BAR: .SYNC waits, .ARV only counts, .RED waits and reduces a predicate."""
-    operands = [one for one in here.instruction.operands if one.kind in ("immediate", "register", "uniform")]
+    operands = [
+        operand for operand in here.instruction.operands if operand.kind in ("immediate", "register", "uniform")
+    ]
     number_of = raw(operands[0], here)
     count_of = raw(operands[1], here) if len(operands) > 1 else None
-    brought = [one for one in here.instruction.operands if one.kind in ("predicate", "uniform_predicate")]
+    brought = [operand for operand in here.instruction.operands if operand.kind in ("predicate", "uniform_predicate")]
     value_of = predicate(brought[0], here) if here.has("RED") and brought else None
     conditions = guards_of(here)
     if not here.has("SYNC", "ARV", "RED"):

@@ -12,7 +12,7 @@ from warpbound.emulate.state import LANES, State, ballots, whole
 
 
 def _barrier_register(here: Site) -> int:
-    return next(one.index for one in here.instruction.operands if one.kind == "barrier")
+    return next(operand.index for operand in here.instruction.operands if operand.kind == "barrier")
 
 
 @directs("BSSY")
@@ -75,7 +75,9 @@ def leave_convergence(here: Site, flow: Flow, at: int) -> Move:
 @directs("WARPSYNC")
 def synchronise_warp(here: Site, flow: Flow, at: int) -> Move:
     """WARPSYNC: wait for the lanes of a mask (.ALL: of the warp); .EXCLUSIVE, .COLLECTIVE: other masks later."""
-    source = next((one for one in here.instruction.operands if one.kind in ("register", "uniform", "immediate")), None)
+    source = next(
+        (operand for operand in here.instruction.operands if operand.kind in ("register", "uniform", "immediate")), None
+    )
     mask_of = None if source is None or here.has("ALL") else raw(source, here)
     if mask_of is not None and here.has("EXCLUSIVE", "COLLECTIVE"):
         return _synchronise_in_turn(flow, at, mask_of)

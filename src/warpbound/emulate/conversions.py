@@ -226,7 +226,7 @@ def pack_floats(here: Site) -> Handler:
         return float8.convert(here)
     if here.modifiers - {"F16", "BF16", "BF", "F32", "PACK_AB", "RELU", "RZ", "RN"}:
         raise unsupported(here.instruction)
-    high, low = (float_source(one, here, "F32") for one in here.sources[:2])
+    high, low = (float_source(source, here, "F32") for source in here.sources[:2])
     write, relu, cut = write_words(here.output), here.has("RELU"), here.has("RZ")
 
     def bits(value: Value) -> Value:
@@ -257,7 +257,7 @@ def pack_integers(here: Site) -> Handler:
     kind = here.instruction.modifiers[0]
     limit = 1 << int(kind[1:]) - (kind[0] == "S")
     least = -limit if kind[0] == "S" else 0
-    words = [_integer_source(one, here, np.dtype(np.int32)) for one in here.sources[:2]]
+    words = [_integer_source(source, here, np.dtype(np.int32)) for source in here.sources[:2]]
     return _packed(here, *(_after(word, lambda value: np.clip(value, least, limit - 1)) for word in words))
 
 
@@ -265,7 +265,7 @@ def pack_integers(here: Site) -> Handler:
 def pack_whole(here: Site) -> Handler:
     """F2IP: the same of floats."""
     target = np.dtype(_INTEGERS[here.instruction.modifiers[0]])
-    return _packed(here, *(_whole_source(one, here, target) for one in here.sources[:2]))
+    return _packed(here, *(_whole_source(source, here, target) for source in here.sources[:2]))
 
 
 def _packed(here: Site, first: Read, second: Read) -> Handler:

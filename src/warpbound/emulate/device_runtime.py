@@ -20,7 +20,7 @@ _NAMES = {address: name for name, address in ADDRESSES.items()}
 
 def served(here: Site, otherwise: Move) -> Move:
     """A call by address: of the driver's functions here, `otherwise` of the kernel's own."""
-    read = raw(next(one for one in here.instruction.operands if one.kind in ("register", "uniform")), here)
+    read = raw(next(operand for operand in here.instruction.operands if operand.kind in ("register", "uniform")), here)
 
     def move(x: State) -> int | None:
         targets, active = np.broadcast_to(read(x), x.selected_lanes), x.active()
@@ -42,7 +42,7 @@ def load_address(here: Site) -> Callable[[State], None]:
     """LEPC: the address of a label, or of the instruction itself."""
     output = here.output
     assert output is not None
-    label = next((int(one.value) for one in here.instruction.operands if one.kind == "label"), None)
+    label = next((int(operand.value) for operand in here.instruction.operands if operand.kind == "label"), None)
     value = np.uint64(here.instruction.address if label is None else label)
     return lambda x: x.put_pair(output.index, np.full(x.selected_lanes, value))
 

@@ -106,11 +106,11 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     """
     check(launch)
     memory = prepare(program, launch)
-    handlers = tuple(handler_of(one, memory, program.arch, plain) for one in program.instructions)
+    handlers = tuple(handler_of(instruction, memory, program.arch, plain) for instruction in program.instructions)
     used = [
         x.index + 8
-        for one in program.instructions
-        for y in one.operands
+        for instruction in program.instructions
+        for y in instruction.operands
         for x in (y, *y.terms)
         if x.kind == "register" and x.index < 255
     ]
@@ -195,8 +195,8 @@ class Chunk:
         x.special = special_registers(kernel, self.blocks, thread)
         self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
-        self.polls = [polls(one) for one in kernel.program.instructions]
-        self.writes = [writes(one) for one in kernel.program.instructions]
+        self.polls = [polls(instruction) for instruction in kernel.program.instructions]
+        self.writes = [writes(instruction) for instruction in kernel.program.instructions]
         self.marked = [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
         self.flow.groups.park(self.flow.groups.alive, 0)
         self.at = 0
@@ -206,8 +206,10 @@ class Chunk:
     def _with_control(self) -> list[Handler]:
         """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
         handlers: list[Handler] = []
-        for at, (one, plain) in enumerate(zip(self.kernel.program.instructions, self.kernel.handlers, strict=True)):
-            handlers.append(plain or self._control(one, at))
+        for at, (instruction, plain) in enumerate(
+            zip(self.kernel.program.instructions, self.kernel.handlers, strict=True)
+        ):
+            handlers.append(plain or self._control(instruction, at))
         return handlers
 
     def _control(self, instruction: Instruction, at: int) -> Handler:
@@ -240,8 +242,8 @@ class Chunk:
         except BadAccess as bad:
             raise self._fault(bad) from None
         except BROKEN as broken:
-            one = self.kernel.program.instructions[self.at]
-            raise unsupported(one, f" as it stands ({type(broken).__name__}: {broken})") from broken
+            instruction = self.kernel.program.instructions[self.at]
+            raise unsupported(instruction, f" as it stands ({type(broken).__name__}: {broken})") from broken
         if some(groups.alive):
             raise self._deadlock()
         return True
@@ -311,12 +313,12 @@ class Chunk:
 
     def _line(self, at: int) -> str:
         program = self.kernel.program
-        one = program.instructions[at]
-        if one.place is None:
-            return f"{program.title}, instruction {one.address:#x} `{one.text}`"
-        place = one.place.outermost
+        instruction = program.instructions[at]
+        if instruction.place is None:
+            return f"{program.title}, instruction {instruction.address:#x} `{instruction.text}`"
+        place = instruction.place.outermost
         text = program.source_line(place.line)
-        return f"{program.title}, line {place.line}" + (f" `{text}`" if text else "") + f", {one.mnemonic}"
+        return f"{program.title}, line {place.line}" + (f" `{text}`" if text else "") + f", {instruction.mnemonic}"
 
     def _fault(self, bad: BadAccess) -> InputError:
         lane = bad.lane if self.x.index is None else int(self.x.index[bad.lane])

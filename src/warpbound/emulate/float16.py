@@ -56,8 +56,6 @@ def half_bits(value: Value, way: str = "RN") -> Value:
     return np.where(lost, np.uint16(0x7FFF), bits) if lost.any() else bits
 
 
-
-
 def _decode_bfloat(bits: Value) -> Value:
     return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
 
@@ -101,12 +99,12 @@ def pairs(here: Site) -> list[ReadPair]:
     """The sources as pairs of float64; an immediate takes two printed numbers, the high half first."""
     kind, found, at = format_of(here), list[ReadPair](), 0
     while at < len(here.sources):
-        one = here.sources[at]
-        if one.kind in ("float", "immediate"):
-            found.append(_immediate(one, here.sources[at + 1], here, kind))
+        operand = here.sources[at]
+        if operand.kind in ("float", "immediate"):
+            found.append(_immediate(operand, here.sources[at + 1], here, kind))
             at += 2
         else:
-            found.append(_register_pair(one, here, kind))
+            found.append(_register_pair(operand, here, kind))
             at += 1
     return found
 
@@ -257,9 +255,7 @@ def compare_value(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         other = given(x)
-        low, high = (
-            np.where(combine(test(p, q), other), true, np.uint32(0)) for p, q in zip(a(x), b(x), strict=True)
-        )
+        low, high = (np.where(combine(test(p, q), other), true, np.uint32(0)) for p, q in zip(a(x), b(x), strict=True))
         write(x, low | high << np.uint32(16))
 
     return handler
@@ -299,4 +295,3 @@ def unary_read(operand: Operand, here: Site) -> Read:
         return np.negative(half) if negate else half
 
     return read
-

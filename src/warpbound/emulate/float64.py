@@ -16,7 +16,11 @@ Handler = Callable[[State], None]
 @executes("DADD")
 def add(here: Site) -> Handler:
     """DADD."""
-    a, b = (double(one, here) for one in here.sources if one.index != 255 or one.negate or len(here.sources) == 2)
+    a, b = (
+        double(operand, here)
+        for operand in here.sources
+        if operand.index != 255 or operand.negate or len(here.sources) == 2
+    )
     write, way = write_pair(here.output), direction(here)
     if way == "RN":
         return lambda x: write(x, a(x) + b(x))
@@ -26,7 +30,7 @@ def add(here: Site) -> Handler:
 @executes("DMUL")
 def multiply(here: Site) -> Handler:
     """DMUL."""
-    a, b = (double(one, here) for one in here.sources[:2])
+    a, b = (double(source, here) for source in here.sources[:2])
     write, way = write_pair(here.output), direction(here)
     if way == "RN":
         return lambda x: write(x, a(x) * b(x))
@@ -42,7 +46,7 @@ def multiply(here: Site) -> Handler:
 @executes("DFMA")
 def multiply_add(here: Site) -> Handler:
     """DFMA."""
-    a, b, c = (double(one, here) for one in here.sources[:3])
+    a, b, c = (double(source, here) for source in here.sources[:3])
     write, way = write_pair(here.output), direction(here)
     return lambda x: write(x, fma64_directed(a(x), b(x), c(x), way))
 
@@ -52,7 +56,7 @@ def compare(here: Site) -> Handler:
     """DSETP; .MIN and .MAX tell which operand is the result, and whether that is NaN."""
     if here.has("MIN", "MAX"):
         return _choose(here)
-    return set_predicates(here, *(double(one, here) for one in here.sources[:2]))
+    return set_predicates(here, *(double(source, here) for source in here.sources[:2]))
 
 
 def _choose(here: Site) -> Handler:
@@ -60,7 +64,7 @@ def _choose(here: Site) -> Handler:
 
     Source   how compiled fmin and fmax go on: P selects the operand, Q makes the second one's NaN a quiet one.
     """
-    a, b = (double(one, here) for one in here.sources[:2])
+    a, b = (double(source, here) for source in here.sources[:2])
     given, least = predicate(here.predicates_in[0], here), here.has("MIN")
     outs = [write_predicate(one) for one in here.predicates_out]
 
@@ -78,7 +82,7 @@ def _choose(here: Site) -> Handler:
 @executes("DMNMX")
 def minimum(here: Site) -> Handler:
     """DMNMX."""
-    a, b = (double(one, here) for one in here.sources[:2])
+    a, b = (double(source, here) for source in here.sources[:2])
     choose, write = predicate(here.predicates_in[0], here), write_pair(here.output)
 
     def handler(x: State) -> None:

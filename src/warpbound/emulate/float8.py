@@ -67,7 +67,7 @@ def convert(here: Site) -> Handler:
     if "SATFINITE" not in here.modifiers or here.has("BF16"):
         raise unsupported(here.instruction)
     if here.has("PACK_AB_MERGE_C"):
-        high, low = (single(one, here) for one in here.sources[:2])
+        high, low = (single(source, here) for source in here.sources[:2])
     elif here.has("UNPACK_B_MERGE_C"):
         high, low = (_half(here.sources[0], here, upper) for upper in (16, 0))
     else:

@@ -67,13 +67,13 @@ def _half(operand: Operand, part: int, here: Site) -> Read:
     the high half."""
     if set(operand.suffixes) - _WITHOUT_MEANING - set(_ORDERS) - set(_SIGNS):
         raise unsupported(here.instruction)
-    negated = next((_SIGNS[one][part] for one in operand.suffixes if one in _SIGNS), False)
+    negated = next((_SIGNS[suffix][part] for suffix in operand.suffixes if suffix in _SIGNS), False)
     plain = replace(operand, negate=operand.negate != negated)
     if operand.kind in ("float", "immediate"):
         return source(replace(operand, value=-operand.value) if plain.negate else operand, here)
     if operand.index == RZ or "F32" in operand.suffixes:
         return source(plain, here)
-    taken = next((_ORDERS[one][part] for one in operand.suffixes if one in _ORDERS), part)
+    taken = next((_ORDERS[suffix][part] for suffix in operand.suffixes if suffix in _ORDERS), part)
     if operand.kind == "constant":
         return source(replace(plain, value=operand.value + 4 * taken), here)
     return source(replace(plain, index=operand.index + taken), here)

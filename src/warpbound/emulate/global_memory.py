@@ -102,18 +102,21 @@ class Image:
     def __init__(self, plans: list[Plan]) -> None:
         at = GAP
         allocations = []
-        for one in plans:
-            allocations.append(Allocation(one.name, at, at + one.size, one.known))
-            at += -(-(one.size + GAP) // ALIGNMENT) * ALIGNMENT
+        for plan in plans:
+            allocations.append(Allocation(plan.name, at, at + plan.size, plan.known))
+            at += -(-(plan.size + GAP) // ALIGNMENT) * ALIGNMENT
         self.allocations = tuple(allocations)
         self.bytes = np.zeros(at + GAP, np.uint8)
-        self._start_array = np.array([one.start for one in allocations], np.int64)
+        self._start_array = np.array([allocation.start for allocation in allocations], np.int64)
         self._ends = {
-            width: np.array([one.end_for(width) for one in allocations], np.int64) for width in (1, 2, 4, 8, 16)
+            width: np.array([allocation.end_for(width) for allocation in allocations], np.int64)
+            for width in (1, 2, 4, 8, 16)
         }
-        self._unfilled = {i: Unfilled(one.fill, one.size) for i, one in enumerate(plans) if one.fill and one.size}
+        self._unfilled = {i: Unfilled(plan.fill, plan.size) for i, plan in enumerate(plans) if plan.fill and plan.size}
         self._written = {  # of arrays with unknown contents: untouched flags take no memory
-            i: np.zeros(one.words_end - one.start, np.bool_) for i, one in enumerate(allocations) if not one.known
+            i: np.zeros(allocation.words_end - allocation.start, np.bool_)
+            for i, allocation in enumerate(allocations)
+            if not allocation.known
         }
         self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}

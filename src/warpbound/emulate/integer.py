@@ -41,7 +41,7 @@ def multiply_add(here: Site) -> Handler:
         return _multiply_wide(here)
     if here.has("MOV", "U32") and here.sources[0].index == 255 and here.sources[0].kind in ("register", "uniform"):
         return _copy(here, here.sources[2])
-    a, b, c = (integer(one, here) for one in here.sources)
+    a, b, c = (integer(source, here) for source in here.sources)
     write = write_words(here.output)
     if here.has("X"):
         (carry,) = [carry_word(one, here) for one in here.predicates_in]
@@ -60,11 +60,11 @@ def _copy(here: Site, source: Operand) -> Handler:
 
 def _multiply_wide(here: Site) -> Handler:
     kind = np.uint64 if here.has("U32") else np.int64
-    first, second = (_factor(one, here, kind) for one in here.sources[:2])
+    first, second = (_factor(source, here, kind) for source in here.sources[:2])
     third = wide(here.sources[2], here) if len(here.sources) > 2 else constant(np.uint64(0))
     high = here.has("HI")
     write = write_words(here.output) if high else write_pair(here.output)
-    outs = [write_predicate(one) for one in here.predicates_out if one.index != PT]
+    outs = [write_predicate(operand) for operand in here.predicates_out if operand.index != PT]
     carries = [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
 
     def handler(x: State) -> None:
@@ -97,14 +97,16 @@ def compare(here: Site) -> Handler:
     combine = COMBINE[next(m for m in here.instruction.modifiers if m in COMBINE)]
     if here.has("64", "S64", "U64"):
         view: type[np.uint64] | type[np.int64] = np.uint64 if here.has("U64") else np.int64
-        first, second = (_viewed(wide(one, here), view) for one in here.sources)
+        first, second = (_viewed(wide(source, here), view) for source in here.sources)
     else:
         reader = integer if here.has("U32") else signed
-        first, second = (reader(one, here) for one in here.sources)
+        first, second = (reader(source, here) for source in here.sources)
     given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(TRUE)
     lower = predicate(here.predicates_in[1], here) if here.has("EX") else None
     outs = [write_predicate(one) for one in here.predicates_out]
-    plain = all(one.index == PT and not one.invert for one in here.predicates_in) and combine is np.logical_and
+    plain = (
+        all(operand.index == PT and not operand.invert for operand in here.predicates_in) and combine is np.logical_and
+    )
     both = len(outs) > 1 and here.predicates_out[1].index != PT
 
     def handler(x: State) -> None:
@@ -148,7 +150,7 @@ def minimum(here: Site) -> Handler:
     if here.has("S64", "U64"):
         return packed_integers.minimum_of_pairs(here)
     reader = integer if here.has("U32") else signed
-    a, b = (reader(one, here) for one in here.sources[:2])
+    a, b = (reader(source, here) for source in here.sources[:2])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
     outs, relu = [write_predicate(one) for one in here.predicates_out], here.has("RELU")
 
@@ -172,7 +174,7 @@ def add_minimum(here: Site) -> Handler:
     if packed_integers.is_packed(here):
         return packed_integers.minimum(here)
     reader = integer if here.has("U32") else signed
-    a, b, c = (reader(one, here) for one in here.sources[:3])
+    a, b, c = (reader(source, here) for source in here.sources[:3])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
     relu = here.has("RELU")
 
@@ -195,7 +197,7 @@ def minimum_of_three(here: Site) -> Handler:
     if packed_integers.is_packed(here):
         return packed_integers.minimum(here)
     reader = integer if here.has("U32") else signed
-    a, b, c = (reader(one, here) for one in here.sources[:3])
+    a, b, c = (reader(source, here) for source in here.sources[:3])
     choose, write, relu = predicate(here.predicates_in[-1], here), write_words(here.output), here.has("RELU")
 
     def handler(x: State) -> None:
@@ -228,7 +230,7 @@ def shifted_add(here: Site) -> Handler:
     carry = carry_words(here.predicates_in[0], here) if here.has("X") else None
     write, outs = write_words(here.output), [write_predicate(one) for one in here.predicates_out]
     inverted = sources[0].invert
-    if not negate and not inverted and all(one.index == PT for one in here.predicates_out):
+    if not negate and not inverted and all(operand.index == PT for operand in here.predicates_out):
         plain, more = integer(sources[1], here), carry_word(here.predicates_in[0], here) if here.has("X") else None
 
         def narrow(x: State) -> None:
@@ -278,7 +280,7 @@ def dot_product(here: Site) -> Handler:
     signs = [m for m in here.instruction.modifiers if set(m) <= set("SU8.16")]
     kinds = "".join(signs)
     first_signed, second_signed = _dot_signs(kinds)
-    a, b, c = (raw(one, here) for one in here.sources[:3])
+    a, b, c = (raw(source, here) for source in here.sources[:3])
     write = write_words(here.output)
     half = here.has("2A")
     offset = 2 if here.has("HI") else 0
@@ -313,7 +315,7 @@ def _parts(words: Value, bits: int, is_signed: bool) -> list[Value]:  # noqa: FB
 def absolute_difference(here: Site) -> Handler:
     """VABSDIFF: |a - b| + c."""
     reader = integer if here.has("U32") else signed
-    a, b = (reader(one, here) for one in here.sources[:2])
+    a, b = (reader(source, here) for source in here.sources[:2])
     c, write = raw(here.sources[2], here), write_words(here.output)
 
     def handler(x: State) -> None:

@@ -39,10 +39,12 @@ def add(here: Site) -> Handler:
         return packed_integers.add(here)
     if here.has("ISAT"):
         return _add_saturating(here)
-    carries = any(one.index != PT for one in here.predicates_out)
+    carries = any(operand.index != PT for operand in here.predicates_out)
     if carries or here.has("X"):
         return _add_carrying(here)
-    reads = [integer(one, here) for one in here.sources if one.index != 255 or one.kind in ("immediate",)]
+    reads = [
+        integer(operand, here) for operand in here.sources if operand.index != 255 or operand.kind in ("immediate",)
+    ]
     write = write_words(here.output)
     if not reads:
         reads = [constant(np.uint32(0))]
@@ -58,7 +60,7 @@ def add(here: Site) -> Handler:
 
 def _add_saturating(here: Site) -> Handler:
     """VIADD.S32.ISAT: the exact sum, or the nearest number that a signed word holds."""
-    terms = [(raw(one, here), one.negate and one.kind != "immediate") for one in here.sources[:2]]
+    terms = [(raw(operand, here), operand.negate and operand.kind != "immediate") for operand in here.sources[:2]]
     write, limits = write_words(here.output), np.iinfo(np.int32)
 
     def handler(x: State) -> None:
@@ -71,8 +73,8 @@ def _add_saturating(here: Site) -> Handler:
 
 def _add_carrying(here: Site) -> Handler:
     """IADD3 with a carry in or out; the usual forms in 32 bits, the others in 64."""
-    live = [one for one in here.sources if not _is_zero(one)]
-    wanted = [one.index != PT for one in here.predicates_out]
+    live = [source for source in here.sources if not _is_zero(source)]
+    wanted = [operand.index != PT for operand in here.predicates_out]
     if not any(wanted):
         reads = [integer(one, here) for one in live] + [carry_word(one, here) for one in here.predicates_in]
         write = write_words(here.output)
@@ -103,7 +105,7 @@ def _add_two(here: Site, live: list[Operand]) -> Handler:
 
 
 def _add_in_64_bits(here: Site) -> Handler:
-    terms = [extended(one, here) for one in here.sources]
+    terms = [extended(source, here) for source in here.sources]
     terms += [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
     write = write_words(here.output)
     outs = [write_predicate(one) for one in here.predicates_out]
@@ -140,9 +142,9 @@ def carry_words(operand: Operand, here: Site) -> Read:
 
 def add_wide(here: Site) -> Handler:
     """IADD.64 and UIADD3.64: the sum of register pairs."""
-    if any(one.index != PT for one in here.predicates_out) or here.has("X"):
+    if any(operand.index != PT for operand in here.predicates_out) or here.has("X"):
         return _add_wide_carrying(here)
-    reads = [wide(one, here) for one in here.sources]
+    reads = [wide(source, here) for source in here.sources]
     write = write_pair(here.output)
 
     def handler(x: State) -> None:
@@ -156,9 +158,9 @@ def add_wide(here: Site) -> Handler:
 
 def _add_wide_carrying(here: Site) -> Handler:
     """The same with carries in or out; -x as ~x + 1 in 65 bits."""
-    turned = [one.kind != "immediate" and (one.negate or one.invert) for one in here.sources]
-    reads = [raw_pair(one, here) for one in here.sources]
-    more = [constant(_U64(1)) for one in here.sources if one.negate and one.kind != "immediate"]
+    turned = [operand.kind != "immediate" and (operand.negate or operand.invert) for operand in here.sources]
+    reads = [raw_pair(source, here) for source in here.sources]
+    more = [constant(_U64(1)) for operand in here.sources if operand.negate and operand.kind != "immediate"]
     more += [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
     write = write_pair(here.output)
     outs = [write_predicate(one) for one in here.predicates_out]

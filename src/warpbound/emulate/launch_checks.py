@@ -25,11 +25,11 @@ def check_accepted(program: Program, launch: Launch) -> None:
         return
     if program.arch < CLUSTERS_FROM and launch.cluster not in (None, (1, 1, 1)):
         raise InputError(f"{program.title}: sm_{program.arch} has no clusters of blocks; sm_90 is the first.")
-    found = occupancy(f"sm_{program.arch}", threads, program.registers, shared)
-    if found.blocks_per_sm == 0:
+    result = occupancy(f"sm_{program.arch}", threads, program.registers, shared)
+    if result.blocks_per_sm == 0:
         asks = {"registers": f"{program.registers} registers per thread", "shared": f"{shared} bytes of shared memory"}
-        said = " and ".join(asks.get(one, one) for one in found.limiters)
+        said = " and ".join(asks.get(limiter, limiter) for limiter in result.limiters)
         raise InputError(
             f"{program.title}: a block of {threads} threads with {said} does not fit on an SM of sm_{program.arch}.",
-            " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
+            " ".join(step.sentence for step in result.next_step) or "Use a smaller block.",
         )

@@ -90,7 +90,7 @@ def prepare(program: Program, launch: Launch) -> Memory:
     Raises InputError where an argument does not fit its parameter.
     """
     parameters = program.parameters or _guessed(launch.args)
-    arguments = bind(launch.args, [one.name for one in parameters])
+    arguments = bind(launch.args, [parameter.name for parameter in parameters])
     for parameter, argument in zip(parameters, arguments, strict=True):
         check_elements(argument, parameter.type)
     names = [parameter.name or str(argument.name) for parameter, argument in zip(parameters, arguments, strict=True)]
@@ -100,7 +100,7 @@ def prepare(program: Program, launch: Launch) -> Memory:
         if argument.kind == "array":
             places[i] = len(plan)
             plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
-    globals_ = [one for one in program.symbols if one.section in _GLOBAL_SECTIONS]
+    globals_ = [symbol for symbol in program.symbols if symbol.section in _GLOBAL_SECTIONS]
     variables = {one.name: len(plan) + i for i, one in enumerate(globals_)}
     plan += [_variable(program, one) for one in globals_]
     barrier = constants = len(plan)
@@ -142,8 +142,8 @@ def _reads(program: Program, place: int) -> bool:
     """Whether the code reads the address at this place of bank 0."""
     return any(
         operand.kind == "constant" and operand.bank == 0 and operand.value in (place, place + 4)
-        for one in program.instructions
-        for operand in one.operands
+        for instruction in program.instructions
+        for operand in instruction.operands
     )
 
 
@@ -204,10 +204,10 @@ def _banks(program: Program, image: Image, variables: dict[str, int]) -> dict[in
             bank = banks.get(int(fixup.section.removeprefix(CONSTANT)), bytearray())
             bank[fixup.offset : fixup.offset + 8] = address
             continue
-        for one in program.symbols:
-            if one.section == fixup.section and 0 <= fixup.offset - one.offset < one.size - 7:
-                at = fixup.offset - one.offset
-                image.contents(variables[one.name])[at : at + 8] = np.frombuffer(address, np.uint8)
+        for symbol in program.symbols:
+            if symbol.section == fixup.section and 0 <= fixup.offset - symbol.offset < symbol.size - 7:
+                at = fixup.offset - symbol.offset
+                image.contents(variables[symbol.name])[at : at + 8] = np.frombuffer(address, np.uint8)
     return banks
 
 
@@ -241,10 +241,10 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
 
 
 def _symbol(program: Program, name: str) -> Symbol:
-    for one in program.symbols:
-        if name == one.name or (one.name.startswith("_Z") and _mangled(name) in one.name):
-            return one
-    known = ", ".join(one.name for one in program.symbols[:8])
+    for symbol in program.symbols:
+        if name == symbol.name or (symbol.name.startswith("_Z") and _mangled(name) in symbol.name):
+            return symbol
+    known = ", ".join(symbol.name for symbol in program.symbols[:8])
     raise InputError(f"the code has no symbol '{name}'.", f"It has: {known or 'none'}.")
 
 
@@ -262,7 +262,7 @@ def _parameter_bytes(
 ) -> bytes:
     """The parameter area as the kernel reads it."""
     by_name = {argument.name: i for i, argument in enumerate(arguments)}
-    area = bytearray(max((one.offset + one.size for one in parameters), default=0))
+    area = bytearray(max((parameter.offset + parameter.size for parameter in parameters), default=0))
     for i, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
         if argument.kind == "array":
             raw = image.address(places[i]).to_bytes(8, "little")
@@ -308,5 +308,5 @@ CALL_STACK_B = 4096  # beyond the frame that the code states, for recursion; the
 
 def stack_bytes(program: Program) -> int:
     """Local memory per thread."""
-    recursive = any(calls(one) for one in program.instructions)
+    recursive = any(calls(instruction) for instruction in program.instructions)
     return -(-program.local_bytes // 16) * 16 + (CALL_STACK_B if recursive or not program.local_bytes else 0)

@@ -27,17 +27,17 @@ class Polling(Protocol):
     wrote: bool
 
 
-def polls(one: Instruction) -> bool:
+def polls(instruction: Instruction) -> bool:
     """Whether a loop with that instruction in it may wait for other threads."""
-    traits = one.traits
+    traits = instruction.traits
     if traits.kind == "load":
-        return traits.is_global_load and "STRONG" in one.modifiers
+        return traits.is_global_load and "STRONG" in instruction.modifiers
     return traits.kind == "atomic" or traits.waits_for == "mbarrier"
 
 
-def writes(one: Instruction) -> bool:
+def writes(instruction: Instruction) -> bool:
     """Whether an instruction may change what other threads see, or own memory; atomics tell it themselves."""
-    return one.traits.publishes and "PHASECHK" not in one.modifiers
+    return instruction.traits.publishes and "PHASECHK" not in instruction.modifiers
 
 
 class Standstill:

@@ -262,7 +262,7 @@ def query_space(here: Site) -> Handler:
 def load_constant(here: Site) -> Handler:
     """LDC, ULDC, LDCU: a constant bank at a register offset."""
     size = width(here)
-    operand = next(one for one in here.instruction.operands if one.kind == "constant")
+    operand = next(operand for operand in here.instruction.operands if operand.kind == "constant")
     if not isinstance(operand.bank, int):
         raise unsupported(here.instruction, ", a bindless constant bank")
     put = _writer(here, size)
@@ -281,18 +281,18 @@ def load_constant(here: Site) -> Handler:
         if x.recorder is not None and not here.uniform:
             x.recorder.access(x, "constant", np.array(np.broadcast_to(offset, x.selected_lanes)))
         place = offset // 4
-        found = [bank[np.clip(place + i, 0, len(bank) - 1)] for i in range(count)]
+        result = [bank[np.clip(place + i, 0, len(bank) - 1)] for i in range(count)]
         if size < 4:
             shift = ((offset & 3) * 8).astype(np.uint32)
-            found = [found[0] >> shift & np.uint32((1 << 8 * size) - 1)]
-        put(x, found)
+            result = [result[0] >> shift & np.uint32((1 << 8 * size) - 1)]
+        put(x, result)
 
     return handler
 
 
 def _writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
     """Store the words of a load into its registers; small signed integers are extended."""
-    output, *others = [one for one in here.instruction.operands if not is_predicate(one)]
+    output, *others = [operand for operand in here.instruction.operands if not is_predicate(operand)]
     if size == WIDEST and others[0].kind == "register":  # two runs of four; the upper one is printed first
         lower, upper = _run_writer(others[0], None), _run_writer(output, None)
         return lambda x, words: (lower(x, words[:4]), upper(x, words[4:]))[0]
@@ -325,7 +325,9 @@ def _run_writer(output: Operand, kind: Any, size: int = 4) -> Callable[[State, l
 def _reader(here: Site, size: int) -> Callable[[State], list[Value]]:
     """The words that a store takes from its registers."""
     sources = here.instruction.operands[-2:] if size == WIDEST else here.instruction.operands[-1:]
-    sources = tuple(one for one in sources if one.kind != "memory")  # two runs of four registers, or one run
+    sources = tuple(
+        operand for operand in sources if operand.kind != "memory"
+    )  # two runs of four registers, or one run
     reads = [
         raw(replace(source, index=source.index + (i if source.index != RZ else 0)), here)
         for source in sources

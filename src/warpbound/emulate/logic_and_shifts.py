@@ -59,7 +59,7 @@ def truth_table(table: int, a: Value, b: Value, c: Value) -> Value:
 @executes("LOP3 ULOP3")
 def logic(here: Site) -> Handler:
     """LOP3.LUT; the predicate output says whether any bit is set, joined to the predicate input."""
-    a, b, c = (integer(one, here) for one in here.sources[:3])
+    a, b, c = (integer(source, here) for source in here.sources[:3])
     table = int(here.sources[3].value)
     write = write_words(here.output)
     if not here.predicates_out or here.predicates_out[0].index == PT:
@@ -92,7 +92,7 @@ def _flag(operand: Operand, here: Site) -> Read:
 @executes("PLOP3 UPLOP3")
 def predicate_logic(here: Site) -> Handler:
     """PLOP3.LUT: two functions of three predicates."""
-    tables = [int(one.value) for one in here.sources if one.kind == "immediate"]
+    tables = [int(operand.value) for operand in here.sources if operand.kind == "immediate"]
     if len(here.predicates_out) + len(here.predicates_in) + len(here.sources) - len(tables) != _PREDICATES:
         raise unsupported(here.instruction)
     if len(tables) == 1:
@@ -112,7 +112,7 @@ def predicate_logic(here: Site) -> Handler:
 @executes("SHF USHF")
 def funnel_shift(here: Site) -> Handler:
     """SHF: {c, a} shifted by b; .HI keeps the upper word, .W takes the amount modulo the width."""
-    a, b, c = (raw(one, here) for one in here.sources[:3])
+    a, b, c = (raw(source, here) for source in here.sources[:3])
     is_64 = here.has("U64", "S64")
     limit = 63 if is_64 else 31
     is_signed, wraps = here.has("S32", "S64"), here.has("W")
@@ -158,7 +158,7 @@ _SELECTORS: dict[str, tuple[int, ...]] = {  # PTX ISA, prmt: what the two low bi
 @executes("PRMT UPRMT")
 def permute(here: Site) -> Handler:
     """PRMT: every nibble of the selector picks a byte of {b, a}, or its sign."""
-    a, selector, b = (raw(one, here) for one in here.sources[:3])
+    a, selector, b = (raw(source, here) for source in here.sources[:3])
     write = write_words(here.output)
     mode = next((np.array(_SELECTORS[m], np.uint32) for m in here.modifiers if m in _SELECTORS), None)
     if mode is not None:
@@ -221,10 +221,10 @@ def _gather(nibbles: list[int], a: Read, b: Read, write: Write) -> Handler:
 def select(here: Site) -> Handler:
     """SEL: a where the predicate holds, else b."""
     if here.has("64"):
-        first, second = (raw_pair(one, here) for one in here.sources[:2])
+        first, second = (raw_pair(source, here) for source in here.sources[:2])
         write = write_pair(here.output)
     else:
-        first, second = (integer(one, here) for one in here.sources[:2])
+        first, second = (integer(source, here) for source in here.sources[:2])
         write = write_words(here.output)
     choose = predicate(here.predicates_in[0], here)
     return lambda x: write(x, np.where(choose(x), first(x), second(x)))
@@ -276,11 +276,11 @@ def leading_one(here: Site) -> Handler:
         if not is_unsigned:
             v = np.where(v >> np.uint32(31), ~v, v).astype(np.uint32)
         place = np.frexp(v.astype(np.float64))[1] - 1
-        found = v != 0
+        result = v != 0
         shown = 31 - place if from_top else place
-        write(x, np.where(found, shown, -1).astype(np.int32).view(np.uint32))
+        write(x, np.where(result, shown, -1).astype(np.int32).view(np.uint32))
         for out in outs:
-            out(x, found)
+            out(x, result)
 
     return handler
 
@@ -288,7 +288,7 @@ def leading_one(here: Site) -> Handler:
 @executes("SGXT USGXT")
 def extend_sign(here: Site) -> Handler:
     """SGXT: a field of b bits, sign-extended (.U32: zero-extended); .W takes b modulo 32."""
-    a, b = (raw(one, here) for one in here.sources[:2])
+    a, b = (raw(source, here) for source in here.sources[:2])
     write = write_words(here.output)
     is_unsigned, wraps = here.has("U32"), here.has("W")
 
@@ -307,7 +307,7 @@ def extend_sign(here: Site) -> Handler:
 @executes("BMSK UBMSK")
 def bit_mask(here: Site) -> Handler:
     """BMSK: b ones from bit a on; .W takes both modulo 32."""
-    a, b = (raw(one, here) for one in here.sources[:2])
+    a, b = (raw(source, here) for source in here.sources[:2])
     write, wraps = write_words(here.output), here.has("W")
 
     def handler(x: State) -> None:
@@ -342,7 +342,7 @@ def pack_predicates(here: Site) -> Handler:
 
 def _byte_shift(operand: Operand | None) -> int:
     """Where the byte begins that a suffix such as .B1 names."""
-    names = [one for one in operand.suffixes if one in ("B1", "B2", "B3")] if operand else []
+    names = [suffix for suffix in operand.suffixes if suffix in ("B1", "B2", "B3")] if operand else []
     return 8 * int(names[0][1]) if names else 0
 
 
@@ -357,7 +357,7 @@ def _uniform_predicate_row(index: int) -> Read:
 @executes("R2P")
 def unpack_predicates(here: Site) -> Handler:
     """R2P: the bits of a register (or of one of its bytes) into the predicates of the mask."""
-    registers = [one for one in here.instruction.operands if one.kind == "register"]
+    registers = [operand for operand in here.instruction.operands if operand.kind == "register"]
     source = registers[-1]
     keep = int(here.instruction.operands[-1].value)
     read = raw(source, here)

@@ -106,7 +106,7 @@ def multiply(here: Site) -> Handler:
         raise unsupported(here.instruction)
     rows, _, depth = shape
     first, second = _elements(here)
-    a, b, c = [one for one in here.instruction.operands[1:] if one.kind == "register"][:3]
+    a, b, c = [operand for operand in here.instruction.operands[1:] if operand.kind == "register"][:3]
     output = here.instruction.operands[0]
     a_count, b_count = rows * depth * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
     whole = here.instruction.traits.tensor in ("int8", "int1")

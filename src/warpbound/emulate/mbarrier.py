@@ -95,12 +95,12 @@ def _arriving(here: Site, what: Arrival, output: Operand | None) -> Handler:
         if x.mask is not None:
             places, numbers = places[x.mask], [number[x.mask] for number in numbers]
         numbers[2] *= what.sign
-        found = arrive(x.windows["shared"].elements(8), places, layout, numbers)
+        result = arrive(x.windows["shared"].elements(8), places, layout, numbers)
         if write is not None:
-            tokens = found
+            tokens = result
             if x.mask is not None:
                 tokens = np.zeros(x.selected_lanes, np.uint64)
-                tokens[x.mask] = found
+                tokens[x.mask] = result
             write(x, tokens)
 
     return handler

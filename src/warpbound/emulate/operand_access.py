@@ -74,16 +74,18 @@ def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
     traits = instruction.traits
     registers = () if traits.result in ("predicates", "none") else ("register", "uniform")
     most = 2 if traits.result == "predicates" else len(operands)
-    while len(before) < most and operands and (
-        is_predicate(operands[0]) or (output is None and operands[0].kind in registers)
+    while (
+        len(before) < most
+        and operands
+        and (is_predicate(operands[0]) or (output is None and operands[0].kind in registers))
     ):
         first = operands.pop(0)
         if is_predicate(first):
             before.append(first)
         else:
             output = first
-    after = [one for one in operands if is_predicate(one)]
-    sources = [one for one in operands if not is_predicate(one)]
+    after = [operand for operand in operands if is_predicate(operand)]
+    sources = [operand for operand in operands if not is_predicate(operand)]
     return Site(
         instruction, constants, arch, output, tuple(before), tuple(sources), tuple(after),
         uniform=traits.uniform or (output is not None and output.kind == "uniform"),

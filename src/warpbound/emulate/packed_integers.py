@@ -53,7 +53,7 @@ def minimum(here: Site) -> Handler:
     """VIMNMX, VIMNMX3 and VIADDMNMX of parts; .RELU puts 0 under the result. Predicates say, the lower half's first,
     where the result is the first source's."""
     kind = _kind(here)
-    reads = [raw(one, here) for one in here.sources[:3]]
+    reads = [raw(source, here) for source in here.sources[:3]]
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
     outs = [write_predicate(one) for one in here.predicates_out]
     relu, sums = here.has("RELU"), here.instruction.opcode == "VIADDMNMX"
@@ -76,7 +76,7 @@ def minimum(here: Site) -> Handler:
 def add(here: Site) -> Handler:
     """VIADD of parts, each wrapping on its own."""
     kind = _kind(here)
-    a, b = (_signed_parts(one, here, kind) for one in here.sources[:2])
+    a, b = (_signed_parts(source, here, kind) for source in here.sources[:2])
     write = write_words(here.output)
     return lambda x: write(x, _joined(a(x) + b(x)))
 
@@ -99,7 +99,7 @@ def absolute_differences(here: Site) -> Handler:
     if here.modifiers - {"U8", "S8", "ACC"}:
         raise unsupported(here.instruction)
     kind = np.int8 if here.has("S8") else np.uint8
-    a, b, c = (raw(one, here) for one in here.sources[:3])
+    a, b, c = (raw(source, here) for source in here.sources[:3])
     write, sums = write_words(here.output), here.has("ACC")
 
     def handler(x: State) -> None:
@@ -115,7 +115,7 @@ def absolute_differences(here: Site) -> Handler:
 def minimum_of_pairs(here: Site) -> Handler:
     """IMNMX.S64 and .U64: the smaller where the first of two predicates holds."""
     kind: Any = np.uint64 if here.has("U64") else np.int64
-    a, b = (raw_pair(one, here) for one in here.sources[:2])
+    a, b = (raw_pair(source, here) for source in here.sources[:2])
     choose, write = predicate(here.predicates_in[0], here), write_pair(here.output)
 
     def handler(x: State) -> None:

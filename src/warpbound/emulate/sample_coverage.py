@@ -29,7 +29,7 @@ def unequal_loops(program: Program, executed: NDArray[np.int64]) -> tuple[int, .
     """
     code, flow = program.instructions, program.flow
     numbers = _block_numbers(program)
-    sources = _bent(program, numbers) | {i for i, one in enumerate(code) if one.traits.is_global_load}
+    sources = _bent(program, numbers) | {i for i, instruction in enumerate(code) if instruction.traits.is_global_load}
     branches = set(decided(program, sources).branches)
     any_branch = branches | set(decided(program, numbers).branches)
     found = []
@@ -55,7 +55,7 @@ def kept_from_loops(program: Program, executed: NDArray[np.int64]) -> bool:
 def _block_numbers(program: Program) -> set[int]:
     """Instructions that bring a block's number."""
     code = program.instructions
-    return {i for i, one in enumerate(code) if any(x.text.startswith("SR_CTAID") for x in one.operands)}
+    return {i for i, instruction in enumerate(code) if any(x.text.startswith("SR_CTAID") for x in instruction.operands)}
 
 
 def _bent(program: Program, numbers: Set[int]) -> set[int]:
@@ -63,21 +63,21 @@ def _bent(program: Program, numbers: Set[int]) -> set[int]:
     before, names = before_each(program, numbers), program.register_sets
     return {
         i
-        for i, one in enumerate(program.instructions)
+        for i, instruction in enumerate(program.instructions)
         if before[i] & names.reads[i]
-        and _makes_a_number(one)
-        and not _is_linear(one, guarded=bool(before[i] & names.of([guard_name(one).lstrip("!")])))
+        and _makes_a_number(instruction)
+        and not _is_linear(instruction, guarded=bool(before[i] & names.of([guard_name(instruction).lstrip("!")])))
     }
 
 
-def _makes_a_number(one: Instruction) -> bool:
-    loads = one.traits.kind in ("load", "constant", "tensor_memory")
-    return not loads and any(name[0] == "R" or name.startswith("UR") for name in writes(one))
+def _makes_a_number(instruction: Instruction) -> bool:
+    loads = instruction.traits.kind in ("load", "constant", "tensor_memory")
+    return not loads and any(name[0] == "R" or name.startswith("UR") for name in writes(instruction))
 
 
-def _is_linear(one: Instruction, *, guarded: bool) -> bool:
+def _is_linear(instruction: Instruction, *, guarded: bool) -> bool:
     """guarded : by what depends on the numbers itself."""
-    return one.traits.affine in _LINEAR and "HI" not in one.modifiers and not guarded
+    return instruction.traits.affine in _LINEAR and "HI" not in instruction.modifiers and not guarded
 
 
 def warning(program: Program, executed: NDArray[np.int64], blocks: int, of_blocks: int) -> str:

@@ -26,7 +26,9 @@ def passed_on(program: Program, seen: Accesses, loads: Set[int]) -> set[int]:
     while True:
         held = held_before(program, found)
         code = program.instructions
-        stores = [i for i, one in enumerate(code) if "global" in one.traits.stores and held[i] & reads[i]]
+        stores = [
+            i for i, instruction in enumerate(code) if "global" in instruction.traits.stores and held[i] & reads[i]
+        ]
         later = _loaded_after(program, seen, stores) - found
         if not later:
             return found
@@ -35,7 +37,7 @@ def passed_on(program: Program, seen: Accesses, loads: Set[int]) -> set[int]:
 
 def _loaded_after(program: Program, seen: Accesses, stores: list[int]) -> set[int]:
     """The loads that read a word after one of the stores wrote it."""
-    loads = [i for i, one in enumerate(program.instructions) if one.traits.is_global_load]
+    loads = [i for i, instruction in enumerate(program.instructions) if instruction.traits.is_global_load]
     written, stored_in = _words(program, seen, stores)
     read, loaded_in = _words(program, seen, loads)
     if not len(written) or not len(read):
@@ -51,7 +53,7 @@ def _words(program: Program, seen: Accesses, which: list[int]) -> tuple[NDArray[
     rows = np.flatnonzero(np.isin(seen.instruction, which))
     if not len(rows):
         return np.empty(0, np.uint64), np.empty(0, np.int64)
-    widths = np.array([max(_WORD_B, lane_bytes(one)) for one in program.instructions])
+    widths = np.array([max(_WORD_B, lane_bytes(instruction)) for instruction in program.instructions])
     count = int(widths[which].max()) // _WORD_B
     steps = np.arange(count, dtype=np.uint64)
     words = (seen.addresses[rows] >> np.uint64(2))[:, :, None] + steps

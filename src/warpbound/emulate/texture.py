@@ -21,12 +21,12 @@ def absent(here: Site) -> Handler:
     """A fetch that finds zeros: its destinations are the first one or two registers printed."""
     operands = here.instruction.operands
     first = []
-    for one in operands[:3]:
-        if one.kind != "register":
+    for operand in operands[:3]:
+        if operand.kind != "register":
             break
-        first.append(one)
+        first.append(operand)
     targets = [one.index for one in first[:2] if one.index != RZ] if here.instruction.traits.result != "none" else []
-    mask = next((int(one.value) for one in reversed(operands) if one.kind == "immediate"), 1)
+    mask = next((int(operand.value) for operand in reversed(operands) if operand.kind == "immediate"), 1)
     count = min(LARGEST_RESULT, max(1, (mask & 15).bit_count()))
 
     def handler(x: State) -> None:

@@ -58,8 +58,8 @@ class Rows:
     def joined(self) -> Accesses:
         """All of them; the pieces are given up on the way."""
         repeats, times = Counter(map(id, self.pieces)), []
-        self.pieces = list({id(one): one for one in self.pieces}.values())
-        count = sum(len(one.warps) for one in self.pieces)
+        self.pieces = list({id(piece): piece for piece in self.pieces}.values())
+        count = sum(len(piece.warps) for piece in self.pieces)
         rows = Accesses(
             np.empty(count, np.int32), np.empty(count, np.int32),
             np.empty((count, LANES), np.uint64), np.ones((count, LANES), np.bool_),
@@ -77,9 +77,9 @@ class Rows:
                 rows.active[at:to] = one.active.reshape(-1, LANES)
             at = to
         rows.addresses[...] += np.uint64(self.base)
-        found = replace(rows, times=np.concatenate(times)) if max(repeats.values(), default=1) > 1 else rows
+        result = replace(rows, times=np.concatenate(times)) if max(repeats.values(), default=1) > 1 else rows
         some = rows.active.any(axis=1)
-        return found if some.all() else chosen(found, some)
+        return result if some.all() else chosen(result, some)
 
 
 def chosen(accesses: Accesses, rows: Any) -> Accesses:
@@ -109,8 +109,10 @@ class Recording:
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
-        self.passes_unset = [one.traits.passes_unset for one in instructions]
-        self.watched = [space for space in WATCHED if any(space in one.traits.loads for one in instructions)]
+        self.passes_unset = [instruction.traits.passes_unset for instruction in instructions]
+        self.watched = [
+            space for space in WATCHED if any(space in instruction.traits.loads for instruction in instructions)
+        ]
         self.idle = frozenset(at for at in idle if self.guards[at] is None)
         self.at = 0
         self.deadline = time.thread_time() + PATIENCE_S
@@ -320,7 +322,10 @@ def _without_values(kernel: Kernel, free: Set[int]) -> Kernel:
 
 
 def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
-    return tuple((one.name, TRACED_BASE + one.start, one.end - one.start) for one in kernel.memory.image.allocations)
+    return tuple(
+        (allocation.name, TRACED_BASE + allocation.start, allocation.end - allocation.start)
+        for allocation in kernel.memory.image.allocations
+    )
 
 
 def _warps(kernel: Kernel, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -335,9 +340,9 @@ def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
     place = np.full(len(seen.warps), -1)
     place[rows] = np.arange(len(rows))
     accesses = {}
-    for space, one in seen.accesses.items():
-        found = chosen(one, place[one.warp] >= 0)
-        accesses[space] = replace(found, warp=place[found.warp].astype(np.int32))
+    for space, access in seen.accesses.items():
+        result = chosen(access, place[access.warp] >= 0)
+        accesses[space] = replace(result, warp=place[result.warp].astype(np.int32))
     return replace(
         seen, blocks=blocks, warps=seen.warps[rows], executed=seen.executed[rows], threads=seen.threads[rows],
         streams={int(place[row]): stream for row, stream in seen.streams.items()}, accesses=accesses,
@@ -345,8 +350,8 @@ def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
 
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
-    for i, one in enumerate(kernel.program.instructions):
-        if (name := unknown_source(one.traits)) and recording.executed[i].any():
+    for i, instruction in enumerate(kernel.program.instructions):
+        if (name := unknown_source(instruction.traits)) and recording.executed[i].any():
             recording.unknown.setdefault(name, set()).add(i)
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
@@ -367,5 +372,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         dropped=recording.dropped,
         notes=notes,
     )
-    unasked = {one.name for one in kernel.memory.image.allocations if not one.known} | {GRID_BARRIER}
+    unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
+        GRID_BARRIER
+    }
     return replace(seen, notes=notes + deciding_arrays(kernel.program, seen, unasked))

@@ -33,8 +33,12 @@ class Decided:
 def decided(program: Program, loads: Set[int]) -> Decided:
     """What the values that `loads` (indices of instructions) bring decide."""
     code, names, before = program.instructions, program.register_sets, held_before(program, loads)
-    branches = [i for i, one in enumerate(code) if one.traits.kind in _TURNS and before[i] & names.reads[i]]
-    addresses = [i for i, one in enumerate(code) if before[i] and before[i] & names.of(_address_registers(one))]
+    branches = [
+        i for i, instruction in enumerate(code) if instruction.traits.kind in _TURNS and before[i] & names.reads[i]
+    ]
+    addresses = [
+        i for i, instruction in enumerate(code) if before[i] and before[i] & names.of(_address_registers(instruction))
+    ]
     return Decided(tuple(branches), tuple(addresses))
 
 
@@ -45,17 +49,21 @@ def held_before(program: Program, loads: Set[int]) -> list[int]:
     sources, spaces = set(loads), set[str]()
     while True:
         before = before_each(program, sources)
-        stores = {i for i, one in enumerate(code) if before[i] & reads[i] or (i in loads and one.traits.kind == "copy")}
+        stores = {
+            i
+            for i, instruction in enumerate(code)
+            if before[i] & reads[i] or (i in loads and instruction.traits.kind == "copy")
+        }
         stored = _ON_CHIP.intersection(space for i in stores for space in code[i].traits.stores)
         if stored <= spaces:
             return before
         spaces |= stored
-        sources |= {i for i, one in enumerate(code) if one.traits.loads & spaces}
+        sources |= {i for i, instruction in enumerate(code) if instruction.traits.loads & spaces}
 
 
 def draws_work(program: Program) -> bool:
     """Whether what atomics on global memory return decides branches: tickets, queues of work, locks."""
-    atomics = {i for i, one in enumerate(program.instructions) if one.traits.kind == "atomic"}
+    atomics = {i for i, instruction in enumerate(program.instructions) if instruction.traits.kind == "atomic"}
     draws = {i for i in atomics if program.instructions[i].traits.is_global_load}
     return bool(draws) and bool(decided(program, draws).branches)
 
@@ -109,7 +117,7 @@ def before_each(program: Program, sources: Set[int]) -> list[int]:
     before = [0] * len(code)
     if not sources:
         return before
-    guards, follows = [guard_name(one) for one in code], _follows(program)
+    guards, follows = [guard_name(instruction) for instruction in code], _follows(program)
     entering = [Held()] * len(blocks)
     waiting = list(range(len(blocks)))
     while waiting:
@@ -133,23 +141,23 @@ def before_each(program: Program, sources: Set[int]) -> list[int]:
     return before
 
 
-def guard_name(one: Instruction) -> str:
-    if one.guard is None:
+def guard_name(instruction: Instruction) -> str:
+    if instruction.guard is None:
         return ""
-    prefix = "UP" if one.guard.kind.startswith("uniform") else "P"
-    return f"{'!' * one.guard.invert}{prefix}{one.guard.index}"
+    prefix = "UP" if instruction.guard.kind.startswith("uniform") else "P"
+    return f"{'!' * instruction.guard.invert}{prefix}{instruction.guard.index}"
 
 
 def _follows(program: Program) -> list[tuple[int, ...]]:
     """The blocks after each block; a return leads behind every call."""
     code, blocks = program.instructions, program.flow.blocks
-    behind = tuple(n + 1 for n, one in enumerate(blocks[:-1]) if calls(code[one.last - 1]))
-    return [one.follows + behind * (code[one.last - 1].traits.kind == "return") for one in blocks]
+    behind = tuple(n + 1 for n, block in enumerate(blocks[:-1]) if calls(code[block.last - 1]))
+    return [block.follows + behind * (code[block.last - 1].traits.kind == "return") for block in blocks]
 
 
-def _address_registers(one: Instruction) -> frozenset[str]:
+def _address_registers(instruction: Instruction) -> frozenset[str]:
     names = set[str]()
-    for operand in one.operands:
+    for operand in instruction.operands:
         if operand.kind in ("memory", "constant"):
             for term in operand.terms:
                 prefix = {"register": "R", "uniform": "UR"}.get(term.kind)
@@ -166,7 +174,7 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
     without : names of arrays that are not asked about.
     """
     seen = trace.accesses["global"]
-    loads = np.array([one.traits.is_global_load for one in program.instructions])[seen.instruction]
+    loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[seen.instruction]
     first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
     places = seen.addresses[at, first]
     said = []
@@ -200,16 +208,16 @@ def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int]) -
 
 def _dependents(program: Program, loads: Set[int]) -> str:
     """The branches and addresses that loads decide, with their lines; nothing where there are none."""
-    found = decided(program, loads)
+    result = decided(program, loads)
     return " and ".join(
         f"{what}{_lines(program, which)}"
-        for what, which in (("branches", found.branches), ("addresses", found.addresses))
+        for what, which in (("branches", result.branches), ("addresses", result.addresses))
         if which
     )
 
 
 def _lines(program: Program, indices: Iterable[int]) -> str:
-    """" in line 3" or " in lines 3, 5"; nothing where no line is known."""
+    """ " in line 3" or " in lines 3, 5"; nothing where no line is known."""
     places = (program.instructions[i].place for i in indices)
     lines = sorted({place.outermost.line for place in places if place is not None})
     if not lines:

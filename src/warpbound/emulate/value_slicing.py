@@ -50,18 +50,18 @@ class Use:
 def undecided(program: Program) -> frozenset[int]:
     """Indices of the arithmetic and the accesses of memory that need no values."""
     code = program.instructions
-    if any(calls(one) for one in code):
+    if any(calls(instruction) for instruction in code):
         return frozenset()
-    uses = [_use(one) for one in code]
+    uses = [_use(instruction) for instruction in code]
     unsure = _read_unwritten(program, uses)
     spaces: frozenset[str] = frozenset()
     while True:
-        needed = {i for i, one in enumerate(uses) if not one.free or one.stores & spaces} | unsure
+        needed = {i for i, use in enumerate(uses) if not use.free or use.stores & spaces} | unsure
         needed = _with_their_sources(program, uses, needed)
-        found = frozenset(space for i in needed for space in uses[i].loads)
-        if found <= spaces:
+        result = frozenset(space for i in needed for space in uses[i].loads)
+        if result <= spaces:
             return frozenset(range(len(code))) - needed
-        spaces |= found
+        spaces |= result
 
 
 def _use(instruction: Instruction) -> Use:
@@ -86,10 +86,10 @@ def _use(instruction: Instruction) -> Use:
     return Use(inputs - guard, decides - guard, outputs, surely, loads, stores, free, _guard(instruction), guard)
 
 
-def _guard(one: Instruction) -> str:
-    if one.guard is None:
+def _guard(instruction: Instruction) -> str:
+    if instruction.guard is None:
         return ""
-    return "!" * one.guard.invert + "".join(_names(one.guard, 1))
+    return "!" * instruction.guard.invert + "".join(_names(instruction.guard, 1))
 
 
 def _widths_known(instruction: Instruction) -> bool:
@@ -113,14 +113,14 @@ def _names(operand: Operand, width: int) -> Iterator[str]:
             yield f"{prefix}{index}"
 
 
-def _of_addresses(one: Instruction) -> Names:
+def _of_addresses(instruction: Instruction) -> Names:
     """Registers of addresses; each address of global memory may be the first of two."""
-    parts = [x for y in one.operands if y.kind == "memory" for x in (*y.terms, y.bank)]
-    return _named([x for x in parts if isinstance(x, Operand)], 2 if "global" in one.traits.spaces else 1)
+    parts = [x for y in instruction.operands if y.kind == "memory" for x in (*y.terms, y.bank)]
+    return _named([x for x in parts if isinstance(x, Operand)], 2 if "global" in instruction.traits.spaces else 1)
 
 
-def _predicates(one: Instruction) -> Names:
-    return _named([x for x in one.operands if "predicate" in x.kind], 1)
+def _predicates(instruction: Instruction) -> Names:
+    return _named([x for x in instruction.operands if "predicate" in x.kind], 1)
 
 
 def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) -> set[int]:

@@ -31,7 +31,7 @@ def _by_warp(x: State, value: Value) -> Value:
 @executes("SHFL")
 def shuffle(here: Site) -> Handler:
     """SHFL: .IDX, .UP, .DOWN, .BFLY within segments; out of range a lane keeps its own value."""
-    source, distance, clamp = (raw(one, here) for one in here.sources[:3])
+    source, distance, clamp = (raw(source, here) for source in here.sources[:3])
     write = write_words(here.output)
     out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
     mode = next(m for m in here.instruction.modifiers if m in ("IDX", "UP", "DOWN", "BFLY"))
@@ -72,7 +72,7 @@ def shuffle(here: Site) -> Handler:
 @executes("VOTE VOTEU")
 def vote(here: Site) -> Handler:
     """VOTE and VOTEU: the ballot of the active lanes, and whether any, all or all the same hold."""
-    flags = [one for one in here.instruction.operands if is_predicate(one)]
+    flags = [operand for operand in here.instruction.operands if is_predicate(operand)]
     given = predicate(flags[-1], here)
     uniform = here.uniform
     write = write_words(here.output)
@@ -174,7 +174,7 @@ _REDUCTIONS: dict[str, tuple[np.ufunc, int]] = {
 @executes("S2R S2UR CS2R CS2UR")
 def read_special(here: Site) -> Handler:
     """S2R, S2UR, CS2R of thread, block and lane numbers, masks and clocks."""
-    name = next((one.text for one in here.instruction.operands if one.text.startswith("SR")), "SRZ")
+    name = next((operand.text for operand in here.instruction.operands if operand.text.startswith("SR")), "SRZ")
     wide = here.has("64") or (here.instruction.traits.width == "special" and not here.has("32"))
     write = write_words(here.output)
     uniform = here.uniform

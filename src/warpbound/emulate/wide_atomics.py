@@ -54,9 +54,9 @@ def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) ->
     """Read the operands of the active lanes, let `change` do it to memory, and hand out what was found there."""
     operands = here.instruction.operands
     after = operands[operands.index(memory_operand(here)) + 1 :]
-    reads = [_words(one, here, size // 4) for one in after if one.kind in ("register", "uniform")]
-    outputs = [one for one in operands[: operands.index(memory_operand(here))] if one.kind == "register"]
-    if any(one.kind == "predicate" and one.index != PT for one in operands):
+    reads = [_words(operand, here, size // 4) for operand in after if operand.kind in ("register", "uniform")]
+    outputs = [operand for operand in operands[: operands.index(memory_operand(here))] if operand.kind == "register"]
+    if any(operand.kind == "predicate" and operand.index != PT for operand in operands):
         raise unsupported(here.instruction)
     address = (window_address if space == "shared" else global_address)(memory_operand(here), here)
 
@@ -65,12 +65,12 @@ def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) ->
         given = [np.stack([whole(x, read(x)) for read in words], axis=1) for words in reads]
         if x.mask is not None:
             places, given = places[x.mask], [one[x.mask] for one in given]
-        found = change(memory, places, *given)
+        result = change(memory, places, *given)
         x.changed = True
         if outputs and outputs[0].index != RZ:
             for i in range(size // 4):
                 word = np.zeros(x.selected_lanes, np.uint32)
-                word[slice(None) if x.mask is None else x.mask] = found[:, i]
+                word[slice(None) if x.mask is None else x.mask] = result[:, i]
                 x.put(outputs[0].index + i, word)
 
     return handler
@@ -100,12 +100,12 @@ def _swapped(here: Site) -> Callable[..., Words]:
         raise unsupported(here.instruction)
 
     def change(memory: NDArray[Any], places: NDArray[np.int64], *given: Words) -> Words:
-        found = np.empty((len(places), 4), np.uint32)
+        result = np.empty((len(places), 4), np.uint32)
         for lane, place in enumerate(places):
-            held = found[lane] = memory[place : place + 4]
+            held = result[lane] = memory[place : place + 4]
             if not compares or (held == given[0][lane]).all():
                 memory[place : place + 4] = given[-1][lane]
-        return found
+        return result
 
     return change
 
@@ -122,7 +122,7 @@ def _each_element(here: Site, vector: str) -> Callable[..., Words]:
     def change(memory: NDArray[Any], places: NDArray[np.int64], given: Words) -> Words:
         values = np.ascontiguousarray(given).view(kind)
         each = places[:, None] * (4 // kind.itemsize) + np.arange(values.shape[1])
-        found = apply(what, memory.view(kind), each.ravel(), [values.ravel()])
-        return found.reshape(values.shape).view(np.uint32)
+        result = apply(what, memory.view(kind), each.ravel(), [values.ravel()])
+        return result.reshape(values.shape).view(np.uint32)
 
     return change

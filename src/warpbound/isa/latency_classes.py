@@ -8,10 +8,7 @@ from warpbound.board_parameters import LATENCIES, PARAMETERS
 from warpbound.isa.opcodes import OpcodeFacts, latency, opcode_facts
 
 _FOLLOWED = {  # kind of instructions, its name -> parameter
-    (kind, word): name
-    for name in LATENCIES
-    for kind, words in PARAMETERS[name].follows.items()
-    for word in words
+    (kind, word): name for name in LATENCIES for kind, words in PARAMETERS[name].follows.items() for word in words
 }
 _OF_ROW = {row: name for name in LATENCIES for row in PARAMETERS[name].rows}
 

@@ -113,9 +113,9 @@ def with_limits(rules: Limits, values: Mapping[str, float]) -> Limits:
     if "shared_per_sm" in whole:
         largest = whole["shared_per_sm"] // KIB
         sizes["carveouts_KiB"] = (*(size for size in rules.carveouts_KiB if size < largest), largest)
-    found = replace(rules, **whole, **sizes)  # type: ignore[arg-type]
-    both = found.unified_l1_shared_KiB
-    return found if both is None else replace(found, unified_l1_shared_KiB=max(both, found.carveouts_KiB[-1]))
+    result = replace(rules, **whole, **sizes)  # type: ignore[arg-type]
+    both = result.unified_l1_shared_KiB
+    return result if both is None else replace(result, unified_l1_shared_KiB=max(both, result.carveouts_KiB[-1]))
 
 
 def arch(compute_capability: str) -> int:

@@ -18,7 +18,17 @@ from warpbound.isa.traits import entries, traits
 
 PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (
-    "fixed", "xu", "fp64", "tensor", "shared", "global", "local", "constant", "barrier", "special", "branch",
+    "fixed",
+    "xu",
+    "fp64",
+    "tensor",
+    "shared",
+    "global",
+    "local",
+    "constant",
+    "barrier",
+    "special",
+    "branch",
 )
 _TRUST = ("vendor", "measured", "published", "assumed")  # from the best to the least
 

@@ -26,8 +26,8 @@ class Timing:
 
     def get(self, kind: str) -> float | None:
         """A single number, or None where the table has none."""
-        found = self.cycles.get(kind)
-        return found[0] if found else None
+        result = self.cycles.get(kind)
+        return result[0] if result else None
 
     @property
     def assumed(self) -> tuple[str, ...]:

@@ -30,9 +30,9 @@ def digest(*parts: bytes | str) -> str:
 
 def cached(name: str, make: Callable[[], bytes]) -> bytes:
     """The bytes kept under `name`; made, and kept where the disk allows it, when there are none."""
-    found = kept(name)
-    if found is not None:
-        return found
+    result = kept(name)
+    if result is not None:
+        return result
     made = make()
     keep(_place(name), hashlib.sha256(made).digest() + made)
     return made

@@ -76,7 +76,7 @@ def flow(instructions: Sequence[Instruction], labels: Iterable[int], functions: 
     labels : the addresses that carry a label, where a branch without a table may lead.
     functions : where device functions begin, to which a call by address may lead.
     """
-    at = {one.address: i for i, one in enumerate(instructions)}
+    at = {instruction.address: i for i, instruction in enumerate(instructions)}
     starts = _starts(instructions, at, labels)
     number = {first: b for b, first in enumerate(starts)}
     label_blocks = {number[at[a]] for a in labels if a in at}
@@ -100,10 +100,10 @@ def _target(instruction: Instruction, at: dict[int, int]) -> int | None:
 
 def _starts(instructions: Sequence[Instruction], at: dict[int, int], labels: Iterable[int]) -> list[int]:
     starts = {0} | {at[a] for a in labels if a in at}
-    for i, one in enumerate(instructions):
-        if jumps(one) or calls(one) or leaves(one):
+    for i, instruction in enumerate(instructions):
+        if jumps(instruction) or calls(instruction) or leaves(instruction):
             starts.add(i + 1)
-            target = _target(one, at)
+            target = _target(instruction, at)
             if target is not None:
                 starts.add(target)
     return sorted(s for s in starts if s < len(instructions))
@@ -133,9 +133,9 @@ def _listed(last: Instruction, at: dict[int, int], number: dict[int, int]) -> tu
 def _callees(
     instructions: Sequence[Instruction], at: dict[int, int], number: dict[int, int], functions: Iterable[int]
 ) -> list[int]:
-    sites = [one for one in instructions if calls(one)]
-    targets = {_target(one, at) for one in sites}
-    if any(operand.kind in ("register", "uniform") for one in sites for operand in one.operands):
+    sites = [instruction for instruction in instructions if calls(instruction)]
+    targets = {_target(site, at) for site in sites}
+    if any(operand.kind in ("register", "uniform") for instruction in sites for operand in instruction.operands):
         targets |= {at.get(address) for address in functions}
     return sorted({number[t] for t in targets if t is not None and t in number} - {0})
 
@@ -169,23 +169,23 @@ def _dominators(blocks: Sequence[Block], order: Sequence[int], roots: set[int]) 
     for node in order:
         for after in blocks[node].follows:
             before[after].append(node)
-    found: dict[int, int] = {-1: -1}
+    dominator: dict[int, int] = {-1: -1}
     changed = True
     while changed:
         changed = False
         for node in order:
-            known = [p for p in before[node] if p in found]
+            known = [p for p in before[node] if p in dominator]
             common = known[0]
             for other in known[1:]:
                 while common != other:
                     if rank[common] > rank[other]:
-                        common = found[common]
+                        common = dominator[common]
                     else:
-                        other = found[other]
-            if found.get(node) != common:
-                found[node] = common
+                        other = dominator[other]
+            if dominator.get(node) != common:
+                dominator[node] = common
                 changed = True
-    return tuple(None if found.get(b, -1) == -1 else found[b] for b in range(len(blocks)))
+    return tuple(None if dominator.get(b, -1) == -1 else dominator[b] for b in range(len(blocks)))
 
 
 def dominates(flow_dominators: Sequence[int | None], above: int, below: int) -> bool:

@@ -172,14 +172,16 @@ def _fixups(elf: Any, symbols: list[Any]) -> Iterator[tuple[str, int, str, int]]
     A .rel section keeps addends in place.
     """
     for section in elf.iter_sections():
-        found = re.fullmatch(r"\.rela?(\.nv\.constant\d+|\.nv\.global\.init)", section.name)
-        if not found:
+        match = re.fullmatch(r"\.rela?(\.nv\.constant\d+|\.nv\.global\.init)", section.name)
+        if not match:
             continue
-        contents = elf.get_section_by_name(found[1]).data()
-        for one in section.iter_relocations():
-            at = one["r_offset"]
-            addend = one["r_addend"] if one.is_RELA() else struct.unpack_from("<Q", contents, at)[0]
-            yield found[1], at, symbols[one["r_info_sym"]].name, addend
+        contents = elf.get_section_by_name(match[1]).data()
+        for relocation in section.iter_relocations():
+            at = relocation["r_offset"]
+            addend = (
+                relocation["r_addend"] if relocation.is_RELA() else struct.unpack_from("<Q", contents, at)[0]
+            )
+            yield match[1], at, symbols[relocation["r_info_sym"]].name, addend
 
 
 def _data(sections: dict[str, Any]) -> dict[str, bytes]:

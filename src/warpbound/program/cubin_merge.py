@@ -45,7 +45,7 @@ def joined(images: Sequence[bytes]) -> bytes | None:
     kept: list[_Section] = [_Section("", [0] * 10, b"", 0)]
     places: list[dict[int, int]] = []  # of each cubin: number of a section there -> here
     for sections in parts:
-        own = {i: one for i, one in enumerate(sections) if not _LEFT_OUT.match(one.name)}
+        own = {i: section for i, section in enumerate(sections) if not _LEFT_OUT.match(section.name)}
         places.append({i: len(kept) + n for n, i in enumerate(own)})
         kept += own.values()
     symbols, names, first_global, moved = _symbols(parts, places)
@@ -68,25 +68,29 @@ def joined(images: Sequence[bytes]) -> bytes | None:
 def listings(text: str, count: int) -> list[str]:
     """The listing of each of `count` joined cubins; labels are numbered from 0 in each, as nvdisasm does."""
     titles = list(_TITLE.finditer(text))
-    ends = [one.start() for one in titles[1:]] + [len(text)]
+    ends = [title.start() for title in titles[1:]] + [len(text)]
     head = text[: titles[0].start()] if titles else text
-    found = [head] * count
-    for one, end in zip(titles, ends, strict=True):
+    result = [head] * count
+    for title, end in zip(titles, ends, strict=True):
         for number in range(count):
-            if one[1].endswith(_MARK.format(number=number)):
-                found[number] += text[one.start() : end].replace(_MARK.format(number=number), "")
-    return [_renumbered(one) for one in found]
+            if title[1].endswith(_MARK.format(number=number)):
+                result[number] += text[title.start() : end].replace(_MARK.format(number=number), "")
+    return [_renumbered(one) for one in result]
 
 
 def is_of(listing: str, image: bytes) -> bool:
     """Whether the encodings that a listing shows are the code of the cubin, section by section, to the last bit."""
-    code = {one.name: one.contents for one in _sections(image, 0) if one.name.startswith(".text.") and one.contents}
+    code = {
+        section.name: section.contents
+        for section in _sections(image, 0)
+        if section.name.startswith(".text.") and section.contents
+    }
     titles = list(_TITLE.finditer(listing))
-    ends = [one.start() for one in titles[1:]] + [len(listing)]
+    ends = [title.start() for title in titles[1:]] + [len(listing)]
     shown = {
-        one[1]: b"".join(int(word, 16).to_bytes(8, "little") for word in _WORD.findall(listing[one.end() : end]))
-        for one, end in zip(titles, ends, strict=True)
-        if one[1].startswith(".text.")
+        title[1]: b"".join(int(word, 16).to_bytes(8, "little") for word in _WORD.findall(listing[title.end() : end]))
+        for title, end in zip(titles, ends, strict=True)
+        if title[1].startswith(".text.")
     }
     return shown == code
 
@@ -113,7 +117,7 @@ def _text(table: bytes, at: int) -> str:
 
 
 def _named(sections: Sequence[_Section], name: str) -> bytes:
-    return next((one.contents for one in sections if one.name == name), b"")
+    return next((section.contents for section in sections if section.name == name), b"")
 
 
 def _symbols(
@@ -141,15 +145,15 @@ def _symbols(
     return bytes(table), bytes(texts), 1 + len(local), moved
 
 
-def _relinked(one: _Section, places: dict[int, int], moved: dict[int, int], table: int) -> None:
+def _relinked(_section: _Section, places: dict[int, int], moved: dict[int, int], table: int) -> None:
     """Numbers of sections and symbols in a section's header and relocations, made those of the joined cubin."""
-    if one.head[1] in _RELOCATION:
-        one.head[6:8] = [table, places.get(one.head[7], 0)]
-        one.contents = _relocated(one.contents, one.head[1], moved, 0)
-    elif one.name.startswith(".text."):  # the symbol of the kernel in the low bits, beside its registers
-        one.head[6:8] = [table, one.head[7] & ~0xFFFFFF | moved.get(one.head[7] & 0xFFFFFF, 0)]
+    if _section.head[1] in _RELOCATION:
+        _section.head[6:8] = [table, places.get(_section.head[7], 0)]
+        _section.contents = _relocated(_section.contents, _section.head[1], moved, 0)
+    elif _section.name.startswith(".text."):  # the symbol of the kernel in the low bits, beside its registers
+        _section.head[6:8] = [table, _section.head[7] & ~0xFFFFFF | moved.get(_section.head[7] & 0xFFFFFF, 0)]
     else:
-        one.head[6:8] = [places.get(number, 0) for number in one.head[6:8]]
+        _section.head[6:8] = [places.get(number, 0) for number in _section.head[6:8]]
 
 
 def _relocated(contents: bytes, kind: int, moved: dict[int, int], by: int) -> bytes:
@@ -161,7 +165,7 @@ def _relocated(contents: bytes, kind: int, moved: dict[int, int], by: int) -> by
 
 def _lines(parts: Sequence[Sequence[_Section]], moved: Sequence[dict[int, int]]) -> tuple[bytes, bytes, int]:
     """The tables of source lines, one behind the other; where they name their code, and in which form."""
-    names = {one.name for sections in parts for one in sections}
+    names = {section.name for sections in parts for section in sections}
     kind = next((kind for kind, name in _LINES_MOVED.items() if name in names), 4)
     tables, relocations = bytearray(), bytearray()
     for sections, own in zip(parts, moved, strict=True):
@@ -173,20 +177,20 @@ def _lines(parts: Sequence[Sequence[_Section]], moved: Sequence[dict[int, int]])
 def _written(header: bytes, sections: Sequence[_Section]) -> bytes:
     names = bytearray(1)
     sections = [*sections, _Section(".shstrtab", [0, _STRTAB, 0, 0, 0, 0, 0, 0, 1, 0], b"", 0)]
-    for one in sections[1:]:
-        one.head[0] = len(names)
-        names += one.name.encode(errors="surrogateescape") + b"\0"
+    for section in sections[1:]:
+        section.head[0] = len(names)
+        names += section.name.encode(errors="surrogateescape") + b"\0"
     sections[-1].contents = bytes(names)
     whole = bytearray(header)
-    for one in sections[1:]:
-        whole += bytes(-len(whole) % max(1, one.head[8]))
-        one.head[4] = len(whole)
-        if one.head[1] != _NOBITS:
-            one.head[5] = len(one.contents)
-            whole += one.contents
+    for section in sections[1:]:
+        whole += bytes(-len(whole) % max(1, section.head[8]))
+        section.head[4] = len(whole)
+        if section.head[1] != _NOBITS:
+            section.head[5] = len(section.contents)
+            whole += section.contents
     whole += bytes(-len(whole) % 8)
     struct.pack_into("<QQ", whole, 32, 0, len(whole))
     struct.pack_into("<HHHHHH", whole, 52, _HEADER_B, 0, 0, _SECTION.size, len(sections), len(sections) - 1)
-    for one in sections:
-        whole += _SECTION.pack(*one.head)
+    for section in sections:
+        whole += _SECTION.pack(*section.head)
     return bytes(whole)

@@ -95,11 +95,11 @@ class _Job:
         words, rest, target = list(self.options.extra), [], f"sm_{self.arch}"
         while words:
             word = words.pop(0)
-            found = _ARCH_OPTION.match(word)
-            if found is None:
+            match = _ARCH_OPTION.match(word)
+            if match is None:
                 rest.append(word)
                 continue
-            target = found[1] if found[1] is not None else words.pop(0) if words else ""
+            target = match[1] if match[1] is not None else words.pop(0) if words else ""
             if not re.fullmatch(rf"sm_{self.arch}[af]?", target):
                 raise InputError(
                     f"--nvrtc {word}: the code would be for {target or 'nothing'}, the GPU is sm_{self.arch}.",
@@ -185,12 +185,12 @@ class _Job:
             raise InputError(
                 f"{self.name}: the compiler options make no machine code.", "Leave out what asks for PTX or LTO."
             )
-        if any(one.template for one in source.kernels):
+        if any(kernel.template for kernel in source.kernels):
             raise self._uninstantiated(source)
         raise InputError(f"{self.name}: there is no __global__ function in it.", "Give a file with a kernel.")
 
     def _uninstantiated(self, source: Source) -> InputError:
-        templates = list(dict.fromkeys(one.qualified for one in source.kernels if one.template))
+        templates = list(dict.fromkeys(kernel.qualified for kernel in source.kernels if kernel.template))
         if source.deduced:
             return InputError(f"{self.name}: {_not_deduced(source.deduced[0])}.", _named(source.deduced[0]))
         reason = f"{self.name}: nothing instantiates its kernel templates ({', '.join(templates)})."
@@ -208,15 +208,19 @@ def _not_deduced(template: str) -> str:
 def _left_out(source: Source, made: nvrtc.Made) -> list[str]:
     """The kernel templates of a source without any instance in what was made of it; a few of many."""
     there = {title.partition("<")[0].strip() for title in made.titles.values()}
-    names = list(dict.fromkeys(one.qualified for one in source.kernels if one.template and one.qualified not in there))
+    names = list(
+        dict.fromkeys(
+            kernel.qualified for kernel in source.kernels if kernel.template and kernel.qualified not in there
+        )
+    )
     return names if len(names) <= _FEW else [*names[:_FEW], f"{len(names) - _FEW} more"]
 
 
 def _overloads(kernels: tuple[Signature, ...]) -> dict[str, list[list[tuple[str, str]]]]:
-    found: dict[str, list[list[tuple[str, str]]]] = {}
+    result: dict[str, list[list[tuple[str, str]]]] = {}
     for kernel in kernels:
-        found.setdefault(kernel.name, []).append(list(kernel.parameters))
-    return found
+        result.setdefault(kernel.name, []).append(list(kernel.parameters))
+    return result
 
 
 def with_instance(options: Options, kernel: str | None) -> Options:

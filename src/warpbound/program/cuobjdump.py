@@ -48,9 +48,9 @@ def read_dump(text: str, source: str, machine: Gpu) -> tuple[Listing, ...]:
         raise InputError(
             f"{source} does not say which architecture it is for.", "Keep cuobjdump's `code for sm_NN` line."
         )
-    fitting = [one for one in parts if one.arch is not None and runs_on(one.arch, one.variant, machine.arch)]
+    fitting = [part for part in parts if part.arch is not None and runs_on(part.arch, part.variant, machine.arch)]
     if not fitting:
-        inside = ", ".join(dict.fromkeys(str(one) for one in parts))
+        inside = ", ".join(dict.fromkeys(str(part) for part in parts))
         raise InputError(
             f"{source} is code for {inside}; {machine.name} is sm_{machine.arch} and cannot run it.",
             "Choose another --gpu, or dump a program that was built for this one.",
@@ -62,20 +62,20 @@ def read_dump(text: str, source: str, machine: Gpu) -> tuple[Listing, ...]:
 def _parts(text: str) -> Iterator[_Part]:
     part, owner = _Part(), ""
     for number, line in enumerate(text.splitlines(), start=1):
-        if found := _CODE.match(line):
+        if match := _CODE.match(line):
             resources = part.resources if part.arch is None else {}
             yield part
-            part = _Part(int(found[1]), found[2], resources=resources)
+            part = _Part(int(match[1]), match[2], resources=resources)
         elif line.startswith("Fatbin "):
             yield part
             part = _Part()
-        elif found := _RESOURCES_OF.match(line):
-            owner = found[1]
-        elif found := _RESOURCES.match(line):
-            part.resources[owner] = (int(found[1]), int(found[2]), int(found[3]))
+        elif match := _RESOURCES_OF.match(line):
+            owner = match[1]
+        elif match := _RESOURCES.match(line):
+            part.resources[owner] = (int(match[1]), int(match[2]), int(match[3]))
         else:
-            if part.arch is None and (found := _FLAGS.search(line)):
-                part.arch = int(found[1])
+            if part.arch is None and (match := _FLAGS.search(line)):
+                part.arch = int(match[1])
             part.lines.append((number, line))
     yield part
 
@@ -85,8 +85,8 @@ def _listing(part: _Part, source: str) -> Listing:
     reader = reader_of(arch, source)
     sections: list[Section] = []
     for number, line in part.lines:
-        if found := _FUNCTION.match(line):
-            sections.append(_section(found[1], number, part))
+        if match := _FUNCTION.match(line):
+            sections.append(_section(match[1], number, part))
             reader.enter(sections[-1])
         elif _OTHER_CODE.match(line):
             reader.enter(Section("", number))  # read, and left out
@@ -95,7 +95,9 @@ def _listing(part: _Part, source: str) -> Listing:
     filled = [label_targets(finished(section, arch)) for section in sections if section.instructions]
     if not filled:
         raise InputError(f"{source}: no instruction found.", "Give what `cuobjdump -sass` prints.")
-    kernels = [section for section in filled if any(one.traits.kind == "exit" for one in section.instructions)]
+    kernels = [
+        section for section in filled if any(instruction.traits.kind == "exit" for instruction in section.instructions)
+    ]
     return Listing(arch, part.variant, tuple(kernels or filled))
 
 

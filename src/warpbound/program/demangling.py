@@ -31,14 +31,14 @@ class _Reader:
     seen: list[str] = field(default_factory=list)
 
     def took(self, word: str) -> bool:
-        found = self.text.startswith(word, self.at)
-        self.at += len(word) if found else 0
-        return found
+        result = self.text.startswith(word, self.at)
+        self.at += len(word) if result else 0
+        return result
 
     def matched(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.text, self.at)
-        self.at = found.end() if found else self.at
-        return found
+        match = pattern.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return match
 
     def kept(self, word: str) -> str:
         self.seen.append(word)
@@ -82,10 +82,10 @@ def _nested(x: _Reader) -> str:
 
 
 def _source_name(x: _Reader) -> str:
-    found = x.matched(re.compile(r"\d+"))
-    if found is None:
+    result = x.matched(re.compile(r"\d+"))
+    if result is None:
         raise _Untold
-    word = x.text[x.at : x.at + int(found[0])]
+    word = x.text[x.at : x.at + int(result[0])]
     x.at += len(word)
     return "" if word.startswith("_GLOBAL__N_") else word
 
@@ -93,8 +93,8 @@ def _source_name(x: _Reader) -> str:
 def _substitution(x: _Reader) -> str:
     if x.took("St"):
         return "std"
-    found = x.matched(_SEQUENCE)
-    number = (int(found[1], 36) + 1 if found[1] else 0) if found else len(x.seen)
+    result = x.matched(_SEQUENCE)
+    number = (int(result[1], 36) + 1 if result[1] else 0) if result else len(x.seen)
     if number >= len(x.seen):
         raise _Untold
     return x.seen[number]
@@ -114,12 +114,12 @@ def _until_end(x: _Reader) -> list[str]:
 
 def _literal(x: _Reader) -> str:
     kind = _type(x)
-    found = x.matched(_LITERAL)
-    if found is None:
+    result = x.matched(_LITERAL)
+    if result is None:
         raise _Untold
     if kind == "bool":
-        return "true" if found[2] == "1" else "false"
-    return ("-" if found[1] else "") + found[2]
+        return "true" if result[2] == "1" else "false"
+    return ("-" if result[1] else "") + result[2]
 
 
 def _type(x: _Reader) -> str:

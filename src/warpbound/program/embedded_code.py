@@ -69,13 +69,15 @@ def _empty(raw: bytes, name: str) -> InputError:
 def _chosen(images: Sequence[Image], machine: Gpu) -> list[Image]:
     """The images of one container that a driver would take: the closest machine code, else the highest PTX."""
     cubins = [
-        one
-        for one in images
-        if one.kind == "cubin"
-        and one.arch >= COMPILED_ARCHITECTURES[0]
-        and runs_on(one.arch, one.features, machine.arch)
+        image
+        for image in images
+        if image.kind == "cubin"
+        and image.arch >= COMPILED_ARCHITECTURES[0]
+        and runs_on(image.arch, image.features, machine.arch)
     ]
-    texts = [one for one in images if one.kind == "PTX" and assembles_for(one.arch, one.features, machine.arch)]
+    texts = [
+        image for image in images if image.kind == "PTX" and assembles_for(image.arch, image.features, machine.arch)
+    ]
     fitting = cubins or texts
     best = max(((one.arch, _closeness(one)) for one in fitting), default=None)
     return [one for one in fitting if (one.arch, _closeness(one)) == best]
@@ -121,9 +123,7 @@ def _linked(parts: Sequence[bytes], machine: Gpu, name: str) -> bytes:
     def make() -> bytes:
         linked = nvjitlink.link("CUBIN", parts, flags)
         if not linked.cubin:
-            raise InputError(
-                f"{name}: its device code does not link: {linked.complaint}.", "Give the linked program."
-            )
+            raise InputError(f"{name}: its device code does not link: {linked.complaint}.", "Give the linked program.")
         return linked.cubin
 
     return cached(digest("nvjitlink", nvjitlink.version(), *flags, *parts), make)
@@ -132,5 +132,5 @@ def _linked(parts: Sequence[bytes], machine: Gpu, name: str) -> bytes:
 def _assembled(image: Image, text: bytes, machine: Gpu, name: str) -> list[Program]:
     """Kernels of PTX inside a file, and that they are made here and not taken from it."""
     note = f"{name} holds no machine code for sm_{machine.arch}: made from its {image} by nvJitLink"
-    found = from_ptx(text.decode(errors="replace"), name, machine)
-    return [replace(one, assumed=(*one.assumed, note)) for one in found]
+    result = from_ptx(text.decode(errors="replace"), name, machine)
+    return [replace(one, assumed=(*one.assumed, note)) for one in result]

@@ -49,12 +49,12 @@ def _in_options(options: Iterable[str]) -> tuple[list[Path], list[str]]:
     folders, first = [], []
     words = list(options)
     for here, after in zip_longest(words, words[1:], fillvalue=""):
-        if found := _FOLDER.match(here):
-            folders.append(Path(found[1]))
+        if match := _FOLDER.match(here):
+            folders.append(Path(match[1]))
         elif here in ("-I", "--include-path", "-include-path"):
             folders.append(Path(after))
-        elif found := _BEFORE.match(here):
-            first.append(found[1])
+        elif match := _BEFORE.match(here):
+            first.append(match[1])
         elif here in ("-include", "--pre-include", "-pre-include"):
             first.append(after)
     return folders, first

@@ -101,7 +101,7 @@ def take_apart(text: str, headers: Mapping[str, str], known_header: Callable[[st
     items = {name: list(_items(root, marks)) for name, root in roots.items()}
     everything = [item for some in items.values() for item in some]
     entries = _words_for(_ENTRY, roots.values())
-    kernels = tuple(one for root in roots.values() for one in _signatures(root, entries, ()))
+    kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
     launched = instances(text, kernels, roots[""])
     _keep_what_is_named(everything, {word for name in launched for word in _WORD.findall(name)})
     named = {word for item in everything if item.kept for word in _LIBRARY.findall(item.text)}
@@ -110,7 +110,7 @@ def take_apart(text: str, headers: Mapping[str, str], known_header: Callable[[st
         name: _blank(code.encode(), _host_parts(roots[name], items[name], marks, includes))
         for name, code in {"": text, **headers}.items()
     }
-    launching = [one.node for one in items[""] if not one.kept and "<<<" in one.text]
+    launching = [item.node for item in items[""] if not item.kept and "<<<" in item.text]
     return Source(
         blanked.pop(""), blanked, kernels, launched, deduced(text, kernels),
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
@@ -151,11 +151,11 @@ class _Includes:
     named: set[str]  # libraries that device code names: std, thrust
 
     def stays(self, line: str) -> bool:
-        found = _HEADER.search(line)
-        if found is None:
+        match = _HEADER.search(line)
+        if match is None:
             return True
-        library = "std" if found[1] in FOR_STD else found[1].partition("/")[0]
-        return self.known(found[1]) and (library not in ("std", "thrust") or library in self.named)
+        library = "std" if match[1] in FOR_STD else match[1].partition("/")[0]
+        return self.known(match[1]) and (library not in ("std", "thrust") or library in self.named)
 
 
 def _words_for(mark: re.Pattern[str], roots: Iterable[Any]) -> re.Pattern[str]:
@@ -204,8 +204,8 @@ def _keep_what_is_named(items: Iterable[_Item], launched: set[str]) -> None:
     in them. A host function is never kept."""
     waiting = [item for item in items if not item.kept and not _is_host_function(item.node)]
     words = launched.union(word for item in items if item.kept for word in _WORD.findall(item.text))
-    while found := [item for item in waiting if item.declares & words]:
-        for item in found:
+    while result := [item for item in waiting if item.declares & words]:
+        for item in result:
             item.kept = True
             words |= set(_WORD.findall(item.text))
         waiting = [item for item in waiting if not item.kept]

@@ -10,8 +10,8 @@ Source   NVIDIA's disassemblies: from Volta on 16 bytes each with its own contro
 
 FIRST_WITH_OWN_WORDS = 70  # the first with 128-bit instructions that carry their own control word
 MAXWELL, KEPLER, FERMI = 50, 30, 20
-_GK110 = 35          # shifts Kepler's bytes by two bits instead of four
-_FIELD_BITS = 21     # of one instruction of Maxwell
+_GK110 = 35  # shifts Kepler's bytes by two bits instead of four
+_FIELD_BITS = 21  # of one instruction of Maxwell
 _PAIRED = 0x04
 
 

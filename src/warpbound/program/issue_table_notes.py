@@ -10,7 +10,7 @@ from warpbound.program.kernel import Program
 def paced(program: Program, machine: Gpu) -> Program:
     """The program with a note on its timing, where control words do not give it and a table does."""
     table = timing(machine.arch, machine.key)
-    if table is None or any(one.control is not None for one in program.instructions):
+    if table is None or any(instruction.control is not None for instruction in program.instructions):
         return program
     return replace(program, assumed=(*program.assumed, *_notes(table, program)))
 
@@ -18,7 +18,7 @@ def paced(program: Program, machine: Gpu) -> Program:
 def _notes(table: Timing, program: Program) -> list[str]:
     said = ", ".join(f"{key.replace('_', ' ')} {_written(value)}" for key, value in table.cycles.items())
     notes = [f"cycles between instructions by the table of {table.name}: {said}"]
-    if table.get("pair") is not None and not any(one.pairs for one in program.instructions):
+    if table.get("pair") is not None and not any(instruction.pairs for instruction in program.instructions):
         notes.append("pairs are not marked: taken greedily in program order, never two loads")
     if table.assumed:
         notes.append(f"of that table, taken from a relative: {', '.join(table.assumed)}")
@@ -26,4 +26,4 @@ def _notes(table: Timing, program: Program) -> list[str]:
 
 
 def _written(cycles: tuple[float, ...]) -> str:
-    return "/".join(f"{one:g}" for one in cycles)
+    return "/".join(f"{cycle:g}" for cycle in cycles)

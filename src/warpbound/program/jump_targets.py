@@ -13,35 +13,41 @@ def label_targets(section: Section) -> Section:
 
     Where a table of targets is not printed, code behind an end of the flow counts as a target too.
     """
-    section.instructions = [_labelled(one, section) if leads(one) else one for one in section.instructions]
-    if any(unknown_targets(one) for one in section.instructions):
-        for one, after in pairwise(section.instructions):
-            if always(one) and (one.traits.kind == "branch" or leaves(one)):  # then a jump leads behind it
+    section.instructions = [
+        _labelled(instruction, section) if leads(instruction) else instruction for instruction in section.instructions
+    ]
+    if any(unknown_targets(instruction) for instruction in section.instructions):
+        for instruction, after in pairwise(section.instructions):
+            if always(instruction) and (
+                instruction.traits.kind == "branch" or leaves(instruction)
+            ):  # then a jump leads behind it
                 section.labels.setdefault(f".L_{after.address:x}", after.address)
     return section
 
 
-def unknown_targets(one: Instruction) -> bool:
+def unknown_targets(instruction: Instruction) -> bool:
     """Whether it jumps by a table that is not printed; then it may lead to every label."""
-    return one.traits.indirect and not any(x.kind == "targets" for x in one.operands)
+    return instruction.traits.indirect and not any(x.kind == "targets" for x in instruction.operands)
 
 
-def leads(one: Instruction) -> bool:
+def leads(instruction: Instruction) -> bool:
     """Whether its last number is an address in the kernel. A call through registers adds one to the number."""
-    if calls(one):
-        plain = "REL" in one.modifiers or one.opcode != "CALL"
-        return plain and not any(x.kind in ("register", "uniform") for x in one.operands)
-    traits = one.traits
+    if calls(instruction):
+        plain = "REL" in instruction.modifiers or instruction.opcode != "CALL"
+        return plain and not any(x.kind in ("register", "uniform") for x in instruction.operands)
+    traits = instruction.traits
     direct = traits.kind in ("branch", "return", "target") and not traits.indirect
-    return direct or (one.opcode == "WARPSYNC" and "COLLECTIVE" in one.modifiers)
+    return direct or (instruction.opcode == "WARPSYNC" and "COLLECTIVE" in instruction.modifiers)
 
 
-def _labelled(one: Instruction, section: Section) -> Instruction:
-    place = next((i for i in reversed(range(len(one.operands))) if one.operands[i].kind == "immediate"), None)
+def _labelled(instruction: Instruction, section: Section) -> Instruction:
+    place = next(
+        (i for i in reversed(range(len(instruction.operands))) if instruction.operands[i].kind == "immediate"), None
+    )
     if place is None:
-        return one
-    address = int(one.operands[place].value)
-    function = calls(one)
+        return instruction
+    address = int(instruction.operands[place].value)
+    function = calls(instruction)
     section.labels.setdefault(f"function_{address:x}" if function else f".L_{address:x}", address)
-    target = Operand("label", one.operands[place].text, index=0, value=address)
-    return replace(one, operands=(*one.operands[:place], target, *one.operands[place + 1 :]))
+    target = Operand("label", instruction.operands[place].text, index=0, value=address)
+    return replace(instruction, operands=(*instruction.operands[:place], target, *instruction.operands[place + 1 :]))

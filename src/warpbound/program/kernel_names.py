@@ -57,11 +57,11 @@ def plain_name(mangled: str) -> str:
         return mangled
     at = 3 if mangled.startswith("_ZN") else 2
     words = []
-    while found := _PLAIN_NAME.match(mangled, at):
-        length = int(found[0])
-        word = mangled[found.end() : found.end() + length]
+    while match := _PLAIN_NAME.match(mangled, at):
+        length = int(match[0])
+        word = mangled[match.end() : match.end() + length]
         words += [] if word.startswith("_GLOBAL__N_") else [word]  # a namespace without a name
-        at = found.end() + length
+        at = match.end() + length
         if not mangled.startswith("_ZN"):
             break
     return "::".join(words) or mangled

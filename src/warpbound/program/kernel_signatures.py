@@ -30,24 +30,24 @@ class Signature:
 
 def instances(text: str, kernels: Sequence[Signature], root: Any) -> tuple[str, ...]:
     """Name expressions of the template instances that `text` launches or spells out, and of its local kernels."""
-    templates = {one.name for one in kernels if one.template}
+    templates = {kernel.name for kernel in kernels if kernel.template}
     written = [*_LAUNCH.findall(text), *_explicit(root)]
     names = [re.sub(r"\s+", " ", name).strip() for name in written]
     wanted = [name for name in names if name.partition("<")[0].strip().rpartition("::")[2] in templates]
-    lonely = [one.qualified for one in kernels if one.local and not one.template]
+    lonely = [kernel.qualified for kernel in kernels if kernel.local and not kernel.template]
     return tuple(dict.fromkeys([*(qualified(name, kernels) for name in wanted), *lonely]))
 
 
 def deduced(text: str, kernels: Sequence[Signature]) -> tuple[str, ...]:
     """The kernel templates that `text` launches without their template arguments, which it leaves to be deduced."""
     bare = {name.rpartition("::")[2] for name in _BARE_LAUNCH.findall(text)}
-    return tuple(dict.fromkeys(one.qualified for one in kernels if one.template and one.name in bare))
+    return tuple(dict.fromkeys(kernel.qualified for kernel in kernels if kernel.template and kernel.name in bare))
 
 
 def qualified(instance: str, kernels: Sequence[Signature]) -> str:
     """`ns::scale<float>` for `scale<float>` where the one kernel of that name stands in ns."""
     name, angle, rest = instance.partition("<")
-    known = {one.qualified for one in kernels if one.name == name.strip()}
+    known = {kernel.qualified for kernel in kernels if kernel.name == name.strip()}
     return f"{known.pop()}{angle}{rest}" if len(known) == 1 else instance
 
 
@@ -57,9 +57,9 @@ def _explicit(root: Any) -> Iterator[str]:
     while pending:
         node = pending.pop(0)
         if node.type == "template_instantiation":
-            found = first_of(node, frozenset({"template_function"}))
-            if found is not None:
-                yield found.text.decode()
+            result = first_of(node, frozenset({"template_function"}))
+            if result is not None:
+                yield result.text.decode()
         elif node.type in ("translation_unit", "namespace_definition", "declaration_list"):
             pending.extend(node.children)
 

@@ -44,22 +44,22 @@ def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
     """The one kernel of a listing without any head, taken as code for `machine`."""
     listing = read_bare(text, name, machine)
     note = f"the listing does not say what it was built for: taken as sm_{machine.arch}"
-    found = (_program(section, machine.arch, "", name) for section in listing.sections)
-    return tuple(replace(one, assumed=(*one.assumed, note)) for one in found)
+    result = (_program(section, machine.arch, "", name) for section in listing.sections)
+    return tuple(replace(one, assumed=(*one.assumed, note)) for one in result)
 
 
 def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     """A listing has few resources; registers are counted, and what is missing is said."""
-    highest = max((_last_register(one) for one in section.instructions), default=0)
+    highest = max((_last_register(instruction) for instruction in section.instructions), default=0)
     if section.shared_bytes is None:
         assumed = ["shared memory and barriers are not in a listing: taken as none; --smem gives the bytes of a block"]
     else:
         assumed = ["barriers are not in a listing: taken as none"]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
-    if all(one.control is None for one in section.instructions):
+    if all(instruction.control is None for instruction in section.instructions):
         assumed.append(_untold(arch))
-    if any(unknown_targets(one) for one in section.instructions):
+    if any(unknown_targets(instruction) for instruction in section.instructions):
         assumed.append(
             "the targets of jumps through a table are not printed: taken as every place where a block begins"
         )
@@ -87,6 +87,6 @@ def _untold(arch: int) -> str:
     return f"the listing has no control words: {taken}" + (f" ({_WAYS})" if arch >= MAXWELL else "")
 
 
-def _last_register(one: Instruction) -> int:
+def _last_register(instruction: Instruction) -> int:
     """The highest register that an instruction reads or writes."""
-    return max((int(name[1:]) for name in (*reads(one), *writes(one)) if name[0] == "R"), default=0)
+    return max((int(name[1:]) for name in (*reads(instruction), *writes(instruction)) if name[0] == "R"), default=0)

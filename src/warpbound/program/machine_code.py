@@ -24,15 +24,17 @@ def from_cubin(
     """
     cubin = read_cubin(image, name)
     read = read_listing(disassemble(image, name) if listing is None else listing, name)
-    found = [
+    result = [
         _program(section, read, cubin, compiled, name) for section in kernels(read) if section.name in cubin.kernels
     ]
-    return tuple(_as_in_the_source(found))
+    return tuple(_as_in_the_source(result))
 
 
 def _as_in_the_source(found: list[Program]) -> list[Program]:
     """By the first line of each where all have lines; compilers write the last kernel of a file first."""
-    places = [[one.place.outermost for one in program.instructions if one.place] for program in found]
+    places = [
+        [instruction.place.outermost for instruction in program.instructions if instruction.place] for program in found
+    ]
     if not all(places):
         return found
     firsts = {id(program): min((p.file, p.line) for p in own) for program, own in zip(found, places, strict=True)}
@@ -68,7 +70,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
         constants=facts.constants,
         symbols=cubin.symbols,
         data=cubin.sections,
-        fixups=tuple(Fixup(*one) for one in cubin.fixups),
+        fixups=tuple(Fixup(*fixup) for fixup in cubin.fixups),
         source_name=name,
         assumed=tuple(_calls_away(section.instructions)),
     )
@@ -77,7 +79,11 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
 def _calls_away(instructions: Iterable[Instruction]) -> Iterator[str]:
     """What is said of calls to functions that stand in a section of their own, as separate compilation leaves them."""
     names = dict.fromkeys(
-        x.text for one in instructions if calls(one) for x in one.operands if x.kind == "label" and x.index
+        x.text
+        for instruction in instructions
+        if calls(instruction)
+        for x in instruction.operands
+        if x.kind == "label" and x.index
     )
     for name in names:
         yield f"calls {plain_name(name.strip('`() '))}, compiled apart: its instructions are not counted"
@@ -103,4 +109,7 @@ def _placed(instructions: Iterable[Instruction], name: str) -> tuple[Instruction
             renamed[place] = Place(file, place.line, known_as(place.outer) if place.outer else None)
         return renamed[place]
 
-    return tuple(replace(one, place=known_as(one.place)) if one.place else one for one in instructions)
+    return tuple(
+        replace(instruction, place=known_as(instruction.place)) if instruction.place else instruction
+        for instruction in instructions
+    )

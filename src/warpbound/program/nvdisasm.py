@@ -57,8 +57,8 @@ def disassemble_all(images: Sequence[bytes], source: str) -> list[str]:
     new = [image for image in dict.fromkeys(images) if kept(_name(image)) is None]
     together = dict(zip(new, _together(new, source), strict=True)) if len(new) > 1 else {}
     return [
-        disassemble(image, source) if (found := together.get(image)) is None
-        else cached(_name(image), found.encode).decode()
+        disassemble(image, source) if (result := together.get(image)) is None
+        else cached(_name(image), result.encode).decode()
         for image in images
     ]  # fmt: skip
 

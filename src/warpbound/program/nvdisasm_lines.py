@@ -50,19 +50,19 @@ class Reader:
 
     def line(self, number: int, line: str) -> None:
         """Take in the next line of the listing."""
-        if found := _INSTRUCTION.match(line):
-            self._instruction(number, found)
+        if match := _INSTRUCTION.match(line):
+            self._instruction(number, match)
         elif self.section is None:
             return
-        elif (found := _HIGH_WORD.match(line)) and self.low is not None:
-            self._high_word(int(found[1], 16))
+        elif (match := _HIGH_WORD.match(line)) and self.low is not None:
+            self._high_word(int(match[1], 16))
         elif "//##" in line:
             self._source_line(line)
-        elif found := _LABEL.match(line):
-            self.section.labels[found[1]] = self._next_address()
-        elif found := _REGISTERS.search(line):
-            self.section.registers = int(found[1])
-        elif (found := _ENTRY.match(line)) and found[1].strip() == self.section.name:
+        elif match := _LABEL.match(line):
+            self.section.labels[match[1]] = self._next_address()
+        elif match := _REGISTERS.search(line):
+            self.section.registers = int(match[1])
+        elif (match := _ENTRY.match(line)) and match[1].strip() == self.section.name:
             self.section.entry = True
 
     def outside(self, number: int) -> InputError:
@@ -107,9 +107,9 @@ class Reader:
 
     def _source_line(self, line: str) -> None:
         """One `//##` line per level of inlining, the innermost first; each says where it was inlined itself."""
-        found = _PLACE.search(line)
-        if found:
-            place = Place(found[1], int(found[2]))
+        match = _PLACE.search(line)
+        if match:
+            place = Place(match[1], int(match[2]))
             self.place_of_source = _wrap(self.place_of_source, place) if self.place_open else place
             self.place_open = True
 

@@ -37,11 +37,11 @@ def read_listing(text: str, source: str) -> Listing:
     sections: list[Section] = []
     reading = Reader(source)
     for number, line in enumerate(text.splitlines(), start=1):
-        if found := _TARGET.match(line):
-            arch, variant = int(found[1]), found[2]
+        if match := _TARGET.match(line):
+            arch, variant = int(match[1]), match[2]
             reading = reader_of(arch, source)
-        elif found := _SECTION.match(line):
-            sections.append(Section(found[1].strip(), number))
+        elif match := _SECTION.match(line):
+            sections.append(Section(match[1].strip(), number))
             reading.enter(sections[-1])
         elif _OTHER_SECTION.match(line):
             reading.enter(None)
@@ -70,10 +70,10 @@ def finished(section: Section, arch: int | None) -> Section:
 def resolve(section: Section) -> Section:
     """Give every label operand the address it stands for."""
     section.instructions = [
-        replace(one, operands=tuple(_addressed(section, x) for x in one.operands))
-        if any(x.kind == "label" or _TABLE in x.text for x in one.operands)
-        else one
-        for one in section.instructions
+        replace(instruction, operands=tuple(_addressed(section, x) for x in instruction.operands))
+        if any(x.kind == "label" or _TABLE in x.text for x in instruction.operands)
+        else instruction
+        for instruction in section.instructions
     ]
     return section
 
@@ -84,8 +84,8 @@ def _addressed(section: Section, operand: Operand) -> Operand:
         known = ((name, section.labels[name]) for name in names if name in section.labels)
         targets = tuple(Operand("label", name, index=0, value=address) for name, address in known)
         return replace(operand, kind="targets", terms=targets)
-    found = _TARGET_NAME.search(operand.text)
-    address = section.labels.get(found[1]) if operand.kind == "label" and found else None
+    match = _TARGET_NAME.search(operand.text)
+    address = section.labels.get(match[1]) if operand.kind == "label" and match else None
     return operand if address is None else replace(operand, value=address, index=0)
 
 

@@ -59,8 +59,8 @@ def _split(text: str) -> list[str]:
 def operand(text: str) -> Operand:
     """Parse one operand; text that fits no form comes back as kind `other`, never as an error."""
     body, signs = _strip_signs(text.strip())
-    found = _register(text, body, signs) or _bracketed(text, body, signs) or _number(text) or _named(text, body)
-    return found or Operand("other", text)
+    result = _register(text, body, signs) or _bracketed(text, body, signs) or _number(text) or _named(text, body)
+    return result or Operand("other", text)
 
 
 def _strip_signs(text: str) -> tuple[str, Signs]:
@@ -83,10 +83,10 @@ def _signed(plain: Operand, signs: Signs) -> Operand:
 
 
 def _register(text: str, body: str, signs: Signs) -> Operand | None:
-    found = _REGISTER.match(body)
-    if not found:
+    match = _REGISTER.match(body)
+    if not match:
         return None
-    prefix, number, tail = found.groups()
+    prefix, number, tail = match.groups()
     suffixes = tuple(tail.split(".")[1:])
     if number in ("Z", "T"):
         kind, index = _ALONE.get(prefix + number, ("other", -1))
@@ -97,10 +97,10 @@ def _register(text: str, body: str, signs: Signs) -> Operand | None:
 
 def _bracketed(text: str, body: str, signs: Signs) -> Operand | None:
     """Constants c[bank][...], addresses [...], desc[UR][...] and relatives."""
-    found = _BRACKETED.match(body)
-    if not found:
+    match = _BRACKETED.match(body)
+    if not match:
         return None
-    prefix, groups, tail = found.groups()
+    prefix, groups, tail = match.groups()
     inside = re.findall(r"\[([^\[\]]*)\]", groups)
     terms, offset = _address(inside[-1])
     bank: int | Operand | None = None
@@ -145,7 +145,7 @@ def _named(text: str, body: str) -> Operand | None:
     if body.startswith("{"):
         return Operand("set", text)
     for kind, form in (("barrier", _BARRIER), ("scoreboard", _SCOREBOARD)):
-        found = form.match(body)
-        if found:
-            return Operand(kind, text, index=int(found[1]), suffixes=tuple(found[2].split(".")[1:]))
+        match = form.match(body)
+        if match:
+            return Operand(kind, text, index=int(match[1]), suffixes=tuple(match[2].split(".")[1:]))
     return None

@@ -35,22 +35,22 @@ class EarlyReader(Reader):
         self.word, self.inside, self.swapped = None, False, False
 
     def line(self, number: int, line: str) -> None:
-        if (found := _LINE.match(line)) and (code := _REMARK.sub("", found[2]).strip("; \t")):
-            self._word_in_its_place(found[2])
-            self._early(number, int(found[1], 16), code)
-        elif self.section is not None and (found := _WORD.match(line)):
+        if (match := _LINE.match(line)) and (code := _REMARK.sub("", match[2]).strip("; \t")):
+            self._word_in_its_place(match[2])
+            self._early(number, int(match[1], 16), code)
+        elif self.section is not None and (match := _WORD.match(line)):
             if not self.swapped:
-                self.word, self.place = int(found[1], 16), 0
+                self.word, self.place = int(match[1], 16), 0
             self.swapped = False
         else:
             super().line(number, line)
 
     def _word_in_its_place(self, text: str) -> None:
         """Inside a pair cuobjdump prints the control word behind the next instruction, and its encoding after that."""
-        found = _ENCODING.search(text)
-        self.swapped = self.inside and self.word is not None and self.place == group_size(self.arch) and bool(found)
-        if self.swapped and found:
-            self.word, self.place = int(found[1], 16), 0
+        match = _ENCODING.search(text)
+        self.swapped = self.inside and self.word is not None and self.place == group_size(self.arch) and bool(match)
+        if self.swapped and match:
+            self.word, self.place = int(match[1], 16), 0
 
     def _next_address(self) -> int:
         assert self.section is not None
@@ -66,17 +66,17 @@ class EarlyReader(Reader):
         text = code.removeprefix("{").removesuffix("}").strip("; \t")
         guard, opcode, modifiers, operands = split_instruction(plain(text))
         self.inside = (self.inside or code.startswith("{")) and not code.endswith("}")
-        one = Instruction(address, opcode, modifiers, operands, text, guard=guard, place=self.place_of_source)
-        self.section.instructions.append(self._controlled(replace(one, pairs=self.inside)))
+        instruction = Instruction(address, opcode, modifiers, operands, text, guard=guard, place=self.place_of_source)
+        self.section.instructions.append(self._controlled(replace(instruction, pairs=self.inside)))
 
-    def _controlled(self, one: Instruction) -> Instruction:
+    def _controlled(self, instruction: Instruction) -> Instruction:
         if self.word is None:
-            return one
+            return instruction
         field = control_field(self.arch, self.word, self.place)
         control = None if field is None else decoded_control(field)
         together = is_paired(self.arch, self.word, self.place) if control is None else control.stall == 0
         self.place += 1
-        return replace(one, control=control, pairs=one.pairs or together)
+        return replace(instruction, control=control, pairs=instruction.pairs or together)
 
 
 def plain(text: str) -> str:
@@ -92,33 +92,37 @@ def rejoined(section: Section) -> Section:
     """
     _onto_instructions(section)
     targets: defaultdict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(section.instructions):
-        traits = one.traits
+    for place, instruction in enumerate(section.instructions):
+        traits = instruction.traits
         if traits.kind == "target":
-            targets[one.opcode] += [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0][:1]
-        opener = traits.target_set_by or (_REJOIN if "S" in one.modifiers and traits.kind != "branch" else "")
+            targets[instruction.opcode] += [
+                int(x.value) for x in instruction.operands if x.kind == "label" and x.index == 0
+            ][:1]
+        opener = traits.target_set_by or (_REJOIN if "S" in instruction.modifiers and traits.kind != "branch" else "")
         if opener:
-            section.instructions[place] = _leading(one, targets[opener], section, place, opener)
+            section.instructions[place] = _leading(instruction, targets[opener], section, place, opener)
     return section
 
 
-def _leading(one: Instruction, said: list[int], section: Section, place: int, opener: str) -> Instruction:
-    ahead = [address for address in said if address > one.address]
+def _leading(instruction: Instruction, said: list[int], section: Section, place: int, opener: str) -> Instruction:
+    ahead = [address for address in said if address > instruction.address]
     known = said if opener == "PCNT" else ahead
     if not known:
-        if "S" in one.modifiers and not one.traits.target_set_by:
-            return one
+        if "S" in instruction.modifiers and not instruction.traits.target_set_by:
+            return instruction
         behind = section.instructions[place + 1 : place + 2]
         known = [behind[0].address] if behind else []
     if not known:
-        return one
+        return instruction
     section.labels.setdefault(f".L_{known[-1]:x}", known[-1])
-    return replace(one, operands=(*one.operands, Operand("label", f"{known[-1]:#x}", index=0, value=known[-1])))
+    return replace(
+        instruction, operands=(*instruction.operands, Operand("label", f"{known[-1]:#x}", index=0, value=known[-1]))
+    )
 
 
 def _onto_instructions(section: Section) -> None:
     """Addresses of control words, where labels may stand, become those of the instructions behind them."""
-    addresses = [one.address for one in section.instructions]
+    addresses = [instruction.address for instruction in section.instructions]
 
     def behind(address: int) -> int:
         place = bisect_left(addresses, address)
@@ -126,10 +130,13 @@ def _onto_instructions(section: Section) -> None:
 
     section.labels = {name: behind(address) for name, address in section.labels.items()}
     section.instructions = [
-        replace(one, operands=tuple(replace(x, value=behind(int(x.value))) if _leads(x) else x for x in one.operands))
-        if any(map(_leads, one.operands))
-        else one
-        for one in section.instructions
+        replace(
+            instruction,
+            operands=tuple(replace(x, value=behind(int(x.value))) if _leads(x) else x for x in instruction.operands),
+        )
+        if any(map(_leads, instruction.operands))
+        else instruction
+        for instruction in section.instructions
     ]
 
 

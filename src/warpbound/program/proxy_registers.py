@@ -15,7 +15,7 @@ from warpbound.program.cubin import read_cubin
 from warpbound.program.kernel import Program
 
 AS_MANY_THREADS = 80  # the oldest architecture with a compiler and 2048 threads on an SM
-FREE = 32             # registers of a thread with which such an SM holds all its threads
+FREE = 32  # registers of a thread with which such an SM holds all its threads
 NOTE = "{likely} registers a thread, as code for sm_80 has, whose SM holds as many threads; that of {isa} has {own}"
 
 
@@ -34,8 +34,8 @@ def with_likely_registers(found: Sequence[Program], compile_for: Callable[[int],
     return tuple(_likely(one, max(FREE, kernels[one.name].registers)) if one.name in kernels else one for one in found)
 
 
-def _likely(one: Program, registers: int) -> Program:
-    if not one.proxy_isa or one.registers <= registers:
-        return one
-    note = NOTE.format(likely=registers, isa=one.proxy_isa, own=one.registers)
-    return replace(one, registers=registers, assumed=(*one.assumed, note))
+def _likely(program: Program, registers: int) -> Program:
+    if not program.proxy_isa or program.registers <= registers:
+        return program
+    note = NOTE.format(likely=registers, isa=program.proxy_isa, own=program.registers)
+    return replace(program, registers=registers, assumed=(*program.assumed, note))

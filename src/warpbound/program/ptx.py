@@ -90,10 +90,10 @@ def _header(text: str, name: str) -> Header:
             f"{name} is not PTX: it has no {missing} line.",
             "Give what `nvcc -ptx` writes, or count a piece with `warpbound count`.",
         )
-    found = _ARCHITECTURE.fullmatch(target[1])
-    if found is None:
+    match = _ARCHITECTURE.fullmatch(target[1])
+    if match is None:
         raise InputError(f"{name}: .target {target[1]} is no architecture.", "PTX names one like sm_80.")
-    return Header(version[1], int(found[1]), found[2])
+    return Header(version[1], int(match[1]), match[2])
 
 
 def _parameters(text: str) -> dict[str, list[list[tuple[str, str]]]]:
@@ -103,11 +103,11 @@ def _parameters(text: str) -> dict[str, list[list[tuple[str, str]]]]:
 
 def _of_entry(entry: str, written: str) -> Iterator[tuple[str, str]]:
     for part in written.split(","):
-        found = _PARAMETER.search(part.strip())
-        if found:
-            kind = " ".join(found[1].split()) + (found[3] or "").replace(" ", "")
-            made_up = re.fullmatch(rf"(?:{re.escape(entry)})?_?param_\d+", found[2])
-            yield "" if made_up else found[2], kind
+        match = _PARAMETER.search(part.strip())
+        if match:
+            kind = " ".join(match[1].split()) + (match[3] or "").replace(" ", "")
+            made_up = re.fullmatch(rf"(?:{re.escape(entry)})?_?param_\d+", match[2])
+            yield "" if made_up else match[2], kind
 
 
 def _assemble(text: str, name: str, target: str, entries: dict[str, list[list[tuple[str, str]]]]) -> Compiled:

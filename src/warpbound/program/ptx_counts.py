@@ -100,9 +100,9 @@ def count_ptx(
     if not bodies:
         raise InputError(f"{source} holds no PTX instruction.", "Give what `nvcc -ptx` writes, or a piece of it.")
     asked = dict(trips or {})
-    found = tuple(_counted(body, asked, uncoalesced) for body in bodies)
-    _check(found, bodies, source, asked, uncoalesced or ())
-    return found
+    result = tuple(_counted(body, asked, uncoalesced) for body in bodies)
+    _check(result, bodies, source, asked, uncoalesced or ())
+    return result
 
 
 def _check(
@@ -113,7 +113,7 @@ def _check(
         if label not in loops:
             known = ", ".join(loops) or "none"
             raise InputError(f"{source} has no loop at {label}.", f"Its loops begin at: {known}.")
-    accesses = {one.line for body in bodies for one in body.statements if _is_memory(one)}
+    accesses = {statement.line for body in bodies for statement in body.statements if _is_memory(statement)}
     for line in lines:
         if line not in accesses:
             known = ", ".join(map(str, sorted(accesses))) or "none"
@@ -125,9 +125,9 @@ def _counted(body: _Body, trips: Mapping[str, float], uncoalesced: Collection[in
     total, inside = Mix(), Mix()
     sizes = {label: last - first for label, first, last in ranges}
     own: dict[str, Mix] = {label: Mix() for label, _, _ in ranges}
-    for one in body.statements:
-        mix = _one(one, uncoalesced)
-        around = [label for label, first, last in ranges if first <= one.line <= last]
+    for statement in body.statements:
+        mix = _one(statement, uncoalesced)
+        around = [label for label, first, last in ranges if first <= statement.line <= last]
         times = 1.0
         for label in around:
             times *= trips.get(label, 1.0)
@@ -154,11 +154,11 @@ def _is_memory(one: _Statement) -> bool:
 def _loops(body: _Body) -> list[tuple[str, int, int]]:
     """(label, line of the label, line of the last branch back to it), outermost first."""
     ends: dict[str, int] = {}
-    for one in body.statements:
-        if one.target in body.labels and body.labels[one.target] <= one.line:
-            ends[one.target] = one.line
-    found = [(label, body.labels[label], end) for label, end in ends.items()]
-    return sorted(found, key=lambda loop: (loop[1], -loop[2]))
+    for statement in body.statements:
+        if statement.target in body.labels and body.labels[statement.target] <= statement.line:
+            ends[statement.target] = statement.line
+    result = [(label, body.labels[label], end) for label, end in ends.items()]
+    return sorted(result, key=lambda loop: (loop[1], -loop[2]))
 
 
 def _bodies(text: str, source: str) -> Iterator[_Body]:
@@ -184,15 +184,15 @@ def _bodies(text: str, source: str) -> Iterator[_Body]:
 
 
 def _statement(line: int, text: str, source: str) -> _Statement:
-    found = _INSTRUCTION.match(text)
-    if not found or not (found[2] or found[1] in _PLAIN):
+    match = _INSTRUCTION.match(text)
+    if not match or not (match[2] or match[1] in _PLAIN):
         raise InputError(
             f"{source}, line {line}: `{text.split(chr(10))[0][:40]}` is no PTX instruction.",
             "Give what `nvcc -ptx` writes, or a piece of it.",
         )
-    words = tuple(word for word in found[2].split(".") if word)
-    target = found[3].split()[-1] if found[1] == "bra" and found[3].split() else ""
-    return _Statement(line, found[1], words, target)
+    words = tuple(word for word in match[2].split(".") if word)
+    target = match[3].split()[-1] if match[1] == "bra" and match[3].split() else ""
+    return _Statement(line, match[1], words, target)
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:

@@ -44,8 +44,8 @@ class _Line:
     @property
     def mnemonic(self) -> tuple[str, tuple[str, ...]] | None:
         """Opcode and modifiers; None where the code has not the form of an instruction."""
-        found = _CODE.match(self.code)
-        return (found[1], tuple(found[2].split(".")[1:])) if found else None
+        match = _CODE.match(self.code)
+        return (match[1], tuple(match[2].split(".")[1:])) if match else None
 
 
 def is_bare(text: str, machine: Gpu) -> bool:
@@ -89,7 +89,7 @@ def read_bare(text: str, source: str, machine: Gpu) -> Listing:
                 section.instructions[-1] = replace(section.instructions[-1], control=_control(line.control))
         elif line.encoding:
             reader.line(line.number, line.encoding)
-    section.instructions = [_led(one, section, moved, source) for one in section.instructions]
+    section.instructions = [_led(instruction, section, moved, source) for instruction in section.instructions]
     return Listing(arch, "", (label_targets(finished(section, arch)),))
 
 
@@ -144,11 +144,11 @@ def _place_of(address: int, moved: dict[int, int], section: Section) -> int | No
     return moved.get(address, moved.get(address + 8) if early else None)
 
 
-def _led(one: Instruction, section: Section, moved: dict[int, int], source: str) -> Instruction:
+def _led(instruction: Instruction, section: Section, moved: dict[int, int], source: str) -> Instruction:
     """Jumps to labels by their bare names, and to addresses as they were printed."""
-    if not leads(one) or one.opcode == "RET":
-        return one
-    operands = list(one.operands)
+    if not leads(instruction) or instruction.opcode == "RET":
+        return instruction
+    operands = list(instruction.operands)
     for i, operand in enumerate(operands):
         if operand.kind == "other" and operand.text.strip("`'()") in section.labels:
             operands[i] = Operand("label", operand.text, index=0, value=section.labels[operand.text.strip("`'()")])
@@ -157,10 +157,12 @@ def _led(one: Instruction, section: Section, moved: dict[int, int], source: str)
             size = section.instructions[1].address if len(section.instructions) > 1 else 16
             if target is None or not 0 <= target < size * len(section.instructions) or target % size:
                 raise InputError(
-                    f"{source}: `{one.text}` leads to {operand.text}, where no instruction is.",
+                    f"{source}: `{instruction.text}` leads to {operand.text}, where no instruction is.",
                     "Give the whole listing, with its addresses or with labels.",
                 )
             operands[i] = replace(operand, value=target)
     if not any(x.kind in ("label", "immediate", "register") for x in operands):
-        raise InputError(f"{source}: `{one.text}` leads to no label of the listing.", "Give the line with its label.")
-    return replace(one, operands=tuple(operands))
+        raise InputError(
+            f"{source}: `{instruction.text}` leads to no label of the listing.", "Give the line with its label."
+        )
+    return replace(instruction, operands=tuple(operands))

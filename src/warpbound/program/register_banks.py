@@ -20,20 +20,20 @@ _IN_A_SLOT = ("register", "uniform", "immediate", "float", "constant")
 def bank_reads(instructions: Sequence[Instruction]) -> list[tuple[int, int]]:
     """Registers that each instruction reads from the even and from the odd bank, those not counted that a slot kept."""
     kept: dict[tuple[int, int], int] = {}
-    found = []
-    for one in instructions:
-        slots = [(slot, x) for slot, x in enumerate(_sources(one)) if x.kind == "register" and x.index != RZ]
+    result = []
+    for instruction in instructions:
+        slots = [(slot, x) for slot, x in enumerate(_sources(instruction)) if x.kind == "register" and x.index != RZ]
         saved = {x.index for slot, x in slots if kept.get((slot, x.index % BANKS)) == x.index}
         for slot, x in slots:
             kept[slot, x.index % BANKS] = x.index if "reuse" in x.suffixes else RZ
-        odd = [index % BANKS for index in _read(one) if index not in saved]
-        found.append((len(odd) - sum(odd), sum(odd)))
-    return found
+        odd = [index % BANKS for index in _read(instruction) if index not in saved]
+        result.append((len(odd) - sum(odd), sum(odd)))
+    return result
 
 
-def _sources(one: Instruction) -> list[Operand]:
-    return [x for x in one.operands[results(one) :] if x.kind in _IN_A_SLOT]
+def _sources(instruction: Instruction) -> list[Operand]:
+    return [x for x in instruction.operands[results(instruction) :] if x.kind in _IN_A_SLOT]
 
 
-def _read(one: Instruction) -> list[int]:
-    return [int(name[1:]) for name in reads(one) if name[0] == "R" and name[1:].isdigit()]
+def _read(instruction: Instruction) -> list[int]:
+    return [int(name[1:]) for name in reads(instruction) if name[0] == "R" and name[1:].isdigit()]

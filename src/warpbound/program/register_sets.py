@@ -30,5 +30,5 @@ def register_sets(instructions: Sequence[Instruction]) -> RegisterSets:
             found |= bits.setdefault(name, 1 << len(bits))
         return found
 
-    both = [(as_set(reads(one)), as_set(writes(one))) for one in instructions]
+    both = [(as_set(reads(instruction)), as_set(writes(instruction))) for instruction in instructions]
     return RegisterSets(bits, tuple(read for read, _ in both), tuple(written for _, written in both))

@@ -100,12 +100,12 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
     source = _path_if_one(source)
     name, raw = _contents(source)
     if is_cubin(raw):
-        found = from_cubin(raw, name)
+        result = from_cubin(raw, name)
     elif is_binary(raw):
-        found = from_binary(raw, name, machine, kernel)
+        result = from_binary(raw, name, machine, kernel)
     else:
-        found = _from_text(_text(raw, name), name, source, machine, kernel, options)
-    return _fitting(named(found, kernel, name), machine)
+        result = _from_text(_text(raw, name), name, source, machine, kernel, options)
+    return _fitting(named(result, kernel, name), machine)
 
 
 def read_text(path: Path) -> str:
@@ -119,8 +119,8 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
 ) -> tuple[Program, ...]:
     ending = source.suffix if isinstance(source, Path) else ""
     if ending not in _CUDA_ENDINGS:
-        by_ending = (one for one in LANGUAGES if ending and one.ending == ending)
-        by_text = (one for one in LANGUAGES if one.recognised(text, machine))
+        by_ending = (language for language in LANGUAGES if ending and language.ending == ending)
+        by_text = (language for language in LANGUAGES if language.recognised(text, machine))
         if language := next(chain(by_ending, by_text), None):
             return language.read(text, name, machine)
     place = source.parent if isinstance(source, Path) else Path()
@@ -129,7 +129,14 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
 
 def _path_if_one(source: Source) -> Source:
     """A text of one word that ends like a source file is a path: no kernel is that short."""
-    endings = *_CUDA_ENDINGS, ".cubin", ".fatbin", ".sass", ".txt", *(one.ending for one in LANGUAGES if one.ending)
+    endings = (
+        *_CUDA_ENDINGS,
+        ".cubin",
+        ".fatbin",
+        ".sass",
+        ".txt",
+        *(language.ending for language in LANGUAGES if language.ending),
+    )
     if isinstance(source, str) and len(source.split()) == 1 and source.endswith(endings):
         return Path(source)
     return source
@@ -211,8 +218,8 @@ def _one_of(
     text, name, machine, kernel = asked
     try:
         read = with_likely_registers(_read_from(compiled, text, name, machine, listing), compiler)
-        found = _fitting(named(read, kernel, name), machine)
-        return _only(found)
+        result = _fitting(named(read, kernel, name), machine)
+        return _only(result)
     except WarpboundError as problem:
         return problem
 
@@ -238,5 +245,5 @@ def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: 
 
 def _read_from(compiled: Compiled, text: str, name: str, machine: Gpu, listing: str | None) -> tuple[Program, ...]:
     _, proxy = compiled_arch(machine)
-    found = from_cubin(compiled.cubin, name, compiled, listing)
-    return tuple(replace(one, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *one.assumed)) for one in found)
+    result = from_cubin(compiled.cubin, name, compiled, listing)
+    return tuple(replace(one, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *one.assumed)) for one in result)

@@ -22,7 +22,7 @@ _MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
 
 
 def _warp(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:
-    told = any(one.control is not None for one in instructions)
+    told = any(instruction.control is not None for instruction in instructions)
     return Warp(instructions, waits, control_words.reading(waits) if told else dependences.step)
 
 

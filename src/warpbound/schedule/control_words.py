@@ -16,31 +16,31 @@ from warpbound.schedule.warp_state import Step
 _GROUPS = 6  # after SB0 to SB5: gsb0
 
 
-def step(one: Instruction, wait: Wait) -> Step:
+def step(instruction: Instruction, wait: Wait) -> Step:
     """Read once from control word and operands."""
-    control = one.control
-    asynchronous = one.traits.kind == "warpgroup_matrix" and any(_is_group(x) for x in one.operands)
+    control = instruction.control
+    asynchronous = instruction.traits.kind == "warpgroup_matrix" and any(_is_group(x) for x in instruction.operands)
     write = _GROUPS if asynchronous else control.write if control else None
-    stall = _stall(one)
+    stall = _stall(instruction)
     return Step(
         gaps=(max(stall, wait.hold),),
         issuing=min(stall, 1.0),
         held=max(0.0, wait.hold - stall),
         end=1.0,
-        awaited=_awaited(one),
+        awaited=_awaited(instruction),
         writes=() if write is None else (write,),
         read=control.read if control else None,
     )
 
 
-def watched(one: Instruction, wait: Wait) -> Step:
+def watched(instruction: Instruction, wait: Wait) -> Step:
     """The same where some latency is longer than the words count on: its registers are scoreboards too.
 
     Models   a machine that holds an instruction until the registers that it reads are there.
     """
-    told = step(one, wait)
-    needs = tuple((register, 0) for register in (() if one.skipped else reads(one)))
-    written = () if one.skipped else writes(one)
+    told = step(instruction, wait)
+    needs = tuple((register, 0) for register in (() if instruction.skipped else reads(instruction)))
+    written = () if instruction.skipped else writes(instruction)
     late = written if wait.late else ()
     return told._replace(awaited=(*told.awaited, *needs), writes=(*told.writes, *late), forgets=written)
 
@@ -55,17 +55,17 @@ def _is_group(operand: Operand) -> bool:
     return operand.kind == "scoreboard" and operand.text.startswith("gsb")
 
 
-def _counts(one: Instruction) -> bool:
+def _counts(instruction: Instruction) -> bool:
     """Whether it waits until no more than so many raises of a scoreboard are left."""
-    return one.opcode == "DEPBAR" or "DEPBAR" in one.modifiers
+    return instruction.opcode == "DEPBAR" or "DEPBAR" in instruction.modifiers
 
 
-def _awaited(one: Instruction) -> tuple[tuple[int, int], ...]:
+def _awaited(instruction: Instruction) -> tuple[tuple[int, int], ...]:
     """(scoreboard, raises that may stay) this instruction waits for, from its mask and as a DEPBAR."""
-    awaited = dict.fromkeys(one.control.wait, 0) if one.control and one.control.wait else {}
-    if _counts(one):
-        counts = [int(x.value) for x in one.operands if x.kind == "immediate"]
-        for operand in one.operands:
+    awaited = dict.fromkeys(instruction.control.wait, 0) if instruction.control and instruction.control.wait else {}
+    if _counts(instruction):
+        counts = [int(x.value) for x in instruction.operands if x.kind == "immediate"]
+        for operand in instruction.operands:
             if operand.kind == "scoreboard":
                 board = _GROUPS if _is_group(operand) else operand.index
                 awaited.setdefault(board, counts[0] if counts else 0)
@@ -74,10 +74,14 @@ def _awaited(one: Instruction) -> tuple[tuple[int, int], ...]:
     return tuple(awaited.items())
 
 
-def _stall(one: Instruction) -> float:
+def _stall(instruction: Instruction) -> float:
     """Cycles before the same warp may issue again, by the control word alone."""
-    if one.control is None:
+    if instruction.control is None:
         return 1.0
-    if one.pairs and one.control.stall == 0:
+    if instruction.pairs and instruction.control.stall == 0:
         return 0.0
-    return 2.0 if one.control.yields and one.control.stall <= 1 else float(max(1, one.control.stall))
+    return (
+        2.0
+        if instruction.control.yields and instruction.control.stall <= 1
+        else float(max(1, instruction.control.stall))
+    )

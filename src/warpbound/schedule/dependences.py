@@ -18,15 +18,15 @@ _LOADS = frozenset({"load", "constant", "texture"})  # kinds of which two never 
 _ALONE = frozenset({"branch", "call", "exit", "return", "target"})  # kinds that issue alone, as BAR does
 
 
-def step(one: Instruction, wait: Wait) -> Step:
+def step(instruction: Instruction, wait: Wait) -> Step:
     """Read once from operands and tables."""
-    written = () if one.skipped else writes(one)
+    written = () if instruction.skipped else writes(instruction)
     return Step(
         gaps=tuple(max(gap, wait.hold) for gap in wait.gaps),
         issuing=wait.gaps[0],
         held=max(0.0, wait.hold - wait.gaps[0]),
         end=max(wait.gaps[0], wait.hold),
-        awaited=tuple((register, 0) for register in (() if one.skipped else reads(one))),
+        awaited=tuple((register, 0) for register in (() if instruction.skipped else reads(instruction))),
         writes=written,
         forgets=written,
         taken=wait.taken,

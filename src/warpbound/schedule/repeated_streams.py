@@ -54,10 +54,10 @@ def parts(stream: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
     whole = [(0, len(stream), 1)] if len(stream) else []
     best, saved = whole, 0
     for head in _heads(stream):
-        found = _turns_of(stream, head)
-        gain = sum(size * (turns - 1) for _, size, turns in found)
+        result = _turns_of(stream, head)
+        gain = sum(size * (turns - 1) for _, size, turns in result)
         if gain > saved:
-            best, saved = found, gain
+            best, saved = result, gain
     yield from best
 
 
@@ -73,14 +73,14 @@ def _turns_of(stream: NDArray[np.int64], head: int) -> list[tuple[int, int, int]
     """The stream cut at every `head`: pieces that are equal counted as turns, all others joined."""
     cuts = [0, *np.flatnonzero(stream[1:] == head) + 1, len(stream)]
     pieces = [(stream[first:end].tobytes(), first, end) for first, end in zip(cuts, cuts[1:], strict=False)]
-    found: list[tuple[int, int, int]] = []
+    result: list[tuple[int, int, int]] = []
     for _, equal in groupby(pieces, key=lambda piece: piece[0]):
         turns = list(equal)
         first, end = int(turns[0][1]), int(turns[-1][2])
         if len(turns) >= _FEWEST_TURNS:
-            found.append((first, (end - first) // len(turns), len(turns)))
-        elif found and found[-1][2] == 1:
-            found[-1] = (found[-1][0], end - found[-1][0], 1)
+            result.append((first, (end - first) // len(turns), len(turns)))
+        elif result and result[-1][2] == 1:
+            result[-1] = (result[-1][0], end - result[-1][0], 1)
         else:
-            found.append((first, end - first, 1))
-    return found
+            result.append((first, end - first, 1))
+    return result

@@ -117,10 +117,10 @@ class Warp:
 
     def step(self, index: int) -> Step:
         """What the instruction at this index does; read once."""
-        found = self.steps.get(index)
-        if found is None:
-            found = self.steps[index] = self.read_step(self.instructions[index], self.waits[index])
-        return found
+        cached = self.steps.get(index)
+        if cached is None:
+            cached = self.steps[index] = self.read_step(self.instructions[index], self.waits[index])
+        return cached
 
     @property
     def end(self) -> float:
@@ -292,6 +292,6 @@ class Warp:
         return {name: (scale * whole[name], scale * waited[name]) for name in whole if name}
 
 
-def _line(one: Instruction) -> Place:
-    place = one.place
+def _line(instruction: Instruction) -> Place:
+    place = instruction.place
     return ("", 0) if place is None else (place.outermost.file, place.outermost.line)

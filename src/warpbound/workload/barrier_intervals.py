@@ -61,7 +61,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     mean warp issues each instruction, (instructions,); asked : what so many executions ask of each resource.
     """
     both = zip(instructions, timing, strict=True)
-    stops = np.array([one.traits.is_block_barrier and wait.hold > 0 for one, wait in both])
+    stops = np.array([instruction.traits.is_block_barrier and wait.hold > 0 for instruction, wait in both])
     cuts = [_cut(stream, stops) for stream in dict.fromkeys(map(tuple, streams)) if stream]
     most = max((len(cut.begins) for cut in cuts), default=1)
     cuts = [cut for cut in cuts if len(cut.begins) == most]
@@ -72,7 +72,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     own = _path(_cut(typical.stream, stops), typical, timing)
     shares = _shares(cuts, kinds, len(instructions))
     wants = [asked(share * executed) for share in shares]
-    found = [
+    result = [
         Piece(
             times=float(np.count_nonzero(kinds == kind)),
             waits=_over(slowest.waits[kinds == kind].sum(), own.waits.sum()),
@@ -83,7 +83,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
         for kind, want in enumerate(wants)
     ]
     total = {name: sum(want[name] for want in wants) for name in wants[0]}
-    return tuple(replace(one, demand={name: _over(one.demand[name], total[name]) for name in total}) for one in found)
+    return tuple(replace(one, demand={name: _over(one.demand[name], total[name]) for name in total}) for one in result)
 
 
 def _over(part: float, whole: float) -> float:
@@ -92,8 +92,8 @@ def _over(part: float, whole: float) -> float:
 
 def _cut(stream: Sequence[int], stops: NDArray[np.bool_]) -> _Cut:
     """Behind each barrier that something follows begins a piece."""
-    found = np.asarray(stream, np.int64)
-    return _Cut(found, np.append(0, np.flatnonzero(stops[found[:-1]]) + 1))
+    result = np.asarray(stream, np.int64)
+    return _Cut(result, np.append(0, np.flatnonzero(stops[result[:-1]]) + 1))
 
 
 def _kinds(cuts: Sequence[_Cut]) -> Whole:
@@ -126,7 +126,9 @@ def _summed(number: Whole, values: Reals, count: int) -> Reals:
 
 def _slowest(warps: Sequence[_Path]) -> _Path:
     """In each piece that of the warp that takes longest, (pieces,)."""
-    waits, others, phases = (np.array([getattr(one, name) for one in warps]) for name in ("waits", "others", "phases"))
+    waits, others, phases = (
+        np.array([getattr(warp, name) for warp in warps]) for name in ("waits", "others", "phases")
+    )
     last = np.argmax(waits + others, axis=0), np.arange(waits.shape[1])
     return _Path(waits[last], others[last], phases[last])
 

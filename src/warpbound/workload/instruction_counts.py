@@ -27,7 +27,7 @@ class Counts:
 
 def facts_of(instructions: Sequence[Instruction], arch: int) -> tuple[OpcodeFacts, ...]:
     """What the architecture does with each instruction."""
-    return tuple(opcode_facts(one.opcode, one.modifiers, arch) for one in instructions)
+    return tuple(opcode_facts(instruction.opcode, instruction.modifiers, arch) for instruction in instructions)
 
 
 def count(
@@ -44,11 +44,11 @@ def count(
     total = Counts()
     banks = [0.0] * BANKS
     read = bank_reads(instructions)
-    for one, fact, times, lanes, registers in zip(instructions, facts, issued, threads, read, strict=True):
+    for instruction, fact, times, lanes, registers in zip(instructions, facts, issued, threads, read, strict=True):
         if not times:
             continue
         total.warp_instructions += times
-        if one.skipped:
+        if instruction.skipped:
             total.by_pipe["none"] += times
             continue
         total.thread_instructions += lanes
@@ -60,31 +60,31 @@ def count(
             kind, multiply_adds = fact.tensor
             total.tensor[kind] += multiply_adds * times
             total.flop["tensor"] += 2 * multiply_adds * times
-        kind, operations = flop_of(one)
+        kind, operations = flop_of(instruction)
         total.flop[kind] += operations * lanes
-        if one.traits.is_block_barrier:
+        if instruction.traits.is_block_barrier:
             total.barriers += times
     if max(banks) > total.warp_instructions:
         total.units["registers"] = max(banks)
     return total
 
 
-def flop_of(one: Instruction) -> tuple[str, int]:
+def flop_of(instruction: Instruction) -> tuple[str, int]:
     """(type, operations per lane) of one instruction.
 
     An addition of the zero register converts, negates or moves, and a half product of zeros loads a constant: none.
     Half instructions work on pairs; where both halves of every source are the same one, they do the work of one.
     """
-    kind, operations = one.traits.flop or ("fp32", 0)
+    kind, operations = instruction.traits.flop or ("fp32", 0)
     halves = kind == "fp16"
-    sources = one.operands[1:]
+    sources = instruction.operands[1:]
     zeros = sum(x.kind in ("register", "uniform") and x.index == RZ for x in sources[:2])
-    if zeros >= (1 if "ADD" in one.opcode else 2):
+    if zeros >= (1 if "ADD" in instruction.opcode else 2):
         operations = 0
     elif halves and _same_halves(sources):
         operations //= 2
     if halves:
-        kind = "bf16" if any("BF16" in modifier for modifier in one.modifiers) else "fp16"
+        kind = "bf16" if any("BF16" in modifier for modifier in instruction.modifiers) else "fp16"
     return kind, operations
 
 

@@ -32,9 +32,9 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
     return longest + (longest - halfway) * (len(stream) - len(some)) / max(1, len(some) - len(some) // 2)
 
 
-def _step(one: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+def _step(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """What an instruction reads and writes, and whether it is a load of global memory."""
-    traits, read, written = one.traits, reads(one), writes(one)
+    traits, read, written = instruction.traits, reads(instruction), writes(instruction)
     if "shared" in traits.spaces and traits.stores:
         written = (*written, _SHARED)
     if traits.spaces == ("shared",) and traits.loads:

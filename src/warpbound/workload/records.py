@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
 SECTOR_B, LINE_B, NARROW_B = 32, 128, 64
-HAND_OVER = 4.0          # SM cycles for a piece of a line on its way to L2
+HAND_OVER = 4.0  # SM cycles for a piece of a line on its way to L2
 FIRST_OF_ONE_ARRAY = 70  # L1 and shared memory in one, with the rules of its wavefronts
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -55,10 +56,10 @@ class Memory:
         if arch < FIRST_OF_ONE_ARRAY:
             return self.l1_wavefronts * LINE_B / bytes_per_cycle
         if bytes_per_cycle <= NARROW_B:
-            found = (self.l1_wavefronts + self.l1_narrow) * NARROW_B / bytes_per_cycle
+            result = (self.l1_wavefronts + self.l1_narrow) * NARROW_B / bytes_per_cycle
         else:
-            found = self.l1_wavefronts * LINE_B / bytes_per_cycle
-        return max(found, (each_piece or HAND_OVER) * self.store_pieces)
+            result = self.l1_wavefronts * LINE_B / bytes_per_cycle
+        return max(result, (each_piece or HAND_OVER) * self.store_pieces)
 
     @property
     def far_share(self) -> float:

@@ -73,21 +73,23 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
     )
 
 
-def static_memory(
-    instructions: Sequence[Instruction], issued: Sequence[float], known: Predicted = _NOTHING
-) -> Memory:
+def static_memory(instructions: Sequence[Instruction], issued: Sequence[float], known: Predicted = _NOTHING) -> Memory:
     """Traffic where nothing is found in a cache; accesses that are not `known` are coalesced and conflict-free."""
     sums: dict[str, float] = {}
-    for index, (one, times) in enumerate(zip(instructions, issued, strict=True)):
-        if times and not one.skipped:
-            for name, amount in _demand(index, one, known).items():
+    for index, (instruction, times) in enumerate(zip(instructions, issued, strict=True)):
+        if times and not instruction.skipped:
+            for name, amount in _demand(index, instruction, known).items():
                 sums[name] = sums.get(name, 0.0) + amount * times
     return Memory(**sums)
 
 
 def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> tuple[str, ...]:
     """What is said of accesses whose addresses the code alone does not tell; nothing where it tells all."""
-    places = [index for index, one in enumerate(instructions) if _is_addressed(one) and not one.skipped]
+    places = [
+        index
+        for index, instruction in enumerate(instructions)
+        if _is_addressed(instruction) and not instruction.skipped
+    ]
     untold = [index for index in places if not any(key[0] == index and not known[key].depends_on for key in known)]
     if not untold or len(untold) == len(places):
         return (COALESCED,) if untold else ()
@@ -96,53 +98,53 @@ def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> 
     return (SOME_COALESCED.format(count=len(untold), all=len(places), what=what),)
 
 
-def _demand(index: int, one: Instruction, known: Predicted) -> dict[str, float]:
+def _demand(index: int, instruction: Instruction, known: Predicted) -> dict[str, float]:
     """Memory counts of one execution by a full warp."""
-    traits = one.traits
+    traits = instruction.traits
     rule = _RULES.get((traits.kind, "global" if "global" in traits.spaces else "".join(traits.spaces)))
     if rule is None:
         return {}
-    return rule(one, _found(index, one, "global", known), _found(index, one, "shared", known))
+    return rule(instruction, _found(index, instruction, "global", known), _found(index, instruction, "shared", known))
 
 
-def _is_addressed(one: Instruction) -> bool:
+def _is_addressed(instruction: Instruction) -> bool:
     """Whether how it accesses memory depends on its addresses; local memory is interleaved by lane."""
-    return bool(one.traits.spaces) and one.traits.spaces != ("local",)
+    return bool(instruction.traits.spaces) and instruction.traits.spaces != ("local",)
 
 
-def _found(index: int, one: Instruction, space: str, known: Predicted) -> Access:
+def _found(index: int, instruction: Instruction, space: str, known: Predicted) -> Access:
     """What one execution costs in a space: as the addresses say, or as if it were coalesced."""
     access = known.get((index, space))
     if access is not None and not access.depends_on:
         return access
-    size = lane_bytes(one)
-    sectors, wavefronts = _sectors(one, size), max(1.0, WARP * size / LINE_B)
+    size = lane_bytes(instruction)
+    sectors, wavefronts = _sectors(instruction, size), max(1.0, WARP * size / LINE_B)
     if space == "global":
         return Access(sectors, sectors, max(1.0, sectors * SECTOR_B / LINE_B), 1.0)
-    if one.traits.width == "matrices":
-        wavefronts = float(matrices(one))
+    if instruction.traits.width == "matrices":
+        wavefronts = float(matrices(instruction))
     return Access(0.0, 0.0, wavefronts, wavefronts)
 
 
-def _global_load(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
-    found = {
+def _global_load(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:
+    result = {
         "global_load_requests": 1.0,
         "l1_sectors_load": access.sectors,
         "l1_wavefronts": access.wavefronts,
-        "l1_narrow": _narrow(one, access.wavefronts),
+        "l1_narrow": _narrow(instruction, access.wavefronts),
         "l2_sectors_read": access.sectors,
         "dram_bytes_read": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
     }
-    return found | _shared("shared_wavefronts_store", shared) if one.traits.kind == "copy" else found
+    return result | _shared("shared_wavefronts_store", shared) if instruction.traits.kind == "copy" else result
 
 
-def _global_store(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+def _global_store(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:
     return {
         "global_store_requests": 1.0,
         "l1_sectors_store": access.sectors,
         "l1_wavefronts": access.wavefronts,
-        "l1_narrow": _narrow(one, access.wavefronts),
+        "l1_narrow": _narrow(instruction, access.wavefronts),
         "l2_sectors_written": access.sectors,
         "store_pieces": max(0.0, 4.0 * min(access.sectors, access.wavefronts) - access.sectors) / 3.0,
         "dram_bytes_written": access.sectors * SECTOR_B,
@@ -150,28 +152,28 @@ def _global_store(one: Instruction, access: Access, shared: Access) -> dict[str,
     }
 
 
-def _atomic(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+def _atomic(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:
     """Performed at L2, which fetches the old value and keeps the new one."""
-    return _global_store(one, access, shared) | {"dram_bytes_read": access.sectors * SECTOR_B}
+    return _global_store(instruction, access, shared) | {"dram_bytes_read": access.sectors * SECTOR_B}
 
 
-def _local(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+def _local(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:
     """Stack and spills: interleaved by lane, found in L1."""
-    size = lane_bytes(one)
-    kind = "l1_sectors_load" if one.traits.kind == "load" else "l1_sectors_store"
+    size = lane_bytes(instruction)
+    kind = "l1_sectors_load" if instruction.traits.kind == "load" else "l1_sectors_store"
     wavefronts = max(1.0, WARP * size / LINE_B)
-    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": wavefronts, "l1_narrow": _narrow(one, wavefronts)}
+    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": wavefronts, "l1_narrow": _narrow(instruction, wavefronts)}
 
 
-def _narrow(one: Instruction, wavefronts: float) -> float:
-    return max(0.0, 2 * WARP * lane_bytes(one) / LINE_B - wavefronts)
+def _narrow(instruction: Instruction, wavefronts: float) -> float:
+    return max(0.0, 2 * WARP * lane_bytes(instruction) / LINE_B - wavefronts)
 
 
-def _shared_load(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+def _shared_load(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:
     return _shared("shared_wavefronts_load", shared)
 
 
-def _shared_store(one: Instruction, access: Access, shared: Access) -> dict[str, float]:
+def _shared_store(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:
     return _shared("shared_wavefronts_store", shared)
 
 
@@ -188,9 +190,8 @@ _RULES: Mapping[tuple[str, str], Callable[[Instruction, Access, Access], dict[st
 }  # fmt: skip
 
 
-def _sectors(one: Instruction, size: int) -> float:
+def _sectors(instruction: Instruction, size: int) -> float:
     """32-byte sectors of a full warp; one where the address is the same for all its lanes."""
-    address = next((x for x in one.operands if x.kind == "memory"), None)
+    address = next((x for x in instruction.operands if x.kind == "memory"), None)
     varying = address is None or any(x.kind == "register" and x.index != RZ for x in address.terms)
     return max(1.0, WARP * size / SECTOR_B) if varying else max(1.0, size / SECTOR_B)
-

@@ -79,19 +79,21 @@ def _slow_paths(program: Program) -> frozenset[int]:
     return frozenset(
         number
         for number, block in enumerate(program.flow.blocks)
-        if any(_is_slow(one) for one in program.instructions[block.first : block.last])
+        if any(_is_slow(instruction) for instruction in program.instructions[block.first : block.last])
     )
 
 
-def _is_slow(one: Instruction) -> bool:
-    return (calls(one) and ("$__internal" in one.text or "__assertfail" in one.text)) or one.traits.kind == "trap"
+def _is_slow(instruction: Instruction) -> bool:
+    return (
+        calls(instruction) and ("$__internal" in instruction.text or "__assertfail" in instruction.text)
+    ) or instruction.traits.kind == "trap"
 
 
-def _callee(program: Program, one: Instruction) -> int | None:
+def _callee(program: Program, instruction: Instruction) -> int | None:
     """Block of the function that is called, where it is the user's own and in this kernel."""
-    if not calls(one) or _is_slow(one) or not always(one):
+    if not calls(instruction) or _is_slow(instruction) or not always(instruction):
         return None
-    targets = [int(x.value) for x in one.operands if x.kind == "label" and x.index == 0]
+    targets = [int(x.value) for x in instruction.operands if x.kind == "label" and x.index == 0]
     starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}
     return starts.get(targets[0]) if targets else None
 
@@ -107,7 +109,7 @@ def _range(program: Program, block: int) -> range:
 
 def line_span(instructions: Sequence[Instruction]) -> tuple[int, int]:
     """First and last line, in the file most instructions come from."""
-    places = [one.place.outermost for one in instructions if one.place]
+    places = [instruction.place.outermost for instruction in instructions if instruction.place]
     if not places:
         return 0, 0
     files = [place.file for place in places]

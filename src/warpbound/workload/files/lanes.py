@@ -16,7 +16,7 @@ from warpbound.workload.records import Workload
 
 WARP = 32.0
 FIRST_IN_THE_TABLES = 70  # architectures below have no row in isa/families.toml
-FIRST_BY_PROXY = 60       # from there on code of later ones stands in, which has uniform instructions
+FIRST_BY_PROXY = 60  # from there on code of later ones stands in, which has uniform instructions
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",

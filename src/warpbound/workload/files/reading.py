@@ -159,13 +159,13 @@ def _symbols(model: str, said: Symbols, origin: str) -> dict[str, Any]:
     if model not in models.MODELS:
         raise InputError(f"{origin}, inputs: no model is called '{model}'.", suggestion(model, models.MODELS))
     hints = typing.get_type_hints(getattr(models, model).Inputs)
-    found = {}
+    result = {}
     for symbol, value in said.items():
         place = f"{origin}, inputs.{model}"
         if symbol not in hints:
             raise InputError(f"{place}: there is no symbol '{symbol}'.", suggestion(symbol, hints))
-        found[symbol] = _value(value, hints[symbol], f"{place}.{symbol}")
-    return found
+        result[symbol] = _value(value, hints[symbol], f"{place}.{symbol}")
+    return result
 
 
 def _value(value: Any, hint: Any, place: str) -> Any:

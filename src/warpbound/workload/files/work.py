@@ -56,12 +56,12 @@ def work_on(written: Written, gpu: Gpu, clock_hz: float) -> Workload:
 def levels(gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """Unloaded latency by level, in cycles at this clock; a machine without caches has DRAM and shared memory."""
     on_chip = {level: gpu.get(f"{level}_latency") for level in ("l1", "l2", "shared")}
-    found = {level: cycles for level, cycles in on_chip.items() if cycles is not None}
+    result = {level: cycles for level, cycles in on_chip.items() if cycles is not None}
     dram = gpu.get("dram_latency")
     if dram is not None:
-        near = found.get("l2", 0.0)  # the clock moves what lies beyond it
-        found["dram"] = near + (dram - near) / gpu.value("latency_clock") * clock_hz
-    return found | {"alu": alu_latency(gpu)}
+        near = result.get("l2", 0.0)  # the clock moves what lies beyond it
+        result["dram"] = near + (dram - near) / gpu.value("latency_clock") * clock_hz
+    return result | {"alu": alu_latency(gpu)}
 
 
 def _per_warp(written: Written) -> Callable[[str], float]:
