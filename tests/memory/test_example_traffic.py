@@ -38,7 +38,7 @@ def test_tiled_matmul(arch):
     assert found.l1_sectors_store == found.l2_sectors_written == blocks * warps * 4
     assert found.sectors_per_request == 4
     assert found.shared_store_requests == found.shared_wavefronts_store == blocks * warps * steps * 2
-    assert found.shared_excess_wavefronts == 0
+    assert found.shared_conflict_wavefronts == 0
     # B by words: 16 loads per step; A by 16-byte words, two rows: 4 loads of 2 wavefronts, or by words
     assert found.shared_wavefronts_load in (blocks * warps * steps * k for k in (16 + 4, 16 + 8, 16 + 16))
     # compulsory traffic: A and B read once, C written once; 192 KiB fit
@@ -63,7 +63,7 @@ def test_tiled_transpose(blocks, pad, ways):
     assert found.store_pieces == 0  # whole lines
     assert found.shared_wavefronts_store == requests
     assert found.shared_wavefronts_load == requests * ways
-    assert found.shared_excess_wavefronts == requests * (ways - 1)
+    assert found.shared_conflict_wavefronts == requests * (ways - 1)
     assert found.dram_bytes_read == pytest.approx(4 * n * n, rel=0.05)
     assert found.dram_bytes_written == pytest.approx(4 * n * n, rel=0.05)
 

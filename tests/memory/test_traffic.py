@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy, program, trace
-from warpbound.analysis.executed import launch_memory
 from warpbound.errors import InputError
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.traffic import How, traffic
+from warpbound.memory.traffic_counts import launch_memory
 
 
 @pytest.mark.parametrize("method", ["estimate", "exact"])
@@ -99,7 +99,7 @@ def test_complete_tiled_matmul():
     assert found.shared_load_requests == warps * tiles * 32
     assert found.shared_wavefronts_load == warps * tiles * 32  # two words, or 16 words: no conflict
     assert found.shared_wavefronts_store == warps * tiles * 2
-    assert found.shared_excess_wavefronts == 0
+    assert found.shared_conflict_wavefronts == 0
     assert found.dram_bytes_read == 2 * 4 * n * n  # everything fits: each byte once
     assert found.dram_bytes_written == 4 * n * n
     # blocks on one SM share tiles: 4 SMs, 4 blocks each, b mod 4 = its column: all of one column of B
@@ -169,8 +169,8 @@ def test_transposes():
         found = traffic(code, trace([0], 1, 32, tiled(stride)), MACHINE)
         assert found.shared_wavefronts_store == 32
         assert found.shared_wavefronts_load == 32 * ways
-        assert found.shared_excess_wavefronts == 32 * (ways - 1)
-        assert found.by_instruction.shared_excess.tolist() == [0, 32 * (ways - 1)]
+        assert found.shared_conflict_wavefronts == 32 * (ways - 1)
+        assert found.by_instruction.shared_conflict_wavefronts.tolist() == [0, 32 * (ways - 1)]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from warpbound.adapt.answers import Launched
 from warpbound.machine import Gpu, gpu
+from warpbound.memory.counters import COUNTERS
 from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.kernel_sources import papers
 from warpbound.page.slider_estimates import SCHEDULED
@@ -14,7 +15,7 @@ from warpbound.page.slider_table import sections
 from warpbound.page.sliders import gpu_controls, limit_controls
 from warpbound.page.state import State
 from warpbound.page.subject import Subject
-from warpbound.page.work_overrides import GIVEN, MOVED, overridden_launch, work_controls
+from warpbound.page.work_overrides import GIVEN, overridden_launch, work_controls
 from warpbound.workload import Memory, Workload
 
 OF_THE_CODE = "names and places of the code"
@@ -79,7 +80,7 @@ def test_every_field_has_a_slider_or_says_why_not(record: type[Any]) -> None:
 
 @pytest.mark.parametrize("name", [one.name for one in fields(Memory)])
 def test_every_count_of_traffic_has_a_slider(name: str) -> None:
-    assert name in MOVED
+    assert name in COUNTERS
     assert f"work.memory.{name}" in keys()
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from warpbound.analysis.atomic_contention import FLOAT_STEPS, SECTOR_STEPS
-from warpbound.headline.parameters import ATOMICS
+from warpbound.headline.parameters import ATOMIC_RATE
 from warpbound.machine import gpu
+from warpbound.memory.counters import HAND_OVER
 from warpbound.validate.corpus import Row, corpus
-from warpbound.workload.records import HAND_OVER
 
 
 def row(name: str, kernel: str) -> Row:
@@ -23,7 +23,7 @@ def test_floats_added_at_one_address(kernel):
     """Nothing but additions of floats: what its rate says, and the launch."""
     found = row("reductions-elsewhere", kernel)
     assert found.kind == "calibration"
-    assert steps_per_cycle(found, FLOAT_STEPS * float(found.words["pieces"])) == pytest.approx(ATOMICS, rel=0.02)
+    assert steps_per_cycle(found, FLOAT_STEPS * float(found.words["pieces"])) == pytest.approx(ATOMIC_RATE, rel=0.02)
 
 
 ZEROS = [one for one in corpus("counts-of-zeros").rows if one.words["words"] == "67108864"]
@@ -32,14 +32,14 @@ ZEROS = [one for one in corpus("counts-of-zeros").rows if one.words["words"] == 
 @pytest.mark.parametrize("found", [one for one in ZEROS if one.kernel == "in_global"])
 def test_integers_added_at_one_address(found):
     assert (found.kind == "calibration") == (found.gpu == "rtx-3080")
-    assert steps_per_cycle(found, float(found.words["words"])) == pytest.approx(ATOMICS, rel=0.02)
+    assert steps_per_cycle(found, float(found.words["words"])) == pytest.approx(ATOMIC_RATE, rel=0.02)
 
 
 @pytest.mark.parametrize("found", [x for x in ZEROS if x.kernel == "in_shared" and int(x.words["threads"]) <= 256])
 def test_whole_lines_of_integers(found):
     """Each block adds to 16 lines of four sectors, all blocks to the same."""
     blocks = float(found.words["words"]) / float(found.words["threads"])
-    assert steps_per_cycle(found, 4 * SECTOR_STEPS * blocks) == pytest.approx(ATOMICS, rel=0.02)
+    assert steps_per_cycle(found, 4 * SECTOR_STEPS * blocks) == pytest.approx(ATOMIC_RATE, rel=0.02)
 
 
 def test_pieces_of_lines():

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from warpbound.latency import own_timing, tensor_rate
 from warpbound.machine import Gpu
+from warpbound.memory.counters import counters_on, counters_within
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import PIPE_OF, issue_rate
@@ -19,15 +20,7 @@ SECTOR_B = 32
 LINE_B = 128
 FIRST_WITH_CACHES = 20
 FIRST_OF_TWO_BANKS = 70  # of registers, of one read per cycle each; nothing issues while an instruction waits for one
-_TRAFFIC = {  # resource -> counts of Memory that it serves
-    "shared": ("shared_wavefronts_load", "shared_wavefronts_store", "shared_wavefronts_atomic"),
-    "l1": ("l1_wavefronts", "l1_narrow"),
-    "l2": ("l2_sectors_read", "l2_sectors_written"),
-    "dram": ("dram_bytes_read", "dram_bytes_written"),
-}
-_OF_THEM = {  # counts that follow those
-    "l1": ("store_pieces",), "l2": ("l2_sectors_led", "l2_sectors_together", "l2_sectors_far"),
-}  # fmt: skip
+_MEMORY = ("shared", "l1", "l2", "dram")  # resources that traffic occupies
 
 
 def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
@@ -83,13 +76,13 @@ def far_bandwidth(gpu: Gpu) -> float:
 
 
 def _traffic(work: Workload, resource: str) -> float:
-    return float(sum(getattr(work.memory, name) for name in _TRAFFIC[resource]))
+    return float(sum(getattr(work.memory, name) for name in counters_on(resource)))
 
 
 def eased(work: Workload, resource: str, factor: float) -> Workload:
     """The same work with `factor` times the demand on one resource."""
-    if resource in _TRAFFIC:
-        counts = (*_TRAFFIC[resource], *_OF_THEM.get(resource, ()))
+    if resource in _MEMORY:
+        counts = (*counters_on(resource), *counters_within(resource))
         return work.with_memory(**{name: factor * getattr(work.memory, name) for name in counts})
     units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
     if resource == "issue":

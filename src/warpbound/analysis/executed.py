@@ -24,8 +24,9 @@ from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import warning
 from warpbound.emulate.value_dependence import draws_work
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
+from warpbound.memory.counters import COUNTERS
 from warpbound.memory.static_accesses import Access, Predicted
-from warpbound.memory.traffic_counts import Traffic
+from warpbound.memory.traffic_counts import Traffic, launch_memory
 from warpbound.program.instruction import Instruction
 from warpbound.result.kernel import BlockSample
 from warpbound.schedule import Schedule, Wait
@@ -160,8 +161,8 @@ def _rate_assumed(case: Case, moved: Traffic) -> bool:
 
 def conflicts(moved: Traffic) -> Callable[[int], float]:
     """Wavefronts of shared memory beyond the conflict-free ones that one execution takes, on average."""
-    by = moved.by_instruction
-    return lambda index: float(by.shared_excess[index] / by.requests[index]) if by.requests[index] > 0 else 0.0
+    extra, requests = moved.by_instruction.shared_conflict_wavefronts, moved.by_instruction.requests
+    return lambda index: float(extra[index] / requests[index]) if requests[index] > 0 else 0.0
 
 
 def far_share(moved: Traffic) -> Callable[[int], float]:
@@ -180,7 +181,7 @@ def accesses_seen(case: Case, moved: Traffic) -> Predicted:
         for space in one.traits.spaces:
             told = code.get((index, space), Access())
             is_global = space == "global"
-            shared, excess = float(by.shared_wavefronts[index]), float(by.shared_excess[index])
+            shared, excess = float(by.shared_wavefronts[index]), float(by.shared_conflict_wavefronts[index])
             found[index, space] = replace(
                 told,
                 sectors=float(by.sectors[index]) / times if is_global else 0.0,
@@ -225,34 +226,6 @@ def _latency_at(case: Case, seen: Trace, moved: Traffic, level: str) -> float:
     return time_of_stream(case.program, seen, timing) + start
 
 
-def launch_memory(moved: Traffic) -> Memory:
-    """Totals of the launch in the records that models read."""
-    return Memory(
-        global_load_requests=moved.global_load_requests,
-        global_store_requests=moved.global_store_requests + moved.global_atomic_requests,
-        l1_sectors_load=moved.l1_sectors_load,
-        l1_sectors_store=moved.l1_sectors_store,
-        l1_wavefronts=moved.l1_wavefronts,
-        l1_narrow=moved.l1_narrow,
-        store_pieces=moved.store_pieces,
-        l2_sectors_read=moved.l2_sectors_read,
-        l2_sectors_led=moved.l2_sectors_led,
-        l2_sectors_together=moved.l2_sectors_together,
-        l2_sectors_far=moved.l2_sectors_far,
-        l2_sectors_written=moved.l2_sectors_written + moved.l2_sectors_atomic,
-        dram_bytes_read=moved.dram_bytes_read,
-        dram_bytes_written=moved.dram_bytes_written,
-        shared_wavefronts_load=moved.shared_wavefronts_load,
-        shared_wavefronts_store=moved.shared_wavefronts_store,
-        shared_wavefronts_atomic=moved.shared_wavefronts_atomic,
-        ideal_sectors=moved.ideal_sectors,
-        shared_conflict_wavefronts=moved.shared_excess_wavefronts,
-        touched_bytes=moved.touched_bytes,
-        local_requests=moved.local_load_requests + moved.local_store_requests,
-        local_sectors=moved.local_sectors,
-    )
-
-
 def per_execution(
     instructions: tuple[Instruction, ...], moved: Traffic, executions: NDArray[np.float64]
 ) -> list[Memory]:
@@ -274,17 +247,13 @@ def per_execution(
                 global_store_requests=float(by.requests[index]) if stores else 0.0,
                 l1_sectors_load=loads,
                 l1_sectors_store=stores,
-                l1_wavefronts=float(by.l1_wavefronts[index]),
-                l1_narrow=float(by.l1_narrow[index]),
-                store_pieces=float(by.store_pieces[index]),
                 l2_sectors_read=float(by.sectors_from[index, 1:].sum()),
                 l2_sectors_written=stores,
                 dram_bytes_read=float(by.sectors_from[index, 2]) * SECTOR_B,
                 dram_bytes_written=stores * to_dram,
                 shared_wavefronts_load=0.0 if "ST" in one.opcode else float(by.shared_wavefronts[index]),
                 shared_wavefronts_store=float(by.shared_wavefronts[index]) if "ST" in one.opcode else 0.0,
-                ideal_sectors=float(by.ideal_sectors[index]),
-                shared_conflict_wavefronts=float(by.shared_excess[index]),
+                **{name: float(getattr(by, name)[index]) for name in COUNTERS if hasattr(by, name)},
             ).scaled(1 / times)
         )
     return found

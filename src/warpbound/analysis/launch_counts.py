@@ -84,7 +84,7 @@ def _by_kind(traffic: Traffic) -> dict[str, float | None]:
         "sectors_per_load": ratio(traffic.l1_sectors_load, loads),
         "sectors_per_store": ratio(traffic.l1_sectors_store, stores),
         "sectors_per_atomic": ratio(traffic.l2_sectors_atomic, traffic.global_atomic_requests),
-        "shared_conflict_wavefronts": round(traffic.shared_excess_wavefronts),
+        "shared_conflict_wavefronts": round(traffic.shared_conflict_wavefronts),
     }
 
 

@@ -12,8 +12,8 @@ from warpbound.headline.parameters import Parameters, fitted_parameters, relativ
 from warpbound.isa.latency_classes import architecture_latency
 from warpbound.isa.timings import timing
 from warpbound.machine import Gpu
+from warpbound.memory.counters import HAND_OVER
 from warpbound.workload.files.lanes import FIRST_IN_THE_TABLES, alu_latency, issue_rate, width
-from warpbound.workload.records import HAND_OVER
 
 ARCHITECTURE = "the architecture"
 _WARP = 32

@@ -15,6 +15,7 @@ from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.machine import Gpu
 from warpbound.measure.corpus.predicting import case_for
 from warpbound.measure.corpus.subjects import subjects
+from warpbound.memory.counters import COUNTERS, SECTOR_B
 
 FILE, COMPARED = "counters.json", "compared.json"
 DOZEN = (
@@ -23,14 +24,9 @@ DOZEN = (
 )  # fmt: skip  (kernels of different names, so that the profiler can tell them from the set-up)
 COUNTED = {  # the profiler's name -> ours
     "smsp__inst_executed.sum": "instructions",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": "l1_sectors_load",
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum": "l1_sectors_store",
-    "lts__t_sectors_op_read.sum": "l2_sectors_read",
-    "lts__t_sectors_op_write.sum": "l2_sectors_written",
+    **{counter.nsight: name for name, counter in COUNTERS.items() if counter.nsight},
     "dram__sectors_read.sum": "dram_sectors_read",
     "dram__sectors_write.sum": "dram_sectors_written",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "shared_wavefronts_load",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum": "shared_wavefronts_store",
     "l1tex__data_pipe_lsu_wavefronts.sum": "wavefronts",
     "sm__warps_active.avg.pct_of_peak_sustained_active": "achieved_occupancy_percent",
 }
@@ -159,15 +155,13 @@ def emulated(name: str, board: Gpu) -> dict[str, float]:
     work = work_of(case)
     if work.launch_memory is None or work.whole.warps is None:
         raise InputError(f"{name} was not executed.", work.not_executed or "Give every argument.")
-    moved = work.launch_memory
+    memory = work.launch_memory
     return {
         "instructions": work.whole.warp_instructions * work.whole.warps,
-        "l1_sectors_load": moved.l1_sectors_load, "l1_sectors_store": moved.l1_sectors_store,
-        "l2_sectors_read": moved.l2_sectors_read, "l2_sectors_written": moved.l2_sectors_written,
-        "dram_sectors_read": moved.dram_bytes_read / 32, "dram_sectors_written": moved.dram_bytes_written / 32,
-        "shared_wavefronts_load": moved.shared_wavefronts_load,
-        "shared_wavefronts_store": moved.shared_wavefronts_store,
-    }  # fmt: skip
+        "dram_sectors_read": memory.dram_bytes_read / SECTOR_B,
+        "dram_sectors_written": memory.dram_bytes_written / SECTOR_B,
+        **{name: getattr(memory, name) for name, counter in COUNTERS.items() if counter.nsight},
+    }
 
 
 def compare(

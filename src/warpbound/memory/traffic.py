@@ -85,7 +85,7 @@ def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruct
         store_pieces=np.sum([space.by_instruction(space.cost.pieces, size) for space in cached], axis=0),
         l1_narrow=np.sum([space.by_instruction(space.cost.narrow, size) for space in cached], axis=0),
         shared_wavefronts=shared.by_instruction(shared.cost.wavefronts, size),
-        shared_excess=shared.by_instruction(shared.cost.excess, size),
+        shared_conflict_wavefronts=shared.by_instruction(shared.cost.excess, size),
         atomic_steps=np.sum(
             [space.by_instruction(space.cost.same_address, size) for space in (found.global_, shared)], axis=0
         ),
@@ -137,7 +137,7 @@ def _record(program: Program, trace: Trace, found: Spaces, answered: Answered) -
         shared_wavefronts_load=shared.total(shared.cost.wavefronts, READ),
         shared_wavefronts_store=shared.total(shared.cost.wavefronts, WRITE),
         shared_wavefronts_atomic=shared.total(shared.cost.wavefronts, UPDATE),
-        shared_excess_wavefronts=float(each.shared_excess.sum()),
+        shared_conflict_wavefronts=float(each.shared_conflict_wavefronts.sum()),
         atomic_steps=float(each.atomic_steps.sum()),
         touched_bytes=answered.moved.touched,
         pages=pages(global_.accesses.addresses[global_.accesses.active]),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.memory.counters import COUNTERS, Memory
 from warpbound.memory.reuse import Locality
 
 Reals = NDArray[np.float64]
@@ -17,7 +18,7 @@ class PerInstruction:
     requests : warp instructions with an active lane. sectors : through L1, loads, stores and atomics.
     ideal_sectors : as many as would hold the distinct bytes. l1_wavefronts : cycles of the L1; l1_narrow : further
     ones where it hands over 64 bytes per cycle. store_pieces : lines of which a store or atomic has one sector.
-    shared_wavefronts, shared_excess : cycles of shared memory, and those that bank conflicts cost.
+    shared_wavefronts, shared_conflict_wavefronts : cycles of shared memory, and those that bank conflicts cost.
     atomic_steps : lanes on the most wanted address, summed over the requests.
     sectors_from : loaded sectors answered by L1, L2, DRAM, (instructions, 3).
     requests_from : loads whose slowest sector came from there, (instructions, 3).
@@ -31,7 +32,7 @@ class PerInstruction:
     l1_narrow: Reals
     store_pieces: Reals
     shared_wavefronts: Reals
-    shared_excess: Reals
+    shared_conflict_wavefronts: Reals
     atomic_steps: Reals
     sectors_from: Reals
     requests_from: Reals
@@ -67,7 +68,7 @@ class Traffic:
     where L1 hits as far as older warps run ahead; l2_sectors_together, what all SMs ask for at once;
     l2_sectors_far, what an L2 of two sides has, but not on the reader's own, or gets from DRAM for all SMs at once.
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
-    shared_excess_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
+    shared_conflict_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
     touched_bytes : footprint of the launch. pages : 2 MiB pages the sampled blocks touched.
     locality : the X-model's curve for one warp. scale : grid blocks per sampled block. sampling_error : standard
     error of the scaled counts as a fraction; None where too few blocks were sampled to tell. errors : of what
@@ -105,7 +106,7 @@ class Traffic:
     shared_wavefronts_load: float
     shared_wavefronts_store: float
     shared_wavefronts_atomic: float
-    shared_excess_wavefronts: float
+    shared_conflict_wavefronts: float
     atomic_steps: float
     touched_bytes: float
     pages: int
@@ -115,3 +116,13 @@ class Traffic:
     by_instruction: PerInstruction
     notes: tuple[str, ...]
     errors: Errors | None = None
+
+
+def launch_memory(traffic: Traffic) -> Memory:
+    """The counters of the launch that models read: stores include atomics."""
+    same = {name: getattr(traffic, name) for name in COUNTERS if hasattr(traffic, name)}
+    return Memory(**same | {
+        "global_store_requests": traffic.global_store_requests + traffic.global_atomic_requests,
+        "l2_sectors_written": traffic.l2_sectors_written + traffic.l2_sectors_atomic,
+        "local_requests": traffic.local_load_requests + traffic.local_store_requests,
+    })  # fmt: skip

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpbound import machine
 from warpbound.adapt.answers import Launched
+from warpbound.memory.counters import COUNTERS
 from warpbound.page.sliders import MOST_POINTS, Control, real_slider, whole_slider
 from warpbound.page.subject import Subject
 from warpbound.program import Program
@@ -30,31 +31,6 @@ GIVEN = f"{WORK}given."  # of symbols that a paper's file gives a model; those w
 WITH_VIEWS = ("x_model_2016", "hong_kim_2009")
 THREADS, REGISTERS, SHARED = f"{BLOCK}threads", f"{BLOCK}registers", f"{BLOCK}shared_bytes"
 WARP = 32
-MOVED = {
-    "dram_bytes_read": ("Read from DRAM", "B per warp"),
-    "dram_bytes_written": ("Written to DRAM", "B per warp"),
-    "l2_sectors_read": ("Read from L2", "sectors per warp"),
-    "l2_sectors_written": ("Written to L2", "sectors per warp"),
-    "l1_wavefronts": ("L1 data path", "cycles per warp"),
-    "shared_wavefronts_load": ("Shared-memory loads", "cycles per warp"),
-    "shared_wavefronts_store": ("Shared-memory stores", "cycles per warp"),
-    "shared_wavefronts_atomic": ("Shared-memory atomics", "cycles per warp"),
-    "shared_conflict_wavefronts": ("Of shared memory's cycles, by bank conflicts", "cycles per warp"),
-    "global_load_requests": ("Global loads", "inst per warp"),
-    "global_store_requests": ("Global stores", "inst per warp"),
-    "l1_sectors_load": ("Loaded through L1", "sectors per warp"),
-    "l1_sectors_store": ("Stored through L1", "sectors per warp"),
-    "l1_narrow": ("L1 data path where it is 64 bytes wide, further", "cycles per warp"),
-    "store_pieces": ("Lines stored in part", "per warp"),
-    "ideal_sectors": ("Sectors that would hold the same bytes", "per warp"),
-    "touched_bytes": ("Different bytes touched", "B per warp"),
-    "hottest_updates": ("Updates of the line that is updated most", "per warp"),
-    "local_requests": ("Accesses of local memory", "inst per warp"),
-    "local_sectors": ("Of the sectors through L1, local memory's", "per warp"),
-    "l2_sectors_led": ("Of those read from L2, lost to older warps", "sectors per warp"),
-    "l2_sectors_together": ("Of those read from L2, asked for by all SMs at once", "sectors per warp"),
-    "l2_sectors_far": ("Of those read from L2, on its far side", "sectors per warp"),
-}
 BY_HAND = "blocks of {size} threads, set by hand"
 
 
@@ -99,7 +75,7 @@ def work_controls(subject: Subject) -> list[Control]:
     groups: tuple[tuple[str, Mapping[str, float], Callable[[str], tuple[str, str]]], ...] = (
         ("parts", x.work.parts, lambda cause: (capital(CAUSE_WORDS.get(cause, cause)), "cycles per warp")),
         ("units", x.work.units, lambda unit: (capital(RESOURCE_WORDS.get(unit, unit)), "cycles of a sub-core")),
-        ("memory", {name: getattr(x.work.memory, name) for name in MOVED}, MOVED.__getitem__),
+        ("memory", {name: getattr(x.work.memory, name) for name in COUNTERS}, _counter_words),
         ("tensor", x.work.tensor, lambda kind: (f"{kind} products of tensor cores", "multiply-adds per warp")),
         ("flop", x.work.flop, lambda kind: (f"{kind} operations", "flop per warp")),
     )
@@ -107,6 +83,10 @@ def work_controls(subject: Subject) -> list[Control]:
         controls += [real_slider(f"{WORK}{group}.{name}", *words(name), n) for name, n in counts.items() if n > 0]
     return controls + [real_slider(f"{GIVEN}{name}", f"What the file gives {name.replace('.', ', ')}", "", value)
                        for name, value in _given(x).items()]  # fmt: skip
+
+
+def _counter_words(name: str) -> tuple[str, str]:
+    return COUNTERS[name].label, f"{COUNTERS[name].unit} per warp".strip()
 
 
 def _together(work: Workload) -> float:
@@ -172,7 +152,7 @@ def overridden_work(work: Workload, numbers: Numbers) -> Workload:
         lines_by_cause=lines,
         latency=work.latency + sum(parts.values()) - sum(work.parts.values()),
         units={unit: changed["units"].get(unit, cycles) for unit, cycles in work.units.items()},
-        memory=replace(work.memory, **{name: value for name, value in changed["memory"].items() if name in MOVED}),
+        memory=replace(work.memory, **{name: value for name, value in changed["memory"].items() if name in COUNTERS}),
         tensor={kind: changed["tensor"].get(kind, count) for kind, count in work.tensor.items()},
         flop={kind: changed["flop"].get(kind, flop) for kind, flop in work.flop.items()},
     )
