@@ -5,7 +5,7 @@ MEASURED ?= measured
 ARCH ?= 90
 NAME ?= gpu
 
-.PHONY: help venv demo test quick lint types contracts ci full mutants tables bench carry carry12 measured
+.PHONY: help venv demo test broad quick lint types contracts figures ci full mutants tables bench carry carry12 measured
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -20,11 +20,14 @@ $(BIN)/%:
 demo: | $(BIN)/warpbound ## the first command of the README
 	$(BIN)/warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
 
-test: | $(BIN)/pytest ## all tests but the long ones
+test: | $(BIN)/pytest ## the usual tests
 	$(BIN)/pytest
 
+broad: | $(BIN)/pytest ## the tests that take what `make test` samples in full breadth
+	$(BIN)/pytest -m 'broad and not full'
+
 quick: | $(BIN)/pytest ## tests that need no compiler
-	$(BIN)/pytest -m 'not cuda and not full' -x --no-header --ignore tests/benchmarks
+	$(BIN)/pytest -m 'not cuda and not browser and not broad and not full' -x --no-header --ignore tests/benchmarks
 
 lint: | $(BIN)/ruff ## ruff
 	$(BIN)/ruff check
@@ -34,6 +37,9 @@ types: | $(BIN)/mypy ## mypy --strict
 
 contracts: | $(BIN)/lint-imports ## who may import whom
 	$(BIN)/lint-imports
+
+figures: ## how large the house is: files, lines, tables of names, reads by string, vague names
+	python3 tools/house_figures.py
 
 ci: ## what every commit must pass, from a fresh copy of HEAD
 	bash .ci/run

@@ -21,6 +21,11 @@ BROWSER_PATIENCE_MS = 900_000
 BROWSER_STARTS = 3  # attempts before it counts as missing
 SYSTEM_BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 WORKER_B = 1_500_000_000  # what a process of the suite takes at most
+FAKE_RUN = ("test_board_page", "test_coverage", "test_failures", "test_fake_run", "test_runner")  # tests/measure
+LONG = (  # files to begin with, the longest first, so that no process is left alone with one at the end
+    "emulate/test_kernels", "measure/", "validate/test_cache_rows", "page/test_worker", "page/test_browser",
+    "reproduce/test_verdicts", "page/", "test_docs", "test_examples", "reproduce/", "fuzz/",
+)  # fmt: skip
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container, in bytes
 
 # The same examples in every run, so that a commit is judged by what it changed; `make full` draws new ones. No clock
@@ -54,6 +59,30 @@ def _memory() -> Iterator[int]:
     told = Path("/proc/meminfo")
     if told.is_file() and (found := re.search(r"MemAvailable: +(\d+) kB", told.read_text("ascii"))):
         yield 1024 * int(found[1])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One process runs all tests of a file, and all files that share the run on the fake GPU."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "fake run" if Path(file).stem in FAKE_RUN and "/measure/" in file else file
+
+    return ByFile(config, log) if config.option.dist == "loadfile" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Several processes begin with the long files."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    """The place of a test's file among the long ones; behind them all otherwise."""
+    return next((place for place, name in enumerate(LONG) if f"tests/{name}" in item.nodeid), len(LONG))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -46,6 +46,7 @@ def test_shifted_traffic():
 
 
 @pytest.mark.cuda
+@pytest.mark.broad
 def test_the_interval_of_uneven_gathers_is_wider(monkeypatch):
     rng, rows = np.random.default_rng(1), 1024 * 256
     of_block = np.repeat(rng.geometric(0.05, 1024), 256)

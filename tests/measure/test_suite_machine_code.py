@@ -35,11 +35,12 @@ UNAWAITED = {"watch_clock", "hold", "stay", "stamped", "when", "sweep_write", "s
              "store_16"}  # fmt: skip  (they store)
 SLOW = ("instruction_cache",)  # long to decode
 DECODED = [pytest.param(arch, marks=() if arch in (75, 90, 120) else pytest.mark.full) for arch in ARCHITECTURES]
+COMPILED = [pytest.param(arch, marks=() if arch in (75, 90, 120) else pytest.mark.broad) for arch in ARCHITECTURES]
 decoded_archs = pytest.mark.parametrize("arch", DECODED)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("arch", ARCHITECTURES)
+@pytest.mark.parametrize("arch", COMPILED)
 def test_compiles_without_spills(mechanism: str, arch: int) -> None:
     if ONE_ARCHITECTURE.get(mechanism, arch) != arch:
         return

@@ -110,9 +110,17 @@ CHECKS: dict[str, Callable[[dict[str, int]], Check]] = {
     "block_sums": block_sums, "softmax_rows": softmax_rows, "attention_row": attention_row, "bins": bins,
     **{f"spmv_{kind}": spmv(kind) for kind in ("banded", "scattered", "uneven")},
 }  # fmt: skip
-LONG = ("work8", "planes256")  # to execute; of the others every second is
+LONG = ("work8", "planes256")  # to execute: `full`, like every second of the others; every fourth is `broad`
+
+
+def _marks(name: str, at: int) -> Any:
+    if at % 2 or any(word in name for word in LONG):
+        return pytest.mark.full
+    return pytest.mark.broad if at % 4 else ()
+
+
 WAYS = [
-    pytest.param(name, at, marks=pytest.mark.full if at % 2 or any(word in way.name for word in LONG) else ())
+    pytest.param(name, at, marks=_marks(way.name, at))
     for name, family in tuned.FAMILIES.items() for at, way in enumerate(family.ways)
 ]  # fmt: skip
 
@@ -142,7 +150,7 @@ def test_there_are_forty_kernels_and_several_launches_of_each() -> None:
 
 
 @pytest.mark.parametrize("name", tuned.FAMILIES)
-@pytest.mark.parametrize("arch", [75, 120])
+@pytest.mark.parametrize("arch", [pytest.param(75, marks=pytest.mark.broad), 120])
 def test_tunable_kernels_compile_everywhere_without_spills(name: str, arch: int) -> None:
     subject = subjects()[name]
     text = subject.source.read_text("utf-8")

@@ -1,6 +1,6 @@
 """docs/models.md: the figures in its sentences are those of golden cases, which are checked elsewhere.
 
-The tables on the page are compared by test_models_invariants_situations.py and test_comparison.py, the one of the
+The tables on the page are compared by test_situations.py and reproduce/test_synthetic_comparison.py, the one of the
 evidence here.
 """
 

@@ -31,10 +31,19 @@ HEAD = "# Counted from examples/applications by `pytest tests/reproduce/test_app
 ROWS = [("applications", board, name) for board in BOARDS for name in NAMES]
 ROWS += [("gesummv", board, size) for board in STUDIED for size in SIZES]
 ON_ONE = {("applications", BOARDS[place % 2], name) for place, name in enumerate(NAMES)}  # the other: `make full`
-COUNTED = [pytest.param(*row, marks=[] if row in ON_ONE or row[0] == "gesummv" else pytest.mark.full) for row in ROWS]
+USUAL = {*sorted(ON_ONE)[::3], ("gesummv", "k40", "16 KB")}  # the rest of them: `broad`
+BROAD = {row for row in ROWS if row in ON_ONE or row[0] == "gesummv"}
+COUNTED = [
+    pytest.param(*row, marks=() if row in USUAL else pytest.mark.broad if row in BROAD else pytest.mark.full)
+    for row in ROWS
+]
 MOVED = 0.1  # share by which a count may differ with another compiler before the counts are written anew
 OTHERS = ("sm_80", "sm_86", "sm_89", "sm_90", "sm_100")
-ARCHITECTURES = ["sm_75", "sm_120", *(pytest.param(arch, marks=pytest.mark.full) for arch in OTHERS)]
+ARCHITECTURES = [
+    "sm_120",
+    pytest.param("sm_75", marks=pytest.mark.broad),
+    *(pytest.param(arch, marks=pytest.mark.full) for arch in OTHERS),
+]
 Arrays = dict[str, Any]
 Case = tuple[str, Any, Any, Arrays, Arrays]  # kernel, grid, block, arguments, what must come out
 

@@ -1,7 +1,7 @@
 """Knees and plateaus of L1, L2 and DRAM against silicon: each within 10 %, or excused with a reason.
 
 Measured: the corpora `caches`, `l2-shared` and `l2-reads`, rows of gpu-cache and gpu-l2-cache. Predicted: as last
-written from the same rows; test_validate_caches answers some of these again, and `make full` finds the knees of the
+written from the same rows; test_cache_rows answers some of these again, and `make full` finds the knees of the
 model itself.
 """
 
