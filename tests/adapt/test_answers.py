@@ -15,7 +15,7 @@ from support.paths import GOLDEN
 from warpbound import models
 from warpbound.adapt import volkov_2016
 from warpbound.adapt.answers import NO_COUNTS, answers, inputs_of
-from warpbound.adapt.launched import Launched, Locality
+from warpbound.adapt.launch_facts import LaunchFacts, Locality
 from warpbound.adapt.partition_benchmarks import GROUPS
 from warpbound.analysis.workload_prediction import launched, predicted
 from warpbound.machine import catalogue, gpu
@@ -32,7 +32,7 @@ def written(name: str, case: str | None = None) -> Any:
     return next(one for one in read(name) if case in (None, one.case))
 
 
-def example(**changes: Any) -> Launched:
+def example(**changes: Any) -> LaunchFacts:
     """A launch of everything on a recent board."""
     x = launched(written("volkov-synthetic", "alpha 16"), gpu("a100-sxm-80gb"))
     work = dataclasses.replace(x.work, warps=1e6)
@@ -147,7 +147,7 @@ def test_bounds_of_different_models_agree_where_they_say_the_same() -> None:
     )
 
 
-def with_locality(**changes: Any) -> Launched:
+def with_locality(**changes: Any) -> LaunchFacts:
     """100 instructions and 10 loads of 4 sectors, half of them found in L1, an eighth fetched from DRAM; 16 warps."""
     memory = Memory(
         global_load_requests=10, l1_sectors_load=40, l2_sectors_read=20, l2_sectors_written=0, dram_bytes_read=160

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from warpbound.adapt.answers import Launched
+from warpbound.adapt.answers import LaunchFacts
 from warpbound.machine import Gpu, gpu
 from warpbound.memory.counters import COUNTERS
 from warpbound.page.analysis_service import AnalysisService
@@ -27,7 +27,7 @@ WITHOUT_SLIDER = {  # field of a record that answers take -> why no slider sets 
         "held": "what an estimate scales, taken by no answer",
         "pieces": "stretches of the code between its barriers; their cycles are scaled with those of the whole",
     },
-    "Launched": {
+    "LaunchFacts": {
         "work": FOLLOWS, "gpu": FOLLOWS, "clock_hz": FOLLOWS, "dram_cycles": FOLLOWS, "active_sms": FOLLOWS,
         "blocks": FOLLOWS, "blocks_per_sm": FOLLOWS, "threads_per_block": FOLLOWS, "given_by": "words",
         "locality": "alpha and beta of the X-model, which its own view sets",
@@ -43,7 +43,7 @@ SET_BY = {  # field -> what its sliders' names begin with
         "units": "work.units.", "tensor": "work.tensor.", "flop": "work.flop.", "memory": "work.memory.",
         "barriers": "work.barriers", "parts": "work.parts.", "phases": "work.loads_together",
     },
-    "Launched": {"warps_per_sm": "work.warps_per_sm", "given": GIVEN},
+    "LaunchFacts": {"warps_per_sm": "work.warps_per_sm", "given": GIVEN},
     "Gpu": {"parameters": "gpu.", "changed_limits": "gpu."},
 }  # fmt: skip
 EVERYTHING = Workload(
@@ -54,11 +54,11 @@ EVERYTHING = Workload(
 )  # fmt: skip
 
 
-def launched() -> Launched:
+def launched() -> LaunchFacts:
     given: dict[str, dict[str, Any]] = {
         "interval_analysis": {"data": {"dram": 128.0}, "lanes": 32}, "x_model_2016": {"lanes": 1.0},
     }  # fmt: skip
-    return Launched(EVERYTHING, gpu("h200"), 1.4e9, 600.0, 32.0, 132.0, 100, 4.0, 256, given=given)
+    return LaunchFacts(EVERYTHING, gpu("h200"), 1.4e9, 600.0, 32.0, 132.0, 100, 4.0, 256, given=given)
 
 
 def keys() -> set[str]:
@@ -67,7 +67,7 @@ def keys() -> set[str]:
     return {one.key for one in (*work_controls(subject), *gpu_controls(board), *limit_controls(board))}
 
 
-@pytest.mark.parametrize("record", [Workload, Launched, Gpu])
+@pytest.mark.parametrize("record", [Workload, LaunchFacts, Gpu])
 def test_every_field_has_a_slider_or_says_why_not(record: type[Any]) -> None:
     """A field that is added must be given a slider, or a reason."""
     name, known = record.__name__, keys()

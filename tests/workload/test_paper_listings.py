@@ -11,7 +11,7 @@ import pytest
 from support.paths import GOLDEN, LISTINGS
 from warpbound import analyze
 from warpbound.adapt import x_model_2016 as adapted_x_model
-from warpbound.adapt.launched import Launched
+from warpbound.adapt.launch_facts import LaunchFacts
 from warpbound.adapt.resources import demand, issues
 from warpbound.isa.limits import limits
 from warpbound.latency import memory_latency, waits
@@ -142,7 +142,7 @@ def test_instructions_issued_together() -> None:
     block = x_model_2016.extraction.Block(insts=12.0, issue_groups=float(slots), off_chip_insts=3.0, iterations=1.0)
     assert x_model_2016.extraction.ilp((block,)) == 1.5
     work = whole_warp(VECTOR_ADD, KEPLER)
-    launched = Launched(work, KEPLER, 1.124e9, 301.0, 64.0, 8.0, None, None, None)
+    launched = LaunchFacts(work, KEPLER, 1.124e9, 301.0, 64.0, 8.0, None, None, None)
     assert adapted_x_model.known(launched)["ilp"] == 1.5
     alone = replace(work, issue_slots=None)  # without pairs: instructions over the cycles that wait for no memory
     computing = 544 - work.parts["dram"]

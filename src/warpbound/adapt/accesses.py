@@ -9,7 +9,7 @@ Assumes   a memory instruction is a global load or store; everything else is ari
 
 from dataclasses import dataclass
 
-from warpbound.adapt.launched import Launched
+from warpbound.adapt.launch_facts import LaunchFacts
 from warpbound.adapt.resources import SECTOR_B, per_sm_cycle
 from warpbound.workload.files.lanes import alu_latency, issue_rate
 
@@ -30,7 +30,7 @@ class Accesses:
     issue_each: float  # [cycle/inst/SM]
 
 
-def accesses(x: Launched) -> Accesses:
+def accesses(x: LaunchFacts) -> Accesses:
     """The counts of one warp of the launch."""
     memory = x.work.memory
     count = memory.global_load_requests + memory.global_store_requests
@@ -47,12 +47,12 @@ def accesses(x: Launched) -> Accesses:
     )
 
 
-def dram_bytes(x: Launched) -> float:
+def dram_bytes(x: LaunchFacts) -> float:
     """Bytes of one warp that cross the pins."""
     return x.work.memory.dram_bytes_read + x.work.memory.dram_bytes_written
 
 
-def off_chip(x: Launched) -> float:
+def off_chip(x: LaunchFacts) -> float:
     """Accesses of one warp that leave the chip: each by the share of its sectors that do."""
     memory = x.work.memory
     count = memory.global_load_requests + memory.global_store_requests
@@ -61,6 +61,6 @@ def off_chip(x: Launched) -> float:
     return count * share if share > ROUNDING else 0.0
 
 
-def per_cycle(x: Launched, parameter: str, bytes_each: float) -> float:
+def per_cycle(x: LaunchFacts, parameter: str, bytes_each: float) -> float:
     """Accesses per cycle and SM at a bandwidth of the chip; inf where an access moves nothing."""
     return per_sm_cycle(x.gpu, parameter, x.clock_hz) / bytes_each if bytes_each else float("inf")

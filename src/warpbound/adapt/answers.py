@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 
 from warpbound import models
-from warpbound.adapt.launched import Launched, silent
+from warpbound.adapt.launch_facts import LaunchFacts, silent
 from warpbound.result.kernel import ModelAnswer
 
-__all__ = ["Launched", "answers"]
+__all__ = ["LaunchFacts", "answers"]
 
 NO_COUNTS = "needs the counts of the whole launch, which are not known here"
 NOTHING_BINDS = "nothing of what it counts is there, so that nothing binds"
@@ -31,14 +31,14 @@ WORDS = {  # symbols that several models share -> how to make them known
 }
 
 
-def answers(names: tuple[str, ...], launched: Launched | None) -> dict[str, ModelAnswer]:
+def answers(names: tuple[str, ...], launched: LaunchFacts | None) -> dict[str, ModelAnswer]:
     """One entry per model name; every model says the same where no launch is known."""
     if launched is None:
         return {name: silent(NO_COUNTS) for name in names}
     return {name: _answer(name, launched) for name in names}
 
 
-def inputs_of(name: str, x: Launched) -> Any:
+def inputs_of(name: str, x: LaunchFacts) -> Any:
     """The model's Inputs; a word on what is missing where there are none."""
     adapter, kind = import_module(f"warpbound.adapt.{name}"), getattr(models, name).Inputs
     fields = adapter.known(x) | dict(x.given.get(name, {}))
@@ -51,7 +51,7 @@ def inputs_of(name: str, x: Launched) -> Any:
     return kind(**fields)
 
 
-def _answer(name: str, x: Launched) -> ModelAnswer:
+def _answer(name: str, x: LaunchFacts) -> ModelAnswer:
     found = inputs_of(name, x)
     if isinstance(found, str):
         return silent(found)

@@ -6,7 +6,7 @@ Assumes   the accesses of adapt/accesses.py; DRAM at its best measured rate.
 from typing import Any
 
 from warpbound.adapt.accesses import accesses, per_cycle
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.models.baghsorkhi_2010 import Inputs, cycles, predict
 from warpbound.result.kernel import ModelAnswer
 
@@ -16,7 +16,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a = accesses(x)
     return present(
         warps=x.warps_per_sm,
@@ -30,7 +30,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     total = float(cycles(inputs))
     rate = float(inputs.warps) / total if total else None

@@ -8,7 +8,7 @@ Assumes   the shipped simulated benchmarks of the board, fitted with a slope for
 from functools import cache
 from typing import Any
 
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.adapt.partition_benchmarks import fits, shipped
 from warpbound.adapt.resources import SECTOR_B
 from warpbound.models.campprof_2011 import SIZES, Inputs, best, predict, worst
@@ -26,7 +26,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     memory = x.work.memory
     if x.warps is None:
         return present(**_benchmarked(x.gpu.key))
@@ -54,7 +54,7 @@ def _transactions(kind: str, requests: float, sectors: float, warps: float) -> d
     return {f"{kind}_{size}": count * warps for size, count in counts.items()}
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     total, low, high = float(found.total), float(best(inputs)), float(worst(inputs))
     names = [f"{kind}_{size}" for kind in ("gld", "gst") for size in SIZES]

@@ -5,7 +5,7 @@ Assumes   mu is the warp's instructions over its latency, both of the warp alone
 
 from typing import Any
 
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.models.chen_aamodt_2009 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate
@@ -13,7 +13,7 @@ from warpbound.workload.files.lanes import issue_rate
 WANTED = {"alone": "the latency of one warp (latency.parts or latency.phases) and its instructions"}
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     slots, work = issue_rate(x.gpu), x.work
     alone = work.warp_instructions / work.latency if work.latency and work.warp_instructions else None
     slots = max(1.0, slots)  # a slot that is open every other cycle is still one slot
@@ -23,7 +23,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     insts = x.work.warp_instructions

@@ -6,14 +6,14 @@ Assumes   the accesses of adapt/accesses.py; one instruction takes one issue slo
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.models.cuda_guide_2015 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 
 WANTED = {"alu_per_mem": "a global access", "mem_latency": "the latency of DRAM"}
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a = accesses(x)
     return present(
         warps=x.warps_per_sm,
@@ -23,7 +23,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     arithmetic = accesses(x).arithmetic

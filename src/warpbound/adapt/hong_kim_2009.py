@@ -9,7 +9,7 @@ Assumes   every global access reaches DRAM. On boards for which the authors fitt
 
 from typing import Any
 
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.machine import Gpu
 from warpbound.models.hong_kim_2009 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
@@ -30,7 +30,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     return present(
         freq=x.clock_hz,
         mem_bandwidth=x.gpu.value("dram_bandwidth"),
@@ -46,7 +46,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def _departures(x: Launched) -> dict[str, float]:
+def _departures(x: LaunchFacts) -> dict[str, float]:
     line_cycles = LINE_B * x.clock_hz / (x.gpu.value("dram_bandwidth") / x.gpu.value("sm_count"))
     return {
         "departure_uncoal": x.gpu.get("departure_delay_uncoalesced") or line_cycles,
@@ -96,7 +96,7 @@ def _real(count: int | None) -> float | None:
     return None if count is None else float(count)
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     cycles = float(found.total)
     rate = x.warps / (float(inputs.active_sms) * cycles) if x.warps and cycles else None

@@ -8,7 +8,7 @@ Assumes   the accesses of adapt/accesses.py; an interval is one instruction with
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.models.huang_2014 import Inputs, Interval, is_physical, predict, service_time
 from warpbound.result.kernel import ModelAnswer
 
@@ -16,7 +16,7 @@ WANTED = {"intervals": "the latency of DRAM, and the number of instructions"}
 BEYOND = "an interval asks for more than the bandwidth, where this model has no answer"
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a = accesses(x)
     schedulers = float(x.gpu.limits.sub_cores)
     found = []
@@ -32,7 +32,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     per_inst = float(found.total)
     physical = bool(is_physical(inputs)) and per_inst > 0

@@ -7,7 +7,7 @@ Assumes   no barrier splits the interval. Data crosses two boundaries, DRAM at i
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launched import WARP, Launched, present
+from warpbound.adapt.launch_facts import WARP, LaunchFacts, present
 from warpbound.models.interval_analysis import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate, pipe_cycles
@@ -21,7 +21,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     memory = x.work.memory
     crossing = {"dram": dram_bytes(x), "l2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)}
     bandwidth = {"dram": x.gpu.value("dram_bandwidth"), "l2": x.gpu.get("l2_bandwidth")}
@@ -39,14 +39,14 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def _insts(x: Launched) -> dict[str, float]:
+def _insts(x: LaunchFacts) -> dict[str, float]:
     """By pipe; what no pipe is named for costs its issue slot."""
     named = {pipe: count for pipe, count in x.work.by_pipe.items() if count}
     rest = x.work.warp_instructions - sum(named.values())
     return named | ({"other": rest} if rest > 1e-9 * x.work.warp_instructions else {})
 
 
-def _width(x: Launched, pipe: str) -> float:
+def _width(x: LaunchFacts, pipe: str) -> float:
     """Lanes of the chip per cycle; a pipe that is not modelled is as wide as issue."""
     cycles = pipe_cycles(x.gpu, pipe)
     sub_cores = x.gpu.limits.sub_cores
@@ -55,7 +55,7 @@ def _width(x: Launched, pipe: str) -> float:
     return lanes * x.gpu.value("sm_count")
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     time_s = float(inputs.executions) / rate if inputs.executions and rate else None

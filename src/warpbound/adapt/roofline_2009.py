@@ -6,7 +6,7 @@ Assumes   pin bandwidth; the peak of the mixture of types at hand, all operation
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launched import Launched, silent
+from warpbound.adapt.launch_facts import LaunchFacts, silent
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
@@ -55,11 +55,11 @@ def _per_cycle(gpu: Gpu, kind: str) -> float:
     return 2 * WARP * sub_cores / cycles
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     return vars(inputs(x.work, x.gpu, x.clock_hz))
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     flop, moved = sum(x.work.flop.values()), dram_bytes(x)
     warps = x.warps
     if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none

@@ -7,14 +7,14 @@ Assumes   the accesses of adapt/accesses.py; a run is the issue time of the inst
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.models.saavedra_barrera_1990 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 
 WANTED = {"run": "a global access", "latency": "the latency of DRAM"}
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a = accesses(x)
     return present(
         threads=x.warps_per_sm,
@@ -24,7 +24,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     share = float(found.rate)
     working = float(inputs.run) * accesses(x).count

@@ -7,7 +7,7 @@ Assumes   the accesses of adapt/accesses.py; MWP's peak is the best measured DRA
 from typing import Any
 
 from warpbound.adapt.accesses import NO_ACCESS, accesses, per_cycle
-from warpbound.adapt.launched import Launched, present, silent
+from warpbound.adapt.launch_facts import LaunchFacts, present, silent
 from warpbound.models.sim_2012 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 
@@ -18,7 +18,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a = accesses(x)
     peak = per_cycle(x, "dram_achievable_bandwidth", a.bytes_each)
     return present(
@@ -32,7 +32,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     if not inputs.mem_insts:
         return silent(NO_ACCESS)
     found = predict(inputs)

@@ -8,7 +8,7 @@ Assumes   a request is a global access that leaves the chip; the rest of the ins
 from typing import Any
 
 from warpbound.adapt.accesses import MEMORY_CAUSES, dram_bytes, off_chip, per_cycle
-from warpbound.adapt.launched import WARP, Launched, present
+from warpbound.adapt.launch_facts import WARP, LaunchFacts, present
 from warpbound.models.transit_2015 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
@@ -20,7 +20,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     requests = off_chip(x)
     if not requests or not x.work.warp_instructions:
         return present(threads=x.warps_per_sm, lanes=fp32_lanes(x.gpu) / WARP, latency=x.dram_cycles)
@@ -34,7 +34,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0

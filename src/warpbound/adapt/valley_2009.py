@@ -8,7 +8,7 @@ Assumes   a processing element is an FP32 lane that needs a cycle per instructio
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launched import WARP, Launched, present
+from warpbound.adapt.launch_facts import WARP, LaunchFacts, present
 from warpbound.models.valley_2009 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
@@ -25,7 +25,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a, memory = accesses(x), x.work.memory
     insts = x.work.warp_instructions
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
@@ -43,7 +43,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     warps, insts = x.warps, x.work.warp_instructions * WARP

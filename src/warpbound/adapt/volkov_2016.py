@@ -5,7 +5,7 @@ Assumes   a resource's time is that of adapt/resources.py; latency is unloaded. 
 
 from typing import Any
 
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.adapt.resources import demand
 from warpbound.bounds import Real
 from warpbound.machine import Gpu
@@ -25,7 +25,7 @@ def _busy(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, Real]:
     return {name: cycles for name, cycles in demand(work, gpu, clock_hz).items() if cycles > 0}
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     return present(
         warps=x.warps_per_sm,
         latency=x.work.latency or None,
@@ -33,7 +33,7 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     return ModelAnswer(x.seconds(rate), rate, found.unit, str(found.bottleneck), None)

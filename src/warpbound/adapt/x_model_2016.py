@@ -14,7 +14,7 @@ from typing import Any
 
 from warpbound.adapt import transit_2015
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, dram_bytes, per_cycle
-from warpbound.adapt.launched import Launched, Locality, present
+from warpbound.adapt.launch_facts import LaunchFacts, Locality, present
 from warpbound.adapt.resources import SECTOR_B
 from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache
 from warpbound.result.kernel import ModelAnswer
@@ -27,7 +27,7 @@ NO_CACHE = "per SM; the cache is left out: "
 UNKNOWN = "how locality falls with threads is not known (alpha, beta, cache_capacity)"
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     fields = transit_2015.known(x) | {"ilp": _ilp(x)}
     count = accesses(x).count
     if not count or not (_given(x) or _own(x)):
@@ -39,16 +39,16 @@ def known(x: Launched) -> dict[str, Any]:
     )
 
 
-def _given(x: Launched) -> bool:
+def _given(x: LaunchFacts) -> bool:
     return all(symbol in x.given.get("x_model_2016", {}) for symbol in CACHE)
 
 
-def _own(x: Launched) -> Locality | None:
+def _own(x: LaunchFacts) -> Locality | None:
     """The locality of the launch, if the cache matters and the curve is near enough."""
     return None if _left_out(x) else x.locality
 
 
-def _left_out(x: Launched) -> str:
+def _left_out(x: LaunchFacts) -> str:
     """Why the launch's own locality cannot be taken; empty where it can."""
     own, memory = x.locality, x.work.memory
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
@@ -65,12 +65,12 @@ def _left_out(x: Launched) -> str:
     return ""
 
 
-def _dram(x: Launched, count: float) -> dict[str, float | None]:
+def _dram(x: LaunchFacts, count: float) -> dict[str, float | None]:
     rate = per_cycle(x, "dram_achievable_bandwidth", _line_bytes(x, count))
     return {"latency": x.dram_cycles, "ms_throughput": rate}
 
 
-def _beyond_l1(x: Launched, count: float) -> dict[str, float | None]:
+def _beyond_l1(x: LaunchFacts, count: float) -> dict[str, float | None]:
     """L1 of the launch, and what answers its misses: L2, and DRAM for a share of them."""
     own, memory, each = x.locality, x.work.memory, _line_bytes(x, count)
     past = SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)
@@ -88,11 +88,11 @@ def _beyond_l1(x: Launched, count: float) -> dict[str, float | None]:
     }
 
 
-def _line_bytes(x: Launched, count: float) -> float:
+def _line_bytes(x: LaunchFacts, count: float) -> float:
     return 32.0 * (x.work.memory.l1_sectors_load + x.work.memory.l1_sectors_store) / count
 
 
-def _ilp(x: Launched) -> float:
+def _ilp(x: LaunchFacts) -> float:
     if x.work.issue_slots:
         return x.work.warp_instructions / x.work.issue_slots
     waited = sum(x.work.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
@@ -100,7 +100,7 @@ def _ilp(x: Launched) -> float:
     return min(1.0, x.work.warp_instructions / computing) if computing > 0 and x.work.warp_instructions else 1.0
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     cached = inputs.cache_capacity > 0
     found = predict(inputs) if cached else predict_without_cache(inputs)
     rate = float(found.rate)
@@ -108,7 +108,7 @@ def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
     return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), _note(x))
 
 
-def _note(x: Launched) -> str:
+def _note(x: LaunchFacts) -> str:
     """What cache was taken, or why none."""
     if _given(x):
         return REACHED

@@ -7,7 +7,7 @@ Assumes   the accesses of adapt/accesses.py; throughput of each kind alone is wa
 from typing import Any
 
 from warpbound.adapt.accesses import accesses, per_cycle
-from warpbound.adapt.launched import Launched, present
+from warpbound.adapt.launch_facts import LaunchFacts, present
 from warpbound.models.zhang_owens_2011 import Inputs, modelled, predict
 from warpbound.result.kernel import ModelAnswer
 
@@ -17,7 +17,7 @@ WANTED = {
 }
 
 
-def known(x: Launched) -> dict[str, Any]:
+def known(x: LaunchFacts) -> dict[str, Any]:
     a, warps = accesses(x), x.warps_per_sm
     rates: dict[str, Any] = {}
     if warps is not None:
@@ -28,7 +28,7 @@ def known(x: Launched) -> dict[str, Any]:
     return present(alu_insts=a.arithmetic, mem_insts=a.count, **rates)
 
 
-def answer(inputs: Inputs, x: Launched) -> ModelAnswer:
+def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     found = predict(inputs)
     rate = float(found.rate)
     return ModelAnswer(x.seconds(rate), rate, found.unit, str(found.bottleneck), "curves are modelled, not measured")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from warpbound.adapt.answers import Launched, answers
+from warpbound.adapt.answers import LaunchFacts, answers
 from warpbound.analysis import code_tables, interval, launch_counts
 from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, asked_case, product
@@ -192,11 +192,11 @@ def _chain(case: Case, work: Work) -> Callable[[], float] | None:
     return partial(longest_chain, case.program.instructions, work.timed.stream)
 
 
-def launched(case: Case, work: Work) -> Launched | None:
+def launched(case: Case, work: Work) -> LaunchFacts | None:
     """The launch as the papers' models take it; None where its size or its arguments are not given."""
     if case.launch is None or case.blocks is None or work.whole.warps is None:
         return None
-    return Launched(
+    return LaunchFacts(
         work=work.whole,
         gpu=case.gpu,
         clock_hz=case.clock_hz,

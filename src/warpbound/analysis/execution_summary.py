@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from warpbound.adapt import hong_kim_2009, x_model_2016
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
-from warpbound.adapt.launched import Launched, Locality
+from warpbound.adapt.launch_facts import LaunchFacts, Locality
 from warpbound.adapt.resources import FIRST_OF_TWO_BANKS
 from warpbound.analysis.launch_counts import ratio
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
@@ -70,7 +70,7 @@ class Observed:
         return Locality(found.alpha, found.beta, found.residual, self.l1_bytes)
 
 
-def execution(program: Program, work: Workload, observed: Observed, x: Launched) -> Execution:
+def execution(program: Program, work: Workload, observed: Observed, x: LaunchFacts) -> Execution:
     """Of the mean warp of the launch, unless it says otherwise."""
     classes = hong_kim_2009.known(x)
     phases = work.phases
@@ -142,7 +142,7 @@ def _named(caches: list[InstructionCache]) -> str:
     return " and ".join(f"the {one.name} instruction cache of {one.bytes // 1024} KiB" for one in caches)
 
 
-def _x_model(x: Launched, observed: Observed) -> XModelSymbols:
+def _x_model(x: LaunchFacts, observed: Observed) -> XModelSymbols:
     """E, Z and n in warps of one SM; beta in bytes; Z counts every global access, Z_off_chip those that reach DRAM."""
     locality = observed.traffic.locality
     return XModelSymbols(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.adapt.answers import Launched, inputs_of
+from warpbound.adapt.answers import LaunchFacts, inputs_of
 from warpbound.adapt.roofline_2009 import peak
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
@@ -24,7 +24,7 @@ NODES_SHOWN, LEAD, LONGEST_NAME = 32, 6, 34  # of an execution graph; LEAD: inst
 MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
 
 
-def figure_data(case: Case, work: Work, launched: Launched | None) -> FigureData:
+def figure_data(case: Case, work: Work, launched: LaunchFacts | None) -> FigureData:
     """Numbers of each figure; None where they are not known."""
     program, launch = case.program, case.launch
     shared_bytes = program.shared_bytes + (launch.smem if launch else 0)
@@ -148,7 +148,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
     )
 
 
-def _inputs(name: str, launched: Launched | None) -> dict[str, float] | None:
+def _inputs(name: str, launched: LaunchFacts | None) -> dict[str, float] | None:
     found: Any = inputs_of(name, launched) if launched is not None else ""
     if isinstance(found, str):
         return None

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from warpbound.adapt.answers import Launched, answers
+from warpbound.adapt.answers import LaunchFacts, answers
 from warpbound.adapt.resources import demand
 from warpbound.analysis import interval, launch_counts
 from warpbound.analysis.case import WARP
@@ -97,7 +97,7 @@ def predicted(
 
 
 def predicted_of(
-    written: Written, x: Launched, models: tuple[str, ...] = (), clock_word: str | float | None = None
+    written: Written, x: LaunchFacts, models: tuple[str, ...] = (), clock_word: str | float | None = None
 ) -> WorkloadResult:
     """The same of a launch that may differ from the case's own."""
     board, resident = x.gpu, _resident(written, x.gpu)
@@ -130,12 +130,12 @@ def predicted_of(
     )
 
 
-def launched(written: Written, board: Gpu, clock_word: str | float | None = None) -> Launched:
+def launched(written: Written, board: Gpu, clock_word: str | float | None = None) -> LaunchFacts:
     """The case as adapters take it."""
     clock_hz = clock(board, clock_word if clock_word is not None else written.clock)
     resident = _resident(written, board)
     count = board.value("sm_count")
-    return Launched(
+    return LaunchFacts(
         work=work_on(written, board, clock_hz),
         gpu=board,
         clock_hz=clock_hz,
@@ -171,7 +171,7 @@ def _resident(written: Written, board: Gpu) -> StatedResidency:
     return StatedResidency(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
 
 
-def before_form(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+def before_form(x: LaunchFacts, clock_word: str | float | None) -> LaunchPrediction | None:
     """The headline prediction with the interval of parameters and clock; None where the launch is not known."""
     if x.blocks is None or x.threads_per_block is None or not x.work.phases or (x.blocks_per_sm or 0.0) < 1:
         return None
@@ -184,7 +184,7 @@ def before_form(x: Launched, clock_word: str | float | None) -> LaunchPrediction
     return Interval.of(prediction).with_slower(slower_s, interval.CLOCK).stated_on(prediction)
 
 
-def _headline(x: Launched, clock_word: str | float | None) -> LaunchPrediction | None:
+def _headline(x: LaunchFacts, clock_word: str | float | None) -> LaunchPrediction | None:
     prediction = before_form(x, clock_word)
     if prediction is None:
         return None
@@ -198,7 +198,7 @@ def _how(ours: LaunchPrediction | None, time_s: float | None) -> list[str]:
     return [] if time_s is None else [NOTE]
 
 
-def _prediction(x: Launched) -> Prediction | None:
+def _prediction(x: LaunchFacts) -> Prediction | None:
     """Volkov's bounds; None where the file gives nothing that a resource would be used for."""
     count = x.gpu.value("sm_count")
     sms = count if x.blocks is None else active_sms(x.blocks, count)
@@ -214,7 +214,7 @@ def _prediction(x: Launched) -> Prediction | None:
     return replace(found, cycles=kept, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
 
 
-def _unsaid(x: Launched) -> list[str]:
+def _unsaid(x: LaunchFacts) -> list[str]:
     missing = [NO_LATENCY] if not x.work.latency else []
     return missing + ([NO_WARPS] if x.warps_per_sm is None else [])
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from warpbound import machine
-from warpbound.adapt.answers import Launched, answers, inputs_of
+from warpbound.adapt.answers import LaunchFacts, answers, inputs_of
 from warpbound.adapt.partition_benchmarks import Benchmarks, parse
 from warpbound.analysis import workload_prediction
 from warpbound.analysis.entries import Entry
@@ -283,7 +283,7 @@ def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
     launched = None
     if answer.numbers is not None and entry["launch"] is not None:
         numbers: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
-        launched = Launched(gpu=board, **numbers)
+        launched = LaunchFacts(gpu=board, **numbers)
     return Subject(entry["kernel"], board, block, launched, answer.focus, entry, answer.fitting, launch)
 
 

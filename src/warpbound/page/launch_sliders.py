@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from warpbound.adapt.answers import Launched
+from warpbound.adapt.answers import LaunchFacts
 from warpbound.kernel_launch import MAX_BLOCK, MAX_GRID, Launch
 from warpbound.page.sliders import REACH, Control, real_slider, whole_slider
 from warpbound.page.subject import ARGUMENTS
@@ -32,7 +32,7 @@ def launch_controls(own: Launch | None) -> tuple[list[Control], list[Control]]:
     return [*used, *_arguments(own), smem], [control for control in sizes if control not in used]
 
 
-def written_controls(x: Launched, threads: Control) -> list[Control]:
+def written_controls(x: LaunchFacts, threads: Control) -> list[Control]:
     """Of a workload that a file describes: its blocks, and their threads, where it says how many."""
     controls = []
     if x.blocks is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from warpbound import machine
-from warpbound.adapt.answers import Launched
+from warpbound.adapt.answers import LaunchFacts
 from warpbound.board_parameters import LATENCIES, PARAMETERS
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
@@ -86,7 +86,7 @@ def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block)
     )
 
 
-def _scaled(x: Launched, before: Gpu, board: Gpu, launched: tuple[int, int, Residency]) -> Launched:
+def _scaled(x: LaunchFacts, before: Gpu, board: Gpu, launched: tuple[int, int, Residency]) -> LaunchFacts:
     blocks, threads, residency = launched
     grown = {
         cause: board.value(name) / before.value(name)

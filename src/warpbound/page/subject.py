@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from warpbound import machine
-from warpbound.adapt.answers import Launched
+from warpbound.adapt.answers import LaunchFacts
 from warpbound.adapt.partition_benchmarks import Benchmarks, shipped_boards
 from warpbound.analysis.entries import Entry
 from warpbound.board_parameters import LARGEST
@@ -55,7 +55,7 @@ class Subject:
     name: str
     gpu: Gpu
     block: Block
-    launched: Launched | None = None
+    launched: LaunchFacts | None = None
     focus: Workload | None = None
     entry: Entry | None = None
     fitting: int = 0
@@ -140,6 +140,6 @@ def set_partition_board(state: State) -> Gpu:
     return machine.override(board, settings) if settings else board
 
 
-def busy_sms(x: Launched) -> float:
+def busy_sms(x: LaunchFacts) -> float:
     """SMs that have work, as bounds count them."""
     return active_sms(x.blocks, x.gpu.value("sm_count")) if x.blocks else x.gpu.value("sm_count")

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpbound import machine
-from warpbound.adapt.answers import Launched
+from warpbound.adapt.answers import LaunchFacts
 from warpbound.memory.counters import COUNTERS
 from warpbound.page.sliders import MOST_POINTS, Control, real_slider, whole_slider
 from warpbound.page.subject import Subject
@@ -93,7 +93,7 @@ def _together(work: Workload) -> float:
     return sum(work.phases) / len(work.phases) if work.phases else 0.0
 
 
-def _given(x: Launched) -> dict[str, float]:
+def _given(x: LaunchFacts) -> dict[str, float]:
     """MODEL.SYMBOL, or MODEL.SYMBOL.PART where there are several -> number."""
     numbers: dict[str, Any] = {}
     for model, symbols in x.given.items():
@@ -103,7 +103,7 @@ def _given(x: Launched) -> dict[str, float]:
     return {name: number for name, number in numbers.items() if isinstance(number, int | float)}
 
 
-def _resident_warps(x: Launched) -> Control:
+def _resident_warps(x: LaunchFacts) -> Control:
     """They come in whole blocks, where the size of one is known."""
     resident, each = x.warps_per_sm or 0.0, per_block(x.threads_per_block or WARP)
     most = max(x.gpu.limits.max_warps_per_sm // each * each, each)
@@ -183,7 +183,7 @@ def whole_blocks(warps: float, threads_per_block: int) -> int:
     return max(1, round(min(warps / per_block(threads_per_block), MOST_POINTS)))
 
 
-def overridden_launch(x: Launched, numbers: Numbers) -> Launched:
+def overridden_launch(x: LaunchFacts, numbers: Numbers) -> LaunchFacts:
     """A launch whose warp does other work, with other resident warps."""
     x = replace(x, work=overridden_work(x.work, numbers), given=_overridden_given(x, numbers))
     warps = numbers.get(WARPS)
@@ -195,7 +195,7 @@ def overridden_launch(x: Launched, numbers: Numbers) -> Launched:
     return replace(x, warps_per_sm=float(blocks * per_block(x.threads_per_block)), blocks_per_sm=blocks)
 
 
-def _overridden_given(x: Launched, numbers: Numbers) -> Mapping[str, Mapping[str, Any]]:
+def _overridden_given(x: LaunchFacts, numbers: Numbers) -> Mapping[str, Mapping[str, Any]]:
     own = {key.removeprefix(GIVEN): value for key, value in numbers.items() if key.startswith(GIVEN)}
     if not own:
         return x.given

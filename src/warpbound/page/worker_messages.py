@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from warpbound.adapt.launched import Locality
+from warpbound.adapt.launch_facts import Locality
 from warpbound.workload import Workload
 
 RUNNERS = 2  # workers that run micro-benchmarks at once

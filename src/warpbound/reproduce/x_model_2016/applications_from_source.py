@@ -12,7 +12,7 @@ from typing import Any
 
 from warpbound import machine
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.answers import Launched, answers, inputs_of
+from warpbound.adapt.answers import LaunchFacts, answers, inputs_of
 from warpbound.analysis import Settings
 from warpbound.analysis.answer import launched, result_of, work_of
 from warpbound.analysis.case import Case, case_of
@@ -78,7 +78,7 @@ def _case(source: Path, gpu: str) -> Case:
     return case_of(program, board, asked, SETTINGS)
 
 
-def _followed(case: Case) -> tuple[Any, Launched]:
+def _followed(case: Case) -> tuple[Any, LaunchFacts]:
     work = work_of(case)
     x = None if work is None else launched(case, work)
     if work is None or x is None:

@@ -1,4 +1,4 @@
-"""What adapters are given and what they give: a launch as far as it is known, a model's answer in its own terms."""
+"""The input of the papers' models: the known facts of a launch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,11 +26,11 @@ class Locality:
 
 
 @dataclass(frozen=True)
-class Launched:
-    """A launch whose per-warp work is known; what is None is not.
+class LaunchFacts:
+    """A launch whose per-warp work is known; None marks an unknown fact.
 
-    dram_cycles : unloaded DRAM latency at the clock. locality : where blocks were executed. given : model -> its own
-    symbols, taken before all else; given_by : who says them, in words.
+    dram_cycles : unloaded DRAM latency at the clock. locality : known where blocks were executed. given : model ->
+    symbols of the model that a file sets; they replace what its adapter derives. given_by : that source, in words.
     """
 
     work: Workload
