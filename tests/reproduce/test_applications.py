@@ -289,7 +289,7 @@ def _toml(found: dict[str, Any]) -> str:
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_state_is_where_the_curves_meet(board: str, name: str) -> None:
     of = applications.counts()["applications"][board][name]
-    x = applications.inputs(of)
+    x = applications.without_cache(of)
     ours = applications.application(of)
     closed = min(x.ms_throughput, x.lanes / x.intensity, x.threads / (x.latency + x.intensity / x.ilp))
     assert ours["MS"] == pytest.approx(closed, rel=1e-6)
@@ -306,7 +306,7 @@ def test_gesummv_thrashes_and_its_ways_out_are_ordered_as_measured() -> None:
     measured = sorted(printed, key=lambda what: -float(str(printed[what])))
     names = [what.rpartition("gain: ")[2].replace(", ", " ") for what in measured]
     for board in STUDIED:
-        ours = applications.case_study(board, item.given)
+        ours = applications.case_study(board, item.inputs)
         assert ours["16 KB: falls where it crosses"]
         assert ours["48 KB: falls where it crosses"]
         assert ours["order of gains"] == ", ".join(names)
@@ -348,7 +348,7 @@ def _met(of: dict[str, float], warps: float) -> float:
 
 def test_the_page_is_what_the_counts_say(request: pytest.FixtureRequest) -> None:
     (item,) = chosen("x_model_2016:applications")
-    text = applications_page.page(item.given)
+    text = applications_page.page(item.inputs)
     if request.config.getoption("--rewrite-docs"):
         PAGE.write_text(text)
     assert PAGE.read_text() == text

@@ -11,9 +11,9 @@ from support.paths import ROOT
 from support.reproduced_items import run
 from warpbound.report.figures.picture import Arrows, Boxes, Panels, Picture
 from warpbound.reproduce import Item, Reproduction, chosen, items, reproduced
-from warpbound.reproduce.gallery import Drawn, pictures, section
+from warpbound.reproduce.gallery import ItemPictures, pictures, section
 from warpbound.reproduce.item import figures_in
-from warpbound.reproduce.pictures import Shown, drawn_by, has_pictures
+from warpbound.reproduce.pictures import PaperPicture, drawn_by, has_pictures
 from warpbound.reproduce.pictures import pictures as pictures_of
 
 PAGE, FOLDER = ROOT / "docs" / "gallery.md", ROOT / "docs" / "gallery"
@@ -27,14 +27,14 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 HALF_A_PIXEL = 0.5
 
 
-def drawn(item: Item) -> Drawn:
+def drawn(item: Item) -> ItemPictures:
     one = reproduced(item)
-    return Drawn(one, pictures_of(one))
+    return ItemPictures(one, pictures_of(one))
 
 
-def shown(key: str) -> dict[str, Shown]:
+def shown(key: str) -> dict[str, PaperPicture]:
     item = chosen(key)[0]
-    return {one.drawn.title: one for one in pictures_of(Reproduction(item, (), ()))}
+    return {one.picture.title: one for one in pictures_of(Reproduction(item, (), ()))}
 
 
 # ---------------------------------------------------------------- the committed gallery
@@ -158,17 +158,17 @@ def boxes(picture: Picture) -> dict[str, Boxes]:
 
 def test_the_cases_of_hong_and_kim_end_when_their_figures_say() -> None:
     (panels,) = shown("hong_kim_2009:figs-5-8").values()
-    assert isinstance(panels.drawn, Panels)
-    ends = [float(np.max(boxes(plot)["waits for memory"].right)) for plot in panels.drawn.pictures]
+    assert isinstance(panels.picture, Panels)
+    ends = [float(np.max(boxes(plot)["waits for memory"].right)) for plot in panels.picture.pictures]
     assert ends == [14, 14, 11, 11, 35, 4, 5]
-    rows = [len(plot.y.names) for plot in panels.drawn.pictures]
+    rows = [len(plot.y.names) for plot in panels.picture.pictures]
     assert rows == [8, 4, 8, 4, 8, 1, 2]
 
 
 def test_warps_do_one_thing_at_a_time_from_start_to_end() -> None:
     (panels,) = shown("volkov_2016:fig-4.7").values()
-    assert isinstance(panels.drawn, Panels)
-    for plot in panels.drawn.pictures:
+    assert isinstance(panels.picture, Panels)
+    for plot in panels.picture.pictures:
         for row in range(6):
             spans = sorted(
                 (left, right)
@@ -182,16 +182,16 @@ def test_warps_do_one_thing_at_a_time_from_start_to_end() -> None:
 def test_the_longest_path_of_vector_add_is_as_long_as_printed() -> None:
     graph = shown("volkov_2016:section-3.8")["Execution graph of one warp"]
     assert graph.figure == "Figure 3.5"
-    assert isinstance(graph.drawn, Picture)
-    path = graph.drawn.named("longest path")
+    assert isinstance(graph.picture, Picture)
+    path = graph.picture.named("longest path")
     assert isinstance(path, Arrows)
     assert float(np.max(np.asarray(path.x1))) + 201 == 544
 
 
 def test_written_rows_of_the_transpose_lie_in_one_partition_and_on_diagonals_in_all() -> None:
     (maps,) = shown("campprof_2011:fig-8").values()
-    assert isinstance(maps.drawn, Panels)
-    touched = {plot.title: len([name for name in boxes(plot) if name]) for plot in maps.drawn.pictures}
+    assert isinstance(maps.picture, Panels)
+    touched = {plot.title: len([name for name in boxes(plot) if name]) for plot in maps.picture.pictures}
     assert touched == {"coalesced: read": 8, "coalesced: written": 1, "diagonal: read": 8, "diagonal: written": 8}
 
 

@@ -18,7 +18,7 @@ from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
 from warpbound.simulate import synthetic_family
 
-THESIS = machines(chosen("volkov_2016:fig-4.5")[0].given)
+THESIS = machines(chosen("volkov_2016:fig-4.5")[0].inputs)
 EVERYWHERE = {name: model for name, model in PREDICTORS.items() if name != "volkov_2016, contention"}
 KNOWN = ["gtx680", "v100-pcie", "a100-sxm-80gb", "h200", "rtx-4090"]
 

@@ -12,7 +12,7 @@ from warpbound.errors import CommandError, InputError, WarpboundError
 
 if TYPE_CHECKING:
     from warpbound.reproduce import Change, Item, Reproduction
-    from warpbound.reproduce.gallery import Drawn
+    from warpbound.reproduce.gallery import ItemPictures
 
 EXAMPLES = """
 \b
@@ -45,72 +45,72 @@ def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str |
         raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json, csv or html.")
     if not shown and Path(out or "").suffix == ".svg":
         raise CommandError(f"{out} would hold text, not a picture.", "Add --show for the picture, or name it .txt.")
-    known = papers.recorded()
-    wanted = _drawn_ones(name, out) if shown else papers.chosen(name)
-    found = [papers.reproduced(item) for item in announced((item.key, item) for item in wanted)]
-    changed = papers.changes(found, known)
+    record_before = papers.recorded()
+    items = _items_with_pictures(name, out) if shown else papers.chosen(name)
+    reproductions = [papers.reproduced(item) for item in announced((item.key, item) for item in items)]
+    changed = papers.changes(reproductions, record_before)
     if shown:
-        _show(found, name, out)
+        _show(reproductions, name, out)
     else:
-        _print(found, changed, form, out)
+        _print(reproductions, changed, form, out)
     if record:
-        click.echo(f"warpbound: recorded in {papers.write(found, known)}.", err=True)
+        click.echo(f"warpbound: recorded in {papers.write(reproductions, record_before)}.", err=True)
     elif changed:
         many = f"{len(changed)} numbers are" if len(changed) > 1 else f"{changed[0]}: it is"
         raise WarpboundError(f"{many} not as recorded.", "Mend what changed, or --record if it is right.")
 
 
-def _print(found: "list[Reproduction]", changed: "list[Change]", form: str, out: str | None) -> None:
+def _print(reproductions: "list[Reproduction]", changed: "list[Change]", form: str, out: str | None) -> None:
     from warpbound.report.document import as_json, document
     from warpbound.reproduce import pages
 
     if form == "csv":
-        write(pages.as_csv(found), out)
+        write(pages.as_csv(reproductions), out)
     elif form == "html":
         from warpbound.reproduce.html_page import html
 
-        write(html(_drawn(found, ""), command_line()), out)
+        write(html(_pictures(reproductions, ""), command_line()), out)
     elif form == "json":
-        write(as_json(document(command_line(), [pages.entry(one, changed) for one in found])), out)
+        write(as_json(document(command_line(), [pages.entry(x, changed) for x in reproductions])), out)
     else:
-        show([*map(pages.page, found), pages.ending(found, changed)], out)
+        show([*map(pages.page, reproductions), pages.ending(reproductions, changed)], out)
 
 
-def _drawn_ones(name: str, out: str | None) -> "list[Item]":
+def _items_with_pictures(name: str, out: str | None) -> "list[Item]":
     from warpbound import reproduce as papers
     from warpbound.reproduce.gallery import refuse
     from warpbound.reproduce.pictures import has_pictures
 
     if out is not None:
         refuse(out)
-    wanted = papers.chosen(name)
-    found = [item for item in wanted if has_pictures(item)]
-    if not found:
-        raise InputError(f"{wanted[0].key} has numbers and no picture.", "Leave --show out.")
-    return found
+    items = papers.chosen(name)
+    drawable = [item for item in items if has_pictures(item)]
+    if not drawable:
+        raise InputError(f"{items[0].key} has numbers and no picture.", "Leave --show out.")
+    return drawable
 
 
-def _drawn(found: "list[Reproduction]", figure: str) -> "list[Drawn]":
-    from warpbound.reproduce.gallery import Drawn
+def _pictures(reproductions: "list[Reproduction]", figure: str) -> "list[ItemPictures]":
+    from warpbound.reproduce.gallery import ItemPictures
     from warpbound.reproduce.pictures import of_figure, pictures
 
-    steps = announced((f"pictures of {one.item.key}", one) for one in found)
-    return [Drawn(one, of_figure(pictures(one), figure)) for one in steps]
+    steps = announced((f"pictures of {x.item.key}", x) for x in reproductions)
+    return [ItemPictures(x, of_figure(pictures(x), figure)) for x in steps]
 
 
-def _show(found: "list[Reproduction]", name: str, out: str | None) -> None:
+def _show(reproductions: "list[Reproduction]", name: str, out: str | None) -> None:
     """Into files as the ending of `out` says; without it a page in a folder of its own, which a browser opens."""
     from warpbound.reproduce import gallery
     from warpbound.reproduce.html_page import html
 
-    drawn = _drawn(found, name.partition(":")[2])
-    many = sum(len(one.shown) for one in drawn)
+    items = _pictures(reproductions, name.partition(":")[2])
+    many = sum(len(item.pictures) for item in items)
     if out is not None and not out.endswith(".html"):
-        first, *_ = gallery.write(drawn, Path(out))
+        first, *_ = gallery.write(items, Path(out))
         click.echo(f"{many} picture{'s' if many > 1 else ''}: {first}{' and others' if many > 1 else ''}")
         return
     path = Path(out or _folder_of_its_own()) / ("" if out else f"{name.replace(':', '-')}.html")
-    write(html(drawn, command_line()), str(path))
+    write(html(items, command_line()), str(path))
     click.echo(f"{many} picture{'s' if many > 1 else ''}: {path}")
     if out is None and _has_display():
         import webbrowser
@@ -135,12 +135,12 @@ def _list(form: str, out: str | None, shown: bool) -> None:
 
     if shown:
         raise CommandError("Nothing is named to show.", "Name PAPER:ITEM, a paper, or all.")
-    there, known = papers.items(), papers.recorded()
+    items, record = papers.items(), papers.recorded()
     if form == "json":
-        write(as_json(document("warpbound reproduce", [pages.item_entry(item, known) for item in there])), out)
+        write(as_json(document("warpbound reproduce", [pages.item_entry(item, record) for item in items])), out)
     elif form == "markdown":
-        write(pages.markdown(there, known), out)
+        write(pages.markdown(items, record), out)
     elif form == "text":
-        show(pages.listing(there, known), out)
+        show(pages.listing(items, record), out)
     else:
         raise CommandError("The list has no series.", "Name an item, or take text, json or markdown.")

@@ -9,17 +9,17 @@ from warpbound.errors import CommandError, InputError
 from warpbound.report.figures import svg
 from warpbound.reproduce.item import PAPERS, Item, prose
 from warpbound.reproduce.pages import kinds
-from warpbound.reproduce.pictures import Shown
+from warpbound.reproduce.pictures import PaperPicture
 from warpbound.reproduce.reproduction import Reproduction
 
 ENDINGS = (".html", ".svg", ".md")
 
 
-class Drawn(NamedTuple):
-    """An item and the pictures of it that are wanted."""
+class ItemPictures(NamedTuple):
+    """A reproduced item, and those of its pictures that were requested."""
 
-    one: Reproduction
-    shown: Sequence[Shown]
+    reproduction: Reproduction
+    pictures: Sequence[PaperPicture]
 
 
 def refuse(out: str) -> None:
@@ -31,58 +31,61 @@ def refuse(out: str) -> None:
         )
 
 
-def write(found: Sequence[Drawn], out: Path) -> list[Path]:
+def write(items: Sequence[ItemPictures], out: Path) -> list[Path]:
     """The files that are written: OUT.svg (numbered if several), or OUT.md and its pictures.
 
     Raises InputError where a file cannot be written.
     """
-    drawn = [picture.drawn for one in found for picture in one.shown]
+    every = [shown.picture for item in items for shown in item.pictures]
     if out.suffix == ".svg":
-        names = [out] if len(drawn) == 1 else [out.with_stem(f"{out.stem}-{n}") for n in range(1, len(drawn) + 1)]
-        return [_written(path, svg(picture)) for path, picture in zip(names, drawn, strict=True)]
+        names = [out] if len(every) == 1 else [out.with_stem(f"{out.stem}-{n}") for n in range(1, len(every) + 1)]
+        return [_write(path, svg(picture)) for path, picture in zip(names, every, strict=True)]
     folder = out.with_suffix("")
-    files = [_written(folder / name, text) for name, text in pictures(found).items()]
-    return [_written(out, page(found, folder.name)), *files]
+    files = [_write(folder / name, text) for name, text in pictures(items).items()]
+    return [_write(out, page(items, folder.name)), *files]
 
 
-def pictures(found: Sequence[Drawn]) -> dict[str, str]:
+def pictures(items: Sequence[ItemPictures]) -> dict[str, str]:
     """File name -> SVG."""
-    return {_name(one.one.item, n): svg(shown.drawn) for one in found for n, shown in enumerate(one.shown, 1)}
+    return {
+        _name(x.reproduction.item, n): svg(shown.picture) for x in items for n, shown in enumerate(x.pictures, 1)
+    }
 
 
-def page(found: Sequence[Drawn], folder: str) -> str:
+def page(items: Sequence[ItemPictures], folder: str) -> str:
     """The page, paper by paper."""
     parts = [prose("gallery.md")]
-    for paper, own in groupby(found, key=lambda one: one.one.item.paper):
+    for paper, own in groupby(items, key=lambda x: x.reproduction.item.paper):
         parts.append(f"## {PAPERS[paper]}\n")
-        parts += [section(one, folder) for one in own]
+        parts += [section(x, folder) for x in own]
     return "\n".join(parts)
 
 
-def section(drawn: Drawn, folder: str) -> str:
+def section(pictures_of_item: ItemPictures, folder: str) -> str:
     """One item: its place in the paper, the verdict, its pictures with the figure that each is."""
-    item = drawn.one.item
-    lines = [f"### {item.title}", "", f"`{item.key}`: {item.where}. Verdicts: {_verdicts(drawn.one)}."]
+    reproduction, every = pictures_of_item
+    item = reproduction.item
+    lines = [f"### {item.title}", "", f"`{item.key}`: {item.where}. Verdicts: {_verdicts(reproduction)}."]
     if item.stand_in:
         lines.append(f"In place of the experiment: {item.stand_in}.")
-    for number, shown in enumerate(drawn.shown, 1):
-        words = f"{shown.figure}: {shown.drawn.title}"
+    for number, shown in enumerate(every, 1):
+        words = f"{shown.figure}: {shown.picture.title}"
         lines += ["", f"**{words}**", "", f"![{words}]({folder}/{_name(item, number)})"]
     return "\n".join([*lines, ""])
 
 
-def _verdicts(one: Reproduction) -> str:
-    return kinds([row.verdict for row in one.rows]) or "nothing printed to compare with"
+def _verdicts(reproduction: Reproduction) -> str:
+    return kinds([row.verdict for row in reproduction.rows]) or "nothing printed to compare with"
 
 
 def _name(item: Item, number: int) -> str:
     return f"{item.paper}-{item.name}-{number}.svg"
 
 
-def _written(path: Path, text: str) -> Path:
+def _write(path: Path, text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    except OSError as failed:
-        raise InputError(f"{path} cannot be written ({failed.strerror}).", "Choose another -o.") from failed
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).", "Choose another -o.") from error
     return path

@@ -6,10 +6,10 @@ from typing import Any
 
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html import Figures, filled, needed
-from warpbound.reproduce.gallery import Drawn
+from warpbound.reproduce.gallery import ItemPictures
 from warpbound.reproduce.item import PAPERS
 from warpbound.reproduce.pages import rows_table
-from warpbound.reproduce.pictures import Shown
+from warpbound.reproduce.pictures import PaperPicture
 
 HOW_TO_READ = (
     "Each table has the paper's value as it is printed, ours, and what the difference means; experiments that are not "
@@ -17,33 +17,34 @@ HOW_TO_READ = (
 )
 
 
-def html(found: Sequence[Drawn], command: str) -> str:
+def html(items: Sequence[ItemPictures], command: str) -> str:
     """The whole file. Raises WarpboundError where the extra is missing."""
     needed("jinja2")
     from warpbound.report.html.contents import Column
 
     figures = Figures()
-    sections = tuple(_section(each, figures) for each in found)
-    papers = list(dict.fromkeys(each.one.item.paper for each in found))
-    title = found[0].one.item.key if len(found) == 1 else ", ".join(papers)
+    sections = tuple(_section(item, figures) for item in items)
+    papers = list(dict.fromkeys(x.reproduction.item.paper for x in items))
+    title = items[0].reproduction.item.key if len(items) == 1 else ", ".join(papers)
     column = Column("items", title, "; ".join(PAPERS[paper] for paper in papers), sections[:1], sections[1:])
     parts = {"title": title, "how_to_read": HOW_TO_READ, "comparison": None, "together": (), "columns": [column]}
     return filled(parts, figures, command)
 
 
-def _section(drawn: Drawn, figures: Figures) -> Any:
+def _section(pictures_of_item: ItemPictures, figures: Figures) -> Any:
     from warpbound.report.html.contents import Section
     from warpbound.report.html.elements import as_html
 
-    item = drawn.one.item
-    said = [f"{item.where}."]
-    said += [f"Experiment not available; in its place: {item.stand_in}."] if item.stand_in else []
-    said += [item.note] if item.note else []
-    added = tuple(figures.add(_with_number(shown)) for shown in drawn.shown)
+    reproduction, pictures = pictures_of_item
+    item = reproduction.item
+    words = [f"{item.where}."]
+    words += [f"Experiment not available; in its place: {item.stand_in}."] if item.stand_in else []
+    words += [item.note] if item.note else []
+    numbers = tuple(figures.add(_with_number(shown)) for shown in pictures)
     key = item.key.replace(":", "-").replace(".", "-")
-    return Section(key, f"{item.name}: {item.title}", " ".join(said), as_html(rows_table(drawn.one.rows)), added)
+    return Section(key, f"{item.name}: {item.title}", " ".join(words), as_html(rows_table(reproduction.rows)), numbers)
 
 
-def _with_number(shown: Shown) -> Drawable:
+def _with_number(shown: PaperPicture) -> Drawable:
     """Its title begins with the paper's number."""
-    return replace(shown.drawn, title=f"{shown.figure}: {shown.drawn.title}")
+    return replace(shown.picture, title=f"{shown.figure}: {shown.picture.title}")

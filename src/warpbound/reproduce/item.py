@@ -30,7 +30,7 @@ from typing import Any
 from warpbound.errors import CommandError
 from warpbound.report.figure_series import Figure
 
-Given = Mapping[str, Any]    # inputs of an item
+ItemInputs = Mapping[str, Any]    # inputs of an item
 Numbers = Mapping[str, Any]  # name -> number, word, or more names
 
 SHARED = "inputs.toml"  # of a paper's folder: what several of its items start from
@@ -72,7 +72,7 @@ class Item:
     where: str                    # in the paper
     stand_in: str                 # what replaces an experiment that is not at hand
     note: str
-    given: Given                  # inputs, the paper's shared ones among them
+    inputs: ItemInputs                  # inputs, the paper's shared ones among them
     printed: dict[str, Printed]   # by name; nested names joined with ": "
     unit: str                     # of what `units` does not name
     units: dict[str, str]         # by name, or by the last part of one
@@ -89,11 +89,11 @@ class Item:
 
     def numbers(self) -> Numbers:
         """Our values."""
-        compute: Callable[[Given], Numbers] = getattr(import_module(self.module), self.function)
-        return compute(self.given)
+        compute: Callable[[ItemInputs], Numbers] = getattr(import_module(self.module), self.function)
+        return compute(self.inputs)
 
     @property
-    def series(self) -> Callable[[Given], Iterable[Figure]] | None:
+    def series(self) -> Callable[[ItemInputs], Iterable[Figure]] | None:
         """The function that computes the series of its figures; None for a table."""
         return getattr(import_module(self.module), f"{self.function}_figures", None)
 
@@ -158,7 +158,7 @@ def _items(paper: str) -> Iterator[Item]:
             yield _item(paper, f"warpbound.reproduce.{paper}.{module}", folder / f"{name}.toml", shared)
 
 
-def _item(paper: str, module: str, file: Traversable, shared: Given) -> Item:
+def _item(paper: str, module: str, file: Traversable, shared: ItemInputs) -> Item:
     table = _table(file)
     unknown = set(table) - _KEYS - set(_TABLES)
     if unknown:
@@ -172,7 +172,7 @@ def _item(paper: str, module: str, file: Traversable, shared: Given) -> Item:
         where=table["where"],
         stand_in=table.get("stand_in", ""),
         note=table.get("note", ""),
-        given={**shared, **table.get("inputs", {})},
+        inputs={**shared, **table.get("inputs", {})},
         printed=_printed(table),
         unit=table.get("unit", "1"),
         units=table.get("units", {}),

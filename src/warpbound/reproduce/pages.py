@@ -58,50 +58,50 @@ def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableTyp
 
 def tally(item: Item, record: Record) -> str:
     """How many numbers of an item have each kind of verdict, as recorded; those that are not printed left out."""
-    said = kinds([Verdict(str(row[0])) for row in record.get(item.key, {}).values()])
-    return said or "nothing printed to compare with"
+    words = kinds([Verdict(str(row[0])) for row in record.get(item.key, {}).values()])
+    return words or "nothing printed to compare with"
 
 
 def markdown(all_items: Sequence[Item], record: Record) -> str:
-    """docs/reproduce.md: what there is and how it stands."""
+    """docs/reproduce.md: all items with their recorded verdicts."""
     lines = [prose("reproduce.md")]
     for paper, citation in PAPERS.items():
         lines += [f"## `{paper}`", "", f"{citation}.", "", "| item | where | what | verdicts |", "|---|---|---|---|"]
         for item in all_items:
             if item.paper == paper:
-                stands = " *" if item.stand_in else ""
-                lines.append(f"| `{item.name}`{stands} | {item.where} | {item.title} | {tally(item, record)} |")
+                star = " *" if item.stand_in else ""
+                lines.append(f"| `{item.name}`{star} | {item.where} | {item.title} | {tally(item, record)} |")
         lines.append("")
     return "\n".join(lines)
 
 
-def page(one: Reproduction) -> RenderableType:
+def page(reproduction: Reproduction) -> RenderableType:
     """The rows of one item, what is behind them, and what its figures hold."""
-    item = one.item
+    item = reproduction.item
     lines = [item.title, f"{item.where} of {PAPERS[item.paper]}"]
     if item.stand_in:
         lines.append(f"Experiment not available; in its place: {item.stand_in}.")
     if item.note:
         lines.append(item.note)
-    shown = [Text(f"{figure.title}: {_extent(figure)}", "dim") for figure in one.figures]
-    body: list[RenderableType] = [*map(Text, lines), rows_table(one.rows), *shown, Text()]
+    extents = [Text(f"{figure.title}: {_extent(figure)}", "dim") for figure in reproduction.figures]
+    body: list[RenderableType] = [*map(Text, lines), rows_table(reproduction.rows), *extents, Text()]
     return Group(Text(item.key, "bold cyan"), *(Padding(part, (0, 0, 0, 2)) for part in body))
 
 
-def ending(found: Sequence[Reproduction], changed: Sequence[Change]) -> RenderableType:
+def ending(reproductions: Sequence[Reproduction], changed: Sequence[Change]) -> RenderableType:
     """How it went in all."""
-    verdicts = [row.verdict for one in found for row in one.rows]
-    items = f"{len(found)} items" if len(found) > 1 else found[0].item.key
+    verdicts = [row.verdict for x in reproductions for row in x.rows]
+    items = f"{len(reproductions)} items" if len(reproductions) > 1 else reproductions[0].item.key
     rest = verdicts.count(Verdict.UNPRINTED)
-    said = [part for part in (kinds(verdicts), f"{rest} not printed" if rest else "") if part]
-    lines = [Text(f"{len(verdicts)} numbers of {items}: {', '.join(said)}.")]
+    counts = [part for part in (kinds(verdicts), f"{rest} not printed" if rest else "") if part]
+    lines = [Text(f"{len(verdicts)} numbers of {items}: {', '.join(counts)}.")]
     lines += [Text(f"Changed: {change}", "red") for change in changed]
     return Group(*lines)
 
 
-def entry(one: Reproduction, changed: Sequence[Change]) -> dict[str, Any]:
+def entry(reproduction: Reproduction, changed: Sequence[Change]) -> dict[str, Any]:
     """One item as plain values."""
-    item = one.item
+    item = reproduction.item
     return {
         "item": item.key,
         "paper": PAPERS[item.paper],
@@ -109,8 +109,8 @@ def entry(one: Reproduction, changed: Sequence[Change]) -> dict[str, Any]:
         "where": item.where,
         "stand_in": item.stand_in or None,
         "note": item.note or None,
-        "rows": [_row_entry(row) for row in one.rows],
-        "figures": [figure_entry(figure) for figure in one.figures],
+        "rows": [_row_entry(row) for row in reproduction.rows],
+        "figures": [figure_entry(figure) for figure in reproduction.figures],
         "changes": [str(change) for change in changed if change.item == item.key],
     }
 
@@ -121,7 +121,7 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
         "title": figure.title,
         "x": _axis_entry(figure.x),
         "y": _axis_entry(figure.y),
-        "series": [{"name": one.name, "x": one.x.tolist(), "y": one.y.tolist()} for one in figure.series],
+        "series": [{"name": line.name, "x": line.x.tolist(), "y": line.y.tolist()} for line in figure.series],
         "source": figure.source,
     }
 
@@ -132,17 +132,18 @@ def item_entry(item: Item, record: Record) -> dict[str, Any]:
     return {"item": item.key, "title": item.title, "where": item.where, "verdicts": dict(counted)}
 
 
-def as_csv(found: Iterable[Reproduction]) -> str:
+def as_csv(reproductions: Iterable[Reproduction]) -> str:
     """Points of all figures, one a line. Raises InputError where there is no figure."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["item", "figure", "series", "x", "x_unit", "y", "y_unit"])
     points = 0
-    for one in found:
-        for figure in one.figures:
+    for reproduction in reproductions:
+        key = reproduction.item.key
+        for figure in reproduction.figures:
             for series in figure.series:
                 for x, y in zip(series.x.tolist(), series.y.tolist(), strict=True):
-                    lines.writerow([one.item.key, figure.title, series.name, x, figure.x.unit, y, figure.y.unit])
+                    lines.writerow([key, figure.title, series.name, x, figure.x.unit, y, figure.y.unit])
                     points += 1
     if not points:
         raise InputError("None of these items is a figure: there are no series.", "Ask for --format json.")
@@ -189,7 +190,7 @@ def _off(difference: float | None) -> str:
 
 
 def _extent(figure: Figure) -> str:
-    points = sum(len(one.x) for one in figure.series)
+    points = sum(len(line.x) for line in figure.series)
     return f"{figure.y.label} against {figure.x.label}, {len(figure.series)} series, {points} points (--format csv)"
 
 

@@ -1,4 +1,4 @@
-"""The verdicts that were recorded, what has changed since, and writing them anew.
+"""The record of all verdicts and numbers: read, compared with a reproduction, written.
 
 `recorded.toml` has, for every item, its numbers with the verdict and our value to six digits.
 """
@@ -38,31 +38,31 @@ def recorded() -> Record:
     return tomllib.loads((files("warpbound.reproduce") / "recorded.toml").read_text(encoding="utf-8"))
 
 
-def changes(found: Iterable[Reproduction], record: Record) -> list[Change]:
+def changes(reproductions: Iterable[Reproduction], record: Record) -> list[Change]:
     """What differs from the record: verdicts, numbers, rows that came or went."""
-    return [change for one in found for change in _changes(one, record.get(one.item.key, {}))]
+    return [change for x in reproductions for change in _changes(x, record.get(x.item.key, {}))]
 
 
-def write(found: Sequence[Reproduction], record: Record) -> Path:
+def write(reproductions: Sequence[Reproduction], record: Record) -> Path:
     """Record these, keep what is recorded of other items. Raises InputError where the package cannot be written to."""
-    own = {one.item.key: {row.what: [row.verdict.value, _rounded(row.ours)] for row in one.rows} for one in found}
+    own = {x.item.key: {row.what: [row.verdict.value, _rounded(row.ours)] for row in x.rows} for x in reproductions}
     lines = [HEAD]
     for item, rows in sorted({**record, **own}.items()):
         lines += ["", f'["{item}"]', *(f'"{what}" = ["{row[0]}", {_literal(row[1])}]' for what, row in rows.items())]
     path = Path(str(files("warpbound.reproduce") / "recorded.toml"))
     try:
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as failed:
+    except OSError as error:
         hint = "Record in a checkout of the source."
-        raise InputError(f"{path} cannot be written ({failed.strerror}).", hint) from failed
+        raise InputError(f"{path} cannot be written ({error.strerror}).", hint) from error
     return path
 
 
-def _changes(one: Reproduction, before: dict[str, list[str | float]]) -> list[Change]:
-    now = {row.what: row for row in one.rows}
-    gone = [Change(one.item.key, what, str(before[what][0]), "gone") for what in before if what not in now]
-    moved = [change for row in one.rows if (change := _change(one.item, row, before.get(row.what)))]
-    return moved + gone
+def _changes(x: Reproduction, before: dict[str, list[str | float]]) -> list[Change]:
+    now = {row.what: row for row in x.rows}
+    gone = [Change(x.item.key, what, str(before[what][0]), "gone") for what in before if what not in now]
+    changed = [change for row in x.rows if (change := _change(x.item, row, before.get(row.what)))]
+    return changed + gone
 
 
 def _change(item: Item, row: Row, before: list[str | float] | None) -> Change | None:

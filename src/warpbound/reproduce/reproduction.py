@@ -62,7 +62,7 @@ def reproduced(item: Item) -> Reproduction:
     if lost := [what for what in item.printed if what not in ours]:
         raise ValueError(f"{item.key}: nothing answers {', '.join(lost)}")
     rows = [compared(what, item.unit_of(what), item.printed.get(what, Printed()), _plain(ours[what])) for what in ours]
-    return Reproduction(item, tuple(rows), tuple(item.series(item.given)) if item.series else ())
+    return Reproduction(item, tuple(rows), tuple(item.series(item.inputs)) if item.series else ())
 
 
 def compared(what: str, unit: str, paper: Printed, ours: float | str) -> Row:

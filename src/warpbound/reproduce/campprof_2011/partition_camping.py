@@ -14,7 +14,7 @@ from warpbound.memory.coalescing import transactions
 from warpbound.models.campprof_2011 import SIZES, WORDS, active_warps
 from warpbound.models.campprof_2011.regression import PUBLISHED
 from warpbound.report.figure_series import Axis, Figure, series
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.residency import occupancy
 from warpbound.simulate.partition_patterns import gem, transpose
 from warpbound.simulate.partition_views import steps
@@ -27,11 +27,11 @@ APPLICATIONS = ("GEM", "clique counter", "transpose, coalesced", "transpose, dia
 WARPS, TIME = Axis("active warps per SM", "warp/SM"), Axis("time", "s")
 
 
-def section_2(given: Given) -> Numbers:
+def section_2(inputs: ItemInputs) -> Numbers:
     """Section 2: warps of one and two blocks on an SM, those that more blocks reach, bytes of a transaction."""
-    listed = active_warps(given["most_warps"], given["block_warps"])
-    threads = 32 * np.arange(1, given["block_warps"] + 1)
-    resident = occupancy(gpu(given["gpu"]), threads, 0, 0)
+    listed = active_warps(inputs["most_warps"], inputs["block_warps"])
+    threads = 32 * np.arange(1, inputs["block_warps"] + 1)
+    resident = occupancy(gpu(inputs["gpu"]), threads, 0, 0)
     reached = {
         blocks * warps
         for warps, most in enumerate(np.asarray(resident.blocks_per_sm).tolist(), 1)
@@ -40,7 +40,7 @@ def section_2(given: Given) -> Numbers:
     return {
         "configurations": len(listed),
         "also reached by blocks of 3, 5 and 9 warps": len(reached - set(listed)),
-        "bytes of a transaction": {f"{word}-byte words": _transaction(word) for word in given["words"]},
+        "bytes of a transaction": {f"{word}-byte words": _transaction(word) for word in inputs["words"]},
     }
 
 
@@ -50,21 +50,21 @@ def _transaction(word: int) -> float:
     return float(moved.bytes[0] / moved.count[0])
 
 
-def fig_3(given: Given) -> Numbers:
+def fig_3(inputs: ItemInputs) -> Numbers:
     """Figure 3: time in one partition over time in all, at full occupancy, of reads and writes of each size."""
-    table = _table(given["gpu"])
+    table = _table(inputs["gpu"])
     rows = {}
     for operation in ("reads", "writes"):
         for size, word in zip(SIZES, WORDS, strict=True):
             warps, free = _measured(table, operation, word)
             _, camped = _measured(table, f"camped_{operation}", word)
-            rows[f"{operation} of {size} B"] = float((camped / free)[warps == given["warps"]][0])
+            rows[f"{operation} of {size} B"] = float((camped / free)[warps == inputs["warps"]][0])
     return rows
 
 
-def fig_3_figures(given: Given) -> Iterator[Figure]:
+def fig_3_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """64-byte reads with and without camping."""
-    groups, table = {"without camping": "reads", "with camping": "camped_reads"}, _table(given["gpu"])
+    groups, table = {"without camping": "reads", "with camping": "camped_reads"}, _table(inputs["gpu"])
     lines = tuple(series(words, *_measured(table, group, 4), "both") for words, group in groups.items())
     yield Figure("Time of the 64-byte read micro-benchmark", WARPS, TIME, lines, "CampProf, Figure 3: simulated")
 
@@ -83,9 +83,9 @@ def _measured(table: Benchmarks, group: str, word: int) -> tuple[np.ndarray, np.
     return table.warps[rows], table.time[rows]
 
 
-def section_4_1(given: Given) -> Numbers:
+def section_4_1(inputs: ItemInputs) -> Numbers:
     """Section 4.1: R2 of the regressions, in the paper's form and by size; whether a predictor is insignificant."""
-    table = _table(given["gpu"])
+    table = _table(inputs["gpu"])
     published, by_size = ([fit.r_squared for fit in fits(table, form).values()] for form in ("published", "by-size"))
     return {
         "R2, least": min(published),
@@ -95,9 +95,9 @@ def section_4_1(given: Given) -> Numbers:
     }
 
 
-def fig_7(given: Given) -> Numbers:
+def fig_7(inputs: ItemInputs) -> Numbers:
     """Figure 7: the first ten steps of GEM's warps through the partitions, and when all partitions are in use."""
-    warps = gem_pipeline(given)
+    warps = gem_pipeline(inputs)
     rows = {
         f"step {number}": " ".join(str(warp) if warp else "-" for warp in row)
         for number, row in enumerate(warps[:10].tolist(), 1)
@@ -105,26 +105,26 @@ def fig_7(given: Given) -> Numbers:
     return rows | {"steps until all partitions are in use": 1 + int(np.flatnonzero((warps > 0).all(axis=1))[0])}
 
 
-def gem_pipeline(given: Given) -> NDArray[np.int64]:
+def gem_pipeline(inputs: ItemInputs) -> NDArray[np.int64]:
     """Warp from 1 on in each partition at each step, 0 for none, (steps, partitions)."""
-    board = machine_of(gpu(given["gpu"]))
+    board = machine_of(gpu(inputs["gpu"]))
     machine = Machine(
-        sm_count=given["warps"], clock=AT_ONCE, partitions=board.partitions, width=board.width,
+        sm_count=inputs["warps"], clock=AT_ONCE, partitions=board.partitions, width=board.width,
         bandwidth=board.partitions * board.width / STEP, transit=0.0, port_cycles=0.0, in_flight=1, block_start=0.0,
     )  # fmt: skip
-    return steps(simulate(gem(given["warps"], given["pieces"]), machine, 1), STEP)
+    return steps(simulate(gem(inputs["warps"], inputs["pieces"]), machine, 1), STEP)
 
 
-def fig_8(given: Given) -> Numbers:
+def fig_8(inputs: ItemInputs) -> Numbers:
     """Figure 8: partitions of the tiles that neighbouring blocks read and write, and throughput, of both transposes."""
-    return {"coalesced": _transpose(given, diagonal=False), "diagonal": _transpose(given, diagonal=True)}
+    return {"coalesced": _transpose(inputs, diagonal=False), "diagonal": _transpose(inputs, diagonal=True)}
 
 
-def _transpose(given: Given, *, diagonal: bool) -> Numbers:
-    machine = machine_of(gpu(given["gpu"]))
-    pattern = transpose(given["side"], diagonal=diagonal, blocks=given["blocks"])
+def _transpose(inputs: ItemInputs, *, diagonal: bool) -> Numbers:
+    machine = machine_of(gpu(inputs["gpu"]))
+    pattern = transpose(inputs["side"], diagonal=diagonal, blocks=inputs["blocks"])
     home = machine.mapping(pattern.address, machine.width, machine.partitions).reshape(-1, 2, 2)
-    run = simulate(transpose(given["simulated_side"], diagonal=diagonal), machine, given["blocks_per_sm"])
+    run = simulate(transpose(inputs["simulated_side"], diagonal=diagonal), machine, inputs["blocks_per_sm"])
     read, written = (_spread(np.bincount(home[:, side].ravel(), minlength=machine.partitions)) for side in (0, 1))
     return {"read": read, "written": written, "throughput": run.throughput / 1e9}
 
@@ -134,9 +134,9 @@ def _spread(count: np.ndarray) -> str:
     return "one" if used == 1 else "all alike" if np.ptp(count) == 0 else f"{used}, unlike"
 
 
-def fig_9(given: Given) -> Numbers:
+def fig_9(inputs: ItemInputs) -> Numbers:
     """Figure 9: errors of the best case, the worst case and the application line by the paper's equation, per cent."""
-    cases = validated(given["gpu"])
+    cases = validated(inputs["gpu"])
     return {
         "GEM, best case": 100 * cases["GEM"].best_error,
         "transpose, diagonal, best case": 100 * cases["transpose, diagonal"].best_error,
@@ -146,9 +146,9 @@ def fig_9(given: Given) -> Numbers:
     }
 
 
-def fig_9_figures(given: Given) -> Iterator[Figure]:
+def fig_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """GEM and its best case."""
-    gem_case = validated(given["gpu"])["GEM"]
+    gem_case = validated(inputs["gpu"])["GEM"]
     warps = gem_case.known.warps
     lines = (series("simulated", warps, gem_case.times, "both"), series("best case", warps, gem_case.band.best))
     yield Figure("GEM: time and best case", WARPS, TIME, lines, "CampProf, Figure 9a: simulated")
@@ -161,17 +161,17 @@ def validated(board: str) -> dict[str, Judged]:
     return {kernel.name: judged(kernel, timed(kernel, machine), table, FORM) for kernel in kernels(machine)}
 
 
-def fig_10(given: Given) -> Numbers:
+def fig_10(inputs: ItemInputs) -> Numbers:
     """Figure 10: the degree of camping of each application, in the paper's words and as a number."""
-    degrees = {name: float(validated(given["gpu"])[name].degrees[-1]) for name in APPLICATIONS}
+    degrees = {name: float(validated(inputs["gpu"])[name].degrees[-1]) for name in APPLICATIONS}
     words = {name: "free" if x < FREE else "moderate" if x < FULL else "full" for name, x in degrees.items()}
     return words | {f"{name}, degree": degree for name, degree in degrees.items()}
 
 
-def fig_10_figures(given: Given) -> Iterator[Figure]:
+def fig_10_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The band of each, and its times."""
     for name in APPLICATIONS:
-        case = validated(given["gpu"])[name]
+        case = validated(inputs["gpu"])[name]
         warps = case.known.warps
         lines = (
             series("worst", warps, case.band.worst),

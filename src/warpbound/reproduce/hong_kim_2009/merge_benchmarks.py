@@ -11,7 +11,7 @@ from warpbound.errors import InputError
 from warpbound.machine import gpu
 from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
 from warpbound.report.figure_series import Axis, Figure, series
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.workload.files import Written, read
 
 
@@ -26,13 +26,13 @@ class Point:
     seconds: float
 
 
-def table_5(given: Given) -> Numbers:
+def table_5(inputs: ItemInputs) -> Numbers:
     """Intensities of Table 5, means of Figures 17 to 20, and the order in which section 5.2 puts them."""
-    launches = {name: points(given, workload) for name, workload in given["workloads"].items()}
+    launches = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
     by_benchmark = {name: _mean([p for own in each.values() for p in own]) for name, each in launches.items()}
-    by_gpu = {g: _mean([p for each in launches.values() for p in each[g]]) for g in given["gpus"]}
+    by_gpu = {g: _mean([p for each in launches.values() for p in each[g]]) for g in inputs["gpus"]}
     return {
-        "arithmetic intensity": {name: _intensity(given, workload) for name, workload in given["workloads"].items()},
+        "arithmetic intensity": {name: _intensity(inputs, workload) for name, workload in inputs["workloads"].items()},
         "words": {
             "lowest CPI": min(by_benchmark, key=lambda name: by_benchmark[name]["CPI"]),
             "highest MWP": max(by_benchmark, key=lambda name: by_benchmark[name]["MWP"]),
@@ -44,23 +44,23 @@ def table_5(given: Given) -> Numbers:
     }
 
 
-def table_5_figures(given: Given) -> Iterator[Figure]:
+def table_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figures 15 and 16: time against threads per block, a line for each benchmark."""
     x, y = Axis("threads per block", "thread", "log"), Axis("time", "s", "log")
-    for name in given["gpus"]:
+    for name in inputs["gpus"]:
         lines = []
-        for benchmark, workload in given["workloads"].items():
-            own = sorted(points(given, workload)[name], key=lambda point: point.threads)
+        for benchmark, workload in inputs["workloads"].items():
+            own = sorted(points(inputs, workload)[name], key=lambda point: point.threads)
             lines.append(series(benchmark, [p.threads for p in own], [p.seconds for p in own], "both"))
         source = "Hong and Kim 2009, Figures 15 and 16: the model, with counts of Table 5"
         yield Figure(f"Merge benchmarks on {name}", x, y, tuple(lines), source)
 
 
-def points(given: Given, workload: str) -> dict[str, list[Point]]:
+def points(inputs: ItemInputs, workload: str) -> dict[str, list[Point]]:
     """By GPU; launches of which no block fits are left out."""
     return {
-        name: [point for written in read(workload) if (point := _point(written, given["machines"][name]["board"]))]
-        for name in given["gpus"]
+        name: [point for written in read(workload) if (point := _point(written, inputs["machines"][name]["board"]))]
+        for name in inputs["gpus"]
     }
 
 
@@ -78,9 +78,9 @@ def _inputs(written: Written, board: str) -> Inputs:
     return inputs
 
 
-def _intensity(given: Given, workload: str) -> float:
+def _intensity(inputs: ItemInputs, workload: str) -> float:
     """Of the last case: the table's, for the tiled product that of the widest tile."""
-    board = given["machines"][given["gpus"][0]]["board"]
+    board = inputs["machines"][inputs["gpus"][0]]["board"]
     return float(arithmetic_intensity(_inputs(read(workload)[-1], board)))
 
 

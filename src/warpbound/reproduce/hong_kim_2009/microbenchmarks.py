@@ -10,7 +10,7 @@ from warpbound.bounds import Real
 from warpbound.models.hong_kim_2009 import Inputs, cpi, issue_floor, mwp_limits, predict, synch_cost, terms
 from warpbound.models.hong_kim_2009.paths import parallel_warps, parallel_warps_as_published
 from warpbound.report.figure_series import Axis, Figure, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 
 PAPER = "Hong and Kim 2009"
 LINE = 128.0
@@ -24,9 +24,9 @@ ALIKE = 1.05  # ratio of two times that are about the same
 WARPS = Axis("warps", "warp/SM")
 
 
-def on(given: Given, gpu: str, **kernel: Real) -> Inputs:
+def on(inputs: ItemInputs, gpu: str, **kernel: Real) -> Inputs:
     """A kernel on one of the four GPUs; by default one coalesced load by one warp an SM."""
-    m = given["machines"][gpu]
+    m = inputs["machines"][gpu]
     alone = Inputs(
         freq=m["freq_GHz"] * 1e9, mem_bandwidth=m["bandwidth_GBs"] * 1e9, mem_latency=m["mem_latency"],
         departure_uncoal=m["departure_uncoal"], departure_coal=m["departure_coal"], threads_per_block=THREADS,
@@ -36,85 +36,85 @@ def on(given: Given, gpu: str, **kernel: Real) -> Inputs:
     return replace(alone, **kernel)
 
 
-def _warps(given: Given) -> NDArray[np.float64]:
+def _warps(inputs: ItemInputs) -> NDArray[np.float64]:
     """1, 2, 3, ... warps."""
-    return np.arange(1.0, given["most_warps"] + 1)
+    return np.arange(1.0, inputs["most_warps"] + 1)
 
 
-def fig_14(given: Given) -> Numbers:
+def fig_14(inputs: ItemInputs) -> Numbers:
     """Figure 14: CPI of the micro-benchmarks that fitted the memory, and the statements of section 5.1."""
-    rows = {f"{name}_{kind}": _cpi(given, name, kind) for name in given["memory"] for kind in ("C", "UC")}
-    coalesced = [rows[f"{name}_C"] for name in given["memory"]]
-    per_load = {given["memory"][name] / given["computation"][name]: rows[f"{name}_UC"] for name in given["memory"]}
+    rows = {f"{name}_{kind}": _cpi(inputs, name, kind) for name in inputs["memory"] for kind in ("C", "UC")}
+    coalesced = [rows[f"{name}_C"] for name in inputs["memory"]]
+    per_load = {inputs["memory"][name] / inputs["computation"][name]: rows[f"{name}_UC"] for name in inputs["memory"]}
     return {
         **rows,
-        "coalesced loads almost hidden": max(coalesced) < HIDDEN * float(issue_floor(on(given, given["gpu"]))),
+        "coalesced loads almost hidden": max(coalesced) < HIDDEN * float(issue_floor(on(inputs, inputs["gpu"]))),
         "uncoalesced grows with loads": (np.diff([value for _, value in sorted(per_load.items())]) > 0).all(),
     }
 
 
-def fig_14_figures(given: Given) -> Iterator[Figure]:
+def fig_14_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Both kinds over loads per instruction."""
-    share = [given["memory"][n] / (given["memory"][n] + given["computation"][n]) for n in given["memory"]]
+    share = [inputs["memory"][n] / (inputs["memory"][n] + inputs["computation"][n]) for n in inputs["memory"]]
     kinds = {"coalesced": "C", "uncoalesced": "UC"}
-    lines = {words: [_cpi(given, name, kind) for name in given["memory"]] for words, kind in kinds.items()}
+    lines = {words: [_cpi(inputs, name, kind) for name in inputs["memory"]] for words, kind in kinds.items()}
     x, y = Axis("loads per instruction", "1"), Axis("CPI", "cycle/inst")
     points = series_over(share, lines, "points")
     yield Figure("CPI of the micro-benchmarks", x, y, points, f"{PAPER}, Figure 14: the model")
 
 
-def _cpi(given: Given, name: str, kind: str) -> float:
-    loads, turns = given["turns"] * given["memory"][name], given["turns"]
+def _cpi(inputs: ItemInputs, name: str, kind: str) -> float:
+    loads, turns = inputs["turns"] * inputs["memory"][name], inputs["turns"]
     x = on(
-        given,
-        given["gpu"],
-        threads_per_block=given["threads_per_block"],
-        blocks=given["blocks"],
-        active_blocks=given["active_blocks"],
-        comp_insts=turns * given["computation"][name],
+        inputs,
+        inputs["gpu"],
+        threads_per_block=inputs["threads_per_block"],
+        blocks=inputs["blocks"],
+        active_blocks=inputs["active_blocks"],
+        comp_insts=turns * inputs["computation"][name],
         uncoal_mem_insts=loads if kind == "UC" else 0.0,
         coal_mem_insts=loads if kind == "C" else 0.0,
     )
     return float(cpi(x))
 
 
-def fig_21(given: Given) -> Numbers:
+def fig_21(inputs: ItemInputs) -> Numbers:
     """Figure 21: the levels of MWP, uncoalesced by transactions, and departure and bandwidth by themselves."""
-    gpu, plenty = given["gpu"], 1e6
+    gpu, plenty = inputs["gpu"], 1e6
     levels = {
         f"{gpu}, uncoalesced, {n:g} transactions": mwp_limits(
-            on(given, gpu, active_blocks=plenty, uncoal_per_mw=n, **UNCOALESCED)
+            on(inputs, gpu, active_blocks=plenty, uncoal_per_mw=n, **UNCOALESCED)
         ).rate
-        for n in given["transactions"]
+        for n in inputs["transactions"]
     }
-    limits = mwp_limits(on(given, gpu, uncoal_per_mw=np.arange(2.0, 33.0), **UNCOALESCED)).limits
+    limits = mwp_limits(on(inputs, gpu, uncoal_per_mw=np.arange(2.0, 33.0), **UNCOALESCED)).limits
     return {
-        f"{gpu}, coalesced": mwp_limits(on(given, gpu, active_blocks=plenty, **COALESCED)).rate,
+        f"{gpu}, coalesced": mwp_limits(on(inputs, gpu, active_blocks=plenty, **COALESCED)).rate,
         **levels,
         "uncoalesced never fills the bus": (limits["departure"] < limits["bandwidth"]).all(),
         **{
-            f"{name}, coalesced, {words}": mwp_limits(on(given, name, **COALESCED)).limits[limit]
-            for name in given["gpus"]
+            f"{name}, coalesced, {words}": mwp_limits(on(inputs, name, **COALESCED)).limits[limit]
+            for name in inputs["gpus"]
             for limit, words in (("departure", "departures"), ("bandwidth", "bandwidth"))
         },
     }
 
 
-def fig_21_figures(given: Given) -> Iterator[Figure]:
+def fig_21_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """MWP against warps."""
-    gpu, n = given["gpu"], _warps(given)
-    cases = {"coalesced": on(given, gpu, active_blocks=n, **COALESCED)} | {
-        f"uncoalesced, {count:g} transactions": on(given, gpu, active_blocks=n, uncoal_per_mw=count, **UNCOALESCED)
-        for count in given["transactions"][1:4]
+    gpu, n = inputs["gpu"], _warps(inputs)
+    cases = {"coalesced": on(inputs, gpu, active_blocks=n, **COALESCED)} | {
+        f"uncoalesced, {count:g} transactions": on(inputs, gpu, active_blocks=n, uncoal_per_mw=count, **UNCOALESCED)
+        for count in inputs["transactions"][1:4]
     }
     lines = series_over(n, {name: mwp_limits(x).rate for name, x in cases.items()})
     yield Figure(f"MWP on {gpu}", WARPS, Axis("MWP", "warp/SM"), lines, f"{PAPER}, Figure 21: the model")
 
 
-def figs_22_and_23(given: Given) -> Numbers:
+def figs_22_and_23(inputs: ItemInputs) -> Numbers:
     """Figures 22 and 23: limits of MWP, whether more warps help the naive SVM, the speed-up by coalescing."""
-    fast, slow = (terms(svm(given, version, float(given["most_warps"]))) for version in VERSIONS)
-    fast_cpi, slow_cpi = (np.asarray(cpi(svm(given, version, _warps(given)))) for version in VERSIONS)
+    fast, slow = (terms(svm(inputs, version, float(inputs["most_warps"]))) for version in VERSIONS)
+    fast_cpi, slow_cpi = (np.asarray(cpi(svm(inputs, version, _warps(inputs)))) for version in VERSIONS)
     return {
         "optimised": {
             "MWP_peak_BW": fast.mwp_peak_bw,
@@ -129,34 +129,34 @@ def figs_22_and_23(given: Given) -> Numbers:
     }
 
 
-def figs_22_and_23_figures(given: Given) -> Iterator[Figure]:
+def figs_22_and_23_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Both limits of MWP, MWP, CWP and N against the warps."""
-    n = _warps(given)
+    n = _warps(inputs)
     for version in VERSIONS:
-        t = terms(svm(given, version, n))
+        t = terms(svm(inputs, version, n))
         lines = {"N": n, "MWP_Without_BW": t.mwp_full, "MWP_peak_BW": t.mwp_peak_bw, "MWP": t.mwp, "CWP": t.cwp}
-        title, source = f"MWP and CWP, {version} SVM on {given['gpu']}", f"{PAPER}, Figures 22 and 23: the model"
+        title, source = f"MWP and CWP, {version} SVM on {inputs['gpu']}", f"{PAPER}, Figures 22 and 23: the model"
         yield Figure(title, Axis("warps N", "warp/SM"), WARPS, series_over(n, lines), source)
 
 
-def svm(given: Given, version: str, warps: Real) -> Inputs:
+def svm(inputs: ItemInputs, version: str, warps: Real) -> Inputs:
     """A version of SVM with so many warps on each SM."""
-    loads = given["mem_insts"]
+    loads = inputs["mem_insts"]
     optimised = version == "optimised"
-    return _everywhere(given, warps, coal_mem_insts=loads * optimised, uncoal_mem_insts=loads * (not optimised))
+    return _everywhere(inputs, warps, coal_mem_insts=loads * optimised, uncoal_mem_insts=loads * (not optimised))
 
 
-def _everywhere(given: Given, warps: Real, **kernel: Real) -> Inputs:
+def _everywhere(inputs: ItemInputs, warps: Real, **kernel: Real) -> Inputs:
     """The item's kernel with so many warps on each SM."""
-    blocks = np.multiply(warps, given["machines"][given["gpu"]]["sms"])
-    return on(given, given["gpu"], blocks=blocks, active_blocks=warps, comp_insts=given["comp_insts"], **kernel)
+    blocks = np.multiply(warps, inputs["machines"][inputs["gpu"]]["sms"])
+    return on(inputs, inputs["gpu"], blocks=blocks, active_blocks=warps, comp_insts=inputs["comp_insts"], **kernel)
 
 
-def figs_25_and_26(given: Given) -> Numbers:
+def figs_25_and_26(inputs: ItemInputs) -> Numbers:
     """Figures 25 and 26: section 6.1's observations on independent requests, and Equation 29 in both readings."""
-    few, many, loads = given["few"], float(given["most_warps"]), given["mem_insts"]
-    dep = {n: float(_cycles(given, n, 0.0)) for n in (1.0, few, many)}
-    indep = {n: float(_cycles(given, n, given["independent"])) for n in (few, many)}
+    few, many, loads = inputs["few"], float(inputs["most_warps"]), inputs["mem_insts"]
+    dep = {n: float(_cycles(inputs, n, 0.0)) for n in (1.0, few, many)}
+    indep = {n: float(_cycles(inputs, n, inputs["independent"])) for n in (few, many)}
     return {
         "flat for few warps": dep[few] < FLAT * dep[1.0],
         "dependent is slower for few warps": dep[few] > ALIKE * indep[few],
@@ -168,27 +168,27 @@ def figs_25_and_26(given: Given) -> Numbers:
             parallel_warps_as_published(few, loads, 0.0), few
         ),
         "Equation 29 as adopted, no independent request": parallel_warps(few, loads, 0.0),
-        "Equation 29 as adopted, half independent": parallel_warps(few, loads, given["independent"]),
+        "Equation 29 as adopted, half independent": parallel_warps(few, loads, inputs["independent"]),
     }
 
 
-def figs_25_and_26_figures(given: Given) -> Iterator[Figure]:
+def figs_25_and_26_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Cycles against warps, every warp with the same work."""
-    n, independent = _warps(given), given["independent"]
-    lines = {"dependent": _cycles(given, n, 0.0), "independent": _cycles(given, n, independent)}
-    title, source = f"Dependent and independent loads on {given['gpu']}", f"{PAPER}, Figures 25 and 26: the model"
+    n, independent = _warps(inputs), inputs["independent"]
+    lines = {"dependent": _cycles(inputs, n, 0.0), "independent": _cycles(inputs, n, independent)}
+    title, source = f"Dependent and independent loads on {inputs['gpu']}", f"{PAPER}, Figures 25 and 26: the model"
     yield Figure(title, WARPS, Axis("time", "cycle"), series_over(n, lines), source)
 
 
-def _cycles(given: Given, warps: Real, independent: float) -> NDArray[np.float64]:
-    x = _everywhere(given, warps, coal_mem_insts=given["mem_insts"], ind_mem_req=independent)
+def _cycles(inputs: ItemInputs, warps: Real, independent: float) -> NDArray[np.float64]:
+    x = _everywhere(inputs, warps, coal_mem_insts=inputs["mem_insts"], ind_mem_req=independent)
     return np.asarray(predict(x).total)
 
 
-def figs_30_and_31(given: Given) -> Numbers:
+def figs_30_and_31(inputs: ItemInputs) -> Numbers:
     """Figures 30 and 31: cycles of the launch spent at its barriers."""
-    alone = {f"{warps:g} warp{'s' if warps > 1 else ''}": _cost(given, warps, 1.0) for warps in given["warps"]}
-    full = {name: _cost(given, given["warps_of_blocks"], blocks) for name, blocks in given["blocks"].items()}
+    alone = {f"{warps:g} warp{'s' if warps > 1 else ''}": _cost(inputs, warps, 1.0) for warps in inputs["warps"]}
+    full = {name: _cost(inputs, inputs["warps_of_blocks"], blocks) for name, blocks in inputs["blocks"].items()}
     costs = list(alone.values())
     return {
         **alone,
@@ -198,23 +198,23 @@ def figs_30_and_31(given: Given) -> Numbers:
     }
 
 
-def figs_30_and_31_figures(given: Given) -> Iterator[Figure]:
+def figs_30_and_31_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figure 30: one block on one SM."""
-    lines = {"one block": [_cost(given, warps, 1.0) for warps in given["warps"]]}
-    x, y, title = Axis("warps of the block", "warp"), Axis("cost", "cycle"), f"Cost of a barrier on {given['gpu']}"
-    yield Figure(title, x, y, series_over(given["warps"], lines, "both"), f"{PAPER}, Figure 30: the model")
+    lines = {"one block": [_cost(inputs, warps, 1.0) for warps in inputs["warps"]]}
+    x, y, title = Axis("warps of the block", "warp"), Axis("cost", "cycle"), f"Cost of a barrier on {inputs['gpu']}"
+    yield Figure(title, x, y, series_over(inputs["warps"], lines, "both"), f"{PAPER}, Figure 30: the model")
 
 
-def _cost(given: Given, warps: float, blocks: float) -> float:
+def _cost(inputs: ItemInputs, warps: float, blocks: float) -> float:
     x = on(
-        given,
-        given["gpu"],
+        inputs,
+        inputs["gpu"],
         threads_per_block=warps * THREADS,
         blocks=blocks,
         active_sms=1.0,
         active_blocks=blocks,
-        comp_insts=given["comp_insts"],
-        coal_mem_insts=given["mem_insts"],
-        synch_insts=given["barriers"],
+        comp_insts=inputs["comp_insts"],
+        coal_mem_insts=inputs["mem_insts"],
+        synch_insts=inputs["barriers"],
     )
     return float(synch_cost(x, terms(x)))

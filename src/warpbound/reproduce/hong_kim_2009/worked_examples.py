@@ -17,7 +17,7 @@ from warpbound.models.hong_kim_2009.periods import (
     memory_dominates,
     memory_dominates_by_figure,
 )
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.scenarios import run_scenario
 
 GLOBAL = "ld.global"
@@ -26,9 +26,9 @@ ISSUE_CYCLES = 4.0
 PAPER = "hong_kim_2009"
 
 
-def figs_5_to_8(given: Given) -> Numbers:
+def figs_5_to_8(inputs: ItemInputs) -> Numbers:
     """Figures 5 to 8: times of the figures, then of Equation 23 and the printed dispatch where they differ."""
-    cases = given["cases"]
+    cases = inputs["cases"]
     first, busy = cases["Case 1"], cases["Case 5"]
     return {
         **{name: _time(case).total for name, case in cases.items()},
@@ -47,9 +47,9 @@ def _time(case: Mapping[str, Any]) -> Stack:
     return few_warps(whole_mem, whole_comp, case["comp"], case["n"], case["mwp"])
 
 
-def table_2(given: Given) -> Numbers:
+def table_2(inputs: ItemInputs) -> Numbers:
     """Table 2: one kernel through every equation, and the numbers with the paper's intermediate rounding."""
-    x, rounded = _figure_13(given), given["rounded_mwp"]
+    x, rounded = _figure_13(inputs), inputs["rounded_mwp"]
     t, prediction = terms(x), predict(x)
     many = memory_dominates(t.mem_cycles, computation_period(t.comp_cycles, x.uncoal_mem_insts), t.warps, rounded)
     sms, bandwidth = x.active_sms, x.mem_bandwidth
@@ -63,7 +63,7 @@ def table_2(given: Given) -> Numbers:
         "MWP_Without_BW_full": t.mwp_full,
         "BW_per_warp": t.bw_per_warp / 1e9,
         "MWP_peak_BW": t.mwp_peak_bw,
-        "MWP_peak_BW, of BW_per_warp 0.175": bandwidth / (given["rounded_bw_per_warp"] * sms),
+        "MWP_peak_BW, of BW_per_warp 0.175": bandwidth / (inputs["rounded_bw_per_warp"] * sms),
         "MWP": t.mwp,
         "Comp_cycles": t.comp_cycles,
         "Mem_cycles": t.mem_cycles,
@@ -80,11 +80,11 @@ def table_2(given: Given) -> Numbers:
     }
 
 
-def _figure_13(given: Given) -> Inputs:
+def _figure_13(inputs: ItemInputs) -> Inputs:
     """Counts of Figure 13's loop: all but loads from global memory is computation, barriers too."""
-    count: Counter[str] = Counter(given["body"])
-    turns = given["iterations"]
-    empty = Inputs(**given["kernel"], comp_insts=0.0, uncoal_mem_insts=0.0, synch_insts=0.0)
+    count: Counter[str] = Counter(inputs["body"])
+    turns = inputs["iterations"]
+    empty = Inputs(**inputs["kernel"], comp_insts=0.0, uncoal_mem_insts=0.0, synch_insts=0.0)
     return replace(
         empty,
         comp_insts=float(turns * (count.total() - count[GLOBAL])),
@@ -93,52 +93,52 @@ def _figure_13(given: Given) -> Inputs:
     )
 
 
-def table_3(given: Given) -> Numbers:
+def table_3(inputs: ItemInputs) -> Numbers:
     """Table 3: what follows from its own clocks and counts of SMs.
 
     Cores, and their peak at two flop a cycle, three where the special units multiply too.
     """
-    return {name: _row(given, name) for name in given["gpus"]}
+    return {name: _row(inputs, name) for name in inputs["gpus"]}
 
 
-def _row(given: Given, name: str) -> dict[str, float]:
-    machine = given["machines"][name]
-    cores = given["cores_per_sm"] * machine["sms"]
-    clock = given["exact_clock_GHz"].get(name, machine["freq_GHz"])
-    return {"cores": cores, "peak": cores * given["flop_per_cycle"][name] * clock}
+def _row(inputs: ItemInputs, name: str) -> dict[str, float]:
+    machine = inputs["machines"][name]
+    cores = inputs["cores_per_sm"] * machine["sms"]
+    clock = inputs["exact_clock_GHz"].get(name, machine["freq_GHz"])
+    return {"cores": cores, "peak": cores * inputs["flop_per_cycle"][name] * clock}
 
 
-def table_7(given: Given) -> Numbers:
+def table_7(inputs: ItemInputs) -> Numbers:
     """Table 7 and Figure 27: what the model is fed where instructions or paths differ.
 
     Factors, a mix of instructions, and blocks executed by a warp that takes three routes.
     """
-    mix, measured = given["mix"], given["measured_factors"]
-    blocks = dict.fromkeys((block for route in given["routes"] for block in route), 1.0)
+    mix, measured = inputs["mix"], inputs["measured_factors"]
+    blocks = dict.fromkeys((block for route in inputs["routes"] for block in route), 1.0)
     factor = mean_m_factor(mix["insts"], mix["factors"])
     return {
-        "M_Factor from the manual": {name: m_factor(rate) for name, rate in given["operations_per_cycle"].items()},
+        "M_Factor from the manual": {name: m_factor(rate) for name, rate in inputs["operations_per_cycle"].items()},
         "M_Factor of section 6.2": {name: measured[name] for name in ("modulo", "integer multiplication")},
         "Comp_cycles of a mix": comp_cycles(ISSUE_CYCLES, factor, sum(mix["insts"]), 0.0),
-        "blocks, rejoining": divergent_insts(given["routes"], blocks),
-        "blocks, sum of all paths": divergent_insts_as_published(given["routes"], blocks),
+        "blocks, rejoining": divergent_insts(inputs["routes"], blocks),
+        "blocks, sum of all paths": divergent_insts_as_published(inputs["routes"], blocks),
     }
 
 
-def simulated(given: Given) -> Numbers:
+def simulated(inputs: ItemInputs) -> Numbers:
     """Figures 5 to 8, 11, 24 and the programs of section 6.4 by simulation.
 
     Cycles of every scenario, and what the text says of pairs of them.
     """
-    free, meeting = (run_scenario(PAPER, name).cycles for name in given["barrier"])
-    requests = {name: run_scenario(PAPER, scenario).cycles for name, scenario in given["requests"].items()}
+    free, meeting = (run_scenario(PAPER, name).cycles for name in inputs["barrier"])
+    requests = {name: run_scenario(PAPER, scenario).cycles for name, scenario in inputs["requests"].items()}
     costs = {
         f"program A over B, {blocks}": run_scenario(PAPER, a).cycles - run_scenario(PAPER, b).cycles
-        for blocks, (a, b) in given["programs"].items()
+        for blocks, (a, b) in inputs["programs"].items()
     }
     rising = list(costs.values())
     return {
-        **{case: run_scenario(PAPER, scenario).cycles for case, scenario in given["cases"].items()},
+        **{case: run_scenario(PAPER, scenario).cycles for case, scenario in inputs["cases"].items()},
         "barriers of Figure 11": meeting - free,
         **{f"{name} requests": cycles for name, cycles in requests.items()},
         "independent requests are sooner done": requests["independent"] < requests["dependent"],

@@ -8,7 +8,7 @@ from warpbound.machine import gpu
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable, Panels, Picture
 from warpbound.reproduce.campprof_2011.partition_camping import APPLICATIONS, gem_pipeline, validated
-from warpbound.reproduce.item import Given
+from warpbound.reproduce.item import ItemInputs
 from warpbound.simulate.partition_patterns import FLOAT_B, TILE, transpose
 from warpbound.simulate.partitions import Machine, machine_of
 
@@ -18,15 +18,15 @@ TILES = 32   # rows and columns of the map, from the matrix's corner
 BLOCKS = 32  # that run together
 
 
-def _pipeline(given: Given) -> tuple[Drawable, ...]:
-    return (figures.queue_at_partitions(gem_pipeline(given)[:STEPS], f"{OF}, Figure 7: simulated"),)
+def _pipeline(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    return (figures.queue_at_partitions(gem_pipeline(inputs)[:STEPS], f"{OF}, Figure 7: simulated"),)
 
 
-def _maps(given: Given) -> tuple[Drawable, ...]:
+def _maps(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 8: what the first blocks read and write, in rows and on diagonals; a corner of the matrices."""
-    machine = machine_of(gpu(given["gpu"]))
+    machine = machine_of(gpu(inputs["gpu"]))
     kinds = [(way, kind) for way in ("coalesced", "diagonal") for kind in ("read", "written")]
-    plots = [_map(given["side"], machine, way, kind) for way, kind in kinds]
+    plots = [_map(inputs["side"], machine, way, kind) for way, kind in kinds]
     return (
         Panels(
             "Where thread blocks meet memory partitions", tuple(plots), f"{OF}, Figure 8: a corner of the matrices",
@@ -50,8 +50,8 @@ def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
     return figures.partition_map(partition_of, block_of, f"{way}: {kind}", f"{OF}, Figure 8")
 
 
-def _bands(given: Given) -> tuple[Drawable, ...]:
-    found = {name: validated(given["gpu"])[name] for name in APPLICATIONS}
+def _bands(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    found = {name: validated(inputs["gpu"])[name] for name in APPLICATIONS}
     return tuple(
         replace(
             figures.camping_band(one.known.warps, one.band.best, one.band.worst, one.times),

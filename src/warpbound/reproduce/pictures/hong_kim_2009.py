@@ -10,20 +10,20 @@ from warpbound.report.figures.records import recorded
 from warpbound.report.figures.theme import CYCLE
 from warpbound.reproduce.hong_kim_2009.merge_benchmarks import Point, points, table_5_figures
 from warpbound.reproduce.hong_kim_2009.microbenchmarks import VERSIONS, svm
-from warpbound.reproduce.item import Given
+from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.scenarios import warp_timeline
 
 PAPER = "hong_kim_2009"
 OF = "Hong and Kim 2009"
 
 
-def _periods(given: Given) -> tuple[Drawable, ...]:
+def _periods(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 5 to 8: each case warp by warp."""
     cases = ("5a", "5b", "6a", "6b", "7", "8a", "8b")
     return (_timelines([f"fig-{case}" for case in cases], "Periods of computation and memory", "Figures 5 to 8"),)
 
 
-def _meeting(given: Given) -> tuple[Drawable, ...]:
+def _meeting(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return (
         _timelines(["fig-11a", "fig-11b"], "Without and with a barrier", "Figure 11"),
         _timelines(["fig-24-dependent", "fig-24-independent"], "Requests that wait for each other or not", "Figure 24"),
@@ -35,12 +35,12 @@ def _timelines(scenarios: list[str], title: str, place: str) -> Panels:
     return Panels(title, plots, f"{OF}, {place}: simulated", plots[0].caption, columns=2)
 
 
-def _merge(given: Given) -> tuple[Drawable, ...]:
+def _merge(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 15 and 16 from their series; 17, 18 and 19: CPI, CWP and MWP of every benchmark, GPU by GPU."""
-    times = [recorded(figure) for figure in table_5_figures(given)]
-    found = {name: points(given, workload) for name, workload in given["workloads"].items()}
+    times = [recorded(figure) for figure in table_5_figures(inputs)]
+    found = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
     bars = [
-        _by_benchmark(found, list(given["gpus"]), key, axis, f"Figure {number}")
+        _by_benchmark(found, list(inputs["gpus"]), key, axis, f"Figure {number}")
         for key, axis, number in (
             ("cpi", Axis("CPI, mean over block sizes", "cycle/inst"), 17),
             ("cwp", Axis("CWP, mean over block sizes", "warps per SM"), 18),
@@ -68,13 +68,13 @@ def _by_benchmark(
     )
 
 
-def _svm(given: Given) -> tuple[Drawable, ...]:
+def _svm(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 22 and 23."""
-    warps = np.arange(1.0, given["most_warps"] + 1)
+    warps = np.arange(1.0, inputs["most_warps"] + 1)
     return tuple(
         replace(
-            figures.mwp_and_cwp(svm(given, version, given["most_warps"] + 1.0), warps),
-            title=f"MWP and CWP, {version} SVM on {given['gpu']}",
+            figures.mwp_and_cwp(svm(inputs, version, inputs["most_warps"] + 1.0), warps),
+            title=f"MWP and CWP, {version} SVM on {inputs['gpu']}",
             source=f"{OF}, Figure {number}: the model",
         )
         for version, number in zip(VERSIONS, (22, 23), strict=True)

@@ -8,7 +8,7 @@ from warpbound.bounds import Bounds
 from warpbound.models.volkov_2016 import contention, one_warp, predict
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable, Panels
-from warpbound.reproduce.item import Given
+from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.scenarios import run_scenario, run_with_log, warp_timeline
 from warpbound.reproduce.synthetic.comparison import alphas
 from warpbound.reproduce.volkov_2016 import chapters_2_and_3
@@ -21,15 +21,15 @@ WARPS_SHOWN = 400.0  # cycles of a timeline
 ROUNDS_OF_FIGURE_5_1 = 60_000.0  # cycles
 
 
-def _accesses(given: Given) -> tuple[Drawable, ...]:
+def _accesses(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 2.1 and 2.2."""
     transactions = [
-        replace(figures.sector_map(chapters_2_and_3.global_addresses(given, name), given["word_B"]), title=name)
-        for name in given["accesses"]
+        replace(figures.sector_map(chapters_2_and_3.global_addresses(inputs, name), inputs["word_B"]), title=name)
+        for name in inputs["accesses"]
     ]
     conflicts = [
-        replace(figures.bank_map(chapters_2_and_3.shared_addresses(given, name)), title=name)
-        for name in given["strides"] if name in given["drawn"]
+        replace(figures.bank_map(chapters_2_and_3.shared_addresses(inputs, name)), title=name)
+        for name in inputs["strides"] if name in inputs["drawn"]
     ]  # fmt: skip
     return (
         Panels(
@@ -44,53 +44,53 @@ def _accesses(given: Given) -> tuple[Drawable, ...]:
     )  # fmt: skip
 
 
-def _vector_add(given: Given) -> tuple[Drawable, ...]:
+def _vector_add(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 3.5 and, without its points, Figure 3.6."""
-    program = chapters_2_and_3.program(given)
+    program = chapters_2_and_3.program(inputs)
     pairs = one_warp.dual_pairs(program)
     names = [f"{number}  {instruction.name}" for number, instruction in enumerate(program, 1)]
     graph = figures.execution_graph(
         names, one_warp.issue_times(program, pairs).tolist(), figures.edges_of(program, pairs),
         f"{OF}, Figure 3.5: the model",
     )  # fmt: skip
-    n = np.arange(1.0, given["max_warps"] + 1)
-    prediction = predict(chapters_2_and_3.inputs(given, n))
+    n = np.arange(1.0, inputs["max_warps"] + 1)
+    prediction = predict(chapters_2_and_3.vector_add(inputs, n))
     limits = {
-        "latency": chapters_2_and_3.gbytes(given, prediction.limits["latency"]),
-        "memory": np.broadcast_to(chapters_2_and_3.gbytes(given, prediction.limits["memory"]), n.shape),
+        "latency": chapters_2_and_3.gbytes(inputs, prediction.limits["latency"]),
+        "memory": np.broadcast_to(chapters_2_and_3.gbytes(inputs, prediction.limits["memory"]), n.shape),
     }
-    rate = chapters_2_and_3.gbytes(given, prediction.rate)
+    rate = chapters_2_and_3.gbytes(inputs, prediction.rate)
     curve = figures.throughput_against_occupancy(
         n, Bounds("GB/s", limits), {"model": (n, rate)}, source=f"{OF}, Figure 3.6: the model"
     )
     return graph, replace(curve, title="Vector add on Kepler")
 
 
-def _cusp(given: Given) -> tuple[Drawable, ...]:
-    alpha = np.geomspace(1 / given["largest_alpha"], given["largest_alpha"], given["steps"])
-    kinds = {name: machine.mix(0.0, 0.0) for name, machine in machines(given).items()}
+def _cusp(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    alpha = np.geomspace(1 / inputs["largest_alpha"], inputs["largest_alpha"], inputs["steps"])
+    kinds = {name: machine.mix(0.0, 0.0) for name, machine in machines(inputs).items()}
     cusp = figures.warps_needed_against_intensity(kinds, alpha)
     return (replace(cusp, source=f"{OF}, section 4.5 and Figure 4.5: the model"),)
 
 
-def _under_load(given: Given) -> tuple[Drawable, ...]:
-    table = given["machines"]
+def _under_load(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    table = inputs["machines"]
     memories = {
         name: contention.Memory(table[name]["a"], tuple(table[name]["b"]), tuple(table[name]["c_GBs"]))
-        for name in given["gpus"]
+        for name in inputs["gpus"]
     }
     return (figures.latency_against_throughput(memories, {}, "GB/s", f"{OF}, Figure 6.3, from Table 6.5"),)
 
 
-def _six_warps(given: Given) -> tuple[Drawable, ...]:
+def _six_warps(inputs: ItemInputs) -> tuple[Drawable, ...]:
     plots = tuple(warp_timeline(PAPER, f"fig-4.7-{start}", 60.0) for start in ("tiled", "together"))
     return (Panels("Six warps in execution", plots, f"{OF}, Figure 4.7: simulated", plots[0].caption, columns=1),)
 
 
-def _errors(given: Given) -> tuple[Drawable, ...]:
+def _errors(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 7.11 to 7.13 and all other models, machine by machine: a plot for each model, and its extremes."""
-    alpha, plots = alphas(given["steps"]), []
-    for name, machine in machines(given).items():
+    alpha, plots = alphas(inputs["steps"]), []
+    for name, machine in machines(inputs).items():
         extremes = {model: (x.least, x.most) for model, x in errors(machine, alpha).items()}
         panels = figures.models_over_reference(name, alpha, extremes, "refined model")
         source = f"{OF}, Figures 7.11 to 7.13, with the refined model in place of measurements"
@@ -98,12 +98,12 @@ def _errors(given: Given) -> tuple[Drawable, ...]:
     return tuple(plots)
 
 
-def _barrier(given: Given) -> tuple[Drawable, ...]:
+def _barrier(inputs: ItemInputs) -> tuple[Drawable, ...]:
     plot = warp_timeline(PAPER, "listing-3.3")
     return (replace(plot, source=f"{OF}, Listing 3.3: simulated"),)
 
 
-def _simulated(given: Given) -> tuple[Drawable, ...]:
+def _simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 3.2, 3.3, 5.1, 5.2, 5.4 and 6.5."""
     three = replace(warp_timeline(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
     many = replace(warp_timeline(PAPER, "fig-3.3", 4.0 * WARPS_SHOWN), source=f"{OF}, Figure 3.3: simulated")

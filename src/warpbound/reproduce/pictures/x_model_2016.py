@@ -9,7 +9,7 @@ from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable, Panels, Picture, Points, Rule
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.x_graphs import OPERATION_WORDS
-from warpbound.reproduce.item import Given
+from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.x_model_2016 import applications
 from warpbound.reproduce.x_model_2016.architectures import PRECISIONS, symbols
 from warpbound.reproduce.x_model_2016.x_graphs import fig_9_cases, figs_7_and_8_figures
@@ -18,16 +18,16 @@ OF = "Li and others 2016"
 OURS = "a machine of ours"
 
 
-def _transit(given: Given) -> tuple[Drawable, ...]:
+def _transit(inputs: ItemInputs) -> tuple[Drawable, ...]:
     machines = (("Transit figure", "plain", 3), ("Machine balance", "balanced", 5))
     return tuple(
-        _named(Inputs(**given[name]), title, f"Figure {number}, {OURS}") for title, name, number in machines
+        _named(Inputs(**inputs[name]), title, f"Figure {number}, {OURS}") for title, name, number in machines
     )
 
 
-def _six_operations(given: Given) -> tuple[Drawable, ...]:
-    x = Inputs(**given["plain"])
-    factors = dict.fromkeys(given["doubled"].values(), 2.0) | dict.fromkeys(given["halved"].values(), 0.5)
+def _six_operations(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    x = Inputs(**inputs["plain"])
+    factors = dict.fromkeys(inputs["doubled"].values(), 2.0) | dict.fromkeys(inputs["halved"].values(), 0.5)
     return (_operated(x, dict(sorted(factors.items())), "Figure 4"),)
 
 
@@ -40,39 +40,39 @@ def _operated(x: Inputs, factors: Mapping[str, float], place: str) -> Panels:
     return Panels("Operations on the X-graph", plots, f"{OF}, {place}, {OURS}", plots[0].caption)
 
 
-def _with_cache(given: Given) -> tuple[Drawable, ...]:
+def _with_cache(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 7 and, before and after, Figure 8."""
-    shape, *_ = figs_7_and_8_figures(given)
-    x = Inputs(**given["cached"])
+    shape, *_ = figs_7_and_8_figures(inputs)
+    x = Inputs(**inputs["cached"])
     return recorded(shape), _operated(x, {"8A": 1.5, "8B": 1.5, "8C": 0.5}, "Figure 8")
 
 
-def _several_states(given: Given) -> tuple[Drawable, ...]:
+def _several_states(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return tuple(
         _named(x, f"{title}, n = {float(x.threads):g}", f"Figure 9, {OURS}")
-        for title, x in fig_9_cases(given).items()
+        for title, x in fig_9_cases(inputs).items()
     )
 
 
-def _architectures(given: Given) -> tuple[Drawable, ...]:
+def _architectures(inputs: ItemInputs) -> tuple[Drawable, ...]:
     machines = [
         figures.Machine(f"{name}, {precision} precision", *symbols(table, precision))
-        for name, table in given["gpus"].items()
+        for name, table in inputs["gpus"].items()
         for precision in PRECISIONS
     ]
     return (replace(figures.architectures(machines), source=f"{OF}, Table II and Figure 10; E = 1"),)
 
 
-def _applications(given: Given) -> tuple[Drawable, ...]:
+def _applications(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 11 board by board, Figures 12 and 13 with both sizes of L1."""
-    found = applications.counts()
+    counts, small = applications.counts(), applications.without_cache
     boards = [
-        _small(f"The twelve applications on {board}", {name: applications.inputs(of) for name, of in table.items()})
-        for board, table in found["applications"].items()
+        _small(f"The twelve applications on {board}", {name: small(counted) for name, counted in table.items()})
+        for board, table in counts["applications"].items()
     ]
     study = [
         _named(applications.with_cache(of), f"gesummv on {board}, L1 of {size}", "Figures 12 and 13, a kernel of ours")
-        for board, sizes in found["gesummv"].items()
+        for board, sizes in counts["gesummv"].items()
         for size, of in sizes.items()
     ]
     return (*boards, *study)
@@ -89,8 +89,8 @@ def _named(x: Inputs, title: str, place: str) -> Picture:
 
 
 def _bare(graph: Picture, name: str) -> Picture:
-    named = (one for one in graph.layers if not isinstance(one, Rule) and one.name)  # nor lines that lead to words
-    layers = tuple(replace(one, texts=()) if isinstance(one, Points) else one for one in named)
+    named = (x for x in graph.layers if not isinstance(x, Rule) and x.name)  # nor lines that lead to words
+    layers = tuple(replace(x, texts=()) if isinstance(x, Points) else x for x in named)
     return replace(graph, title=name, layers=layers, right=None, top=None, x=replace(graph.x, label="k"))
 
 

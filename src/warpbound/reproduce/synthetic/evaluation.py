@@ -46,7 +46,7 @@ class Evaluation:
 
 def subjects(names: str | None = None) -> dict[str, Machine]:
     """The machines of the thesis by generation, then H100 and H200; or those named in a comma list."""
-    every = machines(chosen("volkov_2016:section-7.9")[0].given) | {key: on_board(gpu(key)) for key in MODERN}
+    every = machines(chosen("volkov_2016:section-7.9")[0].inputs) | {key: on_board(gpu(key)) for key in MODERN}
     if names is None:
         return every
     found = {name: every[name] for name in names.split(",") if name in every}

@@ -14,7 +14,7 @@ from warpbound.models.volkov_2016.little import concurrency, inst_per_cycle, war
 from warpbound.models.volkov_2016.mixes import Mix, warps_needed
 from warpbound.models.volkov_2016.readings import instructions, share, throughput_in_passes, warps_per_sm, yearly_factor
 from warpbound.report.figure_series import Axis, Figure, series, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.synthetic.comparison import needed
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import basic, chen_aamodt, refined
@@ -35,67 +35,67 @@ MODELS = {"basic": basic, "refined": refined}
 KINDS = {"SFU": "SFU instructions", "smem": "shared memory accesses"}
 
 
-def table_4_1(given: Given) -> Numbers:
+def table_4_1(inputs: ItemInputs) -> Numbers:
     """Table 4.1: three throughputs of each machine; arithmetic is capped by single issue."""
     rows = {}
-    for name in given["gpus"]:
-        m = given["machines"][name]
+    for name in inputs["gpus"]:
+        m = inputs["machines"][name]
         issue = m["schedulers"] / m["issue_cycles"]
         rows[name] = {
-            "mem_thru": inst_per_cycle(m["peak_GBs"] * 1e9, m["clock_GHz"] * 1e9, m["sms"], given["line_bytes"]),
+            "mem_thru": inst_per_cycle(m["peak_GBs"] * 1e9, m["clock_GHz"] * 1e9, m["sms"], inputs["line_bytes"]),
             "alu_thru": min(m["cores"] / LANES, issue),
             "issue_thru": issue,
         }
     return rows
 
 
-def table_4_2(given: Given) -> Numbers:
+def table_4_2(inputs: ItemInputs) -> Numbers:
     """Table 4.2: additions per cycle at half of the full occupancy, for several intensities."""
-    half = given["share_of_full"]
+    half = inputs["share_of_full"]
     return {
-        name: {f"alpha {alpha:g}": adds(basic, machine, half * machine.max_warps, alpha) for alpha in given["rows"]}
-        for name, machine in machines(given).items()
+        name: {f"alpha {alpha:g}": adds(basic, machine, half * machine.max_warps, alpha) for alpha in inputs["rows"]}
+        for name, machine in machines(inputs).items()
     }
 
 
-def table_4_2_figures(given: Given) -> Iterator[Figure]:
+def table_4_2_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """One for each machine: throughput against occupancy, a line for each intensity."""
-    for name, machine in machines(given).items():
+    for name, machine in machines(inputs).items():
         n = machine.occupancies
-        lines = {f"alpha {alpha:g}": adds(basic, machine, n, alpha) for alpha in given["alphas"]}
+        lines = {f"alpha {alpha:g}": adds(basic, machine, n, alpha) for alpha in inputs["alphas"]}
         yield Figure(f"Synthetic family on {name}", OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, Table 4.2")
 
 
-def section_4_3(given: Given) -> Numbers:
+def section_4_3(inputs: ItemInputs) -> Numbers:
     """Section 4.3: warps for either latency, and the accesses of Figure 4.3 that are not coalesced."""
-    rows = {name: _warps(machine, given["warps_at_90"][name]) for name, machine in machines(given).items()}
-    g80, maxwell = machines(given)["G80"], machines(given)["Maxwell"]
-    multiply_add = concurrency(given["multiply_add_latency"], g80.alu_throughput)
-    g80_at_90 = warps_per_sm(given["warps_at_90"]["G80"], g80.schedulers)
-    halved = throughput_in_passes(maxwell.memory_throughput, given["stride"])
-    at_95 = warps_per_sm(given["maxwell_at_95"], maxwell.schedulers)
-    random = given["machines"]["Maxwell"]["throughput"]["random"]
+    rows = {name: _warps(machine, inputs["warps_at_90"][name]) for name, machine in machines(inputs).items()}
+    g80, maxwell = machines(inputs)["G80"], machines(inputs)["Maxwell"]
+    multiply_add = concurrency(inputs["multiply_add_latency"], g80.alu_throughput)
+    g80_at_90 = warps_per_sm(inputs["warps_at_90"]["G80"], g80.schedulers)
+    halved = throughput_in_passes(maxwell.memory_throughput, inputs["stride"])
+    at_95 = warps_per_sm(inputs["maxwell_at_95"], maxwell.schedulers)
+    random = inputs["machines"]["Maxwell"]["throughput"]["random"]
     return {
         **rows,
         "Maxwell, 95 %": {"occupancy": at_95, "over the model's": share(at_95, rows["Maxwell"]["memory"])},
         "G80, multiply-add": {"ratio at 90 %": share(g80_at_90, multiply_add)},
         "stride 2": {
             "throughput": halved,
-            "warps": concurrency(given["stride_2_latency"], halved),
-            "at 90 %": warps_holding(rows["Maxwell"]["at 90 %"], given["stride"]),
+            "warps": concurrency(inputs["stride_2_latency"], halved),
+            "at 90 %": warps_holding(rows["Maxwell"]["at 90 %"], inputs["stride"]),
         },
         "random": {
             "throughput": instructions(random, maxwell.schedulers),
-            "warps": concurrency(given["random_latency"], given["random_IPC"]),
-            "at 90 %": warps_per_sm(given["random_at_90"], maxwell.schedulers),
+            "warps": concurrency(inputs["random_latency"], inputs["random_IPC"]),
+            "at 90 %": warps_per_sm(inputs["random_at_90"], maxwell.schedulers),
         },
     }
 
 
-def section_4_3_figures(given: Given) -> Iterator[Figure]:
+def section_4_3_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figure 4.2: both occupancies, generation by generation."""
-    rows = [_warps(machine, 0.0) for machine in machines(given).values()]
-    years = [given["year"][name] for name in given["gpus"]]
+    rows = [_warps(machine, 0.0) for machine in machines(inputs).values()]
+    years = [inputs["year"][name] for name in inputs["gpus"]]
     lines = {kind: [row[kind] for row in rows] for kind in ("arithmetic", "memory")}
     title, source = "Warps that hide arithmetic and memory latency", f"{THESIS}, Figure 4.2: the model"
     yield Figure(title, Axis("year", "1"), WARPS_NEEDED, series_over(years, lines), source)
@@ -112,31 +112,31 @@ def _warps(machine: Machine, per_scheduler_at_90: float) -> dict[str, float]:
     }
 
 
-def fig_4_4(given: Given) -> Numbers:
+def fig_4_4(inputs: ItemInputs) -> Numbers:
     """Figure 4.4: by which factor a year arithmetic grows faster than memory bandwidth, by groups of boards."""
-    groups = {**given["groups"], "all": list(given["boards"])}
-    factors = {name: _fitted_factor(*_years_and_ratios(given, boards)) for name, boards in groups.items()}
-    oldest, newest = (given["machines"][name] for name in given["ends"])
+    groups = {**inputs["groups"], "all": list(inputs["boards"])}
+    factors = {name: _fitted_factor(*_years_and_ratios(inputs, boards)) for name, boards in groups.items()}
+    oldest, newest = (inputs["machines"][name] for name in inputs["ends"])
     first, last = (m["pins_GBs"] / (m["cores"] * m["sms"] * m["clock_GHz"]) for m in (oldest, newest))
-    return {**factors, "thesis' tables, 2006 to 2014": yearly_factor(first, last, given["years_between"])}
+    return {**factors, "thesis' tables, 2006 to 2014": yearly_factor(first, last, inputs["years_between"])}
 
 
-def fig_4_4_figures(given: Given) -> Iterator[Figure]:
+def fig_4_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Every board of the catalogue whose year is known, GeForce apart from the others."""
-    geforce = given["groups"]["GeForce to today"]
-    groups = {"GeForce": geforce, "other boards": [name for name in given["boards"] if name not in geforce]}
+    geforce = inputs["groups"]["GeForce to today"]
+    groups = {"GeForce": geforce, "other boards": [name for name in inputs["boards"] if name not in geforce]}
     yield Figure(
         "Memory over arithmetic throughput",
         Axis("year of release", "1"),
         Axis("pin bandwidth per FP32 lane and cycle", "B", "log"),
-        tuple(series(name, *_years_and_ratios(given, boards), "points") for name, boards in groups.items()),
+        tuple(series(name, *_years_and_ratios(inputs, boards), "points") for name, boards in groups.items()),
         f"{THESIS}, Figure 4.4, with the values of `warpbound gpus`",
     )
 
 
-def _years_and_ratios(given: Given, boards: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _years_and_ratios(inputs: ItemInputs, boards: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Year of release, and bytes that the pins move for each cycle of an FP32 lane; shape (boards,)."""
-    years = np.array([float(given["boards"][name]["year"]) for name in boards])
+    years = np.array([float(inputs["boards"][name]["year"]) for name in boards])
     return years, np.array([_ratio(name) for name in boards])
 
 
@@ -151,15 +151,15 @@ def _fitted_factor(year: NDArray[np.float64], ratio: NDArray[np.float64]) -> flo
     return float(np.exp(-np.polyfit(year, np.log(ratio), 1)[0]))
 
 
-def fig_4_5(given: Given) -> Numbers:
+def fig_4_5(inputs: ItemInputs) -> Numbers:
     """Figure 4.5: warps needed at both ends and at the cusp; the formula's cusp for the machine of the thesis."""
-    return {name: _cusp(machine, formula=name == given["of_formula"]) for name, machine in machines(given).items()}
+    return {name: _cusp(machine, formula=name == inputs["of_formula"]) for name, machine in machines(inputs).items()}
 
 
-def fig_4_5_figures(given: Given) -> Iterator[Figure]:
+def fig_4_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Warps needed, a line for each machine."""
-    alpha = np.geomspace(1 / given["largest_alpha"], given["largest_alpha"], given["steps"])
-    lines = {name: warps_needed(machine.mix(0.0, alpha)).total for name, machine in machines(given).items()}
+    alpha = np.geomspace(1 / inputs["largest_alpha"], inputs["largest_alpha"], inputs["steps"])
+    lines = {name: warps_needed(machine.mix(0.0, alpha)).total for name, machine in machines(inputs).items()}
     source = f"{THESIS}, section 4.5 and Figure 4.5"
     yield Figure("Warps that hide latency", ALPHA, WARPS_NEEDED, series_over(alpha, lines), source)
 
@@ -179,72 +179,72 @@ def _cusp(machine: Machine, *, formula: bool) -> Numbers:
     return row
 
 
-def fig_4_6(given: Given) -> Numbers:
+def fig_4_6(inputs: ItemInputs) -> Numbers:
     """Figure 4.6: least occupancy, in whole warps, that reaches 90 % of one of the peaks; "none" where none does."""
-    at = np.array(given["alphas"])
+    at = np.array(inputs["alphas"])
     return {
         name: {
             kind: {
                 f"alpha {alpha:g}": "none" if np.isnan(warps) else warps
-                for alpha, warps in zip(at, needed(model, machine, at, given["share"]).warps, strict=True)
+                for alpha, warps in zip(at, needed(model, machine, at, inputs["share"]).warps, strict=True)
             }
             for kind, model in MODELS.items()
         }
-        for name, machine in machines(given).items()
+        for name, machine in machines(inputs).items()
     }
 
 
-def fig_4_6_figures(given: Given) -> Iterator[Figure]:
+def fig_4_6_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """One for each machine."""
-    return needed_plots(given, MODELS, "Warps for 90 % of a peak on", "Figure 4.6: the models")
+    return needed_plots(inputs, MODELS, "Warps for 90 % of a peak on", "Figure 4.6: the models")
 
 
-def fig_4_7(given: Given) -> Numbers:
+def fig_4_7(inputs: ItemInputs) -> Numbers:
     """Figure 4.7: instructions in flight when arithmetic is at its peak, and what one warp less costs."""
-    spare = 10 * given["rate"]  # of memory and issue
+    spare = 10 * inputs["rate"]  # of memory and issue
     x, fewer = (
-        Mix(warps, given["alpha"], given["mem_lat"], given["alu_lat"], spare, given["rate"], spare)
-        for warps in (given["warps"], given["warps"] - 1)
+        Mix(warps, inputs["alpha"], inputs["mem_lat"], inputs["alu_lat"], spare, inputs["rate"], spare)
+        for warps in (inputs["warps"], inputs["warps"] - 1)
     )
     in_flight = warps_needed(x)
     return {
         "arithmetic instructions": in_flight.parts["arithmetic"],
         "memory instructions": in_flight.parts["memory"],
         "warps": in_flight.total,
-        "arithmetic rate of 6 warps": given["alpha"] * mixes.predict(x).rate,
-        "arithmetic rate of 5 warps": given["alpha"] * mixes.predict(fewer).rate,
+        "arithmetic rate of 6 warps": inputs["alpha"] * mixes.predict(x).rate,
+        "arithmetic rate of 5 warps": inputs["alpha"] * mixes.predict(fewer).rate,
     }
 
 
-def figs_4_8_and_4_9(given: Given) -> Numbers:
+def figs_4_8_and_4_9(inputs: ItemInputs) -> Numbers:
     """Figures 4.8 and 4.9: occupancy that attains one of the peaks, without memory accesses."""
     return {
         kind: {
-            name: {f"alpha {alpha:g}": warps_needed(_mix(given, kind, name, alpha)).total for alpha in given["alphas"]}
+            name: {f"alpha {x:g}": warps_needed(_mix(inputs, kind, name, x)).total for x in inputs["alphas"]}
             for name in names
         }
-        for kind, names in given["kinds"].items()
+        for kind, names in inputs["kinds"].items()
     }
 
 
-def figs_4_8_and_4_9_figures(given: Given) -> Iterator[Figure]:
+def figs_4_8_and_4_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """One for each kind of instruction."""
-    alpha = np.geomspace(1 / 64, 512, given["steps"])
+    alpha = np.geomspace(1 / 64, 512, inputs["steps"])
     intensity = Axis("additions per other instruction alpha", "1", "log")
-    for kind, names in given["kinds"].items():
-        lines = {name: warps_needed(_mix(given, kind, name, alpha)).total for name in names}
+    for kind, names in inputs["kinds"].items():
+        lines = {name: warps_needed(_mix(inputs, kind, name, alpha)).total for name in names}
         title, source = f"Warps that hide the latency of {KINDS[kind]}", f"{THESIS}, section 4.7, Tables 6.1 and 6.2"
         yield Figure(title, intensity, WARPS_NEEDED, series_over(alpha, lines), source)
 
 
-def _mix(given: Given, kind: str, name: str, alpha: Real) -> Mix:
+def _mix(inputs: ItemInputs, kind: str, name: str, alpha: Real) -> Mix:
     """Additions with SFU instructions or shared memory accesses."""
-    m = given["machines"][name]
+    m = inputs["machines"][name]
     own = m["latency"][kind]
     return Mix(
         warps=0.0,
         alu_per_op=alpha,
-        op_latency=given["fed_to_add"].get(name, {}).get(kind, own),
+        op_latency=inputs["fed_to_add"].get(name, {}).get(kind, own),
         alu_latency=m["alu_lat"],
         op_throughput=m["throughput"][kind] * m["schedulers"] / LANES,
         alu_throughput=m["alu_thru"],
@@ -253,9 +253,9 @@ def _mix(given: Given, kind: str, name: str, alpha: Real) -> Mix:
     )
 
 
-def table_4_3(given: Given) -> Numbers:
+def table_4_3(inputs: ItemInputs) -> Numbers:
     """Table 4.3: a rule without arithmetic latency, in the guide's own example and on the five machines."""
-    example = given["example"]
+    example = inputs["example"]
     x = cuda_guide_2015.Inputs(1.0, example["alpha"], example["mem_lat"], example["instruction_time"])
     return {
         "example": {
@@ -263,7 +263,7 @@ def table_4_3(given: Given) -> Numbers:
             "guide": cuda_guide_2015.warps_needed(x),
             "with both refinements": cuda_guide_2015.warps_needed_refined(x),
         },
-        **{name: _by_guide(machine, given["alphas"][name]) for name, machine in machines(given).items()},
+        **{name: _by_guide(machine, inputs["alphas"][name]) for name, machine in machines(inputs).items()},
     }
 
 
@@ -277,9 +277,9 @@ def _by_guide(machine: Machine, alpha: float) -> Numbers:
     }
 
 
-def section_4_9(given: Given) -> Numbers:
+def section_4_9(inputs: ItemInputs) -> Numbers:
     """Section 4.9: the warps that fill one wait, under three names, when switching costs nothing."""
-    rows = {name: _filling_a_wait(machine, given["alphas"][name]) for name, machine in machines(given).items()}
+    rows = {name: _filling_a_wait(machine, inputs["alphas"][name]) for name, machine in machines(inputs).items()}
     equal = all(np.allclose(list(row.values()), row["Agarwal"], rtol=1e-12) for row in rows.values())
     return {"all three equal": equal, **rows}
 
@@ -294,19 +294,19 @@ def _filling_a_wait(machine: Machine, alpha: float) -> dict[str, float]:
     }
 
 
-def sections_4_10_to_4_12(given: Given) -> Numbers:
+def sections_4_10_to_4_12(inputs: ItemInputs) -> Numbers:
     """Sections 4.10 to 4.12: warps that leave nothing exposed, and extremes of schemes over the basic model."""
-    rows = {name: _by_schemes(machine, given["alphas"][name]) for name, machine in machines(given).items()}
-    x = machines(given)["Maxwell"].mix(0.0, given["alphas"]["Maxwell"])
-    costly = Mix(**{**x.__dict__, "op_issue_slots": given["memory_issue_slots"]})
+    rows = {name: _by_schemes(machine, inputs["alphas"][name]) for name, machine in machines(inputs).items()}
+    x = machines(inputs)["Maxwell"].mix(0.0, inputs["alphas"]["Maxwell"])
+    costly = Mix(**{**x.__dict__, "op_issue_slots": inputs["memory_issue_slots"]})
     overstatement = mixes.peak(x).limits["issue"] / mixes.peak(costly).limits["issue"]
     return {**rows, "memory issue of 8 cycles": {"overstatement": overstatement}}
 
 
-def sections_4_10_to_4_12_figures(given: Given) -> Iterator[Figure]:
+def sections_4_10_to_4_12_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figures 4.11 and 4.12 without their points."""
-    for name, machine in machines(given).items():
-        n, alpha = machine.occupancies, given["alphas"][name]
+    for name, machine in machines(inputs).items():
+        n, alpha = machine.occupancies, inputs["alphas"][name]
         x = machine.mix(n, alpha)
         models = {
             "overlapped": schemes.predict_overlapped(x),
@@ -327,13 +327,13 @@ def _by_schemes(machine: Machine, alpha: float) -> dict[str, float]:
     }
 
 
-def section_4_13(given: Given) -> Numbers:
+def section_4_13(inputs: ItemInputs) -> Numbers:
     """Section 4.13: traffic at the peak of issue, and the model's throughput over the basic model's."""
-    machine, alpha = machines(given)[given["machine"]], given["alpha"]
-    traffic = given["issue_IPC"] * given["clock_GHz"] * given["line_bytes"]
-    ratios = {f"{n:g} warps": chen_aamodt(machine, n, alpha) / basic(machine, n, alpha) for n in given["warps"]}
+    machine, alpha = machines(inputs)[inputs["machine"]], inputs["alpha"]
+    traffic = inputs["issue_IPC"] * inputs["clock_GHz"] * inputs["line_bytes"]
+    ratios = {f"{n:g} warps": chen_aamodt(machine, n, alpha) / basic(machine, n, alpha) for n in inputs["warps"]}
     return {
         "traffic at the peak of issue": traffic,
-        "over the pins": share(traffic, given["pins_GBs"]),
+        "over the pins": share(traffic, inputs["pins_GBs"]),
         "share of the basic model": ratios,
     }

@@ -11,7 +11,7 @@ from warpbound.models.hong_kim_2009.periods import cwp_full
 from warpbound.models.volkov_2016 import mixes
 from warpbound.models.volkov_2016.little import bytes_per_second, concurrency, inst_per_cycle
 from warpbound.report.figure_series import Figure
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.synthetic.comparison import whole_warps
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import (
@@ -31,9 +31,9 @@ from warpbound.reproduce.synthetic.predictors import (
 from warpbound.reproduce.volkov_2016.machines import LANES, adds, adds_plot, machines, worst
 
 
-def section_7_1(given: Given) -> Numbers:
+def section_7_1(inputs: ItemInputs) -> Numbers:
     """Section 7.1: MWP, CWP and times without arithmetic latency; throughput over that of the latency bound."""
-    machine, alpha, few = machines(given)[given["machine"]], given["alpha"], given["few_warps"]
+    machine, alpha, few = machines(inputs)[inputs["machine"]], inputs["alpha"], inputs["few_warps"]
     over = float(hong_kim(machine, few, alpha) / latency_alone(machine, few, alpha))
     return {
         "MWP_peak_bw": machine.memory_latency * machine.accesses_per_cycle(machine.pin_bandwidth),
@@ -47,29 +47,29 @@ def section_7_1(given: Given) -> Numbers:
     }
 
 
-def section_7_1_figures(given: Given) -> Iterator[Figure]:
+def section_7_1_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Both models against occupancy."""
     models = {"hong_kim_2009": hong_kim, "volkov_2016": basic}
-    yield adds_plot("Hong and Kim", machines(given)[given["machine"]], given["alpha"], models)
+    yield adds_plot("Hong and Kim", machines(inputs)[inputs["machine"]], inputs["alpha"], models)
 
 
-def section_7_2(given: Given) -> Numbers:
+def section_7_2(inputs: ItemInputs) -> Numbers:
     """Section 7.2: a sum of the warps' latencies: latency, throughput, extremes over the refined model."""
-    machine = machines(given)[given["machine"]]
+    machine = machines(inputs)[inputs["machine"]]
     n = machine.occupancies
-    alone = float(1 / baghsorkhi(machine, given["full"], 0.0))
-    rate = baghsorkhi(machine, n, given["alphas"][0])
+    alone = float(1 / baghsorkhi(machine, inputs["full"], 0.0))
+    rate = baghsorkhi(machine, n, inputs["alphas"][0])
     superlinear = n[1:][rate[1:] / rate[:-1] > n[1:] / n[:-1] * (1 + 1e-12)]  # a warp more adds more than its share
     return {
-        "CPI at the peak of memory": LANES / given["stream_ops"],
+        "CPI at the peak of memory": LANES / inputs["stream_ops"],
         "alpha 0, latency at 24 warps": alone,
-        "alpha 0, too low by": given["share_at_full"] * machine.memory_throughput * alone,
+        "alpha 0, too low by": inputs["share_at_full"] * machine.memory_throughput * alone,
         "warps to the peak of memory": _until_nothing_exposed(machine),
         "superlinear from warps": superlinear[0],
         "superlinear to warps": superlinear[-1],
         **{
-            f"alpha {alpha:g}": {f"{w:g} warps": adds(baghsorkhi, machine, w, alpha) for w in given["warps"]}
-            for alpha in given["alphas"]
+            f"alpha {alpha:g}": {f"{w:g} warps": adds(baghsorkhi, machine, w, alpha) for w in inputs["warps"]}
+            for alpha in inputs["alphas"]
         },
         "alpha 32, most over": worst(baghsorkhi, refined, machine, 32.0, n),
         "alpha 1, most under": worst(refined, baghsorkhi, machine, 1.0, n),
@@ -77,10 +77,10 @@ def section_7_2(given: Given) -> Numbers:
     }
 
 
-def section_7_2_figures(given: Given) -> Iterator[Figure]:
+def section_7_2_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Both models against occupancy."""
-    machine, models = machines(given)[given["machine"]], {"baghsorkhi_2010": baghsorkhi, "volkov_2016": basic}
-    return (adds_plot("Baghsorkhi and others", machine, alpha, models) for alpha in given["alphas"])
+    machine, models = machines(inputs)[inputs["machine"]], {"baghsorkhi_2010": baghsorkhi, "volkov_2016": basic}
+    return (adds_plot("Baghsorkhi and others", machine, alpha, models) for alpha in inputs["alphas"])
 
 
 def _until_nothing_exposed(machine: Machine) -> float:
@@ -93,40 +93,40 @@ def _until_nothing_exposed(machine: Machine) -> float:
     return float(1.0 + (exposed[0] - transfer[0]) / (exposed[0] - exposed[1]))
 
 
-def sections_7_3_and_7_4(given: Given) -> Numbers:
+def sections_7_3_and_7_4(inputs: ItemInputs) -> Numbers:
     """Sections 7.3 and 7.4: largest ratios, machine by machine, and the section's own arithmetic on bandwidth."""
-    rows = {name: _row(given, machines(given)[name], alpha) for name, alpha in given["alphas"].items()}
-    slow = given["departure"]
+    rows = {name: _row(inputs, machines(inputs)[name], alpha) for name, alpha in inputs["alphas"].items()}
+    slow = inputs["departure"]
     return {
         **rows,
-        "C2050": _c2050(given),
+        "C2050": _c2050(inputs),
         "Fermi, departure delay of 32 cycles": {
-            "bandwidth": bytes_per_second(1 / slow["delay"], slow["clock_GHz"], slow["sms"], given["line_bytes"])
+            "bandwidth": bytes_per_second(1 / slow["delay"], slow["clock_GHz"], slow["sms"], inputs["line_bytes"])
         },
     }
 
 
-def sections_7_3_and_7_4_figures(given: Given) -> Iterator[Figure]:
+def sections_7_3_and_7_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The models against occupancy."""
-    for name, alpha in given["alphas"].items():
+    for name, alpha in inputs["alphas"].items():
         models = {"zhang_owens_2011": zhang_owens, "volkov_2016": basic}
-        models |= {"sim_2012": sim} if name in given["sim"] else {}
-        yield adds_plot("Zhang and Owens, Sim and others", machines(given)[name], alpha, models)
+        models |= {"sim_2012": sim} if name in inputs["sim"] else {}
+        yield adds_plot("Zhang and Owens, Sim and others", machines(inputs)[name], alpha, models)
 
 
-def _row(given: Given, machine: Machine, alpha: float) -> dict[str, float]:
+def _row(inputs: ItemInputs, machine: Machine, alpha: float) -> dict[str, float]:
     row = {"Zhang and Owens, most over": worst(zhang_owens, basic, machine, alpha, machine.occupancies)}
-    if machine.name not in given["sim"]:
+    if machine.name not in inputs["sim"]:
         return row
     # Unrounded throughput, from the GB/s of Table 6.4: Maxwell's 29.9 needs it.
-    peak = machine.accesses_per_cycle(given["machines"][machine.name]["peak_GBs"] * 1e9)
+    peak = machine.accesses_per_cycle(inputs["machines"][machine.name]["peak_GBs"] * 1e9)
     row["MWP_peak_bw"] = float(concurrency(machine.memory_latency, peak))
     row["Sim, most over"] = worst(sim, refined, machine, alpha, whole_warps(machine))
-    return row | {f"Sim, {w:g} warps": float(adds(sim, machine, w, alpha)) for w in given["sim_warps"]}
+    return row | {f"Sim, {w:g} warps": float(adds(sim, machine, w, alpha)) for w in inputs["sim_warps"]}
 
 
-def _c2050(given: Given) -> dict[str, float]:
-    board, line = given["c2050"], given["line_bytes"]
+def _c2050(inputs: ItemInputs) -> dict[str, float]:
+    board, line = inputs["c2050"], inputs["line_bytes"]
     pins = inst_per_cycle(board["pins_GBs"] * 1e9, board["clock_GHz"] * 1e9, board["sms"], line)
     alone = board["clock_GHz"] * line / board["latency"]
     return {
@@ -136,17 +136,17 @@ def _c2050(given: Given) -> dict[str, float]:
     }
 
 
-def sections_7_5_and_7_6(given: Given) -> Numbers:
+def sections_7_5_and_7_6(inputs: ItemInputs) -> Numbers:
     """Sections 7.5 and 7.6: estimates of both scheduling policies at full occupancy, without a limit of memory."""
     fermi, maxwell, kepler = (
-        machines(given)[given[kind]["machine"]] for kind in ("memory_only", "adds_only", "between")
+        machines(inputs)[inputs[kind]["machine"]] for kind in ("memory_only", "adds_only", "between")
     )
-    full, endless = given["adds_only"]["warps_per_scheduler"] * maxwell.schedulers, given["endless_alpha"]
-    warps, alpha = given["between"]["warps"], given["between"]["alpha"]
-    rate = huang(fermi, given["memory_only"]["warps"], 0.0)
-    traffic = bytes_per_second(rate, fermi.clock_Hz, fermi.sm_count, given["line_bytes"])
+    full, endless = inputs["adds_only"]["warps_per_scheduler"] * maxwell.schedulers, inputs["endless_alpha"]
+    warps, alpha = inputs["between"]["warps"], inputs["between"]["alpha"]
+    rate = huang(fermi, inputs["memory_only"]["warps"], 0.0)
+    traffic = bytes_per_second(rate, fermi.clock_Hz, fermi.sm_count, inputs["line_bytes"])
     excess = {
-        f"excess of greedy, {words}": 100 * (1 / (1 - 1 / cycles) - 1) for words, cycles in given["latencies"].items()
+        f"excess of greedy, {words}": 100 * (1 / (1 - 1 / cycles) - 1) for words, cycles in inputs["latencies"].items()
     }
     return {
         "Fermi, alpha 0, round robin": np.divide(traffic, 1e9),
@@ -160,29 +160,29 @@ def sections_7_5_and_7_6(given: Given) -> Numbers:
     }
 
 
-def sections_7_5_and_7_6_figures(given: Given) -> Iterator[Figure]:
+def sections_7_5_and_7_6_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Both policies against occupancy."""
     models = {"round robin": huang, "greedy-then-oldest": huang_greedy, "volkov_2016": basic}
-    cases = (("between", given["between"]["alpha"]), ("adds_only", given["endless_alpha"]))
+    cases = (("between", inputs["between"]["alpha"]), ("adds_only", inputs["endless_alpha"]))
     for case, alpha in cases:
-        yield adds_plot("Huang and others", machines(given)[given[case]["machine"]], alpha, models)
+        yield adds_plot("Huang and others", machines(inputs)[inputs[case]["machine"]], alpha, models)
 
 
-def sections_7_7_and_7_8(given: Given) -> Numbers:
+def sections_7_7_and_7_8(inputs: ItemInputs) -> Numbers:
     """Sections 7.7 and 7.8: utilisation, delay and time of a queue whose utilisation may exceed 1."""
-    toy, fermi = _synthetic(given), machines(given)["Fermi"]
-    some, stride = huang_inputs(toy, given["some"], 0.0, 1.0), given["stride_2"]
+    toy, fermi = _synthetic(inputs), machines(inputs)["Fermi"]
+    some, stride = huang_inputs(toy, inputs["some"], 0.0, 1.0), inputs["stride_2"]
     wide = huang_inputs(fermi, stride["warps"], 0.0, stride["requests"])
-    case = given["fermi"]
+    case = inputs["fermi"]
     greedy = huang_2014.predict_greedy(huang_inputs(fermi, case["warps"], case["alpha"], 1.0)).total
     return {
         "synthetic GPU": {
             "s": some.service,
-            "rho at 32 warps": _rho(huang_inputs(toy, given["full"], 0.0, 1.0)),
+            "rho at 32 warps": _rho(huang_inputs(toy, inputs["full"], 0.0, 1.0)),
             "rho at 29 warps": _rho(some),
             "delay at 29 warps": huang_2014.bandwidth_delay(some, some.intervals[0]),
             "CPI at 29 warps": huang_2014.predict(some).total,
-            "singular at": given["some"] / _rho(some),
+            "singular at": inputs["some"] / _rho(some),
         },
         "Fermi": {
             "34 warps, alpha 32, round robin": adds(huang_contended, fermi, case["warps"], case["alpha"]),
@@ -197,10 +197,11 @@ def sections_7_7_and_7_8(given: Given) -> Numbers:
     }
 
 
-def sections_7_7_and_7_8_figures(given: Given) -> Iterator[Figure]:
+def sections_7_7_and_7_8_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figure 7.10: throughput near the singularity."""
     models, place = {"huang_2014, round robin": huang_contended}, "Figure 7.10: the model"
-    for machine, alpha in ((_synthetic(given), given["alpha"]), (machines(given)["Fermi"], given["fermi"]["alpha"])):
+    cases = ((_synthetic(inputs), inputs["alpha"]), (machines(inputs)["Fermi"], inputs["fermi"]["alpha"]))
+    for machine, alpha in cases:
         yield adds_plot("Huang and others with bandwidth", machine, alpha, models, place)
 
 
@@ -208,11 +209,11 @@ def _rho(x: huang_2014.Inputs) -> Real:
     return huang_2014.utilisation(x, x.intervals[0])
 
 
-def _synthetic(given: Given) -> Machine:
+def _synthetic(inputs: ItemInputs) -> Machine:
     """The GPU of Huang and others: one instruction per cycle; its other limits are not used here."""
-    table = given["synthetic"]
+    table = inputs["synthetic"]
     return replace(
-        machines(given)["Fermi"],
+        machines(inputs)["Fermi"],
         name="synthetic GPU",
         memory_latency=table["mem_lat"],
         alu_latency=table["alu_lat"],

@@ -22,70 +22,71 @@ from warpbound.models.volkov_2016.one_warp import (
 )
 from warpbound.models.volkov_2016.readings import share
 from warpbound.report.figure_series import Axis, Figure, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.volkov_2016.machines import OCCUPANCY, THESIS
 
 
-def figs_2_1_and_2_2(given: Given) -> Numbers:
+def figs_2_1_and_2_2(inputs: ItemInputs) -> Numbers:
     """Figures 2.1 and 2.2: transactions of accesses to global memory, bank conflicts of accesses to shared memory."""
-    consecutive = {name: global_addresses(given, name) for name in given["accesses"]}
-    strided = {name: shared_addresses(given, name) for name in given["strides"]}
+    consecutive = {name: global_addresses(inputs, name) for name in inputs["accesses"]}
+    strided = {name: shared_addresses(inputs, name) for name in inputs["strides"]}
     whole = np.ones((1, coalescing.LANES), bool)
     return {
-        "transactions": {name: _transactions(given, lanes) for name, lanes in consecutive.items()},
+        "transactions": {name: _transactions(inputs, lanes) for name, lanes in consecutive.items()},
         "bank conflicts, ways": {
-            name: int(banks.wavefronts(lanes[None, :], whole, given["bank_word_B"], given["arch"]).actual[0])
+            name: int(banks.wavefronts(lanes[None, :], whole, inputs["bank_word_B"], inputs["arch"]).actual[0])
             for name, lanes in strided.items()
         },
     }
 
 
-def global_addresses(given: Given, name: str) -> NDArray[np.uint64]:
+def global_addresses(inputs: ItemInputs, name: str) -> NDArray[np.uint64]:
     """Byte address of each thread of an access to global memory."""
-    return np.array(given["accesses"][name], np.uint64) * np.uint64(given["word_B"])
+    return np.array(inputs["accesses"][name], np.uint64) * np.uint64(inputs["word_B"])
 
 
-def shared_addresses(given: Given, name: str) -> NDArray[np.uint64]:
+def shared_addresses(inputs: ItemInputs, name: str) -> NDArray[np.uint64]:
     """Byte address of each of 32 lanes of an access to shared memory."""
-    return np.arange(coalescing.LANES, dtype=np.uint64) * np.uint64(given["bank_word_B"] * given["strides"][name])
+    return np.arange(coalescing.LANES, dtype=np.uint64) * np.uint64(inputs["bank_word_B"] * inputs["strides"][name])
 
 
-def _transactions(given: Given, lanes: NDArray[np.uint64]) -> int:
+def _transactions(inputs: ItemInputs, lanes: NDArray[np.uint64]) -> int:
     addresses = np.zeros((1, coalescing.LANES), np.uint64)
     addresses[0, : len(lanes)] = lanes
     active = (np.arange(coalescing.LANES) < len(lanes))[None, :]
-    return int(coalescing.transactions(addresses, active, given["word_B"], given["arch"]).count[0])
+    return int(coalescing.transactions(addresses, active, inputs["word_B"], inputs["arch"]).count[0])
 
 
-def table_3_1(given: Given) -> Numbers:
+def table_3_1(inputs: ItemInputs) -> Numbers:
     """Table 3.1: throughput, and the concurrency that it needs to hide latency."""
     best, pins = (
-        inst_per_cycle(given[rate] * 1e9, given["clock_GHz"] * 1e9, given["sms"], given["line_bytes"])
+        inst_per_cycle(inputs[rate] * 1e9, inputs["clock_GHz"] * 1e9, inputs["sms"], inputs["line_bytes"])
         for rate in ("memory_GBs", "pin_GBs")
     )
     return {
-        "Adds in flight of arithmetic": concurrency(**given["arithmetic"]),
+        "Adds in flight of arithmetic": concurrency(**inputs["arithmetic"]),
         "Throughput of memory": best,
-        "Loads in flight of memory": concurrency(given["memory_latency"], best),
+        "Loads in flight of memory": concurrency(inputs["memory_latency"], best),
         "Throughput at the pins": pins,
-        "Loads in flight at the pins": concurrency(given["memory_latency"], pins),
+        "Loads in flight at the pins": concurrency(inputs["memory_latency"], pins),
     }
 
 
-def table_3_4(given: Given) -> Numbers:
+def table_3_4(inputs: ItemInputs) -> Numbers:
     """Table 3.4: cycles for which a warp occupies each resource of an SM, and the bound that they give."""
-    count = given["instructions"]
+    count = inputs["instructions"]
     total = sum(count.values())
-    near, far = (transfer_cycles(given[kind]["bytes"], given["bytes_per_cycle"]) for kind in ("coalesced", "stride_2"))
-    accesses = [given["coalesced"]["count"], given["stride_2"]["count"]]
-    events = issue_events(total, given["dual_pairs"], sum(count[kind] for kind in given["reissued"]))
-    conflicts = given["conflict_cycles"]
+    kinds = [inputs["coalesced"], inputs["stride_2"]]
+    near, far = (transfer_cycles(kind["bytes"], inputs["bytes_per_cycle"]) for kind in kinds)
+    accesses = [kind["count"] for kind in kinds]
+    events = issue_events(total, inputs["dual_pairs"], sum(count[kind] for kind in inputs["reissued"]))
+    conflicts = inputs["conflict_cycles"]
     busy = {
-        "CUDA cores": busy_cycles([count["core"]], [unit_cycles(given["cores"])]),
-        "SFU units": busy_cycles([count["sfu"]], [unit_cycles(given["sfus"])]),
+        "CUDA cores": busy_cycles([count["core"]], [unit_cycles(inputs["cores"])]),
+        "SFU units": busy_cycles([count["sfu"]], [unit_cycles(inputs["sfus"])]),
         "Shared memory banks": busy_cycles([count[kind] for kind in conflicts], list(conflicts.values())),
         "Memory system": busy_cycles(accesses, [near, far]),
-        "Warp scheduler": busy_cycles([events], [1 / given["schedulers"]]),
+        "Warp scheduler": busy_cycles([events], [1 / inputs["schedulers"]]),
     }
     return {
         "Instructions": total,
@@ -98,10 +99,10 @@ def table_3_4(given: Given) -> Numbers:
     }
 
 
-def listings_3_1_to_3_3(given: Given) -> Numbers:
+def listings_3_1_to_3_3(inputs: ItemInputs) -> Numbers:
     """Listings 3.1 to 3.3: issue cycles of the instructions of one warp."""
-    chain = _chain(given["chain"])
-    alike, bar = given["independent"], given["barrier"]
+    chain = _chain(inputs["chain"])
+    alike, bar = inputs["independent"], inputs["barrier"]
     adds = issue_times([Instruction("FADD", gap=alike["add_gap"])] * alike["count"])
     stores = issue_times([Instruction("ST", gap=alike["store_gap"])] * alike["count"])
     long_way = issue_times(
@@ -114,7 +115,7 @@ def listings_3_1_to_3_3(given: Given) -> Numbers:
     )
     short_way = issue_times([Instruction("BRA", gap=bar["taken"]), Instruction("BAR")])
     return {
-        "chain": dict(zip([name for name, _ in given["chain"]], issue_times(chain).tolist(), strict=True)),
+        "chain": dict(zip([name for name, _ in inputs["chain"]], issue_times(chain).tolist(), strict=True)),
         "independent": {"last of 7 adds": adds[-1], "last of 7 stores": stores[-1]},
         "barrier": {
             "FADD of warp 1": long_way[2],
@@ -131,82 +132,82 @@ def _chain(steps: list[tuple[str, float]]) -> list[Instruction]:
     return [Instruction(name, waits=waits) for (name, _), waits in zip(steps, before, strict=True)]
 
 
-def section_3_8(given: Given) -> Numbers:
+def section_3_8(inputs: ItemInputs) -> Numbers:
     """Section 3.8: latency and bounds of a real kernel, from its machine code to GB/s."""
-    pairs = dual_pairs(program(given))
-    path, best = _latency(given), given["memory_GBs"] * 1e9
-    per_cycle = best / (given["clock_GHz"] * 1e9 * given["sms"])
-    events = issue_events(len(program(given)), len(pairs), 0)
+    pairs = dual_pairs(program(inputs))
+    path, best = _latency(inputs), inputs["memory_GBs"] * 1e9
+    per_cycle = best / (inputs["clock_GHz"] * 1e9 * inputs["sms"])
+    events = issue_events(len(program(inputs)), len(pairs), 0)
     return {
         "Pairs issued together": len(pairs),
         "Latency of a warp": path,
-        "Latency without dual issue": latency_bound(program(given), (), given["termination"]),
-        "Issue bound": given["schedulers"] / events,
+        "Latency without dual issue": latency_bound(program(inputs), (), inputs["termination"]),
+        "Issue bound": inputs["schedulers"] / events,
         "Memory": per_cycle,
-        "Memory bound": per_cycle / given["bytes_per_warp"],
-        "Memory bound, of 17.1 B": round(per_cycle, 1) / given["bytes_per_warp"],
-        "Bandwidth per warp": gbytes(given, 1.0 / path),
-        "Instruction throughput at 156 GB/s": given["instructions"] * _warps(given, given["attained_GBs"] * 1e9),
-        "Warps that hide latency": needed_warps(inputs(given, 1.0)),
+        "Memory bound": per_cycle / inputs["bytes_per_warp"],
+        "Memory bound, of 17.1 B": round(per_cycle, 1) / inputs["bytes_per_warp"],
+        "Bandwidth per warp": gbytes(inputs, 1.0 / path),
+        "Instruction throughput at 156 GB/s": inputs["instructions"] * _warps(inputs, inputs["attained_GBs"] * 1e9),
+        "Warps that hide latency": needed_warps(vector_add(inputs, 1.0)),
     }
 
 
-def section_3_8_figures(given: Given) -> Iterator[Figure]:
+def section_3_8_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figure 3.6 without its points."""
-    n = np.arange(1.0, given["max_warps"] + 1)
-    lines, source = {"model": gbytes(given, predict(inputs(given, n)).rate)}, f"{THESIS}, Figure 3.6: the model"
+    n = np.arange(1.0, inputs["max_warps"] + 1)
+    lines, source = {"model": gbytes(inputs, predict(vector_add(inputs, n)).rate)}, f"{THESIS}, Figure 3.6: the model"
     yield Figure("Vector add on Kepler", OCCUPANCY, Axis("throughput", "GB/s"), series_over(n, lines), source)
 
 
-def inputs(given: Given, warps: Real) -> Inputs:
+def vector_add(inputs: ItemInputs, warps: Real) -> Inputs:
     """Of the model, at this occupancy."""
-    best = _warps(given, given["memory_GBs"] * 1e9)
-    return Inputs(warps, _latency(given), {"memory": 1.0 / best})
+    best = _warps(inputs, inputs["memory_GBs"] * 1e9)
+    return Inputs(warps, _latency(inputs), {"memory": 1.0 / best})
 
 
-def program(given: Given) -> list[Instruction]:
+def program(inputs: ItemInputs) -> list[Instruction]:
     """The kernel's instructions, with the latency of each result that one waits for."""
-    lines = given["program"]
-    delay = [given["load"] if line["name"] == "LD" else given["arithmetic"] for line in lines]
+    lines = inputs["program"]
+    delay = [inputs["load"] if line["name"] == "LD" else inputs["arithmetic"] for line in lines]
     return [
         Instruction(
             line["name"],
             waits=tuple((producer, delay[producer]) for producer in line["needs"]),
-            gap=given["gap"],
+            gap=inputs["gap"],
             loads=line["name"] == "LD",
         )
         for line in lines
     ]
 
 
-def _latency(given: Given) -> float:
-    listing = program(given)
-    return latency_bound(listing, dual_pairs(listing), given["termination"])
+def _latency(inputs: ItemInputs) -> float:
+    listing = program(inputs)
+    return latency_bound(listing, dual_pairs(listing), inputs["termination"])
 
 
-def _warps(given: Given, bytes_per_s: float) -> float:
+def _warps(inputs: ItemInputs, bytes_per_s: float) -> float:
     """Warps per cycle and SM at this traffic."""
-    return float(inst_per_cycle(bytes_per_s, given["clock_GHz"] * 1e9, given["sms"], given["bytes_per_warp"]))
+    return float(inst_per_cycle(bytes_per_s, inputs["clock_GHz"] * 1e9, inputs["sms"], inputs["bytes_per_warp"]))
 
 
-def gbytes(given: Given, warps: Real) -> NDArray[np.float64]:
+def gbytes(inputs: ItemInputs, warps: Real) -> NDArray[np.float64]:
     """GB/s at so many warps per cycle and SM."""
-    return np.asarray(bytes_per_second(warps, given["clock_GHz"] * 1e9, given["sms"], given["bytes_per_warp"])) / 1e9
+    return np.asarray(bytes_per_second(warps, inputs["clock_GHz"] * 1e9, inputs["sms"], inputs["bytes_per_warp"])) / 1e9
 
 
-def section_3_10(given: Given) -> Numbers:
+def section_3_10(inputs: ItemInputs) -> Numbers:
     """Section 3.10: traffic over that of coalesced accesses, and the needed occupancies of two cases of vector abs."""
-    lanes = given["lanes"]
-    coalesced = lanes * given["word"]
-    streams = given["streams"] * coalesced
-    diverged = {f"{size} B": lanes * size for size in (given["short"], given["long"])}
-    warps = {name: concurrency(1.0, 1.0 / traffic) for name, traffic in given["traffic"].items()}
+    lanes = inputs["lanes"]
+    coalesced = lanes * inputs["word"]
+    streams = inputs["streams"] * coalesced
+    diverged = {f"{size} B": lanes * size for size in (inputs["short"], inputs["long"])}
+    warps = {name: concurrency(1.0, 1.0 / traffic) for name, traffic in inputs["traffic"].items()}
     expected = warps["positive"] / warps["negative"]
     return {
         **{f"diverged access, {size}": traffic / coalesced for size, traffic in diverged.items()},
         **{f"permutation, {size}": (streams + traffic) / (streams + coalesced) for size, traffic in diverged.items()},
-        "latency of 31 more transactions": busy_cycles([lanes - 1], [given["transaction_latency"]]),
+        "latency of 31 more transactions": busy_cycles([lanes - 1], [inputs["transaction_latency"]]),
         "vector abs: occupancy, positive over negative": expected,
         "vector abs: occupancy, positive over negative, measured": expected,
-        "vector abs: the two measured occupancies": share(*given["vector_abs_warps"]),
+        "vector abs: the two measured occupancies": share(*inputs["vector_abs_warps"]),
     }

@@ -19,7 +19,7 @@ from warpbound.models.volkov_2016.readings import (
     warps_without_ilp,
 )
 from warpbound.report.figure_series import Axis, Figure, series, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import basic, refined
 from warpbound.reproduce.volkov_2016.machines import ADDS, LANES, OCCUPANCY, THESIS, adds, machines
@@ -29,29 +29,29 @@ STEP = 64  # bytes, no more than any granularity
 KINDS = ("add", "SFU", "smem", "smem2")
 
 
-def section_5_7(given: Given) -> Numbers:
+def section_5_7(inputs: ItemInputs) -> Numbers:
     """Section 5.7: resident blocks, and whether some size of shared memory admits the missing number of them."""
-    kepler = given["kepler"]
+    kepler = inputs["kepler"]
     resident = occupancy(kepler["board"], kepler["threads"], 0, np.array(kepler["bytes"])).blocks_per_sm
     return {
         **{f"{size} B on Kepler": blocks for size, blocks in zip(kepler["bytes"], resident, strict=True)},
         "Kepler reaches 15 blocks": _reached(kepler),
-        "G80 reaches 7 blocks": _reached(given["g80"]),
-        "Maxwell reaches 1 block": _reached(given["maxwell"]),
+        "G80 reaches 7 blocks": _reached(inputs["g80"]),
+        "Maxwell reaches 1 block": _reached(inputs["maxwell"]),
     }
 
 
-def _reached(case: Given) -> bool:
+def _reached(case: ItemInputs) -> bool:
     shared = np.arange(STEP, case["largest"] + 1, STEP)
     return bool((occupancy(case["board"], case["threads"], 0, shared).blocks_per_sm == case["missing"]).any())
 
 
-def table_6_1(given: Given) -> Numbers:
+def table_6_1(inputs: ItemInputs) -> Numbers:
     """Table 6.1: operations (lanes of an instruction) per cycle and scheduler that the units of the hardware allow."""
-    return {name: _unit_rates(given["machines"][name], given["line_bytes"]) for name in given["gpus"]}
+    return {name: _unit_rates(inputs["machines"][name], inputs["line_bytes"]) for name in inputs["gpus"]}
 
 
-def _unit_rates(m: Given, line_bytes: float) -> dict[str, float]:
+def _unit_rates(m: ItemInputs, line_bytes: float) -> dict[str, float]:
     schedulers, slots = m["schedulers"], LANES / m["issue_cycles"]
     banks = m["banks"] / m["bank_cycles"] / schedulers
     traffic = inst_per_cycle(m["peak_GBs"] * 1e9, m["clock_GHz"] * 1e9, m["sms"], line_bytes)
@@ -64,14 +64,14 @@ def _unit_rates(m: Given, line_bytes: float) -> dict[str, float]:
     }
 
 
-def section_6_2(given: Given) -> Numbers:
+def section_6_2(inputs: ItemInputs) -> Numbers:
     """Section 6.2: latency, throughput and occupancy of a 2-way bank conflict; occupancy by Little's law."""
-    rows = {name: _conflict(given["machines"][name], given["warps"][name], given["ways"]) for name in given["gpus"]}
+    rows = {name: _conflict(inputs["machines"][name], inputs["warps"][name], inputs["ways"]) for name in inputs["gpus"]}
     increases = [row["latency, increase"] for row in rows.values()]
     return {**rows, "least increase": min(increases), "largest increase": max(increases)}
 
 
-def _conflict(m: Given, warps: Given, ways: float) -> dict[str, float]:
+def _conflict(m: ItemInputs, warps: ItemInputs, ways: float) -> dict[str, float]:
     latency, rate = m["latency"], m["throughput"]
     free, conflicting = (concurrency(latency[kind], rate[kind]) for kind in ("smem", "smem2"))
     return {
@@ -83,25 +83,25 @@ def _conflict(m: Given, warps: Given, ways: float) -> dict[str, float]:
     }
 
 
-def table_6_3(given: Given) -> Numbers:
+def table_6_3(inputs: ItemInputs) -> Numbers:
     """Table 6.3: warps that each kind of instruction needs, rounded up for the SM, or per scheduler where given."""
-    whole = given["whole_per_scheduler"]
+    whole = inputs["whole_per_scheduler"]
     return {
-        name: {kind: _warps(given["machines"][name], kind, kind in whole.get(name, ())) for kind in KINDS}
-        for name in given["gpus"]
+        name: {kind: _warps(inputs["machines"][name], kind, kind in whole.get(name, ())) for kind in KINDS}
+        for name in inputs["gpus"]
     }
 
 
-def _warps(m: Given, kind: str, alone: object) -> float:
+def _warps(m: ItemInputs, kind: str, alone: object) -> float:
     sharing = 1 if alone else m["schedulers"]
     return float(warps_per_scheduler(m["latency"][kind], m["throughput"][kind], sharing))
 
 
-def section_6_3(given: Given) -> Numbers:
+def section_6_3(inputs: ItemInputs) -> Numbers:
     """Section 6.3: measured occupancies and bandwidths of streaming over simple estimates; a scaled measurement."""
-    rows = {name: _streaming(given["table"][name], given["machines"][name]) for name in given["gpus"]}
-    means = {f"{what}, mean": np.mean([row[what] for row in rows.values()]) for what in given["averaged"]}
-    fermi, other = given["fermi"], given["mei_chu"]
+    rows = {name: _streaming(inputs["table"][name], inputs["machines"][name]) for name in inputs["gpus"]}
+    means = {f"{what}, mean": np.mean([row[what] for row in rows.values()]) for what in inputs["averaged"]}
+    fermi, other = inputs["fermi"], inputs["mei_chu"]
     scaled = at_clock(other["copy_GBs"], other["full_clock_GHz"], other["clock_GHz"])
     missing = float(100 * shortfall(scaled, other["our_copy_GBs"]))
     return {
@@ -114,7 +114,7 @@ def section_6_3(given: Given) -> Numbers:
     }
 
 
-def _streaming(table: Given, machine: Given) -> dict[str, float]:
+def _streaming(table: ItemInputs, machine: ItemInputs) -> dict[str, float]:
     return {
         "peak over pins": float(100 * share(machine["peak_GBs"], machine["pins_GBs"])),
         "90 % over linear": float(share(table["at_90"], table["linear"])),
@@ -122,13 +122,13 @@ def _streaming(table: Given, machine: Given) -> dict[str, float]:
     }
 
 
-def table_6_4(given: Given) -> Numbers:
+def table_6_4(inputs: ItemInputs) -> Numbers:
     """Table 6.4: occupancy that memory needs, by Little's law at the unloaded latency and by the fit of one term."""
-    return {name: _saturating(given, machine) for name, machine in machines(given).items()}
+    return {name: _saturating(inputs, machine) for name, machine in machines(inputs).items()}
 
 
-def _saturating(given: Given, machine: Machine) -> dict[str, float]:
-    table = given["machines"][machine.name]
+def _saturating(inputs: ItemInputs, machine: Machine) -> dict[str, float]:
+    table = inputs["machines"][machine.name]
     fit = table["one_term"]
     memory = Memory(fit["a"], (fit["b"],), (machine.accesses_per_cycle(fit["c_GBs"] * 1e9),))
     peak = float(machine.accesses_per_cycle(table["peak_GBs"] * 1e9))
@@ -136,85 +136,85 @@ def _saturating(given: Given, machine: Machine) -> dict[str, float]:
     alone = machine.mix(linear, 0.0)
     shares = {
         name: float(contention.warps_for(alone, memory, share * peak)) / machine.schedulers
-        for name, share in given["shares"].items()
+        for name, share in inputs["shares"].items()
     }
     reached = float(contention.predict_one_term(alone, memory).rate) / peak
     return {"linear": linear / machine.schedulers, **shares, "share of the peak at linear": 100 * reached}
 
 
-def fig_6_3(given: Given) -> Numbers:
+def fig_6_3(inputs: ItemInputs) -> Numbers:
     """Figure 6.3, a + b X / (c - X): mean latency where Table 6.6 has the distribution, and at half of the peaks."""
-    kepler = {f"{x:g} GB/s": _latency(given, "Kepler", x) for x in given["kepler_GBs"]}
-    halves = {name: _latency(given, name, given["machines"][name]["peak_GBs"] / 2) for name in given["gpus"]}
+    kepler = {f"{x:g} GB/s": _latency(inputs, "Kepler", x) for x in inputs["kepler_GBs"]}
+    halves = {name: _latency(inputs, name, inputs["machines"][name]["peak_GBs"] / 2) for name in inputs["gpus"]}
     return {"Kepler, median": kepler, "at half of the peak": halves}
 
 
-def fig_6_3_figures(given: Given) -> Iterator[Figure]:
+def fig_6_3_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Latency up to the attained peak."""
-    shares, lines = np.linspace(0.0, given["largest_share"], given["points"]), []
-    for name in given["gpus"]:
-        m = given["machines"][name]
+    shares, lines = np.linspace(0.0, inputs["largest_share"], inputs["points"]), []
+    for name in inputs["gpus"]:
+        m = inputs["machines"][name]
         traffic = shares * min(m["peak_GBs"], *m["c_GBs"])
-        lines.append(series(name, traffic, _latency(given, name, traffic)))
+        lines.append(series(name, traffic, _latency(inputs, name, traffic)))
     source = f"{THESIS}, Table 6.5; two terms for the G80"
     yield Figure(
         "Memory latency under load", Axis("throughput", "GB/s"), Axis("mean latency", "cycle"), tuple(lines), source
     )
 
 
-def _latency(given: Given, name: str, gbytes: Real) -> Real:
-    m = given["machines"][name]
+def _latency(inputs: ItemInputs, name: str, gbytes: Real) -> Real:
+    m = inputs["machines"][name]
     return loaded_latency(Memory(m["a"], tuple(m["b"]), tuple(m["c_GBs"])), gbytes)
 
 
-def fig_6_4(given: Given) -> Numbers:
+def fig_6_4(inputs: ItemInputs) -> Numbers:
     """Figure 6.4: accesses per cycle at some occupancies, with a latency that grows with throughput."""
-    machine = machines(given)[given["machine"]]
-    ceiling = given["machines"][given["machine"]]["c_GBs"][0]
+    machine = machines(inputs)[inputs["machine"]]
+    ceiling = inputs["machines"][inputs["machine"]]["c_GBs"][0]
     return {
         "ceiling c": machine.accesses_per_cycle(ceiling * 1e9),
         **{
-            f"alpha {alpha:g}": {f"{warps:g} warps": refined(machine, warps, alpha) for warps in given["warps"]}
-            for alpha in given["alphas"]
+            f"alpha {alpha:g}": {f"{warps:g} warps": refined(machine, warps, alpha) for warps in inputs["warps"]}
+            for alpha in inputs["alphas"]
         },
     }
 
 
-def fig_6_4_figures(given: Given) -> Iterator[Figure]:
+def fig_6_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Additions per cycle, both models."""
-    machine = machines(given)[given["machine"]]
+    machine = machines(inputs)[inputs["machine"]]
     n = machine.occupancies
     lines = {
         f"{name}, alpha {alpha:g}": adds(model, machine, n, alpha)
         for name, model in (("basic", basic), ("refined", refined))
-        for alpha in given["alphas"]
+        for alpha in inputs["alphas"]
         if alpha
     }
     title = "Synthetic family on Kepler with memory contention"
     yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, section 6.5")
 
 
-def section_6_6(given: Given) -> Numbers:
+def section_6_6(inputs: ItemInputs) -> Numbers:
     """Section 6.6: single accesses: share of the peak, width of the middle 90 %, the slowest over the mean."""
-    peak, columns = given["machines"]["Kepler"]["peak_GBs"], given["percentiles"]
+    peak, columns = inputs["machines"]["Kepler"]["peak_GBs"], inputs["percentiles"]
     rows: dict[str, dict[str, float]] = {}
-    for traffic, latencies in given["distribution"].items():
+    for traffic, latencies in inputs["distribution"].items():
         at = dict(zip(columns, latencies, strict=True))
         rows[f"{traffic} GB/s"] = {
             "share of the peak": float(100 * share(float(traffic), peak)),
             "middle 90 %": float(added(at["95"], at["5"])),
         }
-        if traffic in given["mean"]:
-            rows[f"{traffic} GB/s"]["slowest over mean"] = float(share(at["max"], given["mean"][traffic]))
+        if traffic in inputs["mean"]:
+            rows[f"{traffic} GB/s"]["slowest over mean"] = float(share(at["max"], inputs["mean"][traffic]))
     return rows
 
 
-def table_6_7(given: Given) -> Numbers:
+def table_6_7(inputs: ItemInputs) -> Numbers:
     """Table 6.7: latency of serial transactions, from the latencies of streaming and of random accesses."""
-    return {name: _random(given["machines"][name], given["coalesced_transactions"][name]) for name in given["gpus"]}
+    return {name: _random(inputs["machines"][name], inputs["coalesced_transactions"][name]) for name in inputs["gpus"]}
 
 
-def _random(m: Given, coalesced: float) -> dict[str, float]:
+def _random(m: ItemInputs, coalesced: float) -> dict[str, float]:
     latency, rate = m["latency"], m["throughput"]
     return {
         "latency": float(latency_per_transaction(latency["random"], latency["stream"], coalesced)),

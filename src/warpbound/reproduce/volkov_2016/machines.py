@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.report.figure_series import Axis, Figure, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.scenarios import run_scenario
 from warpbound.reproduce.synthetic.comparison import alphas, needed
 from warpbound.reproduce.synthetic.machine import Machine, printed
@@ -20,9 +20,9 @@ OCCUPANCY, ADDS = Axis("occupancy", "warp/SM"), Axis("throughput", "add/cycle/SM
 ALPHA, WARPS_NEEDED = Axis("arithmetic intensity alpha", "1", "log"), Axis("warps needed", "warp/SM")
 
 
-def machines(given: Given) -> dict[str, Machine]:
+def machines(inputs: ItemInputs) -> dict[str, Machine]:
     """All five of inputs.toml, oldest first."""
-    return {name: printed(name, given["machines"][name]) for name in given["gpus"]}
+    return {name: printed(name, inputs["machines"][name]) for name in inputs["gpus"]}
 
 
 def adds(model: Throughput, machine: Machine, warps: Real, alpha: float) -> NDArray[np.float64]:
@@ -43,15 +43,15 @@ def adds_plot(title: str, machine: Machine, alpha: float, models: Mapping[str, T
     return Figure(f"{title}, {machine.name}, alpha {intensity}", OCCUPANCY, ADDS, series_over(n, lines), source)
 
 
-def needed_plots(given: Given, models: Mapping[str, Throughput], title: str, place: str) -> Iterator[Figure]:
+def needed_plots(inputs: ItemInputs, models: Mapping[str, Throughput], title: str, place: str) -> Iterator[Figure]:
     """Warps that reach a share of a peak against intensity: a plot for each machine, a line for each model."""
-    at = alphas(given["steps"])
-    for machine in machines(given).values():
-        lines = {name: needed(model, machine, at, given["share"]).warps for name, model in models.items()}
+    at = alphas(inputs["steps"])
+    for machine in machines(inputs).values():
+        lines = {name: needed(model, machine, at, inputs["share"]).warps for name, model in models.items()}
         yield Figure(f"{title} {machine.name}", ALPHA, WARPS_NEEDED, series_over(at, lines), f"{THESIS}, {place}")
 
 
-def simulated(_: Given) -> Numbers:
+def simulated(_: ItemInputs) -> Numbers:
     """Scenarios of the thesis by simulation: concurrency, cycles, rates and latencies."""
     rate = {start: float(run_scenario(PAPER, f"fig-4.7-{start}").rates[1]) for start in ("tiled", "together")}
     idle, full = (run_scenario(PAPER, f"fig-6.5-{load}").request_latency for load in ("idle", "full"))

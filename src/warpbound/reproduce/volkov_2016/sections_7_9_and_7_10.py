@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.models.volkov_2016.readings import overstatement
 from warpbound.report.figure_series import Axis, Figure, series, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.synthetic.comparison import Ratios, alphas, needed, ratios
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import PREDICTORS, refined
@@ -20,24 +20,24 @@ NOT_COMPARED = ("volkov_2016, contention", "roofline_2009")  # the reference its
 SHOWN = ("volkov_2016", "volkov_2016, contention", "sim_2012", "zhang_owens_2011", "huang_2014, round robin")
 
 
-def section_7_9(given: Given) -> Numbers:
+def section_7_9(inputs: ItemInputs) -> Numbers:
     """Section 7.9: extremes over all intensities of the models that the thesis shows on each machine."""
-    at, thesis = alphas(given["steps"]), machines(given)
+    at, thesis = alphas(inputs["steps"]), machines(inputs)
     rows: dict[str, dict[str, Real]] = {}
-    for name, models in given["rows"].items():
+    for name, models in inputs["rows"].items():
         rows[name] = {}
         for model in models:
             x = ratios(PREDICTORS[model], refined, thesis[name], at)
             rows[name] |= {f"{model}, least": np.min(x.least), f"{model}, most": np.max(x.most)}
-        rows[name][FROM_SHARE] = overstatement(given["share_at_linear"][name])
+        rows[name][FROM_SHARE] = overstatement(inputs["share_at_linear"][name])
     return rows
 
 
-def section_7_9_figures(given: Given) -> Iterator[Figure]:
+def section_7_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """One for each machine with all models, two lines each."""
-    at, over = alphas(given["steps"]), Axis("estimate over reference", "1", "log")
+    at, over = alphas(inputs["steps"]), Axis("estimate over reference", "1", "log")
     source = f"{THESIS}, Figures 7.11 to 7.13, with the refined model in place of measurements"
-    for machine in machines(given).values():
+    for machine in machines(inputs).values():
         every = errors(machine, at)
         lines = {f"{name}, {side}": getattr(x, side) for name, x in every.items() for side in ("least", "most")}
         title = f"Throughput over the refined model's, {machine.name}"
@@ -50,9 +50,9 @@ def errors(machine: Machine, at: NDArray[np.float64]) -> dict[str, Ratios]:
     return {name: ratios(model, refined, machine, at) for name, model in models.items()}
 
 
-def section_7_9_simulated(given: Given) -> Numbers:
+def section_7_9_simulated(inputs: ItemInputs) -> Numbers:
     """Section 7.9 with a reference that anyone can run: extremes of each model over the simulated SM."""
-    machine, n, alpha, reference = _simulated(given)
+    machine, n, alpha, reference = _simulated(inputs)
     rows: dict[str, float] = {}
     for model in SHOWN:
         ratio = PREDICTORS[model](machine, n, alpha) / reference
@@ -60,9 +60,9 @@ def section_7_9_simulated(given: Given) -> Numbers:
     return rows
 
 
-def section_7_9_simulated_figures(given: Given) -> Iterator[Figure]:
+def section_7_9_simulated_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Simulated throughput and the models, against occupancy."""
-    machine, n, intensities, reference = _simulated(given)
+    machine, n, intensities, reference = _simulated(inputs)
     for alpha, simulated in zip(intensities.flat, reference, strict=True):
         lines = [series(name, n, PREDICTORS[name](machine, n, float(alpha))) for name in SHOWN]
         yield Figure(
@@ -74,26 +74,26 @@ def section_7_9_simulated_figures(given: Given) -> Iterator[Figure]:
         )
 
 
-def _simulated(given: Given) -> tuple[Machine, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _simulated(inputs: ItemInputs) -> tuple[Machine, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """The machine, warps, intensities as a column, and accesses per cycle by simulation, shape (alphas, warps)."""
-    machine = machines(given)[given["machine"]]
-    warps = np.arange(float(given["every"]), machine.max_warps + 1, given["every"])
-    alpha = np.array(given["alphas"])[:, None]
-    return machine, warps, alpha, throughput(machine, warps, alpha, Setting(rounds=given["rounds"]))
+    machine = machines(inputs)[inputs["machine"]]
+    warps = np.arange(float(inputs["every"]), machine.max_warps + 1, inputs["every"])
+    alpha = np.array(inputs["alphas"])[:, None]
+    return machine, warps, alpha, throughput(machine, warps, alpha, Setting(rounds=inputs["rounds"]))
 
 
-def section_7_10(given: Given) -> Numbers:
+def section_7_10(inputs: ItemInputs) -> Numbers:
     """Section 7.10: whether the needed occupancy peaks in between: cusp, none, or that the model never gets there."""
-    at = alphas(given["steps"])
+    at = alphas(inputs["steps"])
     return {
-        name: {model: _peak(model, machine, at, given["share"]) for model in PREDICTORS}
-        for name, machine in machines(given).items()
+        name: {model: _peak(model, machine, at, inputs["share"]) for model in PREDICTORS}
+        for name, machine in machines(inputs).items()
     }
 
 
-def section_7_10_figures(given: Given) -> Iterator[Figure]:
+def section_7_10_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """One for each machine."""
-    return needed_plots(given, PREDICTORS, f"Warps for {given['share']:.0%} of a peak,", "Figure 7.14: the models")
+    return needed_plots(inputs, PREDICTORS, f"Warps for {inputs['share']:.0%} of a peak,", "Figure 7.14: the models")
 
 
 def _peak(model: str, machine: Machine, at: NDArray[np.float64], share: float) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from warpbound.models.x_model_2016 import Inputs, bound_class, curves, reached, shape, state
 from warpbound.models.x_model_2016.operations import Effect, after_launch, operate
 from warpbound.report.figure_series import Figure
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.x_model_2016.x_graphs import x_graph
 
 COUNTS = "applications_counts.toml"
@@ -31,21 +31,21 @@ def counts() -> dict[str, Any]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
-def applications(given: Given) -> Numbers:
+def applications(inputs: ItemInputs) -> Numbers:
     """Each application on each board; then gesummv's case study."""
     found = counts()
     twelve = {
         board: {name: application(of) for name, of in table.items()} for board, table in found["applications"].items()
     }
-    study = {board: case_study(board, given) for board in found["gesummv"]}
+    study = {board: case_study(board, inputs) for board in found["gesummv"]}
     return twelve | {"gesummv": study}
 
 
-def applications_figures(_: Given) -> tuple[Figure, ...]:
+def applications_figures(_: ItemInputs) -> tuple[Figure, ...]:
     """Figure 11 board by board, Figures 12 and 13."""
     found = counts()
     eleventh = [
-        x_graph(f"{name} on {board}", {name: inputs(of)}, SOURCE)
+        x_graph(f"{name} on {board}", {name: without_cache(of)}, SOURCE)
         for board, table in found["applications"].items()
         for name, of in table.items()
     ]
@@ -56,12 +56,12 @@ def applications_figures(_: Given) -> tuple[Figure, ...]:
     return (*eleventh, *study)
 
 
-def inputs(of: Given) -> Inputs:
+def without_cache(of: ItemInputs) -> Inputs:
     """Without a cache."""
     return Inputs(**{symbol: of[symbol] for symbol in SYMBOLS})
 
 
-def with_cache(of: Given) -> Inputs:
+def with_cache(of: ItemInputs) -> Inputs:
     """With the cache that the counts name."""
     return Inputs(**{symbol: value for symbol, value in of.items() if symbol != RESIDUAL})
 
@@ -71,9 +71,9 @@ def studied(board: str) -> dict[str, Inputs]:
     return {size: with_cache(of) for size, of in counts()["gesummv"][board].items()}
 
 
-def application(of: Given) -> Numbers:
+def application(of: ItemInputs) -> Numbers:
     """One application on one board."""
-    x = inputs(of)
+    x = without_cache(of)
     there = state(x)
     return {
         "E": x.ilp,
@@ -87,13 +87,13 @@ def application(of: Given) -> Numbers:
     }
 
 
-def case_study(board: str, given: Given) -> Numbers:
+def case_study(board: str, inputs: ItemInputs) -> Numbers:
     """gesummv with both sizes of L1: what thrashes, what each way out gains."""
     sizes = studied(board)
     x, y = sizes[DEFAULT], sizes[LARGER]
     ways = ways_out(x, y)
     gains = {name: float(effect.ms_gain) for name, effect in ways.items()}
-    effects = {name: after_launch(x, after) for name, after in smaller_steps(x, given).items()}
+    effects = {name: after_launch(x, after) for name, after in smaller_steps(x, inputs).items()}
     return {
         "n": x.threads,
         "alpha": x.alpha,
@@ -106,7 +106,7 @@ def case_study(board: str, given: Given) -> Numbers:
         "throttling: MS and CS rise": _both(ways["throttling, 16 KB"]) and _both(ways["throttling, 48 KB"]),
         "bypassing: MS and CS rise": _both(ways["bypassing, 16 KB"]) and _both(ways["bypassing, 48 KB"]),
         "more Z: CS rises, MS hardly": bool(
-            effects["more Z"].cs_gain > 1 and 1 < effects["more Z"].ms_gain < 1 + given["small"]
+            effects["more Z"].cs_gain > 1 and 1 < effects["more Z"].ms_gain < 1 + inputs["small"]
         ),
         "less E: MS and CS rise": _both(effects["less E"]),
         "more Z: MS": float(effects["more Z"].ms_gain),
@@ -131,9 +131,9 @@ def ways_out(default: Inputs, larger: Inputs) -> dict[str, Effect]:
     return found
 
 
-def smaller_steps(x: Inputs, given: Given) -> dict[str, Inputs]:
+def smaller_steps(x: Inputs, inputs: ItemInputs) -> dict[str, Inputs]:
     """Figures 16 and 17."""
-    return {"more Z": operate(x, "4D", given["intensity"]), "less E": operate(x, "4E", given["ilp"])}
+    return {"more Z": operate(x, "4D", inputs["intensity"]), "less E": operate(x, "4E", inputs["ilp"])}
 
 
 def best(x: Inputs) -> tuple[float, float]:

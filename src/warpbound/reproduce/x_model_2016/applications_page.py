@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 
-from warpbound.reproduce.item import Given, chosen, prose
+from warpbound.reproduce.item import ItemInputs, chosen, prose
 from warpbound.reproduce.x_model_2016.applications import (
     DEFAULT,
     LARGER,
@@ -21,20 +21,20 @@ MILLISECOND = 1e-3
 HOW_MUCH = "how much is gained, above all with 48 KB"
 
 
-def page(given: Given) -> str:
+def page(inputs: ItemInputs) -> str:
     """The whole page in Markdown."""
     tables = counts()["applications"].items()
     parts = {
         "applications": "\n".join(f"### {BOARDS[board]}\n\n{_applications(table)}" for board, table in tables),
-        "study": _study(given),
-        "order": _order(given),
+        "study": _study(inputs),
+        "order": _order(inputs),
     }
     head, conclusions = prose("x-applications.md").split("<!-- conclusions -->\n")
-    paragraphs = conclusions.format(**_conclusions(given)).split("\n\n")
+    paragraphs = conclusions.format(**_conclusions(inputs)).split("\n\n")
     return head.format(**parts) + "\n\n".join(fill(x, WIDTH, break_long_words=False) for x in paragraphs) + "\n"
 
 
-def _applications(table: Mapping[str, Given]) -> str:
+def _applications(table: Mapping[str, ItemInputs]) -> str:
     rows = []
     for name, of in table.items():
         ours = application(of)
@@ -45,10 +45,10 @@ def _applications(table: Mapping[str, Given]) -> str:
     return _table(head, rows)
 
 
-def _study(given: Given) -> str:
+def _study(inputs: ItemInputs) -> str:
     rows = []
     for board in counts()["gesummv"]:
-        ours = case_study(board, given)
+        ours = case_study(board, inputs)
         for size in (DEFAULT, LARGER):
             cells = (ours[f"{size}: first maximum of f"], ours[f"{size}: best n"])
             falls = "yes" if ours[f"{size}: falls where it crosses"] else "no"
@@ -58,9 +58,9 @@ def _study(given: Given) -> str:
     return _table(("board", "L1", "alpha", "beta", "residual", "thrashes", "first maximum of f at k", "best n"), rows)
 
 
-def _order(given: Given) -> str:
+def _order(inputs: ItemInputs) -> str:
     boards = list(counts()["gesummv"])
-    studies = {board: case_study(board, given) for board in boards}
+    studies = {board: case_study(board, inputs) for board in boards}
     measured = _measured()
     rows = [
         (way, *(f"{studies[board]['gain'][way]:.3f}" for board in boards), measured[way]) for way in _ways(boards[0])
@@ -70,11 +70,11 @@ def _order(given: Given) -> str:
     return _table(("way out", *(BOARDS[board].partition(" (")[0] for board in boards), "paper, GTX570, measured"), rows)
 
 
-def _conclusions(given: Given) -> dict[str, object]:
+def _conclusions(inputs: ItemInputs) -> dict[str, object]:
     """What agrees with the paper and what differs, row by row of the item; the best numbers of warps."""
     (item,) = chosen("x_model_2016:applications")
     board = "gtx570"
-    ours = case_study(board, given)
+    ours = case_study(board, inputs)
     agree: list[str] = []
     differ: list[str] = []
     for what, printed in item.printed.items():

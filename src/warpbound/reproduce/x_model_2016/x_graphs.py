@@ -17,7 +17,7 @@ from warpbound.models.x_model_2016.operations import (
     when_congested,
 )
 from warpbound.report.figure_series import Axis, Figure, Series, series, series_over
-from warpbound.reproduce.item import Given, Numbers
+from warpbound.reproduce.item import ItemInputs, Numbers
 
 POINTS = 400
 OURS = "a machine of ours"
@@ -41,9 +41,9 @@ def x_graph(title: str, cases: Mapping[str, Inputs], source: str) -> Figure:
     return Figure(title, THREADS_IN_MEMORY, THROUGHPUT, tuple(lines), f"Li and others 2016, {source}")
 
 
-def figs_2_to_5(given: Given) -> Numbers:
+def figs_2_to_5(inputs: ItemInputs) -> Numbers:
     """Figures 2 to 5, supply meets demand: the plain machine in Transit's terms, then the balanced one."""
-    plain, balanced = _transit(given["plain"]), _transit(given["balanced"])
+    plain, balanced = _transit(inputs["plain"]), _transit(inputs["balanced"])
     full, idle = transit_2015.state(plain), transit_2015.state(balanced)
     demand, supply = transit_2015.parallelism(plain), transit_2015.parallelism(balanced)
     return {
@@ -69,13 +69,13 @@ def figs_2_to_5(given: Given) -> Numbers:
     }
 
 
-def figs_2_to_5_figures(given: Given) -> Iterator[Figure]:
+def figs_2_to_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figures 3 and 5."""
     for title, name in (("Transit figure", "plain"), ("Machine balance", "balanced")):
-        yield x_graph(title, {name: Inputs(**given[name])}, f"Figures 3 and 5, {OURS}")
+        yield x_graph(title, {name: Inputs(**inputs[name])}, f"Figures 3 and 5, {OURS}")
 
 
-def _transit(table: Given) -> transit_2015.Inputs:
+def _transit(table: ItemInputs) -> transit_2015.Inputs:
     x = Inputs(**table)
     return transit_2015.Inputs(x.threads, x.intensity, x.lanes, x.latency, x.ms_throughput)
 
@@ -95,20 +95,20 @@ def _saturates_at(x: transit_2015.Inputs) -> float:
     return float(k[np.argmax(transit_2015.supply_as_published(k, x.latency, x.ms_throughput) >= x.ms_throughput)])
 
 
-def fig_4(given: Given) -> Numbers:
+def fig_4(inputs: ItemInputs) -> Numbers:
     """Figure 4: throughput of memory before and after each operation, and what binds."""
-    return {name: _throughput(x) for name, x in {"before": Inputs(**given["plain"]), **_changed(given)}.items()}
+    return {name: _throughput(x) for name, x in {"before": Inputs(**inputs["plain"]), **_changed(inputs)}.items()}
 
 
-def fig_4_figures(given: Given) -> Iterator[Figure]:
+def fig_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The graphs before and after each operation."""
-    before = Inputs(**given["plain"])
-    return (x_graph(name, {"before": before, "after": x}, f"Figure 4, {OURS}") for name, x in _changed(given).items())
+    before = Inputs(**inputs["plain"])
+    return (x_graph(name, {"before": before, "after": x}, f"Figure 4, {OURS}") for name, x in _changed(inputs).items())
 
 
-def _changed(given: Given) -> dict[str, Inputs]:
-    x = Inputs(**given["plain"])
-    steps = [(given["doubled"], 2.0), (given["halved"], 0.5)]
+def _changed(inputs: ItemInputs) -> dict[str, Inputs]:
+    x = Inputs(**inputs["plain"])
+    steps = [(inputs["doubled"], 2.0), (inputs["halved"], 0.5)]
     changed = {
         f"{name} {'doubled' if factor > 1 else 'halved'}": operate(x, operation, factor)
         for table, factor in steps
@@ -122,11 +122,11 @@ def _throughput(x: Inputs) -> dict[str, float | str]:
     return {"MS throughput": float(prediction.rate), "binds": str(prediction.bottleneck)}
 
 
-def figs_7_and_8(given: Given) -> Numbers:
+def figs_7_and_8(inputs: ItemInputs) -> Numbers:
     """Figures 7 and 8: landmarks of f(k) with a shared cache, its peak by L_$, and statements of the text."""
-    x = Inputs(**given["cached"])
+    x = Inputs(**inputs["cached"])
     psi, dip, delta = shape.peak(x), shape.valley(x), curves.ms_transition(x)
-    peaks = {f"peak, L_$ {ls:g}": float(shape.peak(replace(x, cache_latency=ls))) for ls in given["cache_latencies"]}
+    peaks = {f"peak, L_$ {ls:g}": float(shape.peak(replace(x, cache_latency=ls))) for ls in inputs["cache_latencies"]}
     twice = operate(x, "8B", 2.0)
     return {
         "peak": psi,
@@ -146,14 +146,14 @@ def figs_7_and_8(given: Given) -> Numbers:
     }
 
 
-def figs_7_and_8_figures(given: Given) -> Iterator[Figure]:
+def figs_7_and_8_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figures 7 and 8: f(k) of each case."""
-    x, k = Inputs(**given["cached"]), np.geomspace(0.5, given["most_threads"], 300)
+    x, k = Inputs(**inputs["cached"]), np.geomspace(0.5, inputs["most_threads"], 300)
     families = {
         "f(k) with a cache": {"cache": x},
-        "Locality": {f"alpha {a:g}": replace(x, alpha=a) for a in given["alphas"]},
-        "Cache capacity": {f"S_$ {s / 1024:g} KiB": replace(x, cache_capacity=s) for s in given["capacities"]},
-        "Cache latency": {f"L_$ {ls:g}": replace(x, cache_latency=ls) for ls in given["cache_latencies"]},
+        "Locality": {f"alpha {a:g}": replace(x, alpha=a) for a in inputs["alphas"]},
+        "Cache capacity": {f"S_$ {s / 1024:g} KiB": replace(x, cache_capacity=s) for s in inputs["capacities"]},
+        "Cache latency": {f"L_$ {ls:g}": replace(x, cache_latency=ls) for ls in inputs["cache_latencies"]},
     }
     for title, cases in families.items():
         lines = series_over(k, {name: curves.supply(case, k) for name, case in cases.items()})
@@ -165,11 +165,11 @@ def _is_plain(x: Inputs) -> bool:
     return bool(np.allclose(curves.supply(x, k), np.minimum(k / x.latency, x.ms_throughput)))
 
 
-def fig_9(given: Given) -> Numbers:
+def fig_9(inputs: ItemInputs) -> Numbers:
     """Figure 9: all intersections of one machine, where its threads end up, and the drops of throughput."""
-    x = Inputs(**given["cached"])
+    x = Inputs(**inputs["cached"])
     met, drops = equilibrium.intersections(x), degradation.drops(x)
-    rising = replace(x, **given["rising_branch"])
+    rising = replace(x, **inputs["rising_branch"])
     k = reached(rising)
     ceiling = x.lanes / x.intensity - x.ms_throughput
     rows: dict[str, object] = {"intersections": int(met.count)}
@@ -185,39 +185,39 @@ def fig_9(given: Given) -> Numbers:
         "a congested machine rests at": equilibrium.congested(x),
         "on a rising branch": STABILITY[bool(equilibrium.is_stable(rising, k))],
         "on a rising branch, by Equation 6 as printed": STABILITY[bool(equilibrium.is_stable_as_published(rising, k))],
-        "intersections at n 1000": int(equilibrium.intersections(replace(x, threads=given["many"])).count),
+        "intersections at n 1000": int(equilibrium.intersections(replace(x, threads=inputs["many"])).count),
         "n at tangency": drops.threads_at_tangency,
         "drop at tangency": drops.at_tangency,
         "n of the largest drop": drops.threads_at_valley,
         "largest drop": drops.at_valley,
         "largest drop is M/Z - R": np.isclose(drops.at_valley, ceiling, rtol=1e-2),
-        "drop at infinity, no valley": degradation.drop(replace(x, threads=1e6, **given["plain_fall"])),
+        "drop at infinity, no valley": degradation.drop(replace(x, threads=1e6, **inputs["plain_fall"])),
     }
 
 
-def fig_9_figures(given: Given) -> Iterator[Figure]:
+def fig_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """One, three and after the last drop, as A, B and C."""
     source = f"Figure 9, {OURS}"
-    return (x_graph(title, {f"n {case.threads:g}": case}, source) for title, case in fig_9_cases(given).items())
+    return (x_graph(title, {f"n {case.threads:g}": case}, source) for title, case in fig_9_cases(inputs).items())
 
 
-def fig_9_cases(given: Given) -> dict[str, Inputs]:
+def fig_9_cases(inputs: ItemInputs) -> dict[str, Inputs]:
     """The same machine with few threads, with more, and with many."""
-    x = Inputs(**given["cached"])
-    few, many = replace(x, **given["rising_branch"]), replace(x, threads=given["many"] / 2)
+    x = Inputs(**inputs["cached"])
+    few, many = replace(x, **inputs["rising_branch"]), replace(x, threads=inputs["many"] / 2)
     return {"A, one intersection": few, "B, three intersections": x, "C, many threads": many}
 
 
-def figs_12_to_18(given: Given) -> Numbers:
+def figs_12_to_18(inputs: ItemInputs) -> Numbers:
     """Figures 12 to 18: what operations gain on a machine whose cache thrashes, and the principle behind each."""
-    x = Inputs(**given["thrashing"])
+    x = Inputs(**inputs["thrashing"])
     k = equilibrium.congested(x)
-    effects = {name: when_congested(x, after) for name, after in _operations(given).items()}
-    more_z, bigger = effects["more Z"], _operations(given)["larger cache"]
-    small, measured = given["small"], given["measured"]
+    effects = {name: when_congested(x, after) for name, after in _operations(inputs).items()}
+    more_z, bigger = effects["more Z"], _operations(inputs)["larger cache"]
+    small, measured = inputs["small"], inputs["measured"]
     return {
-        "blocks of gesummv": extraction.resident_blocks(given["slots"], given["warps_per_block"]),
-        "threads of a block": given["warps_per_block"] * THREADS,
+        "blocks of gesummv": extraction.resident_blocks(inputs["slots"], inputs["warps_per_block"]),
+        "threads of a block": inputs["warps_per_block"] * THREADS,
         "falls where it crosses": bool(curves.supply_slope(x, k) < 0),
         "larger cache: peak higher": curves.supply(bigger, shape.peak(bigger)) > curves.supply(x, shape.peak(x)),
         **{f"{name}: principle": int(effect.principle) for name, effect in effects.items()},
@@ -231,20 +231,20 @@ def figs_12_to_18(given: Given) -> Numbers:
     }
 
 
-def figs_12_to_18_figures(given: Given) -> Iterator[Figure]:
+def figs_12_to_18_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Each operation beside the thrashing state."""
-    before, source = Inputs(**given["thrashing"]), f"Figures 12 to 17, {OURS}"
-    return (x_graph(name, {"before": before, "after": after}, source) for name, after in _operations(given).items())
+    before, source = Inputs(**inputs["thrashing"]), f"Figures 12 to 17, {OURS}"
+    return (x_graph(name, {"before": before, "after": after}, source) for name, after in _operations(inputs).items())
 
 
-def _operations(given: Given) -> dict[str, Inputs]:
-    x = Inputs(**given["thrashing"])
+def _operations(inputs: ItemInputs) -> dict[str, Inputs]:
+    x = Inputs(**inputs["thrashing"])
     return {
-        "larger cache": operate(x, "8B", given["cache"]),
-        "throttling": operate(x, "4F", given["threads"]),
-        "bypassing": operate(x, "4A", given["bypass"]),
-        "more Z": operate(x, "4D", given["intensity"]),
-        "less E": operate(x, "4E", given["ilp"]),
+        "larger cache": operate(x, "8B", inputs["cache"]),
+        "throttling": operate(x, "4F", inputs["threads"]),
+        "bypassing": operate(x, "4A", inputs["bypass"]),
+        "more Z": operate(x, "4D", inputs["intensity"]),
+        "less E": operate(x, "4E", inputs["ilp"]),
     }
 
 
