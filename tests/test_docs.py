@@ -77,6 +77,16 @@ def test_files_that_the_pages_name_exist() -> None:
     assert [pair for pair in missing if not OF_THE_READER.search(pair[1])] == []
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "docs" / "limits.md"], ids=lambda p: p.name)
+def test_accuracy_is_that_of_the_accuracy_page(page: Path) -> None:
+    (row,) = re.findall(r"^\| \*\*all\*\* \| (.*) \|$", (ROOT / "docs" / "accuracy.md").read_text(), re.M)
+    launches, boards, mean, _, inside = row.split(" | ")
+    text = " ".join(page.read_text().split())
+    assert re.search(rf"\b{launches} (measured )?launches on {boards} boards", text)
+    assert f"The mean error is {mean} %" in text
+    assert page.name != "README.md" or f"{inside} % of the launches lie inside" in text
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_says_what_is_missing() -> None:
     done = subprocess.run(["make", "demo", "BIN=nowhere"], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -37,7 +37,7 @@ SENTENCES = [  # a piece of the page, with a place for each number; where each i
         ["x_model_2016:x.three.f1", "x_model_2016:x.three.f3"],
     ),
     ("throttling gains a factor of {:.1f}", ["x_model_2016:x.throttle.gain"]),
-    ("stand at {:.1f} and {:.1f} threads", ["valley_2009:v.peak", "valley_2009:v.valley"]),
+    ("are at {:.1f} and {:.1f} threads", ["valley_2009:v.peak", "valley_2009:v.valley"]),
     ("{:.1f} warps per scheduler for 90 % on its Kepler", ["volkov_2016:s6.4.n90.Kepler"]),
     (
         "{:.1f} at alpha = {:.1f} on Kepler",

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from warpbound.board_parameters import PARAMETERS, Parameter
 
 DRIVER = "the driver"  # among `Parameter.measured_by`; the others are folders of this package
-_OTHER_PRODUCTS = "no kernel of this type yet; the vendor's rate stands in a fixed ratio to that of FP16"
-_ARCHITECTURE = "the architecture's, {}; to be set for machines that do not exist"
+_OTHER_PRODUCTS = "no kernel of this type yet; the vendor's rate has a fixed ratio to that of FP16"
+_ARCHITECTURE = "the architecture's, {}; set it for hypothetical machines"
 
 
 def table() -> Iterator[str]:
