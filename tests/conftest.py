@@ -21,7 +21,10 @@ BROWSER_PATIENCE_MS = 900_000
 BROWSER_STARTS = 3  # attempts before it counts as missing
 SYSTEM_BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 WORKER_B = 1_500_000_000  # what a process of the suite takes at most
-FAKE_RUN = ("test_board_page", "test_coverage", "test_failures", "test_fake_run", "test_runner")  # tests/measure
+TOGETHER = {  # folder: files that share what one process makes once, a run on the fake GPU and compiled code
+    "measure": ("test_board_page", "test_coverage", "test_failures", "test_fake_run", "test_runner"),
+    "program": ("test_control_flow", "test_cuobjdump", "test_kernel_resources", "test_machine_code", "test_registers"),
+}
 LONG = (  # files to begin with, the longest first, so that no process is left alone with one at the end
     "emulate/test_kernels", "measure/", "validate/test_cache_rows", "page/test_worker", "page/test_browser",
     "reproduce/test_verdicts", "page/", "test_docs", "test_examples", "reproduce/", "fuzz/",
@@ -63,13 +66,13 @@ def _memory() -> Iterator[int]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """One process runs all tests of a file, and all files that share the run on the fake GPU."""
+    """One process runs all tests of a file, and all files that share what is slow to make."""
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            return "fake run" if Path(file).stem in FAKE_RUN and "/measure/" in file else file
+            file = Path(nodeid.partition("::")[0])
+            return file.parent.name if file.stem in TOGETHER.get(file.parent.name, ()) else str(file)
 
     return ByFile(config, log) if config.option.dist == "loadfile" else None
 

@@ -123,6 +123,7 @@ def test_the_report_shows_the_table() -> None:
 
 
 @pytest.mark.cuda
+@pytest.mark.broad
 def test_an_executed_launch_shows_what_was_counted() -> None:
     name = str(EXAMPLES / "spmv_csr")
     entry = answered(f"{name}.cu", "--launch", f"{name}.toml")

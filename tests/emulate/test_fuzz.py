@@ -12,7 +12,7 @@ pytestmark = pytest.mark.cuda
 ALL = (75, 80, 86, 89, 90, 100, 120)
 
 
-@pytest.mark.parametrize("arch", [80, 120])
+@pytest.mark.parametrize("arch", [80, pytest.param(120, marks=pytest.mark.broad)])
 def test_broken_code(arch):
     assert first(200, broken_code(arch, random.Random(arch)))["ran"]
 
@@ -23,7 +23,7 @@ def test_flipped_bits(arch, tmp_path, monkeypatch):
     assert first(12, flipped_bits(arch, random.Random(arch), tmp_path)).total()
 
 
-@pytest.mark.parametrize("arch", [75, 100])
+@pytest.mark.parametrize("arch", [75, pytest.param(100, marks=pytest.mark.broad)])
 def test_random_launches(arch):
     outcomes = first(2000, random_launches(arch, random.Random(arch)))
     assert outcomes["refused"]

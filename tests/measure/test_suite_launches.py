@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from math import prod
+from typing import Any
 
 import pytest
 
@@ -18,9 +19,17 @@ from warpbound.measure.suite import MECHANISMS
 from warpbound.program.cubin import KernelFacts, read_cubin
 
 L2_MIB = {75: 4, 80: 40, 86: 6, 89: 96, 90: 50, 100: 126, 120: 96}
-USUAL = (75, 90, 120)
+USUAL, BROAD = (90,), (75, 120)
+
+
+def _marks(arch: int, effort: str) -> Any:
+    if arch in USUAL:
+        return ()
+    return pytest.mark.broad if effort == "quick" or arch in BROAD else pytest.mark.full
+
+
 PLANS = [
-    pytest.param(arch, effort, marks=() if effort == "quick" or arch in USUAL else pytest.mark.full)
+    pytest.param(arch, effort, marks=_marks(arch, effort))
     for arch in cubin_build.ARCHITECTURES for effort in ("quick", "full")
 ]  # fmt: skip
 
@@ -76,6 +85,7 @@ def test_the_machine_takes_every_launch(mechanism: str, arch: int, effort: str) 
 
 
 @pytest.mark.cuda
+@pytest.mark.broad
 def test_the_machine_takes_every_launch_of_the_corpus() -> None:
     code = cubin_build.compile_all(("corpus",), 90)
     known: dict[str, dict[str, KernelFacts]] = {}

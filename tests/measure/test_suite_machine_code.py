@@ -34,8 +34,12 @@ BARE_LOOP = 6  # counting, comparing, jumping
 UNAWAITED = {"watch_clock", "hold", "stay", "stamped", "when", "sweep_write", "store_4", "store_8",
              "store_16"}  # fmt: skip  (they store)
 SLOW = ("instruction_cache",)  # long to decode
-DECODED = [pytest.param(arch, marks=() if arch in (75, 90, 120) else pytest.mark.full) for arch in ARCHITECTURES]
-COMPILED = [pytest.param(arch, marks=() if arch in (75, 90, 120) else pytest.mark.broad) for arch in ARCHITECTURES]
+USUAL, BROAD = (90,), (75, 120)
+COMPILED = [pytest.param(arch, marks=() if arch in USUAL else pytest.mark.broad) for arch in ARCHITECTURES]
+DECODED = [
+    pytest.param(arch, marks=() if arch in USUAL else pytest.mark.broad if arch in BROAD else pytest.mark.full)
+    for arch in ARCHITECTURES
+]
 decoded_archs = pytest.mark.parametrize("arch", DECODED)
 
 

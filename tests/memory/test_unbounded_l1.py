@@ -16,7 +16,10 @@ pytestmark = pytest.mark.cuda
 
 
 
-@pytest.mark.parametrize("name", ["saxpy", "matmul_naive", "matmul_tiled", "transpose_naive", "stencil5", "spmv_csr"])
+NAMES = ["saxpy", "matmul_tiled", "transpose_naive", "stencil5", "spmv_csr"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, pytest.param("matmul_naive", marks=pytest.mark.broad)])
 def test_repeats_are_the_hits_of_an_endless_cache(name: str) -> None:
     board, asked = gpu("h200"), launch(EXAMPLES / f"{name}.toml")
     program = compile(EXAMPLES / f"{name}.cu", board, kernel=asked.kernel, defines=asked.defines)

@@ -37,7 +37,12 @@ CUT_OFF = """() => [...document.querySelectorAll('figure:not([hidden]) .js-plotl
 Open = Callable[..., Any]
 
 
-@pytest.mark.parametrize("source", ["example:saxpy", "paper:hong-kim-sepia/0", "bare"])
+OTHERS = ("paper:hong-kim-sepia/0", "bare")
+
+
+@pytest.mark.parametrize(
+    "source", ["example:saxpy", *(pytest.param(source, marks=pytest.mark.broad) for source in OTHERS)]
+)
 def test_every_view_on_both_screens(opened: Open, source: str) -> None:
     """Light on a laptop, dark on a phone: drawn, nothing cut off, no error, accessible, nothing asked elsewhere."""
     mine = opened(f"source={source}")
@@ -249,6 +254,7 @@ def test_a_kernel_taken_along(opened: Open) -> None:
     assert mine.complaints == []
 
 
+@pytest.mark.broad
 def test_workloads_and_sliders_taken_along(opened: Open) -> None:
     mine = opened("source=paper:hong-kim-sepia/0&gpu=gtx280&view=mwp")
     assert json.loads(download(mine, "#as-json").read_text())["results"][0]["mode"] == "written"

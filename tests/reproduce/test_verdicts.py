@@ -35,7 +35,13 @@ def outcome(key: str) -> Reproduction:
 # ---------------------------------------------------------------- every item
 
 
-@pytest.mark.parametrize("item", ITEMS)
+LONG = ("hong_kim_2009:simulated", "campprof_2011:fig-7", "campprof_2011:fig-9")  # seconds each
+
+
+@pytest.mark.parametrize(
+    "item",
+    [pytest.param(item, id=item.key, marks=pytest.mark.broad if item.key in LONG else ()) for item in items()],
+)
 def test_what_was_recorded_still_holds(item: Item) -> None:
     found = outcome(item.key)
     assert found.rows

@@ -14,10 +14,11 @@ from warpbound.program.kernel import Program
 from warpbound.program.source_files import Source, programs
 
 EXAMPLES = tuple(sorted((ROOT / "examples").glob("*.cu")))
-DEFAULT = (90, 120)  # sm_80 is what the emulator executes
+USUAL, BROAD = 90, 120  # sm_80 is what the emulator executes
 FULL = (75, 80, 86, 89, 100)
 ARCHITECTURES = [
-    *(pytest.param(arch, id=f"sm_{arch}") for arch in DEFAULT),
+    pytest.param(USUAL, id=f"sm_{USUAL}"),
+    pytest.param(BROAD, id=f"sm_{BROAD}", marks=pytest.mark.broad),
     *(pytest.param(arch, id=f"sm_{arch}", marks=pytest.mark.full) for arch in FULL),
 ]
 

@@ -29,7 +29,7 @@ def kernel(name, of, **defines):
     [("by_column", 32, (32, 32), 8), ("by_row", 32, 1024, 8), ("tiled", 32, 1024, 8), ("strips", 64, 512, 8),
      ("squares", 128, 256, 8), ("squares", 128, 256, 16), ("turned", 128, 256, 8), ("fours", 128, 256, 16)],
 )  # fmt: skip
-@pytest.mark.parametrize("updates", [0, 1])
+@pytest.mark.parametrize("updates", [0, pytest.param(1, marks=pytest.mark.broad)])
 def test_products(name, tile, block, depth, updates, random):
     n = 128
     a, b, c = (random.standard_normal((n, n)).astype(np.float32) for _ in range(3))

@@ -84,6 +84,7 @@ def explained(entry: Entry) -> None:
     assert said == (not fits)
 
 
+@pytest.mark.broad
 def test_unrolled_code_beyond_the_nearest_instruction_cache_says_that_fetches_are_not_in_the_time() -> None:
     found = one("gemm", "TILE == 64 and DEPTH == 32 and WORK == 8 and UNROLL == 32")
     assert found["execution"]["code"]["hot_bytes"] > 32 * 1024

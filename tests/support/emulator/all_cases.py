@@ -16,7 +16,7 @@ from support.emulator import (
 )
 
 CASES = {
-    f"{group.__name__.removesuffix('_cases')}-{name}": make
+    f"{group.__name__.rpartition('.')[2].removesuffix('_cases')}-{name}": make
     for group in (
         example_cases, parallel_cases, numeric_cases, instruction_cases, corner_cases, modern_cases, tensor_cases,
         algorithm_cases, ptx_cases, recursion_cases, judged_cases, applied_cases,
