@@ -6,7 +6,7 @@ import pytest
 from support.emulator.one_instruction import instruction
 from support.paths import EXAMPLES
 from warpbound import emulate
-from warpbound.emulate.value_dependence import decided, deciding_arrays
+from warpbound.emulate.value_dependence import deciding_arrays, dependents_of
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.kernel import Program
@@ -151,8 +151,8 @@ def test_rows_of_a_sparse_matrix_decide_the_loop_and_columns_decide_addresses():
     rows = {i for i in loads if "row_start" in line(i)}
     assert columns
     assert rows
-    assert any("row_start" in line(i) for i in decided(program, rows).branches)
-    by_columns = decided(program, columns)
+    assert any("row_start" in line(i) for i in dependents_of(program, rows).branches)
+    by_columns = dependents_of(program, columns)
     assert {line(i) for i in by_columns.addresses} == {"sum += value[k] * x[column[k]];"}
     assert not by_columns.branches
 
@@ -184,7 +184,7 @@ def test_arrays_that_decide_are_named():
 def test_what_was_overwritten_under_a_guard_is_clean_there(lines, tainted):
     code = [instruction(text, at) for at, text in enumerate(("LDG.E R1, [R2.64]", *lines, "EXIT"))]
     program = Program("f", "f", 80, tuple(code))
-    assert (len(code) - 2 in decided(program, {0}).addresses) == tainted
+    assert (len(code) - 2 in dependents_of(program, {0}).addresses) == tainted
 
 
 def test_a_stream_depends_on_nothing():

@@ -8,7 +8,7 @@ import pytest
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import trace_recorder
-from warpbound.emulate.value_slicing import undecided
+from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
@@ -53,23 +53,23 @@ ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(
           "y": np.zeros(320, np.float32)}  # fmt: skip
 
 
-def free(kernel: str) -> list[str]:
+def removable(kernel: str) -> list[str]:
     """Opcodes of what needs no values, in order."""
     program = compile_program(CODE, "sm_90", kernel)
-    return [program.instructions[i].opcode for i in sorted(undecided(program))]
+    return [program.instructions[i].opcode for i in sorted(unneeded_values(program))]
 
 
 def test_the_index_of_a_gather_is_needed_and_what_it_finds_is_not() -> None:
-    assert [name for name in free("gathered") if name in ("LDG", "STG", "FADD", "FMUL")] == ["LDG", "FADD", "STG"]
+    assert [name for name in removable("gathered") if name in ("LDG", "STG", "FADD", "FMUL")] == ["LDG", "FADD", "STG"]
 
 
 def test_what_shared_memory_hands_on_to_an_address_is_needed() -> None:
     """All of it: shared memory is one value."""
-    assert [name for name in free("by_way_of_shared") if name in ("LDG", "STS", "LDS", "STG")] == ["LDS", "STG"]
+    assert [name for name in removable("by_way_of_shared") if name in ("LDG", "STS", "LDS", "STG")] == ["LDS", "STG"]
 
 
 def test_a_loop_that_ends_by_its_values_needs_them() -> None:
-    found = free("until_small")
+    found = removable("until_small")
     assert "STG" in found
     assert not {"LDG", "FMUL", "FSETP"} & set(found)
 
@@ -77,11 +77,11 @@ def test_a_loop_that_ends_by_its_values_needs_them() -> None:
 def test_an_index_that_the_kernel_itself_has_written_is_needed() -> None:
     program = compile_program(CODE, "sm_90", "written_before")
     stores = [i for i, one in enumerate(program.instructions) if one.opcode == "STG"]
-    assert not set(stores) & undecided(program)
+    assert not set(stores) & unneeded_values(program)
 
 
 def test_sums_are_only_counted() -> None:
-    found = free("summed")
+    found = removable("summed")
     assert {"LDG", "FFMA", "STG"} <= set(found)
     assert "ISETP" not in found
 
@@ -90,7 +90,7 @@ def test_sums_are_only_counted() -> None:
 def test_doubles_are_only_counted(board: str) -> None:
     """Also where pairs of registers move by one instruction."""
     code = compile_program(CODE, board, "doubles")
-    found = [code.instructions[i].opcode for i in undecided(code)]
+    found = [code.instructions[i].opcode for i in unneeded_values(code)]
     assert found.count("DFMA") == sum(one.opcode == "DFMA" for one in code.instructions) > 0
     assert found.count("DADD") == 2
     assert board == "sm_90" or any(one.mnemonic == "MOV.64" for one in code.instructions)
@@ -112,7 +112,7 @@ def test_traces_of_examples_are_the_same_with_all_values(name: str, monkeypatch:
 
 def same_with_all_values(program, asked, monkeypatch) -> None:
     quick = emulate.trace(program, asked, [0, 1])
-    monkeypatch.setattr(trace_recorder, "undecided", lambda program: frozenset())
+    monkeypatch.setattr(trace_recorder, "unneeded_values", lambda program: frozenset())
     whole = emulate.trace(program, asked, [0, 1])
     for field in fields(whole):
         if field.name not in ("accesses", "streams"):

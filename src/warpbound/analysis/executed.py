@@ -22,7 +22,7 @@ from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import warning
-from warpbound.emulate.value_dependence import draws_work
+from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory.counters import COUNTERS
 from warpbound.memory.static_accesses import Access, Predicted
@@ -120,7 +120,7 @@ def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
     )
     parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
     observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu), facts(case).l1_bytes)
-    said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work(program) else ()
+    said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work_from_counter(program) else ()
     said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
     said += (GRID_WAITS,) if waits_for_grid(program) else ()
     said += (TOGETHER,) if _rate_assumed(case, moved) else ()

@@ -8,8 +8,8 @@ import numpy as np
 from warpbound.analysis.case import Case, product
 from warpbound.emulate import Trace, trace
 from warpbound.emulate.launch_memory import waits_for_grid
-from warpbound.emulate.sample_coverage import kept_from_loops
-from warpbound.emulate.value_dependence import draws_work
+from warpbound.emulate.sample_coverage import skips_all_loops
+from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.kernel_launch import Launch
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
@@ -36,7 +36,7 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
     """
     blocks = product(launch.grid)
     shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
-    shared_out &= draws_work(case.program)
+    shared_out &= draws_work_from_counter(case.program)
     for step, more in enumerate(MORE_BLOCKS):
         chosen = _sample(case, launch, more)
         if shared_out or blocks <= 2 * (len(chosen.blocks) + PROBES):
@@ -53,7 +53,7 @@ def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trac
         steady = error is None or error <= ACCEPTED_ERROR
         steady &= step > 0 or not (
             data_decide(seen)
-            or kept_from_loops(case.program, usual(seen, chosen))
+            or skips_all_loops(case.program, usual(seen, chosen))
             or work_of_ends(seen, chosen) > 1 + ACCEPTED_ERROR
             or _elsewhere(case, launch, (seen, chosen), execute) > ACCEPTED_ERROR
         )

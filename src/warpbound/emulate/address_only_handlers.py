@@ -1,4 +1,4 @@
-"""Handlers of instructions whose values decide nothing: accesses are checked and written down, registers noted."""
+"""Handlers of instructions outside the backward slice: they check and record addresses, and compute no values."""
 
 from collections.abc import Callable, Mapping
 
@@ -17,11 +17,11 @@ from warpbound.program.registers import writes
 
 Handler = Callable[[State], None]
 
-REMEMBERED = 128  # contents of the register of its addresses that an access keeps
+REMEMBERED = 128  # address register contents that each access caches
 
 
 def _noting(here: Site) -> Handler:
-    """The registers of the result have been written."""
+    """Marks the result registers as written."""
     numbers = [int(name[1:]) for name in writes(here.instruction) if name[0] == "R"]
 
     def note(x: State) -> None:
@@ -33,7 +33,7 @@ def _noting(here: Site) -> Handler:
 
 
 def counted(build: Callable[[Site], Handler]) -> Callable[[Site], Handler]:
-    """Arithmetic that is counted only; what cannot be executed is refused as ever."""
+    """Arithmetic that is only counted; `build` still refuses what the emulator cannot execute."""
 
     def built(here: Site) -> Handler:
         build(here)
@@ -96,9 +96,9 @@ def store_addresses(here: Site) -> Handler:
 
 
 def _remembering(here: Site, space: str, access: Handler) -> Handler:
-    """An access that is noted once more where the group and the register of its addresses are what they once were.
+    """An access that repeats its last record while lane group and address register stay the same.
 
-    Bytes once written stay written, and what is noted of those that were not is noted once.
+    That is exact: bytes once written stay written, and a read of unwritten bytes is reported once.
     """
     terms = [operand for operand in memory_operand(here).terms if operand.index != RZ]
     if len(terms) != 1 or terms[0].kind != "register" or space != "shared":
@@ -132,7 +132,7 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
 
 
 _ADDRESSES = {loads_and_stores.load: load_addresses, loads_and_stores.store: store_addresses}
-TOUCHING: Mapping[str, Callable[[Site], Handler]] = {
+ADDRESS_ONLY: Mapping[str, Callable[[Site], Handler]] = {
     **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},
     **{opcode: _ADDRESSES[build] for opcode, build in PLAIN.items() if build in _ADDRESSES},
 }

@@ -29,23 +29,23 @@ def copy(here: Site) -> Handler:
         for operand in here.instruction.operands
         if is_predicate(operand) and (operand.index != 7 or operand.invert)
     ]
-    given = predicate(flags[0], here) if flags else None
+    condition = predicate(flags[0], here) if flags else None
     take = _part if here.has("ZFILL") else load_global
 
     def handler(x: State) -> None:
-        if given is None:
+        if condition is None:
             store_window(x, "shared", put_at(x), size, take(x, take_at(x), size))
             return
-        wanted = np.broadcast_to(given(x), x.selected_lanes)
-        kept = x.mask
+        copied = np.broadcast_to(condition(x), x.selected_lanes)
+        count = x.mask
         active = x.active()
         words = [np.zeros(x.selected_lanes, np.uint32) for _ in range(max(1, size // 4))]
-        if (active & wanted).any():
-            x.mask = active & wanted
+        if (active & copied).any():
+            x.mask = active & copied
             try:
-                words = [np.where(wanted, word, np.uint32(0)) for word in take(x, take_at(x), size)]
+                words = [np.where(copied, word, np.uint32(0)) for word in take(x, take_at(x), size)]
             finally:
-                x.mask = kept
+                x.mask = count
         store_window(x, "shared", put_at(x), size, words)
 
     return handler
@@ -61,11 +61,11 @@ def _part(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
     if isinstance(last, Fault):
         raise BadAccess(last.lane, f"address {last.address:#x} {last.problem}")
     words = words_of(x.image.load(offsets, size), size)
-    kept = np.uint64(size) - missing
-    return [_first_bytes(word, kept, 4 * i) for i, word in enumerate(words)]
+    count = np.uint64(size) - missing
+    return [_first_bytes(word, count, 4 * i) for i, word in enumerate(words)]
 
 
-def _first_bytes(word: Value, kept: NDArray[np.uint64], before: int) -> Value:
+def _first_bytes(word: Value, count: NDArray[np.uint64], before: int) -> Value:
     """A word of which the bytes from `kept` on, counted from `before` bytes ahead of it, are zeros."""
-    bits = 8 * np.clip(kept.astype(np.int64) - before, 0, 4)
+    bits = 8 * np.clip(count.astype(np.int64) - before, 0, 4)
     return word & ((np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)

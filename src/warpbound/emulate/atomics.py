@@ -87,13 +87,13 @@ def apply(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], value
     rank = np.arange(len(order)) - np.repeat(start, np.diff(np.r_[start, len(order)]))
     values = [value[order] for value in values]
     if atomic.operation == "CAS":
-        found = _swap(memory, sorted_places, start, values)
+        before = _swap(memory, sorted_places, start, values)
     elif atomic.operation == "ADD" and atomic.kind.kind in "ui":
-        found = _sum(memory, sorted_places, start, rank, values[0])
+        before = _sum(memory, sorted_places, start, rank, values[0])
     else:
-        found = _one_by_one(atomic, memory, sorted_places, rank, values)
-    result = np.empty_like(found)
-    result[order] = found
+        before = _one_by_one(atomic, memory, sorted_places, rank, values)
+    result = np.empty_like(before)
+    result[order] = before
     return result
 
 
@@ -117,13 +117,13 @@ def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> N
         place = places[first]
         at = first
         while at < last:
-            held = memory[place]
-            equal = np.flatnonzero(compare[at:last] == held)
+            current = memory[place]
+            equal = np.flatnonzero(compare[at:last] == current)
             if not len(equal):
-                result[at:last] = held
+                result[at:last] = current
                 break
             winner = at + equal[0]
-            result[at : winner + 1] = held
+            result[at : winner + 1] = current
             memory[place] = swap[winner]
             at = winner + 1
     return result
@@ -137,48 +137,48 @@ def _one_by_one(
     for turn in range(int(rank.max()) + 1 if len(rank) else 0):
         lanes = np.flatnonzero(rank == turn)
         place, value = places[lanes], values[0][lanes]
-        held = memory[place]
-        result[lanes] = held
-        memory[place] = _result(atomic, held, value)
+        current = memory[place]
+        result[lanes] = current
+        memory[place] = _result(atomic, current, value)
     return result
 
 
-def _result(atomic: Atomic, held: Any, value: Any) -> Any:
+def _result(atomic: Atomic, current: Any, value: Any) -> Any:
     operation = atomic.operation
     if operation == "EXCH":
         return value
     if operation == "ADD_BF16x2":
-        return _add_bfloats(held, value)
+        return _add_bfloats(current, value)
     if operation.endswith("_BF16"):
-        return _of_bfloats(operation, held, value)
+        return _of_bfloats(operation, current, value)
     if operation == "INC":
-        return np.where(held >= value, 0, held + held.dtype.type(1))
+        return np.where(current >= value, 0, current + current.dtype.type(1))
     if operation == "DEC":
-        return np.where((held == 0) | (held > value), value, held - held.dtype.type(1))
+        return np.where((current == 0) | (current > value), value, current - current.dtype.type(1))
     if operation == "ADD" and atomic.kind == np.float32:
-        return held + value
+        return current + value
     if atomic.kind.kind == "f" and operation in _NUMBERS_WIN:
-        return _NUMBERS_WIN[operation](held, value)
-    return _ASSOCIATIVE[operation](held, value)
+        return _NUMBERS_WIN[operation](current, value)
+    return _ASSOCIATIVE[operation](current, value)
 
 
-def _changes(atomic: Atomic, found: NDArray[Any], values: list[Any]) -> bool:
+def _changes(atomic: Atomic, before: NDArray[Any], values: list[Any]) -> bool:
     """Whether any lane has put something else than what it found."""
     if atomic.operation == "CAS":
-        return bool(((found == values[0]) & (values[1] != values[0])).any())
-    return bool((_result(atomic, found, values[0]) != found).any())
+        return bool(((before == values[0]) & (values[1] != values[0])).any())
+    return bool((_result(atomic, before, values[0]) != before).any())
 
 
-def _add_bfloats(held: Any, value: Any) -> Any:
-    total = np.zeros_like(held)
+def _add_bfloats(current: Any, value: Any) -> Any:
+    total = np.zeros_like(current)
     for shift in (np.uint32(0), np.uint32(16)):
-        first, second = (BFLOAT.decode(word >> shift & np.uint32(0xFFFF)) for word in (held, value))
+        first, second = (BFLOAT.decode(word >> shift & np.uint32(0xFFFF)) for word in (current, value))
         total |= BFLOAT.encode(first, second).astype(np.uint32) << shift
     return total
 
 
-def _of_bfloats(operation: str, held: Any, value: Any) -> Any:
-    first, second = BFLOAT.decode(held), BFLOAT.decode(value)
+def _of_bfloats(operation: str, current: Any, value: Any) -> Any:
+    first, second = BFLOAT.decode(current), BFLOAT.decode(value)
     if operation == "ADD_BF16":
         return BFLOAT.encode(first, second)
     return BFLOAT.encode(_NUMBERS_WIN[operation.removesuffix("_BF16")](first, second), np.float64(-0.0))
@@ -303,9 +303,9 @@ def _lane_values(x: State, read: Read, what: Atomic) -> NDArray[Any]:
     return value.view(what.kind)
 
 
-def _deliver(x: State, write: Callable[[State, Value], None], found: NDArray[Any], what: Atomic) -> None:
+def _deliver(x: State, write: Callable[[State, Value], None], before: NDArray[Any], what: Atomic) -> None:
     """Old values of the active lanes into the destination of all selected ones."""
-    words = np.ascontiguousarray(found).view(np.uint64 if what.size == 8 else np.uint32).reshape(-1)
+    words = np.ascontiguousarray(before).view(np.uint64 if what.size == 8 else np.uint32).reshape(-1)
     if x.mask is not None:
         whole = np.zeros(x.selected_lanes, words.dtype)
         whole[x.mask] = words

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.emulator import STEP_LIMIT, Chunk, Kernel, make_ready
 from warpbound.emulate.launch_checks import check_accepted
-from warpbound.emulate.livelock import Standstill
+from warpbound.emulate.livelock import LivelockDetector
 from warpbound.emulate.state import LANES
 from warpbound.kernel_launch import Launch, check
 from warpbound.program.kernel import Program, check_kind
@@ -49,12 +49,12 @@ def run_blocks(
     size, next_block = kernel.blocks_per_chunk(), 0
     resident: list[Chunk] = []
     warps_per_block = kernel.lanes_per_block // LANES
-    still, ended = Standstill(), 0
+    livelock, ended = LivelockDetector(), 0
     while resident or next_block < len(blocks):
         if next_block < len(blocks) and len(resident) < kernel.chunks_at_once:
-            chosen = blocks[next_block : next_block + size]
-            resident.append(Chunk(kernel, chosen, next_block * warps_per_block))
-            next_block += len(chosen)
+            started = blocks[next_block : next_block + size]
+            resident.append(Chunk(kernel, started, next_block * warps_per_block))
+            next_block += len(started)
         running = tuple(resident)
         for chunk in running:
             if chunk.proceed(limit, stepper(chunk) if stepper else None):
@@ -63,5 +63,5 @@ def run_blocks(
                 if progress is not None:
                     progress(ended, len(blocks))
         full = next_block >= len(blocks) or len(resident) >= kernel.chunks_at_once
-        if full and running == tuple(resident) and still.lasts(running):
+        if full and running == tuple(resident) and livelock.detects(running):
             raise running[0].endless()

@@ -125,10 +125,10 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
     def move(x: State) -> int | None:
         agreeing = lanes_where(x, conditions)
         here_now = np.repeat(ballots(x.active() if agreeing is None else agreeing), LANES)
-        wanted: Value = np.uint32(0) if mask_of is None else mask_of(x)
-        wanted = np.invert(wanted) if inverted else wanted
+        named: Value = np.uint32(0) if mask_of is None else mask_of(x)
+        named = np.invert(named) if inverted else named
         living = np.repeat(ballots(x.of_selected(flow.groups.alive)), LANES)
-        diverged = (living & wanted & ~here_now) != 0
+        diverged = (living & named & ~here_now) != 0
         lanes = x.active() & (diverged if diverged_jumps else ~diverged)
         if not some(lanes):
             return None
@@ -213,8 +213,8 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
     ]
     number_of = raw(operands[0], here)
     count_of = raw(operands[1], here) if len(operands) > 1 else None
-    brought = [operand for operand in here.instruction.operands if operand.kind in ("predicate", "uniform_predicate")]
-    value_of = predicate(brought[0], here) if here.has("RED") and brought else None
+    flags = [operand for operand in here.instruction.operands if operand.kind in ("predicate", "uniform_predicate")]
+    value_of = predicate(flags[0], here) if here.has("RED") and flags else None
     conditions = guards_of(here)
     if not here.has("SYNC", "ARV", "RED"):
         raise unsupported(here.instruction)
@@ -232,16 +232,16 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
         value = None if value_of is None else x.spread(np.array(np.broadcast_to(value_of(x), x.selected_lanes)))
         if here.has("ARV"):
             for number in np.unique(numbers[goes]):
-                chosen = goes & (numbers == number)
-                flow.barriers.arrive(int(number), x.spread(chosen), int(threads[chosen].max()))
+                mine = goes & (numbers == number)
+                flow.barriers.arrive(int(number), x.spread(mine), int(threads[mine].max()))
             return None
         if value is not None:
             flow.barriers.last_kind = "AND" if here.has("AND") else "OR"
         if lanes is not None:
             flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
         for number in np.unique(numbers[goes]):
-            chosen = goes & (numbers == number)
-            flow.barriers.wait(int(number), x.spread(chosen), at + 1, int(threads[chosen].max()), value)
+            mine = goes & (numbers == number)
+            flow.barriers.wait(int(number), x.spread(mine), at + 1, int(threads[mine].max()), value)
         return STOP
 
     return move

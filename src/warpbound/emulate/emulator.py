@@ -20,7 +20,7 @@ from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.operand_access import Site, predicate, site, unsupported
 from warpbound.emulate.special_registers import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.emulate.value_dependence import draws_work
+from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch, check
@@ -81,7 +81,7 @@ class Kernel:
     @cached_property
     def breadth(self) -> int:
         """Usual chunks that one of this kernel may be as large as."""
-        return SHARING if draws_work(self.program) else 1
+        return SHARING if draws_work_from_counter(self.program) else 1
 
     @property
     def chunks_at_once(self) -> int:

@@ -97,16 +97,16 @@ def format_of(here: Site) -> Format:
 
 def pairs(here: Site) -> list[ReadPair]:
     """The sources as pairs of float64; an immediate takes two printed numbers, the high half first."""
-    kind, found, at = format_of(here), list[ReadPair](), 0
+    kind, operand_pairs, at = format_of(here), list[ReadPair](), 0
     while at < len(here.sources):
         operand = here.sources[at]
         if operand.kind in ("float", "immediate"):
-            found.append(_immediate(operand, here.sources[at + 1], here, kind))
+            operand_pairs.append(_immediate(operand, here.sources[at + 1], here, kind))
             at += 2
         else:
-            found.append(_register_pair(operand, here, kind))
+            operand_pairs.append(_register_pair(operand, here, kind))
             at += 1
-    return found
+    return operand_pairs
 
 
 def _immediate(high: Operand, low: Operand, here: Site, kind: Format) -> ReadPair:
@@ -116,7 +116,7 @@ def _immediate(high: Operand, low: Operand, here: Site, kind: Format) -> ReadPai
     elif kind is HALF:
         word = int(np.float16(high.value).view(np.uint16)) << 16 | int(np.float16(low.value).view(np.uint16))
     else:
-        upper, lower = (int(np.float32(one.value).view(np.uint32)) >> 16 for one in (high, low))
+        upper, lower = (int(np.float32(half.value).view(np.uint32)) >> 16 for half in (high, low))
         word = upper << 16 | lower
     values = kind.decode(np.uint32(word & 0xFFFF)), kind.decode(np.uint32(word >> 16))
     return lambda x: values
@@ -157,7 +157,7 @@ def finish(here: Site) -> Callable[[State, list[Pair]], None]:
     write = write_words(here.output)
 
     def store(x: State, sums: list[Pair]) -> None:
-        halves = [_limited(here, kind, np.asarray(kind.encode(*one))) for one in sums]
+        halves = [_limited(here, kind, np.asarray(kind.encode(*pair))) for pair in sums]
         low, high = (half.astype(np.uint32) for half in halves)
         write(x, low | high << np.uint32(16))
 
@@ -172,11 +172,11 @@ def _limited(here: Site, kind: Format, bits: Value) -> Value:
         bits = np.where(small, bits & np.uint16(0x8000), bits)
     if here.has("SAT", "RELU"):
         value = kind.decode(bits)
-        kept = ~(value < 0) if here.has("RELU") else value > 0
-        bits = np.where(kept, bits, np.uint16(0))
+        positive = ~(value < 0) if here.has("RELU") else value > 0
+        bits = np.where(positive, bits, np.uint16(0))
         if here.has("SAT"):
-            one = np.uint16(0x3C00 if kind is HALF else 0x3F80)
-            bits = np.where(value > 1, one, bits)
+            unity = np.uint16(0x3C00 if kind is HALF else 0x3F80)
+            bits = np.where(value > 1, unity, bits)
     return bits
 
 
@@ -221,20 +221,20 @@ def multiply_add(here: Site) -> Handler:
 def _loads_constant(here: Site) -> bool:
     """Whether this is a move of bits: -RZ * RZ + immediate with no NaN to canonicalise."""
     first, second, *rest = here.sources
-    zeros = all(one.kind == "register" and one.index == RZ for one in (first, second))
-    return zeros and len(rest) == 2 and all(one.kind in ("float", "immediate") for one in rest)
+    zeros = all(operand.kind == "register" and operand.index == RZ for operand in (first, second))
+    return zeros and len(rest) == 2 and all(operand.kind in ("float", "immediate") for operand in rest)
 
 
 @executes("HSETP2")
 def compare(here: Site) -> Handler:
     """HSETP2: one predicate per half; with .AND or .OR after .H0_H0-like selection each joined to the input."""
     a, b = pairs(here)[:2]
-    test, given = comparison(here), predicate(here.predicates_in[0], here)
+    test, condition = comparison(here), predicate(here.predicates_in[0], here)
     combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
-        other = given(x)
+        other = condition(x)
         results = [combine(test(p, q), other) for p, q in zip(a(x), b(x), strict=True)]
         for out, result in zip(outs, results, strict=False):
             out(x, result)
@@ -247,14 +247,14 @@ def compare_value(here: Site) -> Handler:
     """HSET2: per half all ones, or with .BF 1.0."""
     a, b = pairs(here)[:2]
     test = comparison(here)
-    given = predicate(here.predicates_in[0], here)
+    condition = predicate(here.predicates_in[0], here)
     kind = format_of(here)
     true = np.uint32((0x3C00 if kind is HALF else 0x3F80) if here.has("BF") else 0xFFFF)
     combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
     write = write_words(here.output)
 
     def handler(x: State) -> None:
-        other = given(x)
+        other = condition(x)
         low, high = (np.where(combine(test(p, q), other), true, np.uint32(0)) for p, q in zip(a(x), b(x), strict=True))
         write(x, low | high << np.uint32(16))
 
@@ -268,15 +268,15 @@ def minimum(here: Site) -> Handler:
     choose, keep_nan = predicate(here.predicates_in[0], here), here.has("NAN")
     store = finish(replace(here))
 
-    def one(p: Value, q: Value, least: Value) -> Value:
+    def chosen(p: Value, q: Value, least: Value) -> Value:
         return np.where(least, least_of(p, q, keep_nan), most_of(p, q, keep_nan))
 
     def handler(x: State) -> None:
-        least, found = choose(x), a(x)
+        least, operand_pairs = choose(x), a(x)
         for other in others:
-            low, high = (one(p, q, least) for p, q in zip(found, other(x), strict=True))
-            found = low, high
-        store(x, [(half, np.float64(-0.0)) for half in found])
+            low, high = (chosen(p, q, least) for p, q in zip(operand_pairs, other(x), strict=True))
+            operand_pairs = low, high
+        store(x, [(half, np.float64(-0.0)) for half in operand_pairs])
 
     return handler
 

@@ -96,7 +96,7 @@ def direction(here: Site) -> str:
 @executes("FADD UFADD")
 def add(here: Site) -> Handler:
     """FADD."""
-    a, b = (source(one, here) for one in here.sources[:2])
+    a, b = (source(operand, here) for operand in here.sources[:2])
     write, way = finish(here), direction(here)
     if way == "RN":
         return lambda x: write(x, a(x) + b(x))
@@ -106,7 +106,7 @@ def add(here: Site) -> Handler:
 @executes("FMUL UFMUL")
 def multiply(here: Site) -> Handler:
     """FMUL, with .D2 .. .D8 and .M2 .. .M8 scaling the product."""
-    a, b = (source(one, here) for one in here.sources[:2])
+    a, b = (source(operand, here) for operand in here.sources[:2])
     write, way = finish(here), direction(here)
     scale = next((m for m in here.instruction.modifiers if m in ("D2", "D4", "D8", "M2", "M4", "M8")), None)
     if scale is not None:
@@ -120,7 +120,7 @@ def multiply(here: Site) -> Handler:
 @executes("FFMA UFFMA")
 def multiply_add(here: Site) -> Handler:
     """FFMA."""
-    a, b, c = (source(one, here) for one in here.sources[:3])
+    a, b, c = (source(operand, here) for operand in here.sources[:3])
     write, way = finish(here), direction(here)
     if way == "RN":
         return _fused(here, (a, b, c))
@@ -188,12 +188,12 @@ def set_predicates(here: Site, a: Read, b: Read) -> Handler:
     """The common end of FSETP, DSETP: P = test op given, Q = not test op given."""
     test = comparison(here)
     combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
-    given = predicate(here.predicates_in[0], here)
-    outs = [write_predicate(one) for one in here.predicates_out]
+    condition = predicate(here.predicates_in[0], here)
+    outs = [write_predicate(operand) for operand in here.predicates_out]
     second = len(outs) > 1 and here.predicates_out[1].index != PT
 
     def handler(x: State) -> None:
-        result, other = test(a(x), b(x)), given(x)
+        result, other = test(a(x), b(x)), condition(x)
         outs[0](x, combine(result, other))
         if second:
             outs[1](x, combine(np.logical_not(result), other))
@@ -204,24 +204,24 @@ def set_predicates(here: Site, a: Read, b: Read) -> Handler:
 @executes("FSETP UFSETP")
 def compare(here: Site) -> Handler:
     """FSETP."""
-    return set_predicates(here, *(source(one, here) for one in here.sources[:2]))
+    return set_predicates(here, *(source(operand, here) for operand in here.sources[:2]))
 
 
 @executes("FSET UFSET")
 def compare_value(here: Site) -> Handler:
     """FSET: all ones, or with .BF 1.0, where the test and the given predicate hold."""
-    a, b = (source(one, here) for one in here.sources[:2])
-    test, given = comparison(here), predicate(here.predicates_in[0], here)
+    a, b = (source(operand, here) for operand in here.sources[:2])
+    test, condition = comparison(here), predicate(here.predicates_in[0], here)
     combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
     true = np.uint32(0x3F800000 if here.has("BF") else 0xFFFFFFFF)
     write = write_words(here.output)
-    return lambda x: write(x, np.where(combine(test(a(x), b(x)), given(x)), true, np.uint32(0)))
+    return lambda x: write(x, np.where(combine(test(a(x), b(x)), condition(x)), true, np.uint32(0)))
 
 
 @executes("FSEL UFSEL")
 def select(here: Site) -> Handler:
     """FSEL: a where the predicate holds, else b."""
-    first, second = (source(one, here) for one in here.sources[:2])
+    first, second = (source(operand, here) for operand in here.sources[:2])
     choose, write = predicate(here.predicates_in[0], here), write_single(here.output)
     return lambda x: write(x, np.where(choose(x), first(x), second(x)))
 
@@ -229,7 +229,7 @@ def select(here: Site) -> Handler:
 @executes("FMNMX UFMNMX")
 def minimum(here: Site) -> Handler:
     """FMNMX: a number wins over NaN, unless .NAN; -0 is less than +0."""
-    a, b = (source(one, here) for one in here.sources[:2])
+    a, b = (source(operand, here) for operand in here.sources[:2])
     choose, write = predicate(here.predicates_in[0], here), _with_both_signs(here, finish(here))
     keep_nan = here.has("NAN")
 
@@ -244,7 +244,7 @@ def _with_both_signs(here: Site, write: Write) -> Write:
     """Under .XORSIGN a number is negative where one source is, before its ||, and the other is not."""
     if not here.has("XORSIGN"):
         return write
-    a, b = (single(replace(one, absolute=False), here) for one in here.sources[:2])
+    a, b = (single(replace(operand, absolute=False), here) for operand in here.sources[:2])
 
     def signed(x: State, value: Value) -> None:
         negative = np.signbit(a(x)) ^ np.signbit(b(x))
@@ -257,7 +257,7 @@ def _with_both_signs(here: Site, write: Write) -> Write:
 @executes("FMNMX3")
 def minimum_of_three(here: Site) -> Handler:
     """FMNMX3."""
-    a, b, c = (source(one, here) for one in here.sources[:3])
+    a, b, c = (source(operand, here) for operand in here.sources[:3])
     choose, write = predicate(here.predicates_in[0], here), finish(here)
     keep_nan = here.has("NAN")
 
@@ -292,8 +292,8 @@ def _nan_rule(a: Value, b: Value, chosen: Value, keep_nan: bool) -> Value:  # no
 @executes("FCHK")
 def check_division(here: Site) -> Handler:
     """FCHK: whether a / b needs the slow path: operands or quotient near the ends of the range."""
-    a, b = (single(one, here) for one in here.sources[:2])
-    (out,) = (write_predicate(one) for one in here.predicates_out)
+    a, b = (single(operand, here) for operand in here.sources[:2])
+    (out,) = (write_predicate(operand) for operand in here.predicates_out)
 
     def handler(x: State) -> None:
         first, second = (_exponents(v) for v in (a(x), b(x)))

@@ -66,7 +66,7 @@ def _choose(here: Site) -> Handler:
     """
     a, b = (double(source, here) for source in here.sources[:2])
     given, least = predicate(here.predicates_in[0], here), here.has("MIN")
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
         first, second, other = a(x), b(x), given(x)

@@ -25,7 +25,7 @@ def on_pairs(operate: Callable[[Halves, str, Room], Value]) -> Callable[[Site], 
     """An operation on both halves of its sources."""
 
     def build(here: Site) -> Handler:
-        halves = [[_half(one, part, here) for one in here.sources] for part in (0, 1)]
+        halves = [[_half(operand, part, here) for operand in here.sources] for part in (0, 1)]
         output, way, flushes = here.output, direction(here), here.has("FTZ")
         assert output is not None
         writes = [write_single(replace(output, index=output.index + part)) for part in (0, 1)]

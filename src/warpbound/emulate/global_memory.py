@@ -83,11 +83,11 @@ class Unfilled:
         if not self.missing[first : last + 1].any():
             return
         if which is None:
-            wanted = first + np.flatnonzero(self.missing[first : last + 1])
+            pages = first + np.flatnonzero(self.missing[first : last + 1])
         else:
             touched = which >> PAGE_BITS
-            wanted = np.unique(touched[self.missing.take(touched)])
-        for page in wanted:
+            pages = np.unique(touched[self.missing.take(touched)])
+        for page in pages:
             start, end = int(page) << PAGE_BITS, min(self.size, int(page) + 1 << PAGE_BITS)
             target[start:end] = self.fill(start, end)
             self.missing[page] = False
@@ -133,10 +133,10 @@ class Image:
 
     def contents(self, number: int) -> NDArray[np.uint8]:
         """The bytes of allocation `number`, not a copy."""
-        one = self.allocations[number]
-        whole = self.bytes[one.start : one.end]
+        allocation = self.allocations[number]
+        whole = self.bytes[allocation.start : allocation.end]
         if number in self._unfilled:
-            self._unfilled.pop(number).make(0, one.end - one.start - 1, whole)
+            self._unfilled.pop(number).make(0, allocation.end - allocation.start - 1, whole)
         return whole
 
     # --- where an access goes ---
@@ -155,8 +155,12 @@ class Image:
         number = low - BASE >> SLOT_BITS
         if number != high - BASE >> SLOT_BITS or not 0 <= number < len(self.allocations):
             return self._of_several(addresses, width)
-        one, slot = self.allocations[number], BASE + (number << SLOT_BITS)
-        if low - slot < one.start or high - slot + width > one.end_for(width) or _misaligned(addresses, width):
+        allocation, slot = self.allocations[number], BASE + (number << SLOT_BITS)
+        if (
+            low - slot < allocation.start
+            or high - slot + width > allocation.end_for(width)
+            or _misaligned(addresses, width)
+        ):
             return self._fault(addresses, width)
         if number in self._unfilled:
             self._make(number, addresses, (low - slot, high - slot + width - 1))
@@ -176,13 +180,13 @@ class Image:
 
     def _make(self, number: int, addresses: NDArray[np.uint64], span: tuple[int, int]) -> None:
         """Make the pages of array `number` that the addresses touch; span: first and last offset."""
-        one = self.allocations[number]
-        low, high = span[0] - one.start, span[1] - one.start
+        allocation = self.allocations[number]
+        low, high = span[0] - allocation.start, span[1] - allocation.start
         places = None
         if high - low >> PAGE_BITS > 1:
-            slot = np.uint64(BASE + (number << SLOT_BITS) + one.start)
+            slot = np.uint64(BASE + (number << SLOT_BITS) + allocation.start)
             places = (addresses - slot).view(np.int64)  # an element lies in one page
-        self._unfilled[number].make(low, high, self.bytes[one.start : one.end], places)
+        self._unfilled[number].make(low, high, self.bytes[allocation.start : allocation.end], places)
 
     def _good(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
         inside = (addresses >= np.uint64(BASE)) & (addresses < np.uint64(BASE + (len(self.allocations) << SLOT_BITS)))
@@ -253,18 +257,18 @@ class Image:
         return self._views[width]
 
     def _note_unknown(self, offsets: NDArray[np.int64], width: int) -> None:
-        for number, written in self._written.items():
-            one = self.allocations[number]
-            inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
-            if len(inside) and not written[inside].all():
-                self.tell(one.name)
+        for number, flags in self._written.items():
+            allocation = self.allocations[number]
+            inside = offsets[(offsets >= allocation.start) & (offsets < allocation.end)] - allocation.start
+            if len(inside) and not flags[inside].all():
+                self.tell(allocation.name)
 
     def _note_written(self, offsets: NDArray[np.int64], width: int) -> None:
-        for number, written in self._written.items():
-            one = self.allocations[number]
-            inside = offsets[(offsets >= one.start) & (offsets < one.end)] - one.start
+        for number, flags in self._written.items():
+            allocation = self.allocations[number]
+            inside = offsets[(offsets >= allocation.start) & (offsets < allocation.end)] - allocation.start
             for byte in range(width if len(inside) else 0):
-                written[inside + byte] = True
+                flags[inside + byte] = True
 
 
 def _ignored(name: str) -> None:

@@ -44,7 +44,7 @@ def multiply_add(here: Site) -> Handler:
     a, b, c = (integer(source, here) for source in here.sources)
     write = write_words(here.output)
     if here.has("X"):
-        (carry,) = [carry_word(one, here) for one in here.predicates_in]
+        (carry,) = [carry_word(operand, here) for operand in here.predicates_in]
         return lambda x: write(x, a(x) * b(x) + c(x) + carry(x))
     if here.sources[2].index == 255:
         return lambda x: write(x, a(x) * b(x))
@@ -65,7 +65,7 @@ def _multiply_wide(here: Site) -> Handler:
     high = here.has("HI")
     write = write_words(here.output) if high else write_pair(here.output)
     outs = [write_predicate(operand) for operand in here.predicates_out if operand.index != PT]
-    carries = [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
+    carries = [carry_words(operand, here) for operand in here.predicates_in] if here.has("X") else []
 
     def handler(x: State) -> None:
         product = (first(x) * second(x)).view(np.uint64)
@@ -101,9 +101,9 @@ def compare(here: Site) -> Handler:
     else:
         reader = integer if here.has("U32") else signed
         first, second = (reader(source, here) for source in here.sources)
-    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(TRUE)
+    condition = predicate(here.predicates_in[0], here) if here.predicates_in else constant(TRUE)
     lower = predicate(here.predicates_in[1], here) if here.has("EX") else None
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
     plain = (
         all(operand.index == PT and not operand.invert for operand in here.predicates_in) and combine is np.logical_and
     )
@@ -114,7 +114,7 @@ def compare(here: Site) -> Handler:
         result = _compared(operation, a, b)
         if lower is not None:
             result = _extend(operation, a, b, result, lower(x))
-        other = None if plain else given(x)
+        other = None if plain else condition(x)
         outs[0](x, result if other is None else combine(result, other))
         if both:
             opposite = np.logical_not(result)
@@ -152,7 +152,7 @@ def minimum(here: Site) -> Handler:
     reader = integer if here.has("U32") else signed
     a, b = (reader(source, here) for source in here.sources[:2])
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
-    outs, relu = [write_predicate(one) for one in here.predicates_out], here.has("RELU")
+    outs, relu = [write_predicate(operand) for operand in here.predicates_out], here.has("RELU")
 
     def handler(x: State) -> None:
         first, second, least = a(x), b(x), choose(x)
@@ -228,7 +228,7 @@ def shifted_add(here: Site) -> Handler:
     upper = raw(sources[2], here) if high and len(sources) > 2 else None
     negate = sources[0].negate
     carry = carry_words(here.predicates_in[0], here) if here.has("X") else None
-    write, outs = write_words(here.output), [write_predicate(one) for one in here.predicates_out]
+    write, outs = write_words(here.output), [write_predicate(operand) for operand in here.predicates_out]
     inverted = sources[0].invert
     if not negate and not inverted and all(operand.index == PT for operand in here.predicates_out):
         plain, more = integer(sources[1], here), carry_word(here.predicates_in[0], here) if here.has("X") else None

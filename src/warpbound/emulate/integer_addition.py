@@ -74,12 +74,13 @@ def _add_saturating(here: Site) -> Handler:
 def _add_carrying(here: Site) -> Handler:
     """IADD3 with a carry in or out; the usual forms in 32 bits, the others in 64."""
     live = [source for source in here.sources if not _is_zero(source)]
-    wanted = [operand.index != PT for operand in here.predicates_out]
-    if not any(wanted):
-        reads = [integer(one, here) for one in live] + [carry_word(one, here) for one in here.predicates_in]
+    sets_carry = [operand.index != PT for operand in here.predicates_out]
+    if not any(sets_carry):
+        reads = [integer(operand, here) for operand in live]
+        reads += [carry_word(operand, here) for operand in here.predicates_in]
         write = write_words(here.output)
         return lambda x: write(x, sum((read(x) for read in reads), np.uint32(0)))
-    one_carry = wanted[0] and not any(wanted[1:]) and not here.has("X")
+    one_carry = sets_carry[0] and not any(sets_carry[1:]) and not here.has("X")
     if one_carry and len(live) == 2 and not (live[0].negate or live[0].invert or live[1].invert):
         return _add_two(here, live)
     return _add_in_64_bits(here)
@@ -106,9 +107,9 @@ def _add_two(here: Site, live: list[Operand]) -> Handler:
 
 def _add_in_64_bits(here: Site) -> Handler:
     terms = [extended(source, here) for source in here.sources]
-    terms += [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
+    terms += [carry_words(operand, here) for operand in here.predicates_in] if here.has("X") else []
     write = write_words(here.output)
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
         total = terms[0](x)
@@ -161,9 +162,9 @@ def _add_wide_carrying(here: Site) -> Handler:
     turned = [operand.kind != "immediate" and (operand.negate or operand.invert) for operand in here.sources]
     reads = [raw_pair(source, here) for source in here.sources]
     more = [constant(_U64(1)) for operand in here.sources if operand.negate and operand.kind != "immediate"]
-    more += [carry_words(one, here) for one in here.predicates_in] if here.has("X") else []
+    more += [carry_words(operand, here) for operand in here.predicates_in] if here.has("X") else []
     write = write_pair(here.output)
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
         terms = [np.invert(read(x)) if inverted else read(x) for read, inverted in zip(reads, turned, strict=True)]

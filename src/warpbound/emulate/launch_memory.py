@@ -76,12 +76,12 @@ class Memory:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of the arrays as they are now."""
-        found = {}
+        parameters = {}
         for name, result in self.results.items():
             count = int(np.prod(result.shape, dtype=np.int64)) * result.dtype.itemsize
             raw = self.image.contents(result.allocation)[result.start : result.start + count]
-            found[name] = raw.view(result.dtype).reshape(result.shape).copy()
-        return found
+            parameters[name] = raw.view(result.dtype).reshape(result.shape).copy()
+        return parameters
 
 
 def prepare(program: Program, launch: Launch) -> Memory:
@@ -101,8 +101,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
             places[i] = len(plan)
             plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
     globals_ = [symbol for symbol in program.symbols if symbol.section in _GLOBAL_SECTIONS]
-    variables = {one.name: len(plan) + i for i, one in enumerate(globals_)}
-    plan += [_variable(program, one) for one in globals_]
+    variables = {symbol.name: len(plan) + i for i, symbol in enumerate(globals_)}
+    plan += [_variable(program, symbol) for symbol in globals_]
     barrier = constants = len(plan)
     if waits_for_grid(program):
         plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
@@ -152,13 +152,13 @@ def _known(argument: Argument) -> bool:
 
 
 def _bytes(data: bytes) -> Fill:
-    given = np.frombuffer(data, np.uint8)
-    return lambda start, end: given[start:end]
+    content = np.frombuffer(data, np.uint8)
+    return lambda start, end: content[start:end]
 
 
 def _image(plan: list[Plan]) -> Image:
     """The arrays of a launch in memory, or InputError where they do not fit."""
-    size = sum(one.size for one in plan)
+    size = sum(symbol.size for symbol in plan)
     if len(plan) > MOST_ARRAYS or size >= 1 << SLOT_BITS:
         raise InputError(f"the launch has {len(plan)} arrays of {size} bytes.", "Give fewer or smaller arrays.")
     try:
@@ -170,7 +170,7 @@ def _image(plan: list[Plan]) -> Image:
 
 def _guessed(arguments: tuple[Argument, ...]) -> tuple[Parameter, ...]:
     """Parameters of a listing, which does not have them: the arguments' own sizes, naturally aligned."""
-    found, at = [], 0
+    parameters, at = [], 0
     for argument in arguments:
         if argument.kind in ("array", "alias"):
             size = 8
@@ -179,9 +179,9 @@ def _guessed(arguments: tuple[Argument, ...]) -> tuple[Parameter, ...]:
         else:
             size = DTYPES[argument.dtype].itemsize if argument.dtype else 4
         at = -(-at // min(size, 8)) * min(size, 8)
-        found.append(Parameter("", "", at, size))
+        parameters.append(Parameter("", "", at, size))
         at += size
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _words(bank: bytes | bytearray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":

@@ -1,4 +1,4 @@
-"""Whether threads that poll can ever go on: not if nothing was written, and all that they hold stays as it was."""
+"""Livelock: polling threads never go on if no thread writes anything and their registers repeat."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -16,11 +16,11 @@ PASSES = 2 * PATIENCE  # after which lanes that may be let go have been
 
 
 class Endless(InputError):
-    """A loop that nothing can end which the executed blocks do."""
+    """A loop that the executed blocks can never end."""
 
 
 class Polling(Protocol):
-    """A chunk of blocks that has stopped for others."""
+    """A chunk of blocks that has yielded to others."""
 
     x: State
     flow: Flow
@@ -28,7 +28,7 @@ class Polling(Protocol):
 
 
 def polls(instruction: Instruction) -> bool:
-    """Whether a loop with that instruction in it may wait for other threads."""
+    """Whether a loop that contains this instruction may wait for other threads."""
     traits = instruction.traits
     if traits.kind == "load":
         return traits.is_global_load and "STRONG" in instruction.modifiers
@@ -36,34 +36,34 @@ def polls(instruction: Instruction) -> bool:
 
 
 def writes(instruction: Instruction) -> bool:
-    """Whether an instruction may change what other threads see, or own memory; atomics tell it themselves."""
+    """Whether an instruction may change memory or a barrier; atomics that return a value report changes themselves."""
     return instruction.traits.publishes and "PHASECHK" not in instruction.modifiers
 
 
-class Standstill:
-    """Counts passes over all resident chunks after which they are as they have been before, nothing being written."""
+class LivelockDetector:
+    """Counts passes over all resident chunks that end in a state seen before, without any write."""
 
     def __init__(self) -> None:
-        self.seen: set[bytes] = set()
+        self.states: set[bytes] = set()
         self.passes = 0
 
-    def lasts(self, chunks: Sequence[Polling]) -> bool:
-        """Whether nothing will ever change, after a pass in which no chunk began or ended."""
+    def detects(self, chunks: Sequence[Polling]) -> bool:
+        """Whether the chunks are in a livelock, after a pass in which no chunk began or ended."""
         if any(chunk.wrote or chunk.x.changed for chunk in chunks):
-            self.seen.clear()
+            self.states.clear()
             self.passes = 0
             return False
         now = b"".join(_digest(chunk) for chunk in chunks)
-        self.passes = self.passes + 1 if now in self.seen else 0
-        self.seen.add(now)
+        self.passes = self.passes + 1 if now in self.states else 0
+        self.states.add(now)
         return self.passes >= PASSES
 
 
 def _digest(chunk: Polling) -> bytes:
-    """Of registers, predicates, and where the lanes stand."""
-    x, found = chunk.x, blake2b(digest_size=16)
+    """Hash of registers, predicates and program counters."""
+    x, hasher = chunk.x, blake2b(digest_size=16)
     for row in (*x.rows, *x.predicates, *x.convergence, *x.uniform, *x.uniform_predicates):
-        found.update(np.ascontiguousarray(row).data)
+        hasher.update(np.ascontiguousarray(row).data)
     for at, group in sorted(chunk.flow.groups.ready.items()):
-        found.update(at.to_bytes(4, "little") + group.lanes.tobytes())
-    return found.digest()
+        hasher.update(at.to_bytes(4, "little") + group.lanes.tobytes())
+    return hasher.digest()

@@ -229,15 +229,15 @@ def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str,
     upper = addresses >> np.uint64(32)
     taking_part = x.active()
     shared, local = (upper == window for window in (SHARED_WINDOW, LOCAL_WINDOW))
-    kept = x.mask
+    mask = x.mask
     try:
         for space, lanes in (("shared", shared), ("local", local), ("global", ~(shared | local))):
-            chosen = lanes & taking_part
-            if some(chosen):
-                x.mask = None if every(chosen) else chosen
+            mine = lanes & taking_part
+            if some(mine):
+                x.mask = None if every(mine) else mine
                 one(x, space, addresses)
     finally:
-        x.mask = kept
+        x.mask = mask
 
 
 @executes("QSPC")

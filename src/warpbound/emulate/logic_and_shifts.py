@@ -65,13 +65,13 @@ def logic(here: Site) -> Handler:
     if not here.predicates_out or here.predicates_out[0].index == PT:
         return lambda x: write(x, truth_table(table, a(x), b(x), c(x)))
     out = write_predicate(here.predicates_out[0])
-    given = predicate(here.predicates_in[0], here) if here.predicates_in else constant(FALSE)
+    condition = predicate(here.predicates_in[0], here) if here.predicates_in else constant(FALSE)
     join = np.logical_and if here.has("PAND") else np.logical_or
 
     def handler(x: State) -> None:
         value = truth_table(table, a(x), b(x), c(x))
         write(x, value)
-        out(x, join(value != 0, given(x)))
+        out(x, join(value != 0, condition(x)))
 
     return handler
 
@@ -98,8 +98,8 @@ def predicate_logic(here: Site) -> Handler:
     if len(tables) == 1:
         tables.append(0)
     printed = here.instruction.operands[len(here.predicates_out) :]
-    a, b, c = (_flag(one, here) for one in printed[:3])
-    outs = [write_predicate(one) for one in here.predicates_out]
+    a, b, c = (_flag(operand, here) for operand in printed[:3])
+    outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
         values = a(x), b(x), c(x)
@@ -201,7 +201,7 @@ def _gather(nibbles: list[int], a: Read, b: Read, write: Write) -> Handler:
         key = (a if nibble < 4 else b, 8 * (place - nibble % 4))
         masks[key] = masks.get(key, 0) | 0xFF << 8 * place
 
-    def moved(x: State, source: Read, distance: int, mask: int) -> Value:
+    def shifted(x: State, source: Read, distance: int, mask: int) -> Value:
         word = source(x)
         if distance:
             word = word << np.uint32(distance) if distance > 0 else word >> np.uint32(-distance)
@@ -210,7 +210,7 @@ def _gather(nibbles: list[int], a: Read, b: Read, write: Write) -> Handler:
     def handler(x: State) -> None:
         result: Value = None
         for (source, distance), mask in masks.items():
-            part = moved(x, source, distance, mask)
+            part = shifted(x, source, distance, mask)
             result = part if result is None else result | part
         write(x, result)
 
@@ -236,8 +236,8 @@ def move(here: Site) -> Handler:
     if here.has("64"):
         pair, write = raw_pair(here.sources[0], here), write_pair(here.output)
         return lambda x: write(x, pair(x))
-    read, put = integer(here.sources[0], here), write_words(here.output)
-    return lambda x: put(x, read(x))
+    read, write_low = integer(here.sources[0], here), write_words(here.output)
+    return lambda x: write_low(x, read(x))
 
 
 def move_pair(here: Site) -> Handler:
@@ -269,7 +269,7 @@ def leading_one(here: Site) -> Handler:
     """FLO: place of the highest bit that differs from the sign (unsigned: that is set); .SH counts from the top."""
     read, write = integer(here.sources[0], here), write_words(here.output)
     is_unsigned, from_top = here.has("U32"), here.has("SH")
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
         v = read(x)
@@ -277,8 +277,8 @@ def leading_one(here: Site) -> Handler:
             v = np.where(v >> np.uint32(31), ~v, v).astype(np.uint32)
         place = np.frexp(v.astype(np.float64))[1] - 1
         result = v != 0
-        shown = 31 - place if from_top else place
-        write(x, np.where(result, shown, -1).astype(np.int32).view(np.uint32))
+        position = 31 - place if from_top else place
+        write(x, np.where(result, position, -1).astype(np.int32).view(np.uint32))
         for out in outs:
             out(x, result)
 
@@ -295,11 +295,11 @@ def extend_sign(here: Site) -> Handler:
     def handler(x: State) -> None:
         width = b(x) & np.uint32(31) if wraps else np.minimum(b(x), np.uint32(32))
         unused = (np.uint32(32) - width).astype(np.uint64)
-        moved = (a(x).astype(np.uint64) << unused).astype(np.uint32)
+        shifted = (a(x).astype(np.uint64) << unused).astype(np.uint32)
         if is_unsigned:
-            write(x, (moved.astype(np.uint64) >> unused).astype(np.uint32))
+            write(x, (shifted.astype(np.uint64) >> unused).astype(np.uint32))
         else:
-            write(x, (moved.view(np.int32).astype(np.int64) >> unused.astype(np.int64)).astype(np.uint32))
+            write(x, (shifted.view(np.int32).astype(np.int64) >> unused.astype(np.int64)).astype(np.uint32))
 
     return handler
 

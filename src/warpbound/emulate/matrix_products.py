@@ -167,12 +167,12 @@ def accumulated(total: NDArray[Any], half: bool, whole: bool) -> list[NDArray[np
     for block in range(total.shape[1] // 8):
         pair = [total[:, _GROUP + 8 * block, 2 * _IN_GROUP + e] for e in (0, 1)]
         if half:
-            low, high = (one.astype(np.float16).view(np.uint16).astype(np.uint32) for one in pair)
+            low, high = (half.astype(np.float16).view(np.uint16).astype(np.uint32) for half in pair)
             words.append(low | high << np.uint32(16))
         elif whole:
-            words += [one.astype(np.int64).astype(np.uint32) for one in pair]
+            words += [half.astype(np.int64).astype(np.uint32) for half in pair]
         else:
-            words += [one.astype(np.float32).view(np.uint32) for one in pair]
+            words += [half.astype(np.float32).view(np.uint32) for half in pair]
     return words
 
 
@@ -260,12 +260,12 @@ def store_matrix(here: Site) -> Handler:
 def _row_places(x: State, addresses: NDArray[np.uint32], count: int) -> NDArray[np.int64]:
     """Places of the rows among the elements of 16 bytes, (warps, 32); only the first 8 * count lanes give one."""
     giving = np.tile(np.arange(LANES) < 8 * count, x.selected_lanes // LANES)
-    kept = x.mask
-    x.mask = giving if kept is None else kept & giving
+    mask = x.mask
+    x.mask = giving if mask is None else mask & giving
     try:
         places = checked_window(x, "shared", addresses, 16)
     finally:
-        x.mask = kept
+        x.mask = mask
     return places.reshape(-1, LANES)
 
 

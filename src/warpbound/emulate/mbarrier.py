@@ -52,14 +52,16 @@ class Layout:
     pending: Field
     transactions: Field | None = None
 
-    def after(self, state: NDArray[np.uint64], arrived: Counts, left: Counts, brought: Counts) -> NDArray[np.uint64]:
-        """Barriers after `arrived` arrivals, of which `left` for ever, and `brought` transactions more."""
-        expected = -self.expected.get(state) % (1 << self.expected.bits) - left
+    def after(
+        self, state: NDArray[np.uint64], arrived: Counts, dropped: Counts, transactions: Counts
+    ) -> NDArray[np.uint64]:
+        """Barriers after `arrived` arrivals, of which `dropped` leave the barrier, and `transactions` more."""
+        expected = -self.expected.get(state) % (1 << self.expected.bits) - dropped
         pending = -self.pending.get(state) % (1 << self.pending.bits) - arrived
         outstanding = np.zeros_like(pending)
         if self.transactions is not None:
             half = 1 << self.transactions.bits - 1
-            outstanding = (self.transactions.get(state) + half) % (2 * half) - half + brought
+            outstanding = (self.transactions.get(state) + half) % (2 * half) - half + transactions
         over = (pending == 0) & (outstanding == 0)
         parity = (state >> _PARITY) ^ over
         result = parity << _PARITY | self.expected.put(-expected)
@@ -80,8 +82,8 @@ class Arrival:
     """What every lane of an instruction does: so many arrivals, of which some for ever, so many transactions."""
 
     arrived: Read
-    left: Read = _NONE
-    brought: Read = _NONE
+    dropped: Read = _NONE
+    transactions: Read = _NONE
     sign: int = 1
 
 
@@ -91,7 +93,7 @@ def _arriving(here: Site, what: Arrival, output: Operand | None) -> Handler:
 
     def handler(x: State) -> None:
         places = checked_window(x, "shared", address(x), 8)
-        numbers = [whole(x, read(x)).astype(np.int64) for read in (what.arrived, what.left, what.brought)]
+        numbers = [whole(x, read(x)).astype(np.int64) for read in (what.arrived, what.dropped, what.transactions)]
         if x.mask is not None:
             places, numbers = places[x.mask], [number[x.mask] for number in numbers]
         numbers[2] *= what.sign
@@ -116,7 +118,7 @@ def arrive(
     tokens = np.zeros(len(places), np.uint64)
     waiting = np.argsort(places, kind="stable")
     while len(waiting):
-        at, (arrived, left, brought) = places[waiting], [number[waiting] for number in numbers]
+        at, (arrived, dropped, transactions) = places[waiting], [number[waiting] for number in numbers]
         begins = np.r_[True, at[1:] != at[:-1]]
         first = np.flatnonzero(begins)
         group = np.cumsum(begins) - 1
@@ -126,7 +128,7 @@ def arrive(
         to_come = -layout.pending.get(state) % (1 << layout.pending.bits)
         goes = (so_far <= to_come[group]) | begins
         tokens[waiting[goes]] = state[group[goes]]
-        sums = [np.add.reduceat(np.where(goes, number, 0), first) for number in (arrived, left, brought)]
+        sums = [np.add.reduceat(np.where(goes, number, 0), first) for number in (arrived, dropped, transactions)]
         memory[at[first]] = layout.after(state, *sums)
         waiting = waiting[~goes]
     return tokens
@@ -146,7 +148,7 @@ def arrive_after_copies(here: Site) -> Handler:
     if here.modifiers - {"LDGSTSBAR", "64", "TRANSCNT", "ARVCNT"}:
         raise unsupported(here.instruction)
     if here.has("TRANSCNT"):
-        return _arriving(here, Arrival(_NONE, brought=_ONE, sign=-1), None)
+        return _arriving(here, Arrival(_NONE, transactions=_ONE, sign=-1), None)
     return _arriving(here, Arrival(_ONE), None)
 
 
@@ -163,11 +165,11 @@ def synchronise(here: Site) -> Handler:
     if not here.has("ARRIVE") or here.modifiers - _ARRIVALS:
         raise unsupported(here.instruction)
     operands = here.instruction.operands
-    given = raw(operands[-1], here)
+    count = raw(operands[-1], here)
     kind = next((m for m in here.modifiers if m in _KINDS), "A1TR")
-    arrived, brought = ({"0": _NONE, "1": _ONE, "R": given}[kind[i]] for i in (1, 3))
-    left = arrived if here.has("OPTOUT") else _NONE
-    return _arriving(here, Arrival(arrived, left, brought), operands[0])
+    arrived, transactions = ({"0": _NONE, "1": _ONE, "R": count}[kind[i]] for i in (1, 3))
+    dropped = arrived if here.has("OPTOUT") else _NONE
+    return _arriving(here, Arrival(arrived, dropped, transactions), operands[0])
 
 
 _KINDS = frozenset({"A1T0", "ART0", "A0T1", "A0TR", "A1TR"})
@@ -200,7 +202,7 @@ def _test(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         state = x.windows["shared"].elements(8)[checked_window(x, "shared", address(x), 8)]
-        asked: Value = token(x)
-        out(x, (state >> _PARITY) != (asked >> np.uint32(31)))
+        phase: Value = token(x)
+        out(x, (state >> _PARITY) != (phase >> np.uint32(31)))
 
     return handler

@@ -55,7 +55,7 @@ def minimum(here: Site) -> Handler:
     kind = _kind(here)
     reads = [raw(source, here) for source in here.sources[:3]]
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)
-    outs = [write_predicate(one) for one in here.predicates_out]
+    outs = [write_predicate(operand) for operand in here.predicates_out]
     relu, sums = here.has("RELU"), here.instruction.opcode == "VIADDMNMX"
 
     def handler(x: State) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.address_only_handlers import TOUCHING
+from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import Chunk, Kernel, handler_of, make_ready
 from warpbound.emulate.global_memory import TRACED_BASE
@@ -19,11 +19,11 @@ from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.state import LANES, Mask, State, ballots
-from warpbound.emulate.store_to_load import passed_on
+from warpbound.emulate.store_to_load import with_reloaded
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
-from warpbound.emulate.value_slicing import undecided
+from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT
@@ -98,13 +98,13 @@ class Recording:
     """
 
     def __init__(
-        self, kernel: Kernel, warps: int, asked: NDArray[np.int64] | None = None, idle: Set[int] = frozenset()
+        self, kernel: Kernel, warps: int, sampled: NDArray[np.int64] | None = None, idle: Set[int] = frozenset()
     ) -> None:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
         self.threads = np.zeros((len(instructions), warps), np.int64)
         self.rows = {space: Rows(TRACED_BASE if space == "global" else 0) for space in SPACES}
-        rows = np.arange(warps) if asked is None else asked
+        rows = np.arange(warps) if sampled is None else sampled
         self.streams: dict[int, list[int]] = {
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
@@ -293,30 +293,30 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
     Raises CommandError for block numbers outside the grid.
     """
-    free = undecided(program)
-    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), free)
+    removable = unneeded_values(program)
+    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), removable)
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)
     warps = _warps(kernel, executed)
-    idle = {at for at in free if program.instructions[at].traits.is_arithmetic}
+    idle = {at for at in removable if program.instructions[at].traits.is_arithmetic}
     recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle)
     problem: InputError | None = None
     try:
         run_blocks(kernel, executed, step_limit, recording.stepper)
-    except InputError as found:
-        problem = found
+    except InputError as error:
+        problem = error
     recording.count()
-    seen = _trace(kernel, executed, recording, problem)
-    return seen if len(executed) == len(numbers) else _only(seen, numbers)
+    result = _trace(kernel, executed, recording, problem)
+    return result if len(executed) == len(numbers) else _only(result, numbers)
 
 
-def _without_values(kernel: Kernel, free: Set[int]) -> Kernel:
+def _without_values(kernel: Kernel, removable: Set[int]) -> Kernel:
     """The kernel with handlers that compute no values for those instructions."""
-    program, builders = kernel.program, {**PLAIN, **COUNTED, **TOUCHING}
+    program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
     handlers = list(kernel.handlers)
-    for i in free:
+    for i in removable:
         handlers[i] = handler_of(program.instructions[i], kernel.memory, program.arch, builders)
     return replace(kernel, handlers=tuple(handlers))
 
@@ -333,19 +333,19 @@ def _warps(kernel: Kernel, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
 
 
-def _only(seen: Trace, blocks: NDArray[np.int64]) -> Trace:
-    """The trace of some of its blocks, in their order: the others of their clusters only ran along."""
-    rows = np.flatnonzero(np.isin(seen.warps[:, 0], blocks))
-    rows = rows[np.lexsort(seen.warps[rows].T[::-1])]
-    place = np.full(len(seen.warps), -1)
+def _only(trace: Trace, blocks: NDArray[np.int64]) -> Trace:
+    """The trace of some of its blocks, in their order: without the other blocks of their clusters."""
+    rows = np.flatnonzero(np.isin(trace.warps[:, 0], blocks))
+    rows = rows[np.lexsort(trace.warps[rows].T[::-1])]
+    place = np.full(len(trace.warps), -1)
     place[rows] = np.arange(len(rows))
     accesses = {}
-    for space, access in seen.accesses.items():
-        result = chosen(access, place[access.warp] >= 0)
-        accesses[space] = replace(result, warp=place[result.warp].astype(np.int32))
+    for space, access in trace.accesses.items():
+        own = chosen(access, place[access.warp] >= 0)
+        accesses[space] = replace(own, warp=place[own.warp].astype(np.int32))
     return replace(
-        seen, blocks=blocks, warps=seen.warps[rows], executed=seen.executed[rows], threads=seen.threads[rows],
-        streams={int(place[row]): stream for row, stream in seen.streams.items()}, accesses=accesses,
+        trace, blocks=blocks, warps=trace.warps[rows], executed=trace.executed[rows], threads=trace.threads[rows],
+        streams={int(place[row]): stream for row, stream in trace.streams.items()}, accesses=accesses,
     )  # fmt: skip
 
 
@@ -355,7 +355,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
             recording.unknown.setdefault(name, set()).add(i)
     notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
-    seen = Trace(
+    result = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
         warps=_warps(kernel, blocks),
@@ -364,7 +364,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
         accesses=accesses,
         unknown=unknowns(
-            kernel.program, recording.unknown, lambda loads: passed_on(kernel.program, accesses["global"], loads)
+            kernel.program, recording.unknown, lambda loads: with_reloaded(kernel.program, accesses["global"], loads)
         ),
         arrays=_arrays(kernel),
         stopped="" if problem is None else str(problem),
@@ -375,4 +375,4 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
         GRID_BARRIER
     }
-    return replace(seen, notes=notes + deciding_arrays(kernel.program, seen, unasked))
+    return replace(result, notes=notes + deciding_arrays(kernel.program, result, unasked))

@@ -1,7 +1,7 @@
-"""What follows from values that some instructions load: the branches and the addresses that they decide.
+"""Forward taint: the branches and addresses that depend on the values which some instructions load.
 
 Models   Registers and predicates, forwards through the control flow; shared and local memory each as one value.
-Omits    Global memory (see passed_on); what depends only on which way a branch went.
+Omits    Global memory (see store_to_load); control dependence.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -23,32 +23,32 @@ _LINES = 5  # that a sentence names
 
 
 @dataclass(frozen=True)
-class Decided:
-    """Indices of the instructions whose way, or whose address, depends on the values."""
+class Dependents:
+    """Indices of the branches, and of the memory instructions whose addresses depend on the values."""
 
     branches: tuple[int, ...]
     addresses: tuple[int, ...]
 
 
-def decided(program: Program, loads: Set[int]) -> Decided:
-    """What the values that `loads` (indices of instructions) bring decide."""
-    code, names, before = program.instructions, program.register_sets, held_before(program, loads)
+def dependents_of(program: Program, loads: Set[int]) -> Dependents:
+    """The branches and addresses that depend on what `loads` (indices of instructions) load."""
+    code, names, before = program.instructions, program.register_sets, tainted_before(program, loads)
     branches = [
         i for i, instruction in enumerate(code) if instruction.traits.kind in _TURNS and before[i] & names.reads[i]
     ]
     addresses = [
         i for i, instruction in enumerate(code) if before[i] and before[i] & names.of(_address_registers(instruction))
     ]
-    return Decided(tuple(branches), tuple(addresses))
+    return Dependents(tuple(branches), tuple(addresses))
 
 
-def held_before(program: Program, loads: Set[int]) -> list[int]:
-    """The registers that hold something of what `loads` bring where each instruction executes, also by way of
-    shared and local memory; sets as of `program.register_sets`."""
+def tainted_before(program: Program, loads: Set[int]) -> list[int]:
+    """The registers that depend on `loads` before each instruction, also through shared and local memory; sets as of
+    `program.register_sets`."""
     code, reads = program.instructions, program.register_sets.reads
     sources, spaces = set(loads), set[str]()
     while True:
-        before = before_each(program, sources)
+        before = taint(program, sources)
         stores = {
             i
             for i, instruction in enumerate(code)
@@ -61,79 +61,82 @@ def held_before(program: Program, loads: Set[int]) -> list[int]:
         sources |= {i for i, instruction in enumerate(code) if instruction.traits.loads & spaces}
 
 
-def draws_work(program: Program) -> bool:
-    """Whether what atomics on global memory return decides branches: tickets, queues of work, locks."""
+def draws_work_from_counter(program: Program) -> bool:
+    """Whether branches depend on what atomics on global memory return: work counters, queues, locks."""
     atomics = {i for i, instruction in enumerate(program.instructions) if instruction.traits.kind == "atomic"}
     draws = {i for i in atomics if program.instructions[i].traits.is_global_load}
-    return bool(draws) and bool(decided(program, draws).branches)
+    return bool(draws) and bool(dependents_of(program, draws).branches)
 
 
 @dataclass(frozen=True)
-class Held:
-    """Registers that are tainted: always, and those that are but where a guard holds, under which clean values were
-    written; guard -> set, none of them empty."""
+class Taint:
+    """Tainted registers.
+
+    always : tainted in every lane. unless : guard -> registers that are clean where that guard is true, because clean
+    values were written under it, and tainted elsewhere; no set is empty.
+    """
 
     always: int = 0
-    but: Mapping[str, int] = field(default_factory=dict)
+    unless: Mapping[str, int] = field(default_factory=dict)
 
     def where(self, guard: str) -> int:
-        """The registers that are tainted where the guard holds."""
-        found = self.always
-        for other, names in self.but.items():
+        """The registers that are tainted where the guard is true."""
+        tainted = self.always
+        for other, names in self.unless.items():
             if not guard or other != guard:
-                found |= names
-        return found
+                tainted |= names
+        return tainted
 
-    def cleaned(self, written: int, guard: str) -> "Held":
-        """After clean values were written under the guard, or everywhere."""
-        anywhere = self.where("") & written
+    def cleaned(self, outputs: int, guard: str) -> "Taint":
+        """After clean values were written under the guard; an empty guard: in every lane."""
+        anywhere = self.where("") & outputs
         if not anywhere:
             return self
-        but = {other: left for other, names in self.but.items() if (left := names & ~written)}
+        unless = {other: rest for other, names in self.unless.items() if (rest := names & ~outputs)}
         if guard:
-            but[guard] = but.get(guard, 0) | anywhere
-        return Held(self.always & ~written, but)
+            unless[guard] = unless.get(guard, 0) | anywhere
+        return Taint(self.always & ~outputs, unless)
 
-    def after(self, written: int, names: RegisterSets) -> "Held":
-        """Once a predicate is another, what was clean where it held is no longer known to be."""
-        changed = [guard for guard in self.but if names.bits.get(guard.lstrip("!"), 0) & written]
+    def after(self, outputs: int, names: RegisterSets) -> "Taint":
+        """After predicates were written: what was clean under one of them counts as tainted again."""
+        changed = [guard for guard in self.unless if names.bits.get(guard.lstrip("!"), 0) & outputs]
         if not changed:
             return self
-        but = {guard: held for guard, held in self.but.items() if guard not in changed}
-        return Held(reduce(or_, (self.but[guard] for guard in changed), self.always), but)
+        unless = {guard: state for guard, state in self.unless.items() if guard not in changed}
+        return Taint(reduce(or_, (self.unless[guard] for guard in changed), self.always), unless)
 
-    def joined(self, other: "Held") -> "Held":
-        """What is tainted on one way or the other."""
-        but = dict(self.but)
-        for guard, names in other.but.items():
-            but[guard] = but.get(guard, 0) | names
-        return Held(self.always | other.always, but)
+    def joined(self, other: "Taint") -> "Taint":
+        """What is tainted on either of two paths."""
+        unless = dict(self.unless)
+        for guard, names in other.unless.items():
+            unless[guard] = unless.get(guard, 0) | names
+        return Taint(self.always | other.always, unless)
 
 
-def before_each(program: Program, sources: Set[int]) -> list[int]:
-    """The registers that hold something of the sources' values where each instruction executes, by iteration; sets
-    as of `program.register_sets`."""
+def taint(program: Program, sources: Set[int]) -> list[int]:
+    """The registers that depend on the results of `sources` (indices) before each instruction, by iteration to a fixed
+    point; sets as of `program.register_sets`."""
     code, blocks, names = program.instructions, program.flow.blocks, program.register_sets
     before = [0] * len(code)
     if not sources:
         return before
     guards, follows = [guard_name(instruction) for instruction in code], _follows(program)
-    entering = [Held()] * len(blocks)
+    entering = [Taint()] * len(blocks)
     waiting = list(range(len(blocks)))
     while waiting:
         number = waiting.pop(0)
-        held = entering[number]
+        state = entering[number]
         for i in range(blocks[number].first, blocks[number].last):
-            written = names.writes[i]
-            before[i] = held.where(guards[i]) if held.but else held.always
+            outputs = names.writes[i]
+            before[i] = state.where(guards[i]) if state.unless else state.always
             if i in sources or names.reads[i] & before[i]:
-                held = Held(held.always | written, held.but)
-            elif held.but or held.always & written:
-                held = held.cleaned(written, guards[i])
-            if held.but:
-                held = held.after(written, names)
+                state = Taint(state.always | outputs, state.unless)
+            elif state.unless or state.always & outputs:
+                state = state.cleaned(outputs, guards[i])
+            if state.unless:
+                state = state.after(outputs, names)
         for other in follows[number]:
-            after = entering[other].joined(held)
+            after = entering[other].joined(state)
             if after != entering[other]:
                 entering[other] = after
                 if other not in waiting:
@@ -165,7 +168,7 @@ def _address_registers(instruction: Instruction) -> frozenset[str]:
     return frozenset(names)
 
 
-# --- said in words ---
+# --- sentences of the report ---
 
 
 def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozenset()) -> tuple[str, ...]:
@@ -177,7 +180,7 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
     loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[seen.instruction]
     first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
     places = seen.addresses[at, first]
-    said = []
+    sentences = []
     for name, start, size in trace.arrays:
         if name in without:
             continue
@@ -186,19 +189,19 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
             continue
         text = _dependents(program, set(np.unique(seen.instruction[inside]).tolist()))
         if text:
-            said.append(f"{text} depend on the contents of '{name}'")
-    return tuple(said)
+            sentences.append(f"{text} depend on the contents of '{name}'")
+    return tuple(sentences)
 
 
 def unknowns(
-    program: Program, unknown: Mapping[str, Set[int]], brings: Callable[[Set[int]], Set[int]]
+    program: Program, unknown: Mapping[str, Set[int]], reloads: Callable[[Set[int]], Set[int]]
 ) -> tuple[str, ...]:
     """A sentence for each kind of unknown contents: who read it, what was assumed, what depends on it.
 
     unknown : what was read -> indices of the instructions that read it; brings : these and the loads of what they
     made the kernel store.
     """
-    return tuple(_sentence(program, name, loads, brings(loads)) for name, loads in unknown.items())
+    return tuple(_sentence(program, name, loads, reloads(loads)) for name, loads in unknown.items())
 
 
 def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int]) -> str:
@@ -208,7 +211,7 @@ def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int]) -
 
 def _dependents(program: Program, loads: Set[int]) -> str:
     """The branches and addresses that loads decide, with their lines; nothing where there are none."""
-    result = decided(program, loads)
+    result = dependents_of(program, loads)
     return " and ".join(
         f"{what}{_lines(program, which)}"
         for what, which in (("branches", result.branches), ("addresses", result.addresses))

@@ -1,11 +1,11 @@
-"""Which instructions of a trace need no values: their results decide no address, no branch, no lane.
+"""Backward slice of a kernel: the instructions whose values no address, branch or predicate depends on.
 
-A trace holds counts, lanes and addresses. What is only added up and stored may stay away from it: such arithmetic is
-counted, such loads and stores leave their addresses, and no number is computed.
+A trace holds counts, lane masks and addresses. Instructions outside the slice are counted, and their loads and stores
+record addresses, but no value is computed.
 
-Models   Liveness backwards through the control flow, where only what decides uses anything; the contents of global,
+Models   Liveness backwards through the control flow from branches, addresses and guards; the contents of global,
          shared and local memory each as one value.
-Omits    Code that calls functions: all of it needs its values.
+Omits    Code that calls functions: all of it is in the slice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,26 +29,28 @@ Names = frozenset[str]
 
 @dataclass(frozen=True)
 class Use:
-    """One instruction: registers that it reads for its result, and whatever becomes of that (`decides`); those that
-    it may write, and those that it writes in every lane; spaces of memory whose contents it takes and changes.
+    """What one instruction reads and writes.
 
-    free : it does nothing but that, so that it needs no values unless its result or its space does.
-    guard : the predicate under which all that happens, which it reads in any case (held_by).
+    reads : registers for its result. steers : registers that decide an address, a branch or a lane mask, whether or
+    not the result is needed. writes, always_writes : registers that it may write, and those that it writes in every
+    lane. loads, stores : memory spaces that it reads and changes.
+    removable : has no other effect, so its value is needed only if its result or its space is.
+    guard : the predicate that it executes under, "" without; guard_registers : the register of that predicate.
     """
 
     reads: Names
-    decides: Names
+    steers: Names
     writes: Names
-    surely: Names
+    always_writes: Names
     loads: frozenset[str]
     stores: frozenset[str]
-    free: bool
+    removable: bool
     guard: str
-    held_by: Names
+    guard_registers: Names
 
 
-def undecided(program: Program) -> frozenset[int]:
-    """Indices of the arithmetic and the accesses of memory that need no values."""
+def unneeded_values(program: Program) -> frozenset[int]:
+    """Indices of the arithmetic and memory instructions outside the slice."""
     code = program.instructions
     if any(calls(instruction) for instruction in code):
         return frozenset()
@@ -56,7 +58,7 @@ def undecided(program: Program) -> frozenset[int]:
     unsure = _read_unwritten(program, uses)
     spaces: frozenset[str] = frozenset()
     while True:
-        needed = {i for i, use in enumerate(uses) if not use.free or use.stores & spaces} | unsure
+        needed = {i for i, use in enumerate(uses) if not use.removable or use.stores & spaces} | unsure
         needed = _with_their_sources(program, uses, needed)
         result = frozenset(space for i in needed for space in uses[i].loads)
         if result <= spaces:
@@ -72,18 +74,31 @@ def _use(instruction: Instruction) -> Use:
     if traits.kind == "load" and "CONSTANT" in instruction.modifiers:  # what the kernel does not write
         loads = frozenset()
     arithmetic = traits.is_arithmetic
-    free = arithmetic or bool(loads or stores or traits.loads)
-    if not free and any(x.kind == "memory" for x in instruction.operands):
+    removable = arithmetic or bool(loads or stores or traits.loads)
+    if not removable and any(x.kind == "memory" for x in instruction.operands):
         loads = frozenset(GENERIC)
     inputs, outputs = frozenset(reads(instruction)), frozenset(writes(instruction))
-    surely = outputs
+    always_writes = outputs
     if not _widths_known(instruction):
-        surely = frozenset()
+        always_writes = frozenset()
         inputs |= _named([x for y in instruction.operands for x in (y, *y.terms)], _UNKNOWN_WIDTH)
         outputs |= _named([x for x in instruction.operands if x.kind != "memory"], _UNKNOWN_WIDTH)
     guard = _named([instruction.guard] if instruction.guard else [], 1)
-    decides = guard if arithmetic else guard | _of_addresses(instruction) | _predicates(instruction) if free else inputs
-    return Use(inputs - guard, decides - guard, outputs, surely, loads, stores, free, _guard(instruction), guard)
+    if not removable:
+        steers = inputs
+    else:
+        steers = guard if arithmetic else guard | _of_addresses(instruction) | _predicates(instruction)
+    return Use(
+        reads=inputs - guard,
+        steers=steers - guard,
+        writes=outputs,
+        always_writes=always_writes,
+        loads=loads,
+        stores=stores,
+        removable=removable,
+        guard=_guard(instruction),
+        guard_registers=guard,
+    )
 
 
 def _guard(instruction: Instruction) -> str:
@@ -114,7 +129,7 @@ def _names(operand: Operand, width: int) -> Iterator[str]:
 
 
 def _of_addresses(instruction: Instruction) -> Names:
-    """Registers of addresses; each address of global memory may be the first of two."""
+    """Registers of addresses; each register of a global address may be the first of a pair."""
     parts = [x for y in instruction.operands if y.kind == "memory" for x in (*y.terms, y.bank)]
     return _named([x for x in parts if isinstance(x, Operand)], 2 if "global" in instruction.traits.spaces else 1)
 
@@ -124,7 +139,7 @@ def _predicates(instruction: Instruction) -> Names:
 
 
 def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) -> set[int]:
-    """`first`, and the instructions whose results go into what decides, or into those."""
+    """`first`, and all instructions on whose results they or a branch, an address or a guard depend."""
     blocks = program.flow.blocks
     needed = set(first)
     live: list[Names] = [frozenset()] * len(blocks)
@@ -133,65 +148,68 @@ def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) 
         changed = False
         for number in reversed(range(len(blocks))):
             block = blocks[number]
-            held = frozenset().union(*(live[other] for other in block.follows))
+            live_here = frozenset().union(*(live[other] for other in block.follows))
             for i in reversed(range(block.first, block.last)):
                 use = uses[i]
-                held = _whatever_holds(held, use)
-                if i not in needed and not use.writes.isdisjoint(name.partition(" ")[0] for name in held):
+                live_here = _unguarded(live_here, use)
+                if i not in needed and not use.writes.isdisjoint(name.partition(" ")[0] for name in live_here):
                     needed.add(i)
                     changed = True
-                held = _less(held, use) | _under(use.reads if i in needed else use.decides, use.guard) | use.held_by
-            if held != live[number]:
-                live[number] = held
+                used = use.reads if i in needed else use.steers
+                live_here = _killed(live_here, use) | _under(used, use.guard) | use.guard_registers
+            if live_here != live[number]:
+                live[number] = live_here
                 changed = True
     return needed
 
 
 def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
-    """Instructions that may read a register that nothing has written: the trace tells of them."""
+    """Instructions that may read a register before any write: the trace reports them."""
     blocks = program.flow.blocks
-    written: list[Names | None] = [None] * len(blocks)  # on every way to the block; None: no way is known yet
+    defined_before: list[Names | None] = [None] * len(blocks)  # on every path; None: no path yet
     waiting = [0] if blocks else []
     if blocks:
-        written[0] = frozenset()
+        defined_before[0] = frozenset()
     unsure: set[int] = set()
     while waiting:
         number = waiting.pop()
-        held = written[number] or frozenset()
+        defined = defined_before[number] or frozenset()
         for i in range(blocks[number].first, blocks[number].last):
             use = uses[i]
-            missing = {name for name in use.reads if name[0] == "R"} - held
-            if missing and not (use.guard and _under(frozenset(missing), use.guard) <= held):
+            missing = {name for name in use.reads if name[0] == "R"} - defined
+            if missing and not (use.guard and _under(frozenset(missing), use.guard) <= defined):
                 unsure.add(i)
-            held = frozenset(name for name in held if not _on(name, use)) | _under(use.surely, use.guard)
+            defined = frozenset(name for name in defined if not _depends_on(name, use)) | _under(
+                use.always_writes, use.guard
+            )
         for other in blocks[number].follows:
-            before = written[other]
-            after = held if before is None else before & held
+            before = defined_before[other]
+            after = defined if before is None else before & defined
             if after != before:
-                written[other] = after
+                defined_before[other] = after
                 waiting.append(other)
     return unsure
 
 
-# A name alone holds in every lane; "R6 !P0" only where !P0 does, as a guarded instruction has read or written it there.
+# "R6" is live in every lane; "R6 !P0" only in lanes where P0 is false, because a guarded instruction reads it there.
 
 
 def _under(names: Names, guard: str) -> Names:
     return frozenset(f"{name} {guard}" for name in names) if guard else names
 
 
-def _on(name: str, use: Use) -> bool:
-    """Whether a name holds where a predicate does that the instruction writes."""
+def _depends_on(name: str, use: Use) -> bool:
+    """Whether a name is live under a predicate that the instruction writes."""
     return " " in name and name.partition(" ")[2].lstrip("!") in use.writes
 
 
-def _whatever_holds(held: Names, use: Use) -> Names:
-    """Before a predicate is written it says nothing of what is wanted where it holds then."""
-    return frozenset(name.partition(" ")[0] if _on(name, use) else name for name in held)
+def _unguarded(live: Names, use: Use) -> Names:
+    """Names live before the instruction writes a predicate: what is live under that predicate, is so in every lane."""
+    return frozenset(name.partition(" ")[0] if _depends_on(name, use) else name for name in live)
 
 
-def _less(held: Names, use: Use) -> Names:
-    """Without what the instruction writes in every lane, or in every lane where its guard holds."""
+def _killed(live: Names, use: Use) -> Names:
+    """Without what the instruction writes in every lane, or in every lane where its guard is true."""
     if use.guard:
-        return held - _under(use.surely, use.guard)
-    return frozenset(name for name in held if name.partition(" ")[0] not in use.surely)
+        return live - _under(use.always_writes, use.guard)
+    return frozenset(name for name in live if name.partition(" ")[0] not in use.always_writes)

@@ -62,10 +62,10 @@ def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) ->
 
     def handler(x: State) -> None:
         memory, places = _target(x, space, address(x), size)
-        given = [np.stack([whole(x, read(x)) for read in words], axis=1) for words in reads]
+        values = [np.stack([whole(x, read(x)) for read in words], axis=1) for words in reads]
         if x.mask is not None:
-            places, given = places[x.mask], [one[x.mask] for one in given]
-        result = change(memory, places, *given)
+            places, values = places[x.mask], [one[x.mask] for one in values]
+        result = change(memory, places, *values)
         x.changed = True
         if outputs and outputs[0].index != RZ:
             for i in range(size // 4):
@@ -99,12 +99,12 @@ def _swapped(here: Site) -> Callable[..., Words]:
     if not compares and not here.has("EXCH"):
         raise unsupported(here.instruction)
 
-    def change(memory: NDArray[Any], places: NDArray[np.int64], *given: Words) -> Words:
+    def change(memory: NDArray[Any], places: NDArray[np.int64], *values: Words) -> Words:
         result = np.empty((len(places), 4), np.uint32)
         for lane, place in enumerate(places):
-            held = result[lane] = memory[place : place + 4]
-            if not compares or (held == given[0][lane]).all():
-                memory[place : place + 4] = given[-1][lane]
+            current = result[lane] = memory[place : place + 4]
+            if not compares or (current == values[0][lane]).all():
+                memory[place : place + 4] = values[-1][lane]
         return result
 
     return change
@@ -119,8 +119,8 @@ def _each_element(here: Site, vector: str) -> Callable[..., Words]:
         raise unsupported(here.instruction)
     what = Atomic(f"{operation}_BF16" if name == "BF16" else operation, kind)
 
-    def change(memory: NDArray[Any], places: NDArray[np.int64], given: Words) -> Words:
-        values = np.ascontiguousarray(given).view(kind)
+    def change(memory: NDArray[Any], places: NDArray[np.int64], values: Words) -> Words:
+        values = np.ascontiguousarray(values).view(kind)
         each = places[:, None] * (4 // kind.itemsize) + np.arange(values.shape[1])
         result = apply(what, memory.view(kind), each.ravel(), [values.ravel()])
         return result.reshape(values.shape).view(np.uint32)
