@@ -13,8 +13,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-import msgspec
 import pytest
 
 import house_figures
@@ -76,7 +74,6 @@ PYTHON = sorted(SRC.rglob("*.py"))
 PAPERS = [path for path in PYTHON if "models" in path.parts and path != SRC / "models" / "__init__.py"]
 PACKAGES = ["warpbound", *sorted(f"warpbound.{path.parent.name}" for path in SRC.glob("*/__init__.py"))]
 TABLES = [path for folder in ("gpus", "isa") for path in sorted((SRC / folder).glob("*.toml"))]
-SCHEMAS = sorted(SRC.rglob("schema/*.json"))
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 
 
@@ -268,20 +265,6 @@ def test_every_number_has_a_source() -> None:
 def test_a_number_without_a_source_is_noticed() -> None:
     table = {"a": {"value": 1}, "b": {"value": 1, "source": "x"}, "c": {"source": "y", "d": {"e": [2]}}}
     assert list(numbers(table)) == [("a", []), ("b", ["x"]), ("c.d", ["y"])]
-
-
-def test_schemas_are_schemas() -> None:
-    for path in SCHEMAS:
-        schema = msgspec.json.decode(path.read_bytes())
-        validator = jsonschema.validators.validator_for(schema, default=None)
-        assert validator is not None, f"{named(path)}: no $schema"
-        validator.check_schema(schema)
-        for example in schema.get("examples", []):
-            validator(schema).validate(example)
-
-
-def test_there_is_a_schema_for_the_launch_file() -> None:
-    assert SRC / "report" / "schema" / "launch.json" in SCHEMAS
 
 
 # ---------------------------------------------------------------- what is promised exists

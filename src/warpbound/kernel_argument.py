@@ -32,7 +32,7 @@ DTYPES: dict[str, np.dtype[Any]] = {  # bf16 has no NumPy type: its 16 bits are 
     "i32": np.dtype("<i4"), "u32": np.dtype("<u4"), "i64": np.dtype("<i8"), "u64": np.dtype("<u8"),
     "bool": np.dtype("?"),
 }  # fmt: skip
-_FLOATS = ("f16", "bf16", "f32", "f64")
+FLOATS = ("f16", "bf16", "f32", "f64")
 _NUMPY_NAMES = {"bfloat16": "bf16"} | {dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"}
 _DECLARED = {
     "float": "f32", "double": "f64", "__half": "f16", "half": "f16", "__nv_bfloat16": "bf16", "bool": "bool",
@@ -119,7 +119,7 @@ def check_elements(argument: Argument, declared: str) -> None:
         return
     said = str(argument.dtype)
     wide, size = DTYPES[said].itemsize, DTYPES[pointee].itemsize
-    if wide > size or (wide < size and {said, pointee} <= {*_FLOATS}):
+    if wide > size or (wide < size and {said, pointee} <= {*FLOATS}):
         reason = f"argument '{argument.name}' is an array of {said}; its parameter is declared `{declared.strip()}`."
         raise InputError(reason, f"Give elements of {pointee}, or view the same bytes as such.")
 
@@ -181,16 +181,27 @@ _NotNegative = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 class Keys(msgspec.Struct, forbid_unknown_fields=True):
     """One [[args]] or [[constants]] table."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    name: Annotated[
+        Annotated[str, msgspec.Meta(min_length=1)] | None,
+        msgspec.Meta(description="The kernel's parameter, or the symbol"),
+    ] = None
     dtype: Dtype | None = None
-    shape: _Shape | None = None
-    fill: Fill | None = None
-    seed: _NotNegative | None = None
-    file: str | None = None
-    alias: str | _NotNegative | None = None
-    offset: _NotNegative | None = None
+    shape: Annotated[_Shape | None, msgspec.Meta(description="Extents of an array in global memory, C order")] = None
+    fill: Annotated[
+        Fill | None,
+        msgspec.Meta(
+            description="rand: uniform in [0, 1), of integers over the whole type; randn: standard normal; "
+            "absent: contents unknown"
+        ),
+    ] = None
+    seed: Annotated[_NotNegative | None, msgspec.Meta(description="With the argument's position it seeds PCG64")] = None
+    file: Annotated[str | None, msgspec.Meta(description="Path from the launch file's folder")] = None
+    alias: Annotated[str | _NotNegative | None, msgspec.Meta(description="Name or position of an array argument")] = (
+        None
+    )
+    offset: Annotated[_NotNegative | None, msgspec.Meta(description="Bytes from its start")] = None
     value: Scalar | None = None
-    bytes: str | None = None
+    bytes: Annotated[str | None, msgspec.Meta(description="Hexadecimal, two digits per byte")] = None
 
 
 @dataclass(frozen=True)
@@ -272,7 +283,7 @@ def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
         return Argument(name, "bytes", bytes=builtins.bytes.fromhex(str(keys.bytes)))
     if way == "file":
         return _from_file(keys, name, where)
-    if (keys.fill == "randn" and keys.dtype not in _FLOATS) or (keys.fill == "iota" and keys.dtype == "bool"):
+    if (keys.fill == "randn" and keys.dtype not in FLOATS) or (keys.fill == "iota" and keys.dtype == "bool"):
         reason = f"{keys.fill} is not defined for {keys.dtype}."
         raise where.refusal("fill", reason, "Take rand, zeros or ones.")
     return Argument(name, "array", keys.dtype, tuple(keys.shape or ()), keys.fill, keys.seed or 0)
@@ -341,15 +352,15 @@ def _scalar(value: Scalar | None, dtype: str | None, where: Where) -> Scalar:
     if value is None or (dtype is not None and isinstance(value, bool) != (dtype == "bool")):
         hint = "A bool is true or false, anything else a number."
         raise where.refusal("value", f"{value} is no {dtype}.", hint)
-    if isinstance(value, float) and dtype is not None and dtype not in _FLOATS:
+    if isinstance(value, float) and dtype is not None and dtype not in FLOATS:
         raise where.refusal("value", f"{value} is not an integer, as {dtype} needs.", "Write a whole number.")
     low, high = (-(2**63), 2**64 - 1)
-    if dtype is not None and dtype != "bool" and dtype not in _FLOATS:
+    if dtype is not None and dtype != "bool" and dtype not in FLOATS:
         low, high = np.iinfo(DTYPES[dtype]).min, np.iinfo(DTYPES[dtype]).max
     if not isinstance(value, float) and not low <= value <= high:
         reason = f"{value} does not fit {dtype or '64 bits'}."
         raise where.refusal("value", reason, f"It holds {low} to {high}.")
-    return float(value) if dtype in _FLOATS else value
+    return float(value) if dtype in FLOATS else value
 
 
 def _number(word: str, where: Where) -> Scalar:

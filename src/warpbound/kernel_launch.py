@@ -222,22 +222,26 @@ _Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class _Compile(msgspec.Struct, forbid_unknown_fields=True):
-    include: list[str] = []
-    options: list[str] = []
+    include: Annotated[list[str], msgspec.Meta(description="Folders, from the launch file's own")] = []
+    options: Annotated[list[str], msgspec.Meta(description="NVRTC options")] = []
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    grid: _Sizes
-    block: _Sizes
-    kernel: str | None = None
-    gpu: str | None = None
-    cluster: _Sizes | None = None
-    smem: _Bytes = 0
-    carveout: _Bytes | None = None
-    defines: dict[str, Scalar | str] = {}
-    compile: _Compile = msgspec.field(default_factory=_Compile)
-    args: list[Keys] = []
-    constants: list[Keys] = []
+class LaunchFile(msgspec.Struct, forbid_unknown_fields=True):
+    grid: Annotated[_Sizes, msgspec.Meta(description="Blocks")]
+    block: Annotated[_Sizes, msgspec.Meta(description="Threads of a block")]
+    kernel: Annotated[str | None, msgspec.Meta(description="Plain name, mangled name or C++ name expression")] = None
+    gpu: Annotated[
+        str | None, msgspec.Meta(description="Default for --gpu: a catalogue name, a TOML file or sm_NN")
+    ] = None
+    cluster: Annotated[_Sizes | None, msgspec.Meta(description="Blocks of a cluster")] = None
+    smem: Annotated[_Bytes, msgspec.Meta(description="Dynamic shared memory of a block in bytes")] = 0
+    carveout: Annotated[
+        _Bytes | None, msgspec.Meta(description="Shared memory of one SM in KiB; absent: what the driver would take")
+    ] = None
+    defines: Annotated[dict[str, Scalar | str], msgspec.Meta(description="Preprocessor macros")] = {}
+    compile: Annotated[_Compile, msgspec.Meta(description="How to compile")] = msgspec.field(default_factory=_Compile)
+    args: Annotated[list[Keys], msgspec.Meta(description="In the kernel's parameter order")] = []
+    constants: Annotated[list[Keys], msgspec.Meta(description="__constant__ and __device__ symbols")] = []
 
 
 def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
@@ -249,7 +253,7 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
         reason = f"launch file '{path}' cannot be read: {why}."
         raise InputError(reason, "Give a TOML file with grid, block and [[args]].") from problem
     where = Where(f"launch file '{path}'", InputError, path.parent)
-    said = converted(document, _File, where)
+    said = converted(document, LaunchFile, where)
     lists: dict[str, tuple[Argument, ...]] = {"args": (), "constants": ()}
     for key in lists:
         for order, keys in enumerate(getattr(said, key)):

@@ -1,6 +1,5 @@
 """Launches: what the file, Python and the command line may say, and how each refusal reads."""
 
-import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import warpbound.report
 from support.paths import ROOT
 from support.toml_text import toml
 from warpbound.errors import CommandError, InputError
@@ -27,9 +25,10 @@ from warpbound.kernel_launch import (
     parse_argument,
     parse_dim,
 )
+from warpbound.report.document import schema
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
-SCHEMA = json.loads((Path(warpbound.report.__file__).parent / "schema" / "launch.json").read_text())
+SCHEMA = schema("launch")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 WHOLE = """

@@ -2,8 +2,10 @@
 
 import copy
 import json
+import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,9 @@ from support.paths import EXAMPLES
 from warpbound.cli import main
 from warpbound.report.document import schema
 
-NAMES = ("analyze", "predict", "campprof")
+NAMES = ("analyze", "predict", "campprof", "launch", "workload")
+LAUNCHES = ("matmul_tiled", "spmv_csr")
+WORKLOADS = ("volkov-vector-add", "hong-kim-micro", "x-model-gesummv")
 OTHERS = (None, "other", -1, 0, 40.5, [], {}, {"other": -1})
 PREDICTED = ("predict", "volkov-vector-add", "--gpu", "gtx280,sm_90")
 CAMPED = ("campprof", "predict", "--gld64", "65536", "--grid", "4096", "--block", "256", "--warps", "32")
@@ -113,6 +117,17 @@ def test_a_generated_schema_is_valid_and_accepts_its_examples(name: str) -> None
 def test_verdicts_on_the_examples_and_their_mutations(name: str) -> None:
     for example in schema(name)["examples"]:
         compare(name, example)
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_verdicts_on_launch_files_and_their_mutations(name: str) -> None:
+    compare("launch", tomllib.loads((EXAMPLES / f"{name}.toml").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_verdicts_on_workload_files_and_their_mutations(name: str) -> None:
+    text = (files("warpbound") / "workloads" / f"{name}.toml").read_text(encoding="utf-8")
+    compare("workload", tomllib.loads(text))
 
 
 @pytest.mark.parametrize("words", [PREDICTED, CAMPED, LISTED], ids=lambda words: " ".join(words[:2]))

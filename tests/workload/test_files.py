@@ -17,11 +17,12 @@ from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
 from warpbound.machine import gpu
 from warpbound.models import MODELS
+from warpbound.report.document import schema
 from warpbound.residency import occupancy
 from warpbound.workload.files import levels, read, shipped, work_on
 from warpbound.workload.files.lanes import fp32_lanes, issue_rate, pipe_cycles
 
-SCHEMA = json.loads((files("warpbound.report") / "schema" / "workload.json").read_text(encoding="utf-8"))
+SCHEMA = schema("workload")
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 A100, CLOCK = gpu("a100-sxm-80gb"), 1.41e9
 

@@ -1,16 +1,19 @@
 """The whole answer of one command: entries under a schema version, as JSON that anyone may rely on."""
 
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
+from warpbound.report import file_schemas
 from warpbound.result import schema as answers
 from warpbound.result.plain import Entry
 from warpbound.result.quantities import SCHEMA_VERSION
 
-GENERATED = {"analyze": answers.analyze, "predict": answers.predict, "campprof": answers.campprof}
+SCHEMAS = {
+    "analyze": answers.analyze, "predict": answers.predict, "campprof": answers.campprof, "launch": file_schemas.launch,
+    "workload": file_schemas.workload,
+}  # fmt: skip
 
 
 def document(command: str, results: Sequence[Any]) -> Entry:
@@ -24,10 +27,5 @@ def as_json(whole: Any) -> str:
 
 
 def schema(name: str) -> Entry:
-    """A published JSON Schema: of the answers of "analyze", "predict" and "campprof", of the files "launch" and
-    "workload"."""
-    if name in GENERATED:
-        return GENERATED[name]()
-    text = (files("warpbound.report") / "schema" / f"{name}.json").read_text(encoding="utf-8")
-    loaded: Entry = msgspec.json.decode(text)
-    return loaded
+    """A published JSON Schema: one of SCHEMAS."""
+    return SCHEMAS[name]()

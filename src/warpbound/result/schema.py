@@ -61,7 +61,7 @@ def campprof() -> Schema:
     """Of `campprof predict`, which has one answer and no list of results."""
     definitions = _definitions(CampingBand)
     answer = definitions.pop(CampingBand.__name__) | {"description": PROMISE.format(command="campprof predict")}
-    return _head("campprof", "campprof predict") | answer | {"$defs": definitions, "examples": _examples("campprof")}
+    return head("campprof", "campprof predict") | answer | {"$defs": definitions, "examples": examples("campprof")}
 
 
 def _document(command: str, answer: type, results: str, rules: Schema) -> Schema:
@@ -74,7 +74,7 @@ def _document(command: str, answer: type, results: str, rules: Schema) -> Schema
         "else": {"$ref": f"#/$defs/{answer.__name__}"},
     }
     return {
-        **_head(command, command),
+        **head(command, command),
         "description": PROMISE.format(command=command),
         "type": "object",
         "required": ["schema_version", "command", "results"],
@@ -84,15 +84,17 @@ def _document(command: str, answer: type, results: str, rules: Schema) -> Schema
             "results": {"type": "array", "description": results, "items": entry},
         },
         "$defs": definitions,
-        "examples": _examples(command),
+        "examples": examples(command),
     }
 
 
-def _head(name: str, command: str) -> Schema:
+def head(name: str, command: str) -> Schema:
+    """What every published schema begins with."""
     return {"$schema": DIALECT, "$id": f"urn:warpbound:{name}", "title": f"warpbound {command}"}
 
 
-def _examples(name: str) -> list[Any]:
+def examples(name: str) -> list[Any]:
+    """Documents that the schema shows."""
     examples: list[Any] = msgspec.json.decode((files("warpbound.result") / "examples" / f"{name}.json").read_bytes())
     return examples
 

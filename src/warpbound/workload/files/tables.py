@@ -28,20 +28,21 @@ Few = Annotated[int, Meta(ge=1, le=1000)]
 Clock = Literal["base", "boost"] | Positive
 Symbols = dict[str, float | dict[str, float] | list[dict[str, float]]]
 
+GLOBAL_LEVELS = ("dram", "l2", "l1")
 GLOBAL_ONLY, SHARED_ONLY = ("sectors", "l1_hit", "l2_hit"), ("wavefronts",)
 
 
 class Shape(Struct, forbid_unknown_fields=True, frozen=True):
     """[launch]: how many threads there are, and how many an SM holds."""
 
-    threads_per_block: Threads | None = None
-    blocks: Many | None = None
-    threads: Many | None = None
-    registers: Some | None = None
-    shared_bytes: Some | None = None
-    carveout: Some | None = None
-    blocks_per_sm: Positive | None = None
-    warps_per_sm: Positive | None = None
+    threads_per_block: Annotated[Threads | None, Meta(description="Threads of a block")] = None
+    blocks: Annotated[Many | None, Meta(description="Blocks of the launch")] = None
+    threads: Annotated[Many | None, Meta(description="Threads of the launch; blocks are as many as hold them")] = None
+    registers: Annotated[Some | None, Meta(description="32-bit registers per thread")] = None
+    shared_bytes: Annotated[Some | None, Meta(description="Shared memory of a block in bytes")] = None
+    carveout: Annotated[Some | None, Meta(description="Shared memory of an SM in KiB")] = None
+    blocks_per_sm: Annotated[Positive | None, Meta(description="Resident blocks, given instead of computed")] = None
+    warps_per_sm: Annotated[Positive | None, Meta(description="Resident warps, given instead of computed")] = None
 
 
 class Pipes(Struct, forbid_unknown_fields=True, frozen=True):
@@ -80,32 +81,39 @@ class Tensor(Struct, forbid_unknown_fields=True, frozen=True):
 class Counts(Struct, forbid_unknown_fields=True, frozen=True):
     """[counts]: instructions and operations."""
 
-    per: Per
-    instructions: Count | None = None
-    lanes: Lanes = 32.0
-    barriers: Count = 0.0
-    pipes: Pipes | None = None
-    flop: Flop | None = None
-    tensor: Tensor | None = None
+    per: Annotated[Per, Meta(description="Whether counts are those of one warp or of the whole launch")]
+    instructions: Annotated[
+        Count | None, Meta(description="Warp instructions, accesses among them; absent: pipes and accesses added up")
+    ] = None
+    lanes: Annotated[Lanes, Meta(description="Mean lanes that are on")] = 32.0
+    barriers: Annotated[Count, Meta(description="Barriers")] = 0.0
+    pipes: Annotated[Pipes | None, Meta(description="Warp instructions by pipe, accesses not among them")] = None
+    flop: Annotated[Flop | None, Meta(description="Operations of all lanes by type, FMA = 2")] = None
+    tensor: Annotated[Tensor | None, Meta(description="Tensor multiply-adds by operand type")] = None
 
 
 class Access(Struct, forbid_unknown_fields=True, frozen=True):
     """[[access]]: memory instructions that do the same; sectors and wavefronts are those of one of them."""
 
-    kind: Kind
-    per: Per
-    count: Count
-    bytes: Bytes = 4
-    sectors: Positive | None = None
-    l1_hit: Share | None = None
-    l2_hit: Share | None = None
-    wavefronts: Positive | None = None
+    kind: Annotated[Kind, Meta(description="load and store are of global memory")]
+    per: Annotated[Per, Meta(description="Whether count is of one warp or of the whole launch")]
+    count: Annotated[Count, Meta(description="Warp instructions")]
+    bytes: Annotated[Bytes, Meta(description="Of one lane")] = 4
+    sectors: Annotated[
+        Positive | None,
+        Meta(description="32-byte sectors (transactions on machines without caches) of one access; absent: coalesced"),
+    ] = None
+    l1_hit: Annotated[Share | None, Meta(description="Share of the sectors found in L1; loads only")] = None
+    l2_hit: Annotated[Share | None, Meta(description="Share of the rest found in L2")] = None
+    wavefronts: Annotated[
+        Positive | None, Meta(description="Cycles of the shared-memory data path; absent: free of conflicts")
+    ] = None
 
 
 class Traffic(Struct, forbid_unknown_fields=True, frozen=True):
     """[memory]: traffic as it was counted; what is named here replaces what the accesses add up to."""
 
-    per: Per
+    per: Annotated[Per, Meta(description="Whether counts are those of one warp or of the whole launch")]
     global_load_requests: Count | None = None
     global_store_requests: Count | None = None
     l1_sectors_load: Count | None = None
@@ -118,7 +126,7 @@ class Traffic(Struct, forbid_unknown_fields=True, frozen=True):
     shared_wavefronts_load: Count | None = None
     shared_wavefronts_store: Count | None = None
     shared_wavefronts_atomic: Count | None = None
-    ideal_sectors: Count | None = None
+    ideal_sectors: Annotated[Count | None, Meta(description="Sectors that would hold the same bytes")] = None
 
 
 class Parts(Struct, forbid_unknown_fields=True, frozen=True):
@@ -138,45 +146,64 @@ class Parts(Struct, forbid_unknown_fields=True, frozen=True):
 class Phase(Struct, forbid_unknown_fields=True, frozen=True):
     """[[latency.phases]]: one wait of one warp, at the latency of the GPU or of so many cycles."""
 
-    level: Level | None = field(default=None, name="from")
-    cycles: Count | None = None
-    cause: Cause | None = None
-    times: Count = 1.0
-    loads: Few | None = None
+    level: Annotated[Level | None, Meta(description="What is waited for, at the latency of the GPU")] = field(
+        default=None, name="from"
+    )
+    cycles: Annotated[Count | None, Meta(description="The wait itself")] = None
+    cause: Annotated[Cause | None, Meta(description="What to book cycles on")] = None
+    times: Annotated[Count, Meta(description="How often")] = 1.0
+    loads: Annotated[Few | None, Meta(description="Global loads in flight together")] = None
 
 
 class Latency(Struct, forbid_unknown_fields=True, frozen=True):
     """[latency]: parts or phases."""
 
-    parts: Parts | None = None
-    phases: Annotated[list[Phase], Meta(min_length=1)] | None = None
+    parts: Annotated[Parts | None, Meta(description="Cycles by cause")] = None
+    phases: Annotated[
+        Annotated[list[Phase], Meta(min_length=1)] | None, Meta(description="Waits of one warp, one after another")
+    ] = None
 
 
 class Tables(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """What a file and each of its cases may say."""
 
-    gpu: str | None = None
-    clock: Clock | None = None
-    launch: Shape | None = None
-    counts: Counts | None = None
-    access: list[Access] | None = None
-    memory: Traffic | None = None
-    latency: Latency | None = None
-    inputs: dict[str, Symbols] | None = None
+    gpu: Annotated[str | None, Meta(description="Default for --gpu: catalogue names or TOML files, comma between")] = (
+        None
+    )
+    clock: Annotated[Clock | None, Meta(description="Default for --clock: base, boost or MHz")] = None
+    launch: Annotated[Shape | None, Meta(description="How many threads there are, and how many an SM holds")] = None
+    counts: Annotated[Counts | None, Meta(description="Instructions and operations")] = None
+    access: Annotated[list[Access] | None, Meta(description="Memory instructions, those that do the same together")] = (
+        None
+    )
+    memory: Annotated[
+        Traffic | None, Meta(description="Traffic as counted; what is named replaces what the accesses add up to")
+    ] = None
+    latency: Annotated[Latency | None, Meta(description="Least time of one warp: parts or phases")] = None
+    inputs: Annotated[
+        dict[str, Symbols] | None,
+        Meta(
+            description="Model name -> its own symbols (`warpbound models NAME`), taken before what its "
+            "adapter would say"
+        ),
+    ] = None
 
 
 class Variant(Tables, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """[[case]]: what differs from the file itself."""
 
-    name: str
+    name: Annotated[str, Meta(description="What differs; unique in the file")]
 
 
 class File(Tables, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """The whole file."""
 
-    title: str
-    source: str = ""
-    case: list[Variant] = []
+    title: Annotated[str, Meta(description="What this is")]
+    source: Annotated[str, Meta(description="Paper, table, person")] = ""
+    case: Annotated[
+        list[Variant],
+        Meta(description="Variants of the file: a case's keys replace the file's, launch and inputs key by key"),
+    ] = []
 
 
 def parse(document: dict[str, Any], origin: str) -> File:
@@ -228,7 +255,7 @@ def _check_latency(latency: Latency, place: str) -> None:
         if phase.level is not None and (phase.cycles is not None or phase.cause is not None):
             wrong = "cycles" if phase.cycles is not None else "cause"
             raise InputError(f"{here}.{wrong} does not go with from.", f"Remove {wrong}, or from.")
-        if phase.loads is not None and phase.level not in ("dram", "l2", "l1"):
+        if phase.loads is not None and phase.level not in GLOBAL_LEVELS:
             raise InputError(f"{here}.loads is for global loads.", 'Give from = "dram", "l2" or "l1" with it.')
 
 
