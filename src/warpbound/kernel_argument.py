@@ -245,7 +245,8 @@ def _fields_at(kind: Any, key: str) -> list[str]:
     """The keys of the table at `key`, such as args[0], of a msgspec struct."""
     for part in re.findall("[A-Za-z_]+", key):
         kind = {entry.name: entry.type for entry in msgspec.structs.fields(kind)}[part]
-        kind = (get_args(kind) or (kind,))[0]
+        while arguments := get_args(kind):  # of an annotation, a list or a union
+            kind = arguments[0]
     return [entry.name for entry in msgspec.structs.fields(kind)]
 
 
