@@ -114,7 +114,7 @@ def service_time(clock_Hz: Real, bytes_per_s: Real, bytes_per_request: Real) -> 
 
 
 def utilisation(x: Inputs, interval: Interval) -> Real:
-    """rho, share of the bandwidth that one interval asks for; may exceed 1."""
+    """rho, share of the bandwidth that one interval needs; may exceed 1."""
     arrivals = _requests(x, interval) / interval.latency                              # eq. 23
     return arrivals * x.service                                                       # eq. 22
 
@@ -129,7 +129,7 @@ def bandwidth_delay(x: Inputs, interval: Interval) -> Real:
 
 
 def is_physical(x: Inputs) -> NDArray[np.bool_]:
-    """Whether no interval asks for more than the bandwidth, so that delays are positive."""
+    """Whether no interval needs more than the bandwidth, so that delays are positive."""
     within = [np.less(utilisation(x, i), 1.0) for i in x.intervals]
     return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*within)))            # eq. 22
 

@@ -47,7 +47,7 @@ class State:
 
 @dataclass(frozen=True)
 class Parallelism:
-    """What the machine asks for, against what the workload brings."""
+    """Parallelism that the machine needs and that the workload has."""
 
     machine_dlp: Real   # M/R        [inst/request]
     workload_dlp: Real  # Z          [inst/request]

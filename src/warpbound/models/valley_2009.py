@@ -12,7 +12,7 @@ Models   n threads on N_PE in-order processing elements share a cache by all bei
 Omits    latency that grows with load, instruction-level parallelism, data shared between threads.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +42,13 @@ class Inputs:
 
 def predict(x: Inputs) -> Bounds:
     """Upper bounds on instructions per second; the memory one is infinite without misses."""
-    missed = np.multiply(x.memory_fraction, x.operand_bytes) * (1.0 - hit_rate(x))
+    miss_bytes = np.multiply(x.memory_fraction, x.operand_bytes) * (1.0 - hit_rate(x))
     with np.errstate(divide="ignore"):
-        carried = np.divide(x.bandwidth, missed)                        # eq. Williams p. 67
+        by_bandwidth = np.divide(x.bandwidth, miss_bytes)               # eq. Williams p. 67
     return bounds(
         "inst/s",
         thread=np.multiply(x.threads, x.clock) / cycles_per_inst(x),    # eq. X-II
-        memory=carried,
+        memory=by_bandwidth,
         computation=np.multiply(x.elements, x.clock) / x.cpi,           # eq. X-VII
     )
 
@@ -71,7 +71,7 @@ def cycles_per_inst(x: Inputs) -> Real:
 
 
 def utilisation(x: Inputs) -> NDArray[np.float64]:
-    """Share of the processing elements that the threads there are keep busy, at most 1."""
+    """Share of the processing elements that the threads keep busy, at most 1."""
     needed = np.multiply(x.elements, cycles_per_inst(x)) / x.cpi        # eq. X-II
     return np.asarray(np.minimum(1.0, np.divide(x.threads, needed)))    # eq. X-VII
 
@@ -102,19 +102,12 @@ def region(x: Inputs) -> NDArray[np.str_]:
 
 
 def _thread_bound(x: Inputs, threads: NDArray[np.float64]) -> NDArray[np.float64]:
-    return predict(_with_threads(x, threads)).limits["thread"]
+    return predict(replace(x, threads=threads)).limits["thread"]
 
 
 def _other_bounds(x: Inputs) -> NDArray[np.float64]:
-    found = predict(x).limits
-    return np.asarray(np.minimum(found["memory"], found["computation"]))
-
-
-def _with_threads(x: Inputs, threads: Real) -> Inputs:
-    return Inputs(
-        x.elements, x.clock, x.cpi, x.cache_capacity, x.cache_latency, x.memory_latency,
-        x.bandwidth, x.operand_bytes, threads, x.memory_fraction, x.alpha, x.beta,
-    )
+    limits = predict(x).limits
+    return np.asarray(np.minimum(limits["memory"], limits["computation"]))
 
 
 def _turn(x: Inputs) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:

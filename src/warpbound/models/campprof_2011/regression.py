@@ -50,8 +50,8 @@ class Fit:
     @property
     def equation(self) -> Equation:
         """The coefficients in the model's terms; 0 for predictors that are not in it."""
-        found = dict.fromkeys(PUBLISHED, 0.0) | dict(zip(self.names, self.coefficients.tolist(), strict=True))
-        return Equation(**found)
+        by_name = dict.fromkeys(PUBLISHED, 0.0) | dict(zip(self.names, self.coefficients.tolist(), strict=True))
+        return Equation(**by_name)
 
 
 def fit(warps: Reals, word: Reals, time: Reals, names: tuple[str, ...] = PUBLISHED) -> Fit:
@@ -78,14 +78,14 @@ def fit(warps: Reals, word: Reals, time: Reals, names: tuple[str, ...] = PUBLISH
 
 def select(warps: Reals, word: Reals, time: Reals, names: tuple[str, ...] = PUBLISHED) -> tuple[str, ...]:
     """Predictors left by backward elimination: the least significant goes while its p is above 0.1; never beta."""
-    kept = names
+    predictors = names
     while True:
-        found = fit(warps, word, time, kept)
-        p = {name: value for name, value in zip(kept, found.p.tolist(), strict=True) if name != "constant"}
+        regression = fit(warps, word, time, predictors)
+        p = {name: value for name, value in zip(predictors, regression.p.tolist(), strict=True) if name != "constant"}
         weakest = max(p, key=lambda name: p[name], default="")
         if not weakest or p[weakest] <= STAY:
-            return kept
-        kept = tuple(name for name in kept if name != weakest)
+            return predictors
+        predictors = tuple(name for name in predictors if name != weakest)
 
 
 def two_sided(t: float, degrees_of_freedom: int) -> float:

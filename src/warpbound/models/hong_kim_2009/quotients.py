@@ -1,4 +1,4 @@
-"""Quotients whose denominator may be nothing at all.
+"""Quotients whose denominator may be zero.
 
 Source   S. Hong, H. Kim, extended version of ISCA 2009, which leaves launches without memory or computation open.
 Models   a value of the caller's in place of a division by zero.

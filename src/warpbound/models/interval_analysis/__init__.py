@@ -72,12 +72,12 @@ class Choice:
 
 def predict(x: Inputs) -> Bounds:
     """Upper bounds on executions of the interval per second, whole chip."""
-    moved = {name: _over(x.data_bandwidth[name], amount) for name, amount in x.data.items()}  # eq. Without Barriers
+    by_data = {name: _over(x.data_bandwidth[name], amount) for name, amount in x.data.items()}  # eq. Without Barriers
     return bounds(
         "1/s",
         latency=np.multiply(x.threads, x.clock) / x.latency,          # eq. One Interval
         issue=_over(x.clock, issue_time(x.insts, x.inst_bandwidth)),  # eq. Resources
-        **moved,
+        **by_data,
     )
 
 
@@ -94,12 +94,12 @@ def predict_several(intervals: Mapping[str, Inputs]) -> Stack:
 def enough_threads(x: Inputs) -> Bounds:
     """P, threads on the chip that use up each resource; more than the smallest have no benefit."""
     seconds_alone = seconds(x.latency, x.clock)
-    moved = {
+    by_data = {
         name: _over(np.multiply(seconds_alone, x.data_bandwidth[name]), amount)  # eq. Data Limit
         for name, amount in x.data.items()
     }
     issue = enough_threads_per_sm(x.latency, x.insts, x.inst_bandwidth)
-    return bounds("thread", issue=issue, **moved)
+    return bounds("thread", issue=issue, **by_data)
 
 
 def enough_threads_per_sm(

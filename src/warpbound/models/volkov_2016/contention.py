@@ -55,7 +55,7 @@ def warps_for(x: Mix, memory: Memory, throughput: Real) -> NDArray[np.float64]:
 def predict(x: Mix, memory: Memory) -> Bounds:
     """Upper bounds on ops per cycle per SM; the latency is the one at the throughput found.
 
-    `x.op_latency` is not used: `memory` stands in for it.
+    `x.op_latency` is not used; `memory` replaces it.
     """
     cap = _cap(x, memory)
     low, high = np.zeros(_shape(x, memory)), np.broadcast_to(cap, _shape(x, memory)).copy()

@@ -20,7 +20,7 @@ def rate(items: Real, cycles: Real) -> Real:
     try:
         with np.errstate(divide="ignore", over="ignore", invalid="raise"):
             return np.divide(items, cycles)  # eq. 3.1
-    except FloatingPointError:  # no items in no time; asked of the processor, which costs no pass over the numbers
+    except FloatingPointError:  # no items in no time; catching it costs no pass over the numbers
         with np.errstate(all="ignore"):
             return np.where(np.equal(cycles, 0), np.inf, np.divide(items, cycles))  # eq. 3.1
 

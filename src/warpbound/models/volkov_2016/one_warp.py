@@ -102,8 +102,8 @@ def after_barrier(arrivals: Sequence[float], barrier_latency: float) -> float:
 
 def mean_latency(blocks: Sequence[Sequence[float]]) -> float:
     """Mean warp latency when every warp is held until the last one of its block ends."""
-    held = [max(warps) for warps in blocks for _ in warps]  # eq. 3.7
-    return sum(held) / len(held)                            # eq. 3.7
+    longest = [max(warps) for warps in blocks for _ in warps]  # eq. 3.7
+    return sum(longest) / len(longest)                         # eq. 3.7
 
 
 def latency_per_transaction(diverged: Real, coalesced: Real, coalesced_transactions: Real) -> Real:

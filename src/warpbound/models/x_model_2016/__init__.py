@@ -58,7 +58,7 @@ class State:
 
 @dataclass(frozen=True)
 class Parallelism:
-    """What the machine asks for, against what the workload brings; the machine's ILP is in M."""
+    """Parallelism that the machine needs and that the workload has; the machine's ILP is in M."""
 
     machine_dlp: Real   # M/R         [inst/request]
     workload_dlp: Real  # Z           [inst/request]
@@ -120,9 +120,9 @@ def state_at(x: Inputs, k: Real) -> State:
 
 def bound_class(x: Inputs) -> NDArray[np.str_]:
     """thread, memory, computation, or capacity where MS and CS are both at their best."""
-    found = predict(x)
-    near = {name: found.rate >= limit * (1.0 - BALANCED) for name, limit in found.limits.items()}
-    return np.asarray(np.where(near["memory"] & near["computation"], "capacity", found.bottleneck))
+    x_bounds = predict(x)
+    near = {name: x_bounds.rate >= limit * (1.0 - BALANCED) for name, limit in x_bounds.limits.items()}
+    return np.asarray(np.where(near["memory"] & near["computation"], "capacity", x_bounds.bottleneck))
 
 
 def parallelism(x: Inputs) -> Parallelism:

@@ -22,7 +22,7 @@ from warpbound.models.x_model_2016.shape import Array
 
 @dataclass(frozen=True)
 class Drops:
-    """NaN where there is no such state."""
+    """States at which the drop changes; NaN where there is none."""
 
     threads_at_tangency: Real  # n         [thread]
     at_tangency: Real          # the paper's least      [request/cycle]
@@ -33,8 +33,8 @@ class Drops:
 
 def drop(x: Inputs) -> Array:
     """MS throughput of the best stable intersection less that of the worst; 0 where there is one."""
-    found = equilibrium.intersections(x)
-    stable = np.where(found.stability == "stable", found.ms_throughput, np.nan)
+    states = equilibrium.intersections(x)
+    stable = np.where(states.stability == "stable", states.ms_throughput, np.nan)
     best = np.where(np.isnan(stable), -np.inf, stable).max(axis=-1)
     worst = np.where(np.isnan(stable), np.inf, stable).min(axis=-1)
     return np.where(np.isfinite(best), best - worst, 0.0)                     # eq. III-D2

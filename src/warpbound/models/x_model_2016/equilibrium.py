@@ -68,12 +68,12 @@ def is_stable_as_published(x: Inputs, k: Real) -> NDArray[np.bool_]:
 
 def settles(x: Inputs, start: Real) -> Array:
     """k at which threads come to rest that start with `start` of them in MS."""
-    found = intersections(x)
+    states = intersections(x)
     at = np.asarray(start, dtype=np.float64)[..., None]
-    pushed = curves.excess(_with_axis(x), at)[..., 0]
-    above = np.where(found.fewest_ms_threads >= at, found.fewest_ms_threads, np.inf).min(axis=-1)
-    below = np.where(found.most_ms_threads <= at, found.most_ms_threads, -np.inf).max(axis=-1)
-    return np.where(pushed == 0, at[..., 0], np.where(pushed < 0, above, below))           # eq. II
+    excess = curves.excess(_with_axis(x), at)[..., 0]
+    above = np.where(states.fewest_ms_threads >= at, states.fewest_ms_threads, np.inf).min(axis=-1)
+    below = np.where(states.most_ms_threads <= at, states.most_ms_threads, -np.inf).max(axis=-1)
+    return np.where(excess == 0, at[..., 0], np.where(excess < 0, above, below))           # eq. II
 
 
 def congested(x: Inputs) -> Array:

@@ -99,26 +99,26 @@ def _unsaturated(c: _Case, k: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     beyond = c.span * growth**-c.exponent                                                  # eq. 5
     latency = c.fast + beyond                                                              # eq. 5
     rate = 1.0 / latency                                                                   # eq. 5
-    spoilt = c.exponent * beyond * (1.0 - 1.0 / growth)                                    # eq. 5
+    pollution = c.exponent * beyond * (1.0 - 1.0 / growth)                                    # eq. 5
     concave = c.exponent * (beyond - c.fast) <= latency                                    # eq. 5
-    return k * rate, (latency - spoilt) * rate * rate, concave
+    return k * rate, (latency - pollution) * rate * rate, concave
 
 
 def _saturated(c: _Case, k: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
     growth = 1.0 + c.storage / k                                                           # eq. 3
     misses, rest = growth**-c.exponent, 1.0 - 1.0 / growth                                 # eq. 3
-    spoilt, v = c.exponent * misses * rest, c.top * c.fast / k
+    pollution, v = c.exponent * misses * rest, c.top * c.fast / k
     w = v * (1.0 - misses) + misses                                                        # eq. 5
-    w1 = v * (1.0 - misses) - (1.0 - v) * spoilt                                           # eq. 5
-    w2 = spoilt * (2.0 * v + (1.0 - v) * (c.exponent + 1.0) * rest)                        # eq. 5
+    w1 = v * (1.0 - misses) - (1.0 - v) * pollution                                           # eq. 5
+    w2 = pollution * (2.0 * v + (1.0 - v) * (c.exponent + 1.0) * rest)                        # eq. 5
     f = c.top / w                                                                          # eq. 5
     return f, f * w1 / (k * w), 2.0 * w1 * (w1 - w) < w * w2                               # eq. 5
 
 
 def _from_left(c: _Case, curve: _Curve, start: Array, end: Array) -> Array:
     """The intersection in the concave piece that begins at start, NaN where it has none."""
-    found = np.full(start.shape, np.nan)
-    todo, k = np.arange(start.size), start
+    crossing = np.full(start.shape, np.nan)
+    open_cases, k = np.arange(start.size), start
     for _ in range(STEPS):
         f, slope, concave = curve(c, k)
         to_ceiling = (c.ceiling - f) / np.maximum(slope, FLAT)                             # eq. II
@@ -128,23 +128,23 @@ def _from_left(c: _Case, curve: _Curve, start: Array, end: Array) -> Array:
         done = inside & (step <= CLOSE * k)
         k = k + step
         at = np.flatnonzero(done)
-        found[todo[at]] = np.minimum(k[at], end[at])
+        crossing[open_cases[at]] = np.minimum(k[at], end[at])
         at = np.flatnonzero(inside & ~done)
         if at.size == 0:
             break
         if at.size < KEPT * k.size:
-            c, todo, k, end = c.take(at), todo[at], k[at], end[at]
-    return found
+            c, open_cases, k, end = c.take(at), open_cases[at], k[at], end[at]
+    return crossing
 
 
 def _from_right(c: _Case, curve: _Curve, start: Array) -> Array:
     """The intersection in the convex piece that ends at start, NaN where it has none."""
     f, _, _ = curve(c, start)
-    found = np.full(start.shape, np.nan)
-    todo = np.flatnonzero(f >= np.minimum(c.ceiling, c.slope * (c.threads - start)))       # eq. II
-    c, k = c.take(todo), start[todo]
+    crossing = np.full(start.shape, np.nan)
+    open_cases = np.flatnonzero(f >= np.minimum(c.ceiling, c.slope * (c.threads - start)))       # eq. II
+    c, k = c.take(open_cases), start[open_cases]
     for _ in range(STEPS):
-        if todo.size == 0:
+        if open_cases.size == 0:
             break
         f, slope, _ = curve(c, k)
         step = np.maximum(
@@ -152,11 +152,11 @@ def _from_right(c: _Case, curve: _Curve, start: Array) -> Array:
             _back(f - c.slope * (c.threads - k), slope + c.slope),                         # eq. II
         )
         k = k - step
-        found[todo] = k
+        crossing[open_cases] = k
         at = np.flatnonzero(step > CLOSE * k)
         if at.size < KEPT * k.size:
-            c, todo, k = c.take(at), todo[at], k[at]
-    return found
+            c, open_cases, k = c.take(at), open_cases[at], k[at]
+    return crossing
 
 
 def _back(surplus: Array, slope: Array) -> Array:

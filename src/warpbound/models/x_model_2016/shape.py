@@ -56,7 +56,7 @@ def turning_points(x: Inputs, steepness: Real) -> TurningPoints:
     )
 
 
-FAR = 2.0**40  # times the inflection: a fall of f as gentle as that is none
+FAR = 2.0**40  # times the inflection, beyond which f is taken as constant
 
 
 def inflection(x: Inputs) -> Array:
@@ -81,8 +81,8 @@ def saturated_inflection(x: Inputs) -> Array:
         if not bent.any():
             break
         high = np.where(bent, 2.0 * high, high)
-    found = bisect(lambda k: saturated_curvature(x, k), low, high)
-    return np.where(np.isnan(found), delta, found)
+    bend = bisect(lambda k: saturated_curvature(x, k), low, high)
+    return np.where(np.isnan(bend), delta, bend)
 
 
 def saturated_curvature(x: Inputs, k: Real) -> Array:
