@@ -4,6 +4,8 @@ import importlib.util
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -161,3 +163,62 @@ def test_another_compiler_takes_the_place_of_nvrtc(tmp_path: Path, monkeypatch: 
     assert by_nvcc.registers == by_nvrtc.registers
     with pytest.raises(InputError, match="does not compile: no such word"):
         warpbound.compile("__global__ void broken() { refuse }", "h200")
+
+
+@pytest.fixture(scope="module")
+def package_with_a_view(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package in which docs/add-a-view.md was followed."""
+    table, import_table, line, drawing, import_drawing, page_line = blocks("add-a-view.md")
+    copy = tmp_path_factory.mktemp("package") / "warpbound"
+    shutil.copytree(ROOT / "src" / "warpbound", copy, ignore=shutil.ignore_patterns("__pycache__", "corpora"))
+    for folder, module, text, registry, imported, entry in (
+        (copy / "report", "pipe_mix.py", table, "text.py", import_table, line),
+        (copy / "page" / "views", "instruction_pipes.py", drawing, "__init__.py", import_drawing, page_line),
+    ):
+        (folder / module).write_text(text)
+        source = (folder / registry).read_text()
+        head, views = source.split("VIEWS: dict[str, View] = {\n")
+        first, rest = views.split("\n}", 1)
+        head = head.replace("\nfrom warpbound", f"\n{imported}from warpbound", 1)
+        (folder / registry).write_text(f"{head}VIEWS: dict[str, View] = {{\n{first}\n{entry}}}{rest}")
+    return copy.parent
+
+
+def printed(package: Path, *command: str) -> str:
+    """Standard output of Python with that package."""
+    environment = os.environ | {"PYTHONPATH": str(package), "NO_COLOR": "1", "COLUMNS": "80"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("views", ["pipes", "all"])
+def test_an_added_view_is_printed(views: str, package_with_a_view: Path) -> None:
+    page = (ROOT / "docs" / "add-a-view.md").read_text()
+    (command,) = re.findall(r"^    warpbound (analyze .*\.toml) --views pipes$", page, re.M)
+    out = printed(package_with_a_view, "-m", "warpbound", *command.split(), "--views", views)
+    assert "Executed instructions, by pipe" in out
+    assert re.search(r"^ +lsu +[\d.]+ M ", out, re.M)
+
+
+@pytest.mark.cuda
+def test_the_first_screen_and_the_html_report_know_the_added_view(package_with_a_view: Path, tmp_path: Path) -> None:
+    analysis = ("-m", "warpbound", "analyze", "examples/saxpy.cu", "--launch", "examples/saxpy.toml")
+    more = " ".join(printed(package_with_a_view, *analysis).split("More: ")[1].split())
+    assert "pipes" in more.split("(")[0].replace(",", " ").split()
+    out = tmp_path / "report.html"
+    printed(package_with_a_view, *analysis, "--format", "html", "--views", "pipes", "-o", str(out))
+    assert "Executed instructions, by pipe" in out.read_text("utf-8")
+
+
+def test_an_added_view_of_the_page_speaks(package_with_a_view: Path) -> None:
+    code = """
+from warpbound.machine import gpu
+from warpbound.page.subject import BARE_BLOCK, Subject
+from warpbound.page.views import VIEWS, draw_view
+print(VIEWS["pipes"].title, *draw_view("pipes", Subject("sliders", gpu("h200"), BARE_BLOCK), {}).words)
+"""
+    assert printed(package_with_a_view, "-c", code).startswith("Instructions Choose a kernel")
