@@ -6,7 +6,7 @@ import pytest
 import warpbound
 from warpbound.analysis.case import case_of
 from warpbound.analysis.executed import average_work, conflicts, far_share, served_by
-from warpbound.analysis.sampled import followed
+from warpbound.analysis.sampled import run_sample
 from warpbound.analysis.settings import Settings
 from warpbound.kernel_launch import parse_argument
 from warpbound.latency import waits
@@ -36,7 +36,7 @@ def seen(rounds: int, board=A100):
              f"entries={ENTRIES}", f"rounds={rounds}"]  # fmt: skip
     asked = warpbound.launch(grid=(BLOCKS,), block=(THREADS,), args=[parse_argument(word) for word in words])
     case = case_of(warpbound.compile(SOURCE, board, kernel="both"), board, asked, Settings())
-    return case, *followed(case, asked)
+    return case, *run_sample(case, asked)
 
 
 def loads(case, moved) -> tuple[list[int], list[int]]:

@@ -8,7 +8,7 @@ from support.paths import EXAMPLES
 from warpbound import compile, gpu, launch
 from warpbound.analysis.cache_whatifs import ENDLESS
 from warpbound.analysis.case import case_of
-from warpbound.analysis.sampled import facts, followed, how_of
+from warpbound.analysis.sampled import cache_facts, cache_settings, run_sample
 from warpbound.analysis.settings import DEFAULT
 from warpbound.memory.traffic import traffic
 
@@ -24,8 +24,8 @@ def test_repeats_are_the_hits_of_an_endless_cache(name: str) -> None:
     board, asked = gpu("h200"), launch(EXAMPLES / f"{name}.toml")
     program = compile(EXAMPLES / f"{name}.cu", board, kernel=asked.kernel, defines=asked.defines)
     case = case_of(program, board, asked, DEFAULT)
-    seen, chosen, moved = followed(case, asked)
+    seen, chosen, moved = run_sample(case, asked)
     assert moved is not None
-    endless = traffic(program, seen, replace(facts(case), l1_bytes=ENDLESS), how_of(case, chosen))
+    endless = traffic(program, seen, replace(cache_facts(case), l1_bytes=ENDLESS), cache_settings(case, chosen))
     assert moved.l1_repeat_rate == endless.l1_hit_rate
     assert (moved.l1_hit_rate or 0.0) <= (moved.l1_repeat_rate or 0.0)

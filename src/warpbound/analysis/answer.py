@@ -34,6 +34,7 @@ from warpbound.workload.load_chains import longest_chain
 
 UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
 NEVER = 1e6  # threads per SM: a resource that takes more to keep busy, hundreds of times what fits, is hardly used
+GRID_TOO_LARGE = "{blocks} blocks with a barrier of the whole grid cannot be launched: {fit} fit at once. Give fewer."
 NOT_EXECUTED = "the code alone: the launch could not be executed ({reason})"
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
 ALWAYS = ("roofline_2009", "volkov_2016")  # models that are shown without being named
@@ -62,10 +63,28 @@ def work_of(case: Case) -> Work:
     launch = case.launch
     if launch is None or not (launch.args or not case.program.parameters):
         return static_work(case)
-    from warpbound.analysis.dynamic import dynamic_work  # the emulator is a fifth of a static answer's time to load
+    work = _executed_work(case, launch)
+    return replace(static_work(case), not_executed=work) if isinstance(work, str) else work
 
-    work, reason = dynamic_work(case, launch)
-    return work if work is not None else replace(static_work(case), not_executed=reason)
+
+def _executed_work(case: Case, launch: Launch) -> Work | str:
+    """The work of the whole launch from sampled blocks; or the reason why they could not be executed.
+
+    Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
+    """
+    from warpbound.analysis.cache_whatifs import cache_choices  # loading the emulator takes a fifth of a static answer
+    from warpbound.analysis.executed import work_from
+    from warpbound.analysis.sampled import fit_at_once, run_sample
+    from warpbound.emulate.launch_memory import waits_for_grid
+
+    blocks, fit = product(launch.grid), fit_at_once(case)
+    if blocks > fit and waits_for_grid(case.program):
+        return GRID_TOO_LARGE.format(blocks=blocks, fit=fit)
+    trace, sample, traffic = run_sample(case, launch)
+    if traffic is None:
+        return trace.stopped
+    choices = partial(cache_choices, case, trace, sample, traffic)
+    return replace(work_from(case, trace, sample, traffic), sample_run=(trace, sample, traffic), choices=choices)
 
 
 def result_of(case: Case, work: Work | None) -> KernelResult:

@@ -26,14 +26,14 @@ FLOAT_STEPS, SECTOR_STEPS = 3, 5
 _SECTOR, _LINE = np.uint64(5), np.uint64(2)  # shifts: bytes to sectors, sectors to lines
 
 
-def hottest_updates(program: Program, seen: Trace, chosen: Sample) -> float:
+def hottest_updates(program: Program, trace: Trace, sample: Sample) -> float:
     """Steps on that line by the whole launch."""
-    accesses = seen.accesses.get("global")
+    accesses = trace.accesses.get("global")
     atomic = [index for index, one in enumerate(program.instructions) if one.traits.is_global_atomic]
     if accesses is None or not atomic:
         return 0.0
     mine = np.flatnonzero(np.isin(accesses.instruction, atomic))
-    block = seen.warps[accesses.warp[mine], 0]
+    block = trace.warps[accesses.warp[mine], 0]
     row, lane = np.nonzero(accesses.active[mine])
     if not len(row):
         return 0.0
@@ -41,7 +41,7 @@ def hottest_updates(program: Program, seen: Trace, chosen: Sample) -> float:
     row, sector, count = steps(row, accesses.addresses[mine][row, lane], each)
     which, several = _lines(sector)
     count = np.where(several, np.maximum(count, SECTOR_STEPS), count)
-    return float(of_spans(which, block[row], count, chosen).max())
+    return float(of_spans(which, block[row], count, sample).max())
 
 
 def _lines(sector: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -53,21 +53,21 @@ def _lines(sector: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.bo
 
 
 def of_spans(
-    which: NDArray[np.int64], block: NDArray[np.int64], count: NDArray[np.int64], chosen: Sample
+    which: NDArray[np.int64], block: NDArray[np.int64], count: NDArray[np.int64], sample: Sample
 ) -> NDArray[np.float64]:
     """Steps of each line by all blocks between the first and the last sampled one that touches it, (lines,).
 
     which, block, count : line, block and steps of each access, (n,).
     """
-    lines, order = which.max() + 1, np.argsort(chosen.blocks)
-    blocks, before = chosen.blocks[order], np.append(0.0, np.cumsum(chosen.weights[order]))
+    lines, order = which.max() + 1, np.argsort(sample.blocks)
+    blocks, before = sample.blocks[order], np.append(0.0, np.cumsum(sample.weights[order]))
     at = np.searchsorted(blocks, block)
     first, last = np.full(lines, len(blocks)), np.zeros(lines, np.int64)
     np.minimum.at(first, which, at)
     np.maximum.at(last, which, at)
     stand_for = before[last + 1] - before[first]
-    seen = np.bincount(which, chosen.weights[order][at] * count)
-    return np.asarray(seen * (blocks[last] - blocks[first] + 1) / stand_for)
+    trace = np.bincount(which, sample.weights[order][at] * count)
+    return np.asarray(trace * (blocks[last] - blocks[first] + 1) / stand_for)
 
 
 def _of_one_lane(one: Instruction) -> int:

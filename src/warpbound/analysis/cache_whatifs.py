@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from warpbound.analysis.case import Case
 from warpbound.analysis.executed import average_work
-from warpbound.analysis.sampled import facts, how_of, shared_per_block
+from warpbound.analysis.sampled import cache_facts, cache_settings, shared_per_block
 from warpbound.emulate import Trace
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.requests import bypasses_l1
-from warpbound.memory.traffic import traffic
+from warpbound.memory.traffic import traffic as cached_traffic
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
 from warpbound.whatif import Alternative
@@ -29,30 +29,30 @@ FEWER = (2, 4)  # times fewer blocks per SM
 BYPASS = ("STRONG", "GPU")  # modifiers of a load that L1 does not serve
 
 
-def cache_choices(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Iterator[Alternative]:
+def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Iterator[Alternative]:
     """Choices that leave what is read again more room in L1; none where it loses next to nothing.
 
-    moved : what the launch moves as it is.
+    traffic : what the launch moves as it is.
     """
-    machine = facts(case)
-    now, possible = moved.l1_hit_rate or 0.0, moved.l1_repeat_rate or 0.0
-    if not machine.l1_bytes or possible < now + LOST:
+    caches = cache_facts(case)
+    hit_rate, repeat_rate = traffic.l1_hit_rate or 0.0, traffic.l1_repeat_rate or 0.0
+    if not caches.l1_bytes or repeat_rate < hit_rate + LOST:
         return
-    endless = traffic(case.program, seen, replace(machine, l1_bytes=ENDLESS), how_of(case, chosen))
-    why = f"L1 serves {_cent(now)} of what is loaded and L2 {_cent(moved.l2_hit_rate)} of the rest"
-    yield from _past_l1(case, seen, chosen, (endless, why))
-    yield from _larger_l1(case, seen, chosen, why)
-    yield from _throttled(case, seen, chosen, why)
+    endless = cached_traffic(case.program, trace, replace(caches, l1_bytes=ENDLESS), cache_settings(case, sample))
+    why = f"L1 serves {_cent(hit_rate)} of what is loaded and L2 {_cent(traffic.l2_hit_rate)} of the rest"
+    yield from _past_l1(case, trace, sample, (endless, why))
+    yield from _larger_l1(case, trace, sample, why)
+    yield from _throttled(case, trace, sample, why)
 
 
-def _past_l1(case: Case, seen: Trace, chosen: Sample, found: tuple[Traffic, str]) -> Iterator[Alternative]:
+def _past_l1(case: Case, trace: Trace, sample: Sample, endless_l1: tuple[Traffic, str]) -> Iterator[Alternative]:
     """Lines of source whose loads find next to nothing in L1 anyhow; where all would, the one that loads most."""
-    endless, why = found
+    endless, why = endless_l1
     origins = endless.by_instruction.sectors_from
     loads: dict[int, list[int]] = {}
-    for index, one in enumerate(case.program.instructions):
-        if origins[index].sum() > 0 and not bypasses_l1(one):
-            loads.setdefault(one.place.outermost.line if one.place else 0, []).append(index)
+    for index, instruction in enumerate(case.program.instructions):
+        if origins[index].sum() > 0 and not bypasses_l1(instruction):
+            loads.setdefault(instruction.place.outermost.line if instruction.place else 0, []).append(index)
     sectors = {line: origins[indices].sum(axis=0) for line, indices in loads.items()}
     streams = [line for line, (l1, *beyond) in sectors.items() if l1 < STREAMING * (l1 + sum(beyond))]
     lines = streams or [max(sectors, key=lambda line: float(sectors[line].sum()))]
@@ -60,41 +60,41 @@ def _past_l1(case: Case, seen: Trace, chosen: Sample, found: tuple[Traffic, str]
         return
     where = f" of line{'s' * (len(lines) > 1)} {', '.join(map(str, sorted(lines)))}"
     other = replace(case, program=_bypassing(case.program, {i for line in lines for i in loads[line]}))
-    yield _followed(other, seen, chosen, facts(case), f"loads{where} past L1 (__ldcg, ld.global.cg)", why)
+    yield _with_caches(other, trace, sample, cache_facts(case), f"loads{where} past L1 (__ldcg, ld.global.cg)", why)
 
 
 def _bypassing(program: Program, past: set[int]) -> Program:
     """The same code with these loads past L1."""
     code = [
-        replace(one, modifiers=(*one.modifiers, *BYPASS)) if index in past else one
-        for index, one in enumerate(program.instructions)
+        replace(instruction, modifiers=(*instruction.modifiers, *BYPASS)) if index in past else instruction
+        for index, instruction in enumerate(program.instructions)
     ]
     return replace(program, instructions=tuple(code))
 
 
-def _larger_l1(case: Case, seen: Trace, chosen: Sample, why: str) -> Iterator[Alternative]:
+def _larger_l1(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[Alternative]:
     """Half the shared memory, or no more of it than the blocks need."""
-    machine, resident = facts(case), case.residency.blocks_per_sm
+    caches, resident = cache_facts(case), case.residency.blocks_per_sm
     needed = shared_per_block(case) * resident
     least = hierarchy.facts(case.gpu, resident, needed)
-    if least.l1_bytes > machine.l1_bytes:
-        change = f"a carve-out of no more than the blocks need ({_KiB(least)} of L1 instead of {_KiB(machine)})"
-        yield _followed(case, seen, chosen, least, change, why)
+    if least.l1_bytes > caches.l1_bytes:
+        change = f"a carve-out of no more than the blocks need ({_KiB(least)} of L1 instead of {_KiB(caches)})"
+        yield _with_caches(case, trace, sample, least, change, why)
     half = hierarchy.facts(case.gpu, resident, needed // 2)
     if case.program.shared_bytes + (case.launch.smem if case.launch else 0) and half.l1_bytes > least.l1_bytes:
-        change = f"half the shared memory per block, for L1 ({_KiB(half)} instead of {_KiB(machine)})"
-        yield _followed(case, seen, chosen, half, change, why)
+        change = f"half the shared memory per block, for L1 ({_KiB(half)} instead of {_KiB(caches)})"
+        yield _with_caches(case, trace, sample, half, change, why)
 
 
 def _cent(share: float | None) -> str:
     return f"{100 * (share or 0.0):.0f} %"
 
 
-def _KiB(machine: Facts) -> str:
-    return f"{machine.l1_bytes / 1024:.0f} KiB"
+def _KiB(caches: Facts) -> str:
+    return f"{caches.l1_bytes / 1024:.0f} KiB"
 
 
-def _throttled(case: Case, seen: Trace, chosen: Sample, why: str) -> Iterator[Alternative]:
+def _throttled(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[Alternative]:
     """Fewer blocks on each SM, which share L1 between them."""
     resident = case.residency.blocks_per_sm
     carveout = case.launch.carveout if case.launch else None
@@ -102,17 +102,17 @@ def _throttled(case: Case, seen: Trace, chosen: Sample, why: str) -> Iterator[Al
         held = resident // times
         if held < 1:
             continue
-        machine = hierarchy.facts(case.gpu, held, shared_per_block(case) * held, carveout)
+        caches = hierarchy.facts(case.gpu, held, shared_per_block(case) * held, carveout)
         change = f"{held} instead of {resident} blocks per SM (throttling), so that each has more of the caches"
-        found = _followed(case, seen, chosen, machine, change, why)
+        fewer = _with_caches(case, trace, sample, caches, change, why)
         warps = case.place.warps_per_sm * held / resident
-        yield replace(found, place=replace(case.place, warps_per_sm=warps))
+        yield replace(fewer, place=replace(case.place, warps_per_sm=warps))
 
 
-def _followed(  # noqa: PLR0913  (each is one fact of the choice)
-    case: Case, seen: Trace, chosen: Sample, machine: Facts, change: str, why: str
+def _with_caches(  # noqa: PLR0913  (each is one fact of the choice)
+    case: Case, trace: Trace, sample: Sample, caches: Facts, change: str, why: str
 ) -> Alternative:
     """The work with other caches."""
-    moved = traffic(case.program, seen, machine, how_of(case, chosen))
-    then = f", then {_cent(moved.l1_hit_rate)} and {_cent(moved.l2_hit_rate)}"
-    return Alternative(change, why + then, average_work(case, seen, chosen, moved), case.place)
+    traffic = cached_traffic(case.program, trace, caches, cache_settings(case, sample))
+    then = f", then {_cent(traffic.l1_hit_rate)} and {_cent(traffic.l2_hit_rate)}"
+    return Alternative(change, why + then, average_work(case, trace, sample, traffic), case.place)

@@ -17,7 +17,7 @@ from warpbound.analysis.execution_summary import (
     register_notes,
 )
 from warpbound.analysis.partition_traffic import partition_traffic
-from warpbound.analysis.sampled import facts
+from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
@@ -59,7 +59,7 @@ SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{e
 
 
 @dataclass(frozen=True)
-class _Timed:
+class _AverageWarp:
     """What an average warp does, memory : of the launch, waits : of each instruction, schedule : of a typical warp."""
 
     work: Workload
@@ -69,30 +69,30 @@ class _Timed:
     warps: float
 
 
-def average_work(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Workload:
+def average_work(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Workload:
     """The work of the launch's average warp: `work_from(...).whole` and nothing else."""
-    return _timed(case, seen, chosen, moved).work
+    return _average_warp(case, trace, sample, traffic).work
 
 
-def _timed(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> _Timed:
+def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> _AverageWarp:
     program = case.program
-    memory = replace(launch_memory(moved), hottest_updates=hottest_updates(program, seen, chosen))
-    timing = waits(program.instructions, case.latency, served_by(moved), conflicts(moved), far_share(moved))
+    memory = replace(launch_memory(traffic), hottest_updates=hottest_updates(program, trace, sample))
+    timing = waits(program.instructions, case.latency, served_by(traffic), conflicts(traffic), far_share(traffic))
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
-    warps = float(seen.of_blocks * per_block)
-    timed = timed_stream(program, seen, timing)
-    work = executed_work(program, case.gpu.arch, seen, chosen, memory.scaled(1 / warps), timed, warps)
-    found = _Timed(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
-    return replace(found, work=replace(found.work, pieces=_pieces(case, seen, chosen, moved, found)))
+    warps = float(trace.of_blocks * per_block)
+    timed = timed_stream(program, trace, timing)
+    work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
+    average = _AverageWarp(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
+    return replace(average, work=replace(average.work, pieces=_pieces(case, trace, sample, traffic, average)))
 
 
-def _pieces(case: Case, seen: Trace, chosen: Sample, moved: Traffic, found: _Timed) -> tuple[Part, ...]:
+def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average: _AverageWarp) -> tuple[Part, ...]:
     """The work from barrier to barrier."""
-    instructions, work = case.program.instructions, found.work
+    instructions, work = case.program.instructions, average.work
     if round(work.barriers) < 1:
         return ()
-    executed = mean_per_warp(seen, chosen, seen.executed)
-    each, facts = per_execution(instructions, moved, executed * found.warps), facts_of(instructions, case.gpu.arch)
+    executed = mean_per_warp(trace, sample, trace.executed)
+    each, facts = per_execution(instructions, traffic, executed * average.warps), facts_of(instructions, case.gpu.arch)
 
     def asked(issued: NDArray[np.float64]) -> dict[str, float]:
         counts = count(instructions, facts, issued.tolist(), issued.tolist())
@@ -101,88 +101,89 @@ def _pieces(case: Case, seen: Trace, chosen: Sample, moved: Traffic, found: _Tim
                        tensor=dict(counts.tensor), memory=memory)  # fmt: skip
         return demand(on_board(part, case.gpu), case.gpu, case.clock_hz)
 
-    streams = (stream[:LONGEST_STREAM].tolist() for stream in seen.streams.values())
-    return pieces(streams, instructions, found.waits, found.schedule, executed, asked)
+    streams = (stream[:LONGEST_STREAM].tolist() for stream in trace.streams.values())
+    return pieces(streams, instructions, average.waits, average.schedule, executed, asked)
 
 
-def work_from(case: Case, seen: Trace, chosen: Sample, moved: Traffic) -> Work:
+def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:
     """The work of the launch, extrapolated from the blocks that were executed."""
     program, arch = case.program, case.gpu.arch
-    found = _timed(case, seen, chosen, moved)
-    timing, timed = found.waits, found.schedule
-    trips = trip_counts(program, seen)
-    executed = mean_per_warp(seen, chosen, seen.executed)
-    each = per_execution(program.instructions, moved, executed * found.warps)
+    average = _average_warp(case, trace, sample, traffic)
+    timing, timed = average.waits, average.schedule
+    trips = trip_counts(program, trace)
+    executed = mean_per_warp(trace, sample, trace.executed)
+    each = per_execution(program.instructions, traffic, executed * average.warps)
     turns = [(loop, on_board(turn, case.gpu)) for loop, turn in iterations(program, arch, timing)]
     loops = tuple(
         Piece(loop, replace(turn, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None)))
         for loop, turn in turns
     )
     parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
-    observed = Observed(moved, executed, *parallel, partition_traffic(seen, case.gpu), facts(case).l1_bytes)
-    said: tuple[str, ...] = (DRAWN,) if len(seen.blocks) < seen.of_blocks and draws_work_from_counter(program) else ()
-    said += (ATOMICS,) if moved.atomic_steps > 2 * moved.global_atomic_requests > 0 else ()
-    said += (GRID_WAITS,) if waits_for_grid(program) else ()
-    said += (TOGETHER,) if _rate_assumed(case, moved) else ()
-    rare = warning(program, usual(seen, chosen), len(seen.blocks), seen.of_blocks)
-    said += (rare,) if rare else ()
-    said += register_notes(found.work, arch)
-    error = f", standard error {100 * moved.sampling_error:.2g} %" if moved.sampling_error else ""
-    sampled = SAMPLED.format(blocks=len(seen.blocks), of_blocks=seen.of_blocks, error=error)
+    observed = Observed(traffic, executed, *parallel, partition_traffic(trace, case.gpu), cache_facts(case).l1_bytes)
+    sampled_of_many = len(trace.blocks) < trace.of_blocks
+    notes: tuple[str, ...] = (DRAWN,) if sampled_of_many and draws_work_from_counter(program) else ()
+    notes += (ATOMICS,) if traffic.atomic_steps > 2 * traffic.global_atomic_requests > 0 else ()
+    notes += (GRID_WAITS,) if waits_for_grid(program) else ()
+    notes += (TOGETHER,) if _rate_assumed(case, traffic) else ()
+    rare = warning(program, usual(trace, sample), len(trace.blocks), trace.of_blocks)
+    notes += (rare,) if rare else ()
+    notes += register_notes(average.work, arch)
+    error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
+    sampled = SAMPLED.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
     return Work(
         mode="dynamic",
-        whole=found.work,
-        focus=found.work,
+        whole=average.work,
+        focus=average.work,
         loops=loops,
         timed=timed,
-        by_level={level: _latency_at(case, seen, moved, level) for level in LEVELS},
-        notes=(sampled, *said, *moved.notes, *seen.unknown, *seen.notes, *code_notes(program, observed, arch)),
+        by_level={level: _latency_at(case, trace, traffic, level) for level in LEVELS},
+        notes=(sampled, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
         sample=BlockSample(
-            blocks=len(seen.blocks),
-            warps=len(seen.warps),
-            of_blocks=seen.of_blocks,
-            sampling_error=moved.sampling_error,
-            memory_error=None if moved.errors is None else asdict(moved.errors),
+            blocks=len(trace.blocks),
+            warps=len(trace.warps),
+            of_blocks=trace.of_blocks,
+            sampling_error=traffic.sampling_error,
+            memory_error=None if traffic.errors is None else asdict(traffic.errors),
         ),
-        launch_memory=found.memory,
-        hit_rates=(moved.l1_hit_rate, moved.l2_hit_rate),
-        longest_warp=float(seen.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
-        accesses=accesses_seen(case, moved),
+        launch_memory=average.memory,
+        hit_rates=(traffic.l1_hit_rate, traffic.l2_hit_rate),
+        longest_warp=float(trace.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
+        accesses=accesses_seen(case, traffic),
         observed=observed,
-        errors=moved.errors,
+        errors=traffic.errors,
     )
 
 
-def _rate_assumed(case: Case, moved: Traffic) -> bool:
+def _rate_assumed(case: Case, traffic: Traffic) -> bool:
     """Whether most of what L2 serves is asked for by all SMs at once, on a board where that rate is not known."""
     measured = case.gpu.get("l2_shared_read_bandwidth") is not None
-    return not measured and 2 * moved.l2_sectors_together > moved.l2_sectors_read
+    return not measured and 2 * traffic.l2_sectors_together > traffic.l2_sectors_read
 
 
-def conflicts(moved: Traffic) -> Callable[[int], float]:
+def conflicts(traffic: Traffic) -> Callable[[int], float]:
     """Wavefronts of shared memory beyond the conflict-free ones that one execution takes, on average."""
-    extra, requests = moved.by_instruction.shared_conflict_wavefronts, moved.by_instruction.requests
+    extra, requests = traffic.by_instruction.shared_conflict_wavefronts, traffic.by_instruction.requests
     return lambda index: float(extra[index] / requests[index]) if requests[index] > 0 else 0.0
 
 
-def far_share(moved: Traffic) -> Callable[[int], float]:
+def far_share(traffic: Traffic) -> Callable[[int], float]:
     """Part of what L2 answers of a load that is not on the reader's side."""
-    return lambda index: float(moved.by_instruction.far_share[index])
+    return lambda index: float(traffic.by_instruction.far_share[index])
 
 
-def accesses_seen(case: Case, moved: Traffic) -> Predicted:
+def accesses_seen(case: Case, traffic: Traffic) -> Predicted:
     """Every access that was executed with what it took on average; strides as the code's arithmetic has them."""
-    by, code = moved.by_instruction, addresses_known(case)
-    found = {}
-    for index, one in enumerate(case.program.instructions):
+    by, code = traffic.by_instruction, addresses_known(case)
+    average = {}
+    for index, instruction in enumerate(case.program.instructions):
         times = float(by.requests[index])
-        if times <= 0 or "local" in one.traits.spaces:
+        if times <= 0 or "local" in instruction.traits.spaces:
             continue
-        for space in one.traits.spaces:
+        for space in instruction.traits.spaces:
             told = code.get((index, space), Access())
             is_global = space == "global"
             shared, excess = float(by.shared_wavefronts[index]), float(by.shared_conflict_wavefronts[index])
-            found[index, space] = replace(
+            average[index, space] = replace(
                 told,
                 sectors=float(by.sectors[index]) / times if is_global else 0.0,
                 ideal_sectors=float(by.ideal_sectors[index]) / times if is_global else 0.0,
@@ -191,20 +192,20 @@ def accesses_seen(case: Case, moved: Traffic) -> Predicted:
                 ideal_wavefronts=told.ideal_wavefronts if is_global else (shared - excess) / times,
                 served=_shares(by.requests_from[index]) if is_global else (),
             )
-    return found
+    return average
 
 
 def _shares(answered: NDArray[np.float64]) -> tuple[float, ...]:
     total = float(answered.sum())
-    return tuple(float(one) / total for one in answered) if total > 0 else ()
+    return tuple(float(requests) / total for requests in answered) if total > 0 else ()
 
 
-def served_by(moved: Traffic, level: str | None = None) -> Callable[[int], Shares]:
+def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Shares]:
     """The levels that answer a load, by its slowest sector; or `level`, for a question.
 
     A load whose lanes were all off asks no level and is given the nearest; an atomic that returns nothing, DRAM.
     """
-    asked, answered = moved.by_instruction.requests, moved.by_instruction.requests_from
+    asked, answered = traffic.by_instruction.requests, traffic.by_instruction.requests_from
     totals = answered.sum(axis=1)
 
     def served(index: int) -> Shares:
@@ -220,28 +221,28 @@ def served_by(moved: Traffic, level: str | None = None) -> Callable[[int], Share
     return served
 
 
-def _latency_at(case: Case, seen: Trace, moved: Traffic, level: str) -> float:
-    timing = waits(case.program.instructions, case.latency, served_by(moved, level), conflicts(moved))
+def _latency_at(case: Case, trace: Trace, traffic: Traffic, level: str) -> float:
+    timing = waits(case.program.instructions, case.latency, served_by(traffic, level), conflicts(traffic))
     start = case.gpu.value("block_start") * case.clock_hz
-    return time_of_stream(case.program, seen, timing) + start
+    return time_of_stream(case.program, trace, timing) + start
 
 
 def per_execution(
-    instructions: tuple[Instruction, ...], moved: Traffic, executions: NDArray[np.float64]
+    instructions: tuple[Instruction, ...], traffic: Traffic, executions: NDArray[np.float64]
 ) -> list[Memory]:
     """Mean traffic of one execution of each instruction."""
-    by = moved.by_instruction
-    written = moved.l2_sectors_written + moved.l2_sectors_atomic
-    to_dram = moved.dram_bytes_written / written if written else 0.0
-    found = []
-    for index, one in enumerate(instructions):
+    by = traffic.by_instruction
+    written = traffic.l2_sectors_written + traffic.l2_sectors_atomic
+    to_dram = traffic.dram_bytes_written / written if written else 0.0
+    average = []
+    for index, instruction in enumerate(instructions):
         times = float(executions[index])
         if times <= 0 or by.requests[index] <= 0:
-            found.append(Memory())
+            average.append(Memory())
             continue
         loads = float(by.sectors_from[index].sum())
         stores = 0.0 if loads else float(by.sectors[index])
-        found.append(
+        average.append(
             Memory(
                 global_load_requests=float(by.requests[index]) if loads else 0.0,
                 global_store_requests=float(by.requests[index]) if stores else 0.0,
@@ -251,12 +252,12 @@ def per_execution(
                 l2_sectors_written=stores,
                 dram_bytes_read=float(by.sectors_from[index, 2]) * SECTOR_B,
                 dram_bytes_written=stores * to_dram,
-                shared_wavefronts_load=0.0 if "ST" in one.opcode else float(by.shared_wavefronts[index]),
-                shared_wavefronts_store=float(by.shared_wavefronts[index]) if "ST" in one.opcode else 0.0,
+                shared_wavefronts_load=0.0 if "ST" in instruction.opcode else float(by.shared_wavefronts[index]),
+                shared_wavefronts_store=float(by.shared_wavefronts[index]) if "ST" in instruction.opcode else 0.0,
                 **{name: float(getattr(by, name)[index]) for name in COUNTERS if hasattr(by, name)},
             ).scaled(1 / times)
         )
-    return found
+    return average
 
 
 def _summed(each: list[Memory], stream: tuple[int, ...]) -> Memory:

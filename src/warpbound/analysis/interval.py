@@ -18,8 +18,10 @@ from warpbound.analysis.accuracy import Form, form
 from warpbound.headline import LaunchPrediction
 from warpbound.headline.launch import INTERVAL
 from warpbound.headline.parameter_uncertainty import measured_by
+from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.memory.traffic_counts import Errors
 from warpbound.result.kernel import ParameterDoubt
+from warpbound.result.quantities import RESOURCES
 from warpbound.workload import Memory, Workload
 
 CLOCK = "the clock under load"
@@ -37,11 +39,10 @@ KEPT_IN_DOUBT = (0.5, 1.5)  # footprints, as shares of L2, of which a launch fin
 SECTOR_B = 32.0
 MOST_DOUBTS = 4    # that an answer names
 WORTH = 0.001      # shares of the time below this are left out
-CLASSES: Mapping[str, str] = {  # bottleneck -> class of launches that share the model's error
-    "launch": "launch", "block start": "launch", "dram": "dram", "l2": "l2", "l2 far": "l2", "one address": "l2",
-    "l1": "l1", "lsu": "l1", "latency": "latency", "shared": "sm", "issue": "sm", "alu": "sm", "fma": "sm",
-    "fp64": "sm", "xu": "sm", "tensor": "sm", "uniform": "sm",
-}  # fmt: skip
+_NAMED = ("launch", "dram", "l2", "l1", "latency")
+_OF_RESOURCE = {name: name if name in _NAMED else "sm" for name in RESOURCES} | {"lsu": "l1"}
+# bottleneck, a resource or a queue -> class of launches that share the model's error
+CLASSES: Mapping[str, str] = _OF_RESOURCE | {queue: _OF_RESOURCE[name] for queue, name in RESOURCE_OF.items()}
 
 
 @dataclass(frozen=True)

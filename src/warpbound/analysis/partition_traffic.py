@@ -18,7 +18,7 @@ MOST_STEPS = 256  # that are looked at one by one, at even distances
 MAPPED_BLOCKS, MAPPED_STEPS = 32, 32  # blocks and accesses of a map of partitions
 
 
-def partition_traffic(seen: Trace, gpu: Gpu) -> PartitionTraffic | None:
+def partition_traffic(trace: Trace, gpu: Gpu) -> PartitionTraffic | None:
     """Segments of 32 bytes by partition, and how much fuller than the mean the fullest one is; None: not known.
 
     camping : over the whole sample; camping_at_once : at one moment, mean over the moments; 1 is even, the number of
@@ -28,10 +28,10 @@ def partition_traffic(seen: Trace, gpu: Gpu) -> PartitionTraffic | None:
     count = int(gpu.get("memory_partitions") or 0)
     if not count or (gpu.get("partition_width") or PARTITION_B) != PARTITION_B:
         return None
-    accesses = seen.accesses["global"]
+    accesses = trace.accesses["global"]
     whole = spread(accesses.addresses, accesses.active, count)
     order = np.argsort(accesses.warp, kind="stable")
-    counts = np.bincount(accesses.warp, minlength=len(seen.warps))
+    counts = np.bincount(accesses.warp, minlength=len(trace.warps))
     step = np.empty(len(order), np.int64)
     step[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     steps = int(counts.max(initial=0))
@@ -43,19 +43,19 @@ def partition_traffic(seen: Trace, gpu: Gpu) -> PartitionTraffic | None:
         segments=whole.segments.tolist(),
         camping=whole.camping,
         camping_at_once=float(at_once.mean()) if len(at_once) else 1.0,
-        map=_map(seen, step, count),
+        map=_map(trace, step, count),
     )
 
 
-def _map(seen: Trace, step: NDArray[np.int64], count: int) -> PartitionMap:
+def _map(trace: Trace, step: NDArray[np.int64], count: int) -> PartitionMap:
     """blocks : their numbers; partition : a row for each."""
-    accesses = seen.accesses["global"]
-    warps = np.flatnonzero(seen.warps[:, 1] == 0)[:MAPPED_BLOCKS]
-    row = np.full(len(seen.warps), -1)
+    accesses = trace.accesses["global"]
+    warps = np.flatnonzero(trace.warps[:, 1] == 0)[:MAPPED_BLOCKS]
+    row = np.full(len(trace.warps), -1)
     row[warps] = np.arange(len(warps))
     here = (row[accesses.warp] >= 0) & (step < MAPPED_STEPS) & accesses.active.any(axis=1)
     lane = accesses.active[here].argmax(axis=1)
     address = np.take_along_axis(accesses.addresses[here], lane[:, None], axis=1)[:, 0].astype(np.int64)
     found = np.full((len(warps), int(step[here].max(initial=-1)) + 1), -1)
     found[row[accesses.warp[here]], step[here]] = address // PARTITION_B % count
-    return PartitionMap(seen.warps[warps, 0].tolist(), found.tolist())
+    return PartitionMap(trace.warps[warps, 0].tolist(), found.tolist())

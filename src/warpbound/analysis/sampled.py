@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from warpbound.analysis.case import Case, product
-from warpbound.emulate import Trace, trace
+from warpbound.emulate import Trace
+from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import skips_all_loops
 from warpbound.emulate.value_dependence import draws_work_from_counter
@@ -17,7 +18,8 @@ from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
-from warpbound.workload.dynamic import Sample, apart, every_block, sample, sampling_error, usual, work_of_ends
+from warpbound.workload.dynamic import Sample, apart, every_block, sampling_error, usual, work_of_ends
+from warpbound.workload.dynamic import sample as choose_blocks
 
 Execute = Callable[[Program, Launch, list[int]], Trace]
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
@@ -29,58 +31,58 @@ MOST_BLOCKS = 2048  # of a grid whose blocks draw work from a counter or wait fo
 WAITED = "blocks wait for what others write: that takes no time here, and the looks of those that wait are ours"
 
 
-def followed(case: Case, launch: Launch, execute: Execute = trace) -> tuple[Trace, Sample, Traffic | None]:
+def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) -> tuple[Trace, Sample, Traffic | None]:
     """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed.
 
     execute : the emulator; one that remembers serves cases that differ in their caches alone.
     """
     blocks = product(launch.grid)
-    shared_out = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
-    shared_out &= draws_work_from_counter(case.program)
+    draws_blocks = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
+    draws_blocks &= draws_work_from_counter(case.program)
     for step, more in enumerate(MORE_BLOCKS):
-        chosen = _sample(case, launch, more)
-        if shared_out or blocks <= 2 * (len(chosen.blocks) + PROBES):
-            chosen = every_block(blocks)
-        seen = execute(case.program, launch, chosen.blocks.tolist())
-        if seen.waited and len(chosen.blocks) < blocks <= MOST_BLOCKS:
-            chosen = every_block(blocks)
-            seen = execute(case.program, launch, chosen.blocks.tolist())
-            seen = replace(seen, notes=(*seen.notes, WAITED))
-        if seen.stopped:
-            return seen, chosen, None
-        asked = asked_for(case.program, seen, facts(case), how_of(case, chosen))
-        error = _error(seen, chosen, asked)
+        sample = _chosen_blocks(case, launch, more)
+        if draws_blocks or blocks <= 2 * (len(sample.blocks) + PROBES):
+            sample = every_block(blocks)
+        trace = execute(case.program, launch, sample.blocks.tolist())
+        if trace.waited and len(sample.blocks) < blocks <= MOST_BLOCKS:
+            sample = every_block(blocks)
+            trace = execute(case.program, launch, sample.blocks.tolist())
+            trace = replace(trace, notes=(*trace.notes, WAITED))
+        if trace.stopped:
+            return trace, sample, None
+        requests = asked_for(case.program, trace, cache_facts(case), cache_settings(case, sample))
+        error = _error(trace, sample, requests)
         steady = error is None or error <= ACCEPTED_ERROR
         steady &= step > 0 or not (
-            data_decide(seen)
-            or skips_all_loops(case.program, usual(seen, chosen))
-            or work_of_ends(seen, chosen) > 1 + ACCEPTED_ERROR
-            or _elsewhere(case, launch, (seen, chosen), execute) > ACCEPTED_ERROR
+            data_dependent_branches(trace)
+            or skips_all_loops(case.program, usual(trace, sample))
+            or work_of_ends(trace, sample) > 1 + ACCEPTED_ERROR
+            or _difference_elsewhere(case, launch, (trace, sample), execute) > ACCEPTED_ERROR
         )
-        if steady or len(seen.blocks) == seen.of_blocks or seen.executed.sum() > ENOUGH_INSTRUCTIONS:
+        if steady or len(trace.blocks) == trace.of_blocks or trace.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
-    moved = traffic_with_errors(case.program, seen, facts(case), how_of(case, chosen), asked)
-    return seen, chosen, replace(moved, sampling_error=error)
+    traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
+    return trace, sample, replace(traffic, sampling_error=error)
 
 
-def _sample(case: Case, launch: Launch, more: int) -> Sample:
-    return sample(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+def _chosen_blocks(case: Case, launch: Launch, more: int) -> Sample:
+    return choose_blocks(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
 
 
-def _elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> float:
+def _difference_elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> float:
     """By how much a few blocks from all over the grid do more or less than those sampled, as a fraction; 0 where they
     would take long or one of them does not end."""
-    seen, chosen = sampled
-    more = np.setdiff1d(_sample(case, launch, PROBES).blocks, chosen.blocks)
-    if not len(more) or seen.executed.sum() / len(seen.blocks) * len(more) > LIGHT_INSTRUCTIONS:
+    trace, sample = sampled
+    more = np.setdiff1d(_chosen_blocks(case, launch, PROBES).blocks, sample.blocks)
+    if not len(more) or trace.executed.sum() / len(trace.blocks) * len(more) > LIGHT_INSTRUCTIONS:
         return 0.0
-    probed = execute(case.program, launch, more.tolist())
-    return 0.0 if probed.stopped else apart(seen, chosen, probed)
+    probe = execute(case.program, launch, more.tolist())
+    return 0.0 if probe.stopped else apart(trace, sample, probe)
 
 
-def _error(seen: Trace, chosen: Sample, asked: Spaces) -> float | None:
+def _error(trace: Trace, sample: Sample, requests: Spaces) -> float | None:
     """Standard error of what the launch does, instructions or traffic, whichever is less sure; as a fraction."""
-    both = traffic_error(seen, asked), sampling_error(seen, chosen)
+    both = traffic_error(trace, requests), sampling_error(trace, sample)
     return max((error for error in both if error is not None), default=None)
 
 
@@ -89,18 +91,18 @@ def fit_at_once(case: Case) -> int:
     return case.residency.blocks_per_sm * int(case.gpu.value("sm_count"))
 
 
-def data_decide(seen: Trace) -> bool:
+def data_dependent_branches(trace: Trace) -> bool:
     """Whether contents of arrays decide branches, so that a few blocks that are alike say little of the others."""
-    return any(note.startswith("branches") for note in (*seen.notes, *seen.unknown))
+    return any(note.startswith("branches") for note in (*trace.notes, *trace.unknown))
 
 
-def how_of(case: Case, chosen: Sample) -> How:
+def cache_settings(case: Case, sample: Sample) -> How:
     """How the caches are looked at."""
     grid = case.launch.grid if case.launch else None
-    return How(cache=case.settings.cache, weights=chosen.weights, grid=grid)
+    return How(cache=case.settings.cache, weights=sample.weights, grid=grid)
 
 
-def facts(case: Case) -> Facts:
+def cache_facts(case: Case) -> Facts:
     """The caches that the launch finds: L1 is what the blocks' shared memory leaves of the SM's memory."""
     resident = case.residency.blocks_per_sm
     needed = shared_per_block(case) * resident

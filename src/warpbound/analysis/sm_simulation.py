@@ -13,7 +13,7 @@ from warpbound.analysis import launch_counts
 from warpbound.analysis.case import Case, asked_case
 from warpbound.analysis.executed import per_execution, served_by, work_from
 from warpbound.analysis.figure_data import curve
-from warpbound.analysis.sampled import followed
+from warpbound.analysis.sampled import run_sample
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import at_predicted_rate, launch_prediction, warps_per_block
@@ -114,23 +114,23 @@ def _logged_until(done: Outcome, rows: int) -> float:
 
 def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
     """The kernel as the simulator takes it, and as the headline prediction does."""
-    seen, chosen, moved = followed(case, launch)
-    if moved is None:
-        raise InputError(f"{case.program.title} could not be executed: {seen.stopped}", "Give every argument.")
-    work = work_from(case, seen, chosen, moved)
-    return kernel_of(case, work, (seen, chosen, moved)), work
+    trace, sample, traffic = run_sample(case, launch)
+    if traffic is None:
+        raise InputError(f"{case.program.title} could not be executed: {trace.stopped}", "Give every argument.")
+    work = work_from(case, trace, sample, traffic)
+    return kernel_of(case, work, (trace, sample, traffic)), work
 
 
 def kernel_of(case: Case, work: Work, followed: Followed) -> Kernel:
     """The kernel as the simulator takes it, from what its sampled blocks did."""
-    seen, chosen, moved = followed
+    trace, sample, traffic = followed
     instructions = case.program.instructions
-    warps = seen.of_blocks * warps_per_block(case)
-    served = served_by(moved)
+    warps = trace.of_blocks * warps_per_block(case)
+    served = served_by(traffic)
     return Kernel(
         instructions=instructions,
-        streams=representative(list(seen.streams.values()), work.whole.warp_instructions),
-        traffic=per_execution(instructions, moved, mean_per_warp(seen, chosen, seen.executed) * warps),
+        streams=representative(list(trace.streams.values()), work.whole.warp_instructions),
+        traffic=per_execution(instructions, traffic, mean_per_warp(trace, sample, trace.executed) * warps),
         shares=[served(index) for index in range(len(instructions))],
         gpu=case.gpu,
         latency=case.latency,
@@ -143,9 +143,9 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
 
     Raises InputError where the kernel is too long to simulate.
     """
-    if work.followed is None or case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
+    if work.sample_run is None or case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:
         return []
-    kernel = shortened(kernel_of(case, work, work.followed), LOGGED)
+    kernel = shortened(kernel_of(case, work, work.sample_run), LOGGED)
     x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
     done = run_short(x)
     return list(spans(x, done, min(cycles, _logged_until(done, LOGGED))))

@@ -50,7 +50,7 @@ class Work:
     not_executed : why the blocks could not be executed although the launch gives every argument.
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
-    followed : what sampled blocks did, which of them there are, and their traffic.
+    sample_run : what sampled blocks did, which of them there are, and their traffic.
     """
 
     mode: Mode
@@ -69,7 +69,7 @@ class Work:
     observed: Observed | None = None
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
-    followed: "tuple[Trace, Sample, Traffic] | None" = None
+    sample_run: "tuple[Trace, Sample, Traffic] | None" = None
 
 
 def static_work(case: Case) -> Work:

@@ -10,7 +10,7 @@ from warpbound.analysis.static import Work
 from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
 from warpbound.headline.batch import launch_seconds
 from warpbound.headline.parameters import relatives
-from warpbound.headline.queue_demands import FAR, HOT
+from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction, active_sms
@@ -20,7 +20,6 @@ from warpbound.workload import Workload
 NOTE = "time by flow balance with parameters fitted on streams"
 MORE_THAN_ONCE = 2  # waits for loads
 LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
-_PARTS = {"block start": "launch", HOT: "l2", FAR: "l2"}  # resource of the balance -> of the report
 
 
 def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
@@ -145,8 +144,8 @@ def at_predicted_rate(case: Case, prediction: Prediction, timed: LaunchPredictio
 def merged(costs: Mapping[str, float]) -> dict[str, float]:
     """Costs by resource of the report: block starts belong to launch, updates of one address and crossings to L2."""
     rows = dict(costs)
-    for part, whole in _PARTS.items():
-        rows[whole] = max(rows.get(whole, 0.0), rows.pop(part, 0.0))
+    for queue, resource in RESOURCE_OF.items():
+        rows[resource] = max(rows.get(resource, 0.0), rows.pop(queue, 0.0))
     return rows
 
 

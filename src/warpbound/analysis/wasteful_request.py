@@ -17,7 +17,7 @@ def requests(case: Case, work: Work) -> dict[str, Request]:
 
 
 def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
-    if work.followed is None:
+    if work.sample_run is None:
         return None
     instructions = case.program.instructions
     waste = {
@@ -43,7 +43,7 @@ def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
 
 def _first(work: Work, space: str, index: int) -> list[int] | None:
     """Byte addresses of the lanes, from the first on, of the first request in which no lane before them rests."""
-    own = work.followed[0].accesses.get(space) if work.followed else None
+    own = work.sample_run[0].accesses.get(space) if work.sample_run else None
     if own is None:
         return None
     for row in np.flatnonzero(own.instruction == index).tolist():

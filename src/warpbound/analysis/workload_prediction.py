@@ -17,6 +17,7 @@ from warpbound.analysis.overrides import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
 from warpbound.headline.batch import launch_seconds
+from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.kernel_launch import blamed
 from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
@@ -32,7 +33,6 @@ NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and
 HEADLINE = "time by flow balance, as for compiled kernels; the bounds below do without its waiting"
 NO_WARPS = "resident warps are not given: nothing is said of time, and the latency bound is left out"
 
-_NAMES = {"block start": "launch"}  # resources of the headline prediction that reports name otherwise
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,8 @@ def predicted_of(
         time_s=time_s,
         time_interval_s=list(ours.interval) if ours else None,
         cycles=None if time_s is None else time_s * x.clock_hz,
-        bottleneck=_NAMES.get(binds.bottleneck, binds.bottleneck) if binds else None,
-        runner_up=_NAMES.get(binds.runner_up, binds.runner_up) if binds else None,
+        bottleneck=RESOURCE_OF.get(binds.bottleneck, binds.bottleneck) if binds else None,
+        runner_up=RESOURCE_OF.get(binds.runner_up, binds.runner_up) if binds else None,
         occupancy=ResidentWork(x.blocks_per_sm, x.warps_per_sm, list(resident.limiters)),
         launch=LaunchSize(x.blocks, x.threads_per_block),
         latency=WarpLatency(x.work.latency, x.work.parts) if x.work.latency else None,

@@ -31,8 +31,10 @@ SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
 SM = ("lsu", "shared", "l1")
 HOT = "one address"  # that atomics of the whole chip update, step by step, at L2
 TINY = 1e-30    # s, that nothing be divided by 0
+START = "block start"
 FAR = "l2 far"       # what passes from one side of L2 to the other
-QUEUES = (*SUB_CORE, *SM, "l2", FAR, HOT, "dram", "block start")
+QUEUES = (*SUB_CORE, *SM, "l2", FAR, HOT, "dram", START)
+RESOURCE_OF = {FAR: "l2", HOT: "l2", START: "launch"}  # queue -> resource of an answer, where the names differ
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
 _WAITING = ("l1", "l2", "dram")  # causes of latency that are loads under way
 _START = "start"                 # the start of a block, which a Workload may already contain
@@ -266,7 +268,7 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
         FAR: Queue(np.multiply(x.warps_per_block, far_s), np.multiply(values.warp_wait, far_s), _others(chip)),
         HOT: Queue(x.work.memory.hottest_updates * customers / (values.atomic_rate * x.clock_hz)),
         "dram": Queue(dram_s, to_dram * dram.wait(values.dram, writes)),
-        "block start": Queue(np.multiply(values.block_interval, x.active_sms)),
+        START: Queue(np.multiply(values.block_interval, x.active_sms)),
     }
 
 

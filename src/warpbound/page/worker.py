@@ -144,14 +144,14 @@ class Analyzer:
         """
         from warpbound.analysis.answer import work_of
         from warpbound.analysis.executed import work_from
-        from warpbound.analysis.sampled import facts, followed
+        from warpbound.analysis.sampled import cache_facts, run_sample
         from warpbound.emulate import trace
 
         if case.launch is None or not (case.launch.args or not case.program.parameters):
             return work_of(case)
-        key = msgspec.structs.replace(question, settings=(), numbers=()), facts(case)
+        key = msgspec.structs.replace(question, settings=(), numbers=()), cache_facts(case)
         if key != self._key:
-            self._key, self._held = key, followed(case, case.launch, lambda _, *request: trace(program, *request))
+            self._key, self._held = key, run_sample(case, case.launch, lambda _, *request: trace(program, *request))
         blocks, sample, traffic = self._held
         return work_of(case) if traffic is None else work_from(case, blocks, sample, traffic)
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.executed import work_from
-from warpbound.analysis.sampled import facts, followed
+from warpbound.analysis.sampled import cache_facts, run_sample
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.timing import launch_prediction
 from warpbound.emulate import Trace, trace
@@ -82,9 +82,9 @@ class _Memory:
         """Seconds. Raises InputError where the blocks cannot be executed."""
         if case.launch is None:
             raise InputError("there is no launch.", "Give one.")
-        place = (case.settings.cache, facts(case), case.residency.blocks_per_sm, case.gpu.value("sm_count"))
+        place = (case.settings.cache, cache_facts(case), case.residency.blocks_per_sm, case.gpu.value("sm_count"))
         if place not in self.followed:
-            self.followed[place] = followed(case, case.launch, self.execute)
+            self.followed[place] = run_sample(case, case.launch, self.execute)
         seen, chosen, moved = self.followed[place]
         if moved is None:
             raise InputError(f"{case.program.title} was not executed: {seen.stopped}", "See `warpbound analyze`.")
