@@ -1,4 +1,4 @@
-"""One run of the whole suite on the fake GPU serves all tests of the extraction."""
+"""One run of the whole suite on the fake GPU serves all tests of the extraction, which are broad for that."""
 
 from itertools import count
 from pathlib import Path
@@ -13,6 +13,14 @@ from warpbound.measure import case_timing, corpus
 from warpbound.measure.board_profile import Summary, summarise
 from warpbound.measure.runner import Order, Raw, run
 from warpbound.measure.suite import MECHANISMS
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The run takes half a minute: what needs it is broad."""
+    for item in items:
+        if "fake_run" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.broad)
 
 
 @pytest.fixture(scope="session")

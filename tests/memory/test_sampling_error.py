@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import warpbound
+from support.breadth import some_of
 from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy
 from support.handmade_traces import trace as written
 from support.paths import EXAMPLES
@@ -158,7 +159,7 @@ STENCILS = {"stencil": (32, 4), "stencil_narrow": (8, 16), "stencil_wide": (64, 
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", some_of(SIZES, usual=1))
 @pytest.mark.parametrize("name", KERNELS)
 def test_traffic_of_a_sample_has_no_bias(name, size):
     found, true = sampled(name, size), sampled(name, "all")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import warpbound
+from support.breadth import some_of
 from support.paths import ROOT
 from warpbound.errors import InputError
 from warpbound.page.worker import foreign
@@ -52,34 +53,37 @@ def secret(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        '#include "{path}"',
-        "#include <{path}>",
-        '#include "../../../../../../../../{path}"',
-        '#define NAME "{path}"\n#include NAME',
-        '#inc\\\nlude "{path}"',
-        '%:include "{path}"',
-        '??=include "{path}"',
-        '#/**/include "{path}"',
-        '# /* \n */ include "{path}"',
-        '#include_next "{path}"',
-        '#import "{path}"',
-        '#embed "{path}"',
-        '#if __has_include("{path}")\n#error it is there\n#endif',
-        '#if __has_embed("{path}")\n#error it is there\n#endif',
-        '#line 1 "{path}"\nthis is an error',
-        '# 1 "{path}"\nthis is an error',
-        '#define JOIN(a, b) a##b\n#if JOIN(__has_, include)("{path}")\n#error it is there\n#endif',
-        "#include <cuda_fp16.h/../../../../../../{path}>",
-        'R"(\n)" /* " */ \n#include "{path}"',
-        "#define QUOTE(x) #x\n#include QUOTE({path})",
-        "#include __FILE__",
-        '#line 1 "{path}"\n#include __FILE__',
-        "#include <cccl/thrust/detail/config/device_system.h>\n#define thrust {path}>\n"
-        "#include <cccl/thrust/universal_vector.h>",
-        "#include <cccl/thrust/detail/config/device_system.h>\n#undef __THRUST_DEVICE_SYSTEM_ROOT\n"
-        "#define __THRUST_DEVICE_SYSTEM_ROOT {path}>\n#include <cccl/thrust/universal_vector.h>",
-    ],
+    some_of(
+        [
+            '#include "{path}"',
+            "#include <{path}>",
+            '#include "../../../../../../../../{path}"',
+            '#define NAME "{path}"\n#include NAME',
+            '#inc\\\nlude "{path}"',
+            '%:include "{path}"',
+            '??=include "{path}"',
+            '#/**/include "{path}"',
+            '# /* \n */ include "{path}"',
+            '#include_next "{path}"',
+            '#import "{path}"',
+            '#embed "{path}"',
+            '#if __has_include("{path}")\n#error it is there\n#endif',
+            '#if __has_embed("{path}")\n#error it is there\n#endif',
+            '#line 1 "{path}"\nthis is an error',
+            '# 1 "{path}"\nthis is an error',
+            '#define JOIN(a, b) a##b\n#if JOIN(__has_, include)("{path}")\n#error it is there\n#endif',
+            "#include <cuda_fp16.h/../../../../../../{path}>",
+            'R"(\n)" /* " */ \n#include "{path}"',
+            "#define QUOTE(x) #x\n#include QUOTE({path})",
+            "#include __FILE__",
+            '#line 1 "{path}"\n#include __FILE__',
+            "#include <cccl/thrust/detail/config/device_system.h>\n#define thrust {path}>\n"
+            "#include <cccl/thrust/universal_vector.h>",
+            "#include <cccl/thrust/detail/config/device_system.h>\n#undef __THRUST_DEVICE_SYSTEM_ROOT\n"
+            "#define __THRUST_DEVICE_SYSTEM_ROOT {path}>\n#include <cccl/thrust/universal_vector.h>",
+        ],
+        usual=9,
+    ),
 )
 def test_no_line_of_another_file_shows(pool: WorkerPool, secret: Path, line: str) -> None:
     answer = pool.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
@@ -90,24 +94,27 @@ def test_no_line_of_another_file_shows(pool: WorkerPool, secret: Path, line: str
 
 @pytest.mark.parametrize(
     "line",
-    [
-        'import "{path}";',
-        "import <{path}>;",
-        'export import "{path}";',
-        '#pragma include "{path}"',
-        '#pragma GCC dependency "{path}"',
-        '_Pragma("include \\"{path}\\"")',
-        '#pragma push_macro("{path}")',
-        '#ident "{path}"',
-        "#assert file({path})",
-        "#error",
-        '__device__ void h() { asm(".include \\"{path}\\""); }',
-        '__device__ void h() { asm volatile(".file 1 \\"{path}\\"\\n\\t.loc 1 1 0"); }',
-        'asm(".incbin \\"{path}\\"");',
-        "static_assert(false, __FILE__);",
-        '# 1 "{path}"\nthis is an error',
-        "}} }} #",
-    ],
+    some_of(
+        [
+            'import "{path}";',
+            "import <{path}>;",
+            'export import "{path}";',
+            '#pragma include "{path}"',
+            '#pragma GCC dependency "{path}"',
+            '_Pragma("include \\"{path}\\"")',
+            '#pragma push_macro("{path}")',
+            '#ident "{path}"',
+            "#assert file({path})",
+            "#error",
+            '__device__ void h() { asm(".include \\"{path}\\""); }',
+            '__device__ void h() { asm volatile(".file 1 \\"{path}\\"\\n\\t.loc 1 1 0"); }',
+            'asm(".incbin \\"{path}\\"");',
+            "static_assert(false, __FILE__);",
+            '# 1 "{path}"\nthis is an error',
+            "}} }} #",
+        ],
+        usual=5,
+    ),
 )
 def test_no_other_way_to_a_file_either(pool: WorkerPool, secret: Path, line: str) -> None:
     """Taken or not, an answer holds nothing of the file: neither in an error nor among the lines shown."""

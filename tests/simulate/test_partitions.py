@@ -292,11 +292,11 @@ def test_the_queue_gives_events_by_time_and_then_as_announced(moments: list[int]
 SCRIPT = """
 import hashlib
 from warpbound.machine import gpu
-from warpbound.simulate import compiled
+from warpbound.simulate import numba_jit
 from warpbound.simulate.partition_patterns import transpose
 from warpbound.simulate.partitions import machine_of, simulate
 run = simulate(transpose(128, diagonal=False), machine_of(gpu("gtx280")), 2, seed=3)
-print(compiled.COMPILED, run.events, hashlib.sha256(run.replied.tobytes() + run.ended.tobytes()).hexdigest())
+print(numba_jit.COMPILED, run.events, hashlib.sha256(run.replied.tobytes() + run.ended.tobytes()).hexdigest())
 """
 
 

@@ -14,6 +14,7 @@ from functools import cache
 
 import pytest
 
+from support.breadth import some_of
 from warpbound.validate.corpus import corpus
 from warpbound.validate.row_prediction import HEADLINE, answer
 from warpbound.validate.validation_data import stored
@@ -63,11 +64,6 @@ def quickest(sizes):
     ]
 
 
-def first_of(boards):
-    """The others are `broad`."""
-    return [pytest.param(gpu, marks=pytest.mark.broad if number else ()) for number, gpu in enumerate(boards)]
-
-
 @cache
 def rate(gpu, kB, name="caches", rounds=12):
     """Predicted bytes per second where every block reads `kB`, also between the rows of a corpus of so many rounds."""
@@ -80,7 +76,7 @@ def rate(gpu, kB, name="caches", rounds=12):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("gpu", first_of(KNEES_KB))
+@pytest.mark.parametrize("gpu", some_of(KNEES_KB, usual=1))
 def test_l1_ends_where_measured_and_has_that_rate(gpu):
     """A tenth below the measured knee the rate of L1 is still there, a tenth above it is not."""
     below, above, knee = KNEES_KB[gpu]
@@ -133,7 +129,7 @@ GIGABYTES = {"a100-sxm-80gb": 1727.5, "h100-pcie": 1988.9, "l40": 806.0}  # GB/s
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("gpu", first_of(GIGABYTES))
+@pytest.mark.parametrize("gpu", some_of(GIGABYTES, usual=1))
 def test_dram_is_read_at_its_rate_far_beyond_l2_too(gpu):
     """The corpus ends at 256 MB; the A100 loses another 6 % up to 0.7 GB."""
     row = row_of(L2_READS, gpu, 256000)
@@ -149,6 +145,7 @@ BEYOND_KB = {"a100-sxm-80gb": (26632, 36456, 49908, 68320), "h100-pcie": (36456,
 
 
 @pytest.mark.cuda
+@pytest.mark.broad
 @pytest.mark.parametrize("gpu", ["a100-sxm-80gb", pytest.param("h100-pcie", marks=pytest.mark.full)])
 def test_half_of_l2_is_what_all_sms_can_share(gpu):
     """A tenth below the measured knee the rate of L2 is still there, a tenth above it is that of lines that cross."""

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import warpbound
+from support.breadth import some_of
 from warpbound.machine import gpu, override
 
 pytestmark = pytest.mark.cuda
@@ -62,19 +63,19 @@ def cycles(key, kB):
     return (found["cycles"] - own) / links
 
 
-@pytest.mark.parametrize(("key", "kB"), [(key, kB) for key, rows in MEASURED.items() for kB in rows])
+@pytest.mark.parametrize(("key", "kB"), some_of([(key, kB) for key, rows in MEASURED.items() for kB in rows], usual=2))
 def test_between_the_plateaus_every_size_is_within_a_tenth(key, kB):
     assert cycles(key, kB) == pytest.approx(MEASURED[key][kB], rel=0.10)
 
 
-@pytest.mark.parametrize("key", MEASURED)
+@pytest.mark.parametrize("key", some_of(MEASURED, usual=1))
 def test_plateaus_are_the_three_latencies(key):
     sizes = {"l2_latency": NEAR_KB[key], "l2_far_latency": FAR_KB, "dram_latency": DRAM_KB}
     for name, kB in sizes.items():
         assert cycles(key, kB) == pytest.approx(gpu(key).value(name), rel=0.02)
 
 
-@pytest.mark.parametrize(("key", "level", "plateau", "knee", "latest"), KNEES)
+@pytest.mark.parametrize(("key", "level", "plateau", "knee", "latest"), some_of(KNEES, usual=1))
 def test_a_level_ends_where_measured(key, level, plateau, knee, latest):
     """A tenth below the measured knee its latency is still there, a tenth above it is not."""
     assert cycles(key, round(0.9 * knee)) < plateau / 0.95
