@@ -1,4 +1,4 @@
-"""How long each instruction of a program keeps its scoreboards up on one GPU, and what such a wait is called.
+"""Latency of each instruction on one GPU: how long its scoreboards stay raised, and the stall reason of a wait.
 
 Source   latencies by architecture from isa/latencies.toml, those of the memory system from the Gpu; without control
          words the distances between instructions from isa/timings.toml.

@@ -1,4 +1,4 @@
-"""Where an access goes: the address of every lane, and the space that a generic address means."""
+"""Addresses of memory accesses, lane by lane, and the memory space of a generic address."""
 
 from collections.abc import Callable
 

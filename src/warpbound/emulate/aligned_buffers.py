@@ -1,4 +1,4 @@
-"""Arrays laid out for speed: rows aligned to the vector unit, and scratch for fused multiply-adds.
+"""Aligned arrays: rows that start at vector boundaries, and scratch buffers for fused multiply-adds.
 
 NumPy's loops run up to twice as fast on operands aligned to 64 bytes (32-bit additions of 16384 lanes on a
 Sapphire Rapids core: 2.3 instead of 4.6 us), and nothing is allocated while a kernel runs.

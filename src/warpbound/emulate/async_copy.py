@@ -1,4 +1,4 @@
-"""cp.async: LDGSTS copies from global to shared memory; here at once, so that every wait is met."""
+"""cp.async: LDGSTS copies from global to shared memory. The copy completes at once, so every wait succeeds."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ Handler = Callable[[State], None]
 
 @executes("LDGSTS")
 def copy(here: Site) -> Handler:
-    """LDGSTS: lanes whose predicate input fails copy zeros; with .ZFILL a lane may copy fewer bytes than its width.
+    """LDGSTS: lanes whose predicate is false copy zeros; with .ZFILL a lane may copy fewer bytes than its width.
 
     Source   compiled probes: the last bits of a source address, which must be 0 otherwise, are the bytes left out.
     """
@@ -66,6 +66,6 @@ def _part(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
 
 
 def _first_bytes(word: Value, count: NDArray[np.uint64], before: int) -> Value:
-    """A word of which the bytes from `kept` on, counted from `before` bytes ahead of it, are zeros."""
+    """A word with zeros in place of the bytes beyond the first `count`; the word begins at byte `before`."""
     bits = 8 * np.clip(count.astype(np.int64) - before, 0, 4)
     return word & ((np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)).astype(np.uint32)

@@ -185,7 +185,7 @@ def _of_bfloats(operation: str, current: Any, value: Any) -> Any:
 
 
 def reduce_only(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], values: list[Any]) -> None:
-    """An atomic whose old value nobody wants."""
+    """An atomic that does not return the old value."""
     function = _ASSOCIATIVE.get(atomic.operation)
     if function is None:
         apply(atomic, memory, places, values)
@@ -234,7 +234,7 @@ def atomic(space: str) -> Callable[[Site], Handler]:
 
 
 def _in_global_only(address: Callable[[State], NDArray[np.uint64]], onespace: OneSpace, done: Operand) -> Handler:
-    """An atomic that only global memory has: the predicate says which lanes it served; code for the others follows."""
+    """An atomic for global memory only: the predicate marks the lanes that it served; code for the others follows."""
     tell = write_predicate(done)
 
     def served(x: State, where: str, addresses: NDArray[np.uint64]) -> None:

@@ -1,4 +1,4 @@
-"""The blocks of a launch from first to last, chunk by chunk; and what they leave in the arrays."""
+"""Runs all blocks of a launch, chunk by chunk, and returns the arrays afterwards."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ def run(
 ) -> dict[str, NDArray[Any]]:
     """The arrays after the kernel, by parameter name (device globals given in the launch by theirs).
 
-    progress : is told how many blocks have ended, of how many, each time that some have.
+    progress : called with the number of finished blocks and of all blocks whenever blocks finish.
     Raises CommandError for values of another kind and sizes beyond all limits, InputError for launches that the
     architecture does not accept, bad accesses, deadlocks, loops without end and instructions that are not executed.
     """
@@ -43,7 +43,7 @@ def run_blocks(
 ) -> None:
     """Execute blocks (whole clusters), in chunks in the given order; chunks that wait for others take turns with them.
 
-    stepper : makes the function that stands in for the plain execution of an instruction of a chunk. progress : as of
+    stepper : builds a function that replaces the plain execution of an instruction of a chunk. progress : as of
     `run`.
     """
     size, next_block = kernel.blocks_per_chunk(), 0

@@ -1,4 +1,4 @@
-"""Clusters of blocks: which blocks belong together, in which order, and what bank 0 says of them.
+"""Thread block clusters: which blocks form one, their order, and the words of constant bank 0 that describe them.
 
 Source   Places in bank 0 read off compiled probes for sm_90 and sm_100 (%cluster_nctaid, %nclusterid, ...), where
          sm_100 and later subtract 0xA0 times SR_CgaSize, which is 0 here.
@@ -19,7 +19,7 @@ _PLACES_100 = {"given": 0x36C, "size": 0x2A0, "reciprocal": 0x2B4, "clusters": 0
 
 
 def cluster_of(program: Program, launch: Launch) -> Dim:
-    """Blocks of a cluster as launched, or as the kernel is compiled; (1, 1, 1) where neither says so.
+    """Blocks per cluster, from the launch or from the kernel's compile-time attribute; (1, 1, 1) without either.
 
     Raises CommandError where the two differ or do not divide the grid.
     """
@@ -55,7 +55,7 @@ def _linear(at: Sequence[NDArray[np.int64]], sizes: Sequence[int]) -> NDArray[np
 
 
 def bank_words(arch: int, launch: Launch, cluster: Dim) -> dict[int, bytes]:
-    """What stands in constant bank 0 for the kernel to read, by offset; nothing before sm_90."""
+    """Cluster words of constant bank 0, by offset; none before sm_90."""
     if arch < 90:
         return {}
     places = _PLACES_90 if arch < 100 else _PLACES_100

@@ -1,7 +1,7 @@
-"""Branches, calls, convergence, barriers, ends.
+"""Branches, calls, barriers and exits.
 
-A control handler returns the instruction where the whole group goes on, None for the next one, or
-STOP when its lanes were parked, wait or have ended. It looks at its own guard.
+A control handler returns the index of the instruction at which the whole group continues, None for the next one, or
+STOP if its lanes were parked, wait or have exited. It evaluates its own guard.
 """
 
 from collections.abc import Callable
@@ -111,10 +111,10 @@ def _outer_target(here: Site, operand: Operand) -> int:
 
 
 def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
-    """BRA.DIV: taken by a warp of which some named lane is elsewhere or its guard is off; BRA.CONV: by the others.
+    """Warps in which a lane of the mask is elsewhere or has a false guard take BRA.DIV, the others BRA.CONV.
 
-    So read off compiled code: the guard says which lanes agree on a mask; where not all do, BRA.DIV leads to the slow
-    way and BRA.CONV does not lead to the fast one.
+    Derived from compiled code: the guard marks the lanes that agree on a mask. If some disagree, BRA.DIV leads to the
+    slow path, and BRA.CONV does not lead to the fast one.
     """
     target, conditions = _target(here), guards_of(here)
     source = next((operand for operand in here.instruction.operands if operand.kind in ("uniform", "register")), None)
@@ -143,8 +143,8 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
 
 @directs("CALL")
 def call(here: Site, flow: Flow, at: int) -> Move:
-    """CALL: the return address is in registers already. A register holds where a function begins in the kernel's code,
-    as bank 2 lists it for the function pointers of the kernel."""
+    """CALL: earlier instructions have put the return address into registers. A function pointer is an offset into the
+    kernel's code, from constant bank 2."""
     if any(operand.kind in ("register", "uniform") for operand in here.instruction.operands):
         return served(here, indirect(here, flow, at))
     return branch(here, flow, at)

@@ -1,4 +1,4 @@
-"""Executes a launch: blocks in chunks, every instruction once for all warps that stand at it."""
+"""Executes a launch: blocks in chunks, each instruction once for all warps at the same program counter."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ Build = Callable[[Site], Handler]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A program made ready for one launch; `handlers` has None where control decides."""
+    """A program compiled to handlers for one launch; `handlers` is None for control instructions."""
 
     program: Program
     launch: Launch
@@ -65,7 +65,7 @@ class Kernel:
 
     @property
     def shared_size(self) -> int:
-        """Bytes of shared memory per block, with what the driver keeps at its start from sm_90 on."""
+        """Bytes of shared memory per block, including the part that the driver reserves from sm_90 on."""
         reserved = RESERVED_SHARED_B if self.program.arch >= 90 else 0
         return -(-(reserved + self.program.shared_bytes + self.launch.smem) // 16) * 16
 
@@ -100,7 +100,7 @@ class Kernel:
 
 
 def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN) -> Kernel:
-    """Place the launch in memory and compile every instruction that is not control into a handler.
+    """Place the launch in memory and compile every instruction but control into a handler.
 
     plain : what builds the handlers, by opcode.
     """
@@ -224,7 +224,7 @@ class Chunk:
     def proceed(self, limit: int, step: Callable[[int], int | None] | None = None) -> bool:
         """Execute until every thread has ended (True), or for SLICE steps of threads that poll (False).
 
-        step : stands in for the plain execution of an instruction.
+        step : replaces the plain execution of an instruction.
         """
         groups = self.flow.groups
         self.until = self.steps + SLICE
@@ -290,7 +290,7 @@ class Chunk:
         self.wrote = self.wrote or self.writes[at]
 
     def _others_first(self, turns: int, *, itself: bool) -> bool:
-        """Whether a group that has jumped back must let others run; itself: to the branch that it stands at."""
+        """Whether a group that has jumped back must yield to others; itself : the target is the branch itself."""
         if itself:
             raise self.endless()
         flow, groups = self.flow, self.flow.groups

@@ -1,4 +1,4 @@
-"""Global memory of a launch: arrays far apart, every access checked, contents made when they are first touched.
+"""Global memory of a launch: arrays far apart, every access checked, contents filled on first access.
 
 Every array has a slot of 64 GB of addresses for itself, so that an index that is wrong by any 32-bit number
 is caught and never read from another array. The bytes themselves lie close together: an address is its slot
@@ -31,7 +31,7 @@ Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> t
 
 @dataclass(frozen=True)
 class Plan:
-    """An array to be placed: fill makes its bytes piece by piece; None where it starts as zeros.
+    """An array to allocate. fill : produces its bytes piece by piece; None: zeros.
 
     known : False for unknown contents; their bytes are zeros too.
     """
@@ -70,7 +70,7 @@ class Fault:
 
 
 class Unfilled:
-    """Pages of one array whose contents have not been made yet."""
+    """Pages of one array that are not filled yet."""
 
     def __init__(self, fill: Fill, size: int) -> None:
         self.fill = fill
@@ -146,7 +146,7 @@ class Image:
     ) -> NDArray[np.int64] | Fault:
         """Places of the bytes at `addresses`, or the first access of `width` bytes that is wrong.
 
-        Lanes that do not take part point where the first does that takes part.
+        Inactive lanes get the offset of the first active one.
         """
         if active is not None:
             first = int(active.argmax())
@@ -237,12 +237,12 @@ class Image:
         self._views[width][offsets >> _SHIFTS[width]] = values
 
     def look(self, offsets: NDArray[np.int64], width: int) -> None:
-        """A load at checked offsets whose values nobody wants."""
+        """A load at checked offsets whose values are not needed."""
         if self._written:
             self._note_unknown(offsets, width)
 
     def note_stored(self, offsets: NDArray[np.int64], width: int) -> None:
-        """A store at checked offsets of values that nobody wants."""
+        """A store at checked offsets whose values are not needed."""
         if self._written:
             self._note_written(offsets, width)
 
@@ -272,7 +272,7 @@ class Image:
 
 
 def _ignored(name: str) -> None:
-    """Nobody asked."""
+    """The default callback."""
 
 
 def _misaligned(addresses: NDArray[np.uint64], width: int) -> bool:

@@ -1,4 +1,4 @@
-"""Every opcode that the emulator executes: importing this module enters all semantics functions."""
+"""Every opcode that the emulator executes: importing this module registers all semantics functions."""
 
 from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     async_copy,

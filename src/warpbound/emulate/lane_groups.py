@@ -1,7 +1,7 @@
-"""Which lanes run next: groups parked at program counters, waits for convergence, fairness.
+"""Scheduling of lanes: groups parked at program counters, waits for reconvergence, fairness.
 
 A group is a set of lanes of any warps at one instruction. The group at the smallest address runs
-first, so that lanes meet again; that is a batching heuristic only. A group that polls (it ran an atomic,
+first, so that lanes reconverge; that is a batching heuristic only. A group that polls (it ran an atomic,
 a strong load or a YIELD and jumped back) or has jumped back TURNS times while others could run is put
 behind the others, and among such groups the one that waited longest runs. So locks are released and
 flags are set, whatever the order of the code.
@@ -32,7 +32,7 @@ class Parked:
 
 @dataclass
 class Wait:
-    """Lanes that wait to converge: where each goes on, and the lanes of its warp that it needs."""
+    """Lanes that wait to reconverge: where each continues, and the lanes of its warp that it waits for."""
 
     lanes: Mask
     resume: NDArray[np.int32]
@@ -41,7 +41,7 @@ class Wait:
 
 
 def alike_by_warp(lanes: Mask, masks: NDArray[np.uint32]) -> Iterator[tuple[NDArray[np.uint32], Mask]]:
-    """Parts of `lanes`, in each of which all of one warp hold the same mask: that mask for every lane, and the part."""
+    """Splits `lanes` so that all lanes of one warp share a mask; yields that mask for every lane, and the part."""
     rest = lanes.copy()
     while some(rest):
         first = rest.reshape(-1, LANES).argmax(axis=1) + np.arange(0, len(rest), LANES)
@@ -146,7 +146,7 @@ class Groups:
         self._check(key, wait)
 
     def recheck(self) -> None:
-        """After lanes ended or left a barrier: whoever waited for them only goes on."""
+        """Releases lanes that waited only for lanes which have since exited or left the barrier."""
         for key, wait in self.converging.items():
             if some(wait.lanes):
                 self._check(key, wait)

@@ -1,4 +1,4 @@
-"""Questions about contiguous rows of lanes, in the form that NumPy answers soonest.
+"""Any, all and maximum over contiguous lane arrays, in the form that is fastest in NumPy.
 
 argmin and argmax of 2048 lanes take 0.3 us where all, any, min and max take 1 to 2 us.
 """

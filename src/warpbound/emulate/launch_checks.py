@@ -1,4 +1,4 @@
-"""Whether the architecture that code is for accepts a launch of it."""
+"""Limits that the architecture sets for a launch."""
 
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch, check
@@ -9,9 +9,9 @@ CLUSTERS_FROM = 90
 
 
 def check_accepted(program: Program, launch: Launch) -> None:
-    """Raise InputError or CommandError for a launch that no GPU of the code's architecture takes.
+    """Raise InputError or CommandError for a launch that no GPU of the code's architecture accepts.
 
-    Code that stands in for another architecture is only held to what holds for all.
+    Proxy code for another architecture must only meet the limits that all architectures share.
     """
     check(launch)
     x, y, z = launch.block

@@ -1,4 +1,4 @@
-"""What a launch puts in memory before the kernel starts: arrays, device globals, constant banks."""
+"""Memory at kernel start: arrays, device globals, constant banks."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ CONSTANT = ".nv.constant"
 
 @dataclass(frozen=True)
 class Area:
-    """Where launch constants stand in bank 0, in bytes.
+    """Offsets of launch constants in bank 0, bytes.
 
     Source   Read off compiled probes for sm_75 to sm_120; the memory descriptor (0x118, 0x208, 0x358)
              has no effect here.
@@ -128,13 +128,13 @@ def prepare(program: Program, launch: Launch) -> Memory:
 
 
 def _variable(program: Program, symbol: Symbol) -> Plan:
-    """A `__device__` variable as it stands before the first launch."""
+    """A `__device__` variable with its initial contents."""
     data = program.data.get(symbol.section, b"")[symbol.offset : symbol.offset + symbol.size]
     return Plan(plain_name(symbol.name), symbol.size, _bytes(data) if any(data) else None)
 
 
 def waits_for_grid(program: Program) -> bool:
-    """Whether the kernel looks for the memory that a cooperative launch gives it."""
+    """Whether the kernel uses the grid barrier of a cooperative launch."""
     return _reads(program, launch_area(program.arch).barrier)
 
 
@@ -249,7 +249,7 @@ def _symbol(program: Program, name: str) -> Symbol:
 
 
 def _mangled(name: str) -> str:
-    """How `ns::table` stands inside a mangled name: 2ns5table."""
+    """`ns::table` as part of a mangled name: 2ns5table."""
     return "".join(f"{len(word)}{word}" for word in name.split("::"))
 
 

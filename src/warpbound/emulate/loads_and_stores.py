@@ -1,6 +1,6 @@
 """Loads and stores of every width in global, shared, local, constant and generic space.
 
-Values travel as lists of words: one for 8 to 32 bits, two for 64, four for 128, eight for 256.
+Values are lists of 32-bit words: one for 8 to 32 bits, two for 64, four for 128, eight for 256.
 """
 
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def active(word: Value, mask: Mask) -> Value:
 
 
 def checked_window(x: State, space: str, addresses: NDArray[np.uint32], size: int) -> NDArray[np.int64]:
-    """Which element of `size` bytes of the chunk's shared or local memory every selected lane means."""
+    """Index of the `size`-byte element of the chunk's shared or local memory that every selected lane addresses."""
     window = x.windows[space]
     ranks, addresses = inside_window(x, space, addresses, size)
     if ranks is not None:
@@ -192,7 +192,7 @@ def store(here: Site) -> Handler:
 
 @executes("LD")
 def load_generic(here: Site) -> Handler:
-    """LD: the upper word of an address says whether it is shared, local or global."""
+    """LD: the upper word of the address selects shared, local or global memory."""
     size, address = width(here), global_address(memory_operand(here), here)
     put = _writer(here, size)
 
@@ -225,7 +225,7 @@ def in_window(addresses: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str, NDArray[np.uint64]], None]) -> None:
-    """Do `one` for the lanes of each space that their addresses mean."""
+    """Run `one` once per memory space, for the lanes whose addresses lie there."""
     upper = addresses >> np.uint64(32)
     taking_part = x.active()
     shared, local = (upper == window for window in (SHARED_WINDOW, LOCAL_WINDOW))

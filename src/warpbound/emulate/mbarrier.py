@@ -46,7 +46,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Layout:
-    """expected and pending arrivals are held as 2**bits less the count."""
+    """expected and pending arrivals are stored as 2**bits minus the count."""
 
     expected: Field
     pending: Field
@@ -79,7 +79,7 @@ def _layout(here: Site) -> Layout:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What every lane of an instruction does: so many arrivals, of which some for ever, so many transactions."""
+    """What each lane of an instruction does: number of arrivals, how many of them drop out, number of transactions."""
 
     arrived: Read
     dropped: Read = _NONE
@@ -113,7 +113,7 @@ def arrive(
 ) -> NDArray[np.uint64]:
     """Arrive at barriers, lane after lane; each lane's barrier before the arrivals of its phase.
 
-    numbers : arrivals, arrivals for ever, transactions of each lane.
+    numbers : arrivals, arrivals that drop out, transactions of each lane.
     """
     tokens = np.zeros(len(places), np.uint64)
     waiting = np.argsort(places, kind="stable")

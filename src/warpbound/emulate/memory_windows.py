@@ -1,4 +1,4 @@
-"""Shared and local memory of a chunk of blocks: the same window of addresses, other bytes for every block or lane."""
+"""Shared and local memory of a chunk of blocks: one address window, with separate bytes for every block or lane."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ class Window:
     # --- what was read before it was written ---
 
     def watch(self) -> None:
-        """From the first call on tell reads of what was never written."""
+        """From the first call on, report reads of bytes that were never written."""
         if self._watched:
             return
         self._watched = True

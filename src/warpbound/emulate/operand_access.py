@@ -1,4 +1,4 @@
-"""Operands of one instruction made into functions that read or write the state."""
+"""Compiles the operands of an instruction into functions that read or write the state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ class Site:
 
 
 def unsupported(instruction: Instruction, why: str = "") -> InputError:
-    """The error for an instruction that is not executed."""
+    """The error for an instruction that the emulator does not execute."""
     place = instruction.place.outermost if instruction.place else None
     where = f"line {place.line}" if place else f"address {instruction.address:#x}"
     return InputError(

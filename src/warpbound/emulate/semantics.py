@@ -1,4 +1,4 @@
-"""Which function executes each opcode: semantics functions enter themselves here."""
+"""Registry of semantics functions: which function executes each opcode."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

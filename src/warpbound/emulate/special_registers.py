@@ -1,4 +1,4 @@
-"""What the special registers of a chunk of blocks hold: places of threads and blocks, masks of lanes, sizes."""
+"""Special registers of a chunk of blocks: thread and block indices, lane masks, sizes."""
 
 from typing import Any, Protocol
 
@@ -13,7 +13,7 @@ SMS = 128  # of the machine that a kernel sees; block b runs on SM b % SMS
 
 
 class Kernel(Protocol):
-    """What is asked of the launch and its kernel."""
+    """The part of a launch and its kernel that special registers depend on."""
 
     @property
     def launch(self) -> Launch: ...

@@ -1,4 +1,4 @@
-"""Registers, predicates and uniform registers of a chunk of blocks, seen by the group that executes.
+"""Registers, predicates and uniform registers of a chunk of blocks, as the executing lane group sees them.
 
 A chunk is W warps of 32 lanes; a row holds one register of all its L = 32 W lanes. The group that
 executes is all lanes (index and mask None), all warps with some lanes off (mask), or some warps
@@ -55,7 +55,7 @@ class Recorder(Protocol):
 
 
 class BadAccess(Exception):
-    """An access that no memory answers: lane among the selected ones, and what is wrong with it."""
+    """An invalid memory access: the lane among the selected ones, and the problem."""
 
     def __init__(self, lane: int, problem: str) -> None:
         super().__init__(problem)
@@ -64,7 +64,7 @@ class BadAccess(Exception):
 
 
 class State:
-    """What the warps of a chunk hold, and which of them execute.
+    """Registers of the warps of a chunk, and the lane group that executes.
 
     windows : "shared" and "local" memory.
     special : special registers by name, rows over all lanes or scalars.
@@ -132,7 +132,7 @@ class State:
         return whole
 
     def of_selected(self, row: NDArray[Any]) -> NDArray[Any]:
-        """What a row over the whole chunk holds for the selected lanes."""
+        """The values of a row over the whole chunk for the selected lanes."""
         return row if self.index is None else row.take(self.index)
 
     def return_words(self, part: str) -> Words:
@@ -145,7 +145,7 @@ class State:
     # --- vector registers ---
 
     def note_fresh(self, register: int) -> None:
-        """A register is read that nothing has written: it holds zeros here."""
+        """Report the read of a register that was never written; it holds zeros."""
         self.normal[register] = NORMAL
         if self.recorder is not None:
             self.recorder.fresh(f"register R{register}")

@@ -1,6 +1,6 @@
-"""Textures, surfaces and wgmma: counted, not computed. What they give is unknown.
+"""Textures, surfaces and wgmma: counted, not computed; their results are unknown.
 
-A fetch gives 0; the registers of a wgmma's sums keep what they held.
+A fetch returns 0; the accumulators of a wgmma keep their old values.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ LARGEST_RESULT = 4  # registers that one fetch can write
 
 
 def absent(here: Site) -> Handler:
-    """A fetch that finds zeros: its destinations are the first one or two registers printed."""
+    """A fetch that returns zeros; its destinations are the first one or two registers printed."""
     operands = here.instruction.operands
     first = []
     for operand in operands[:3]:

@@ -1,4 +1,4 @@
-"""Trace: what the sampled blocks of a launch really did, instruction by instruction and address by address."""
+"""Trace: executions, lane masks and addresses of the sampled blocks of a launch, per instruction."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs sampled blocks and writes down what they did: the Trace."""
+"""Runs sampled blocks and records the Trace."""
 
 import time
 from collections import Counter
@@ -40,7 +40,7 @@ WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that w
 
 @dataclass(frozen=True)
 class Piece:
-    """What one group did in one instruction: rows of the trace's warps, addresses, lanes (None: all)."""
+    """One access by one lane group: rows of the trace's warps, addresses, lane mask (None: all lanes)."""
 
     instruction: int
     warps: NDArray[np.int64]
@@ -50,13 +50,13 @@ class Piece:
 
 @dataclass
 class Rows:
-    """Accesses of one space as they come."""
+    """Accesses to one space, in order of execution."""
 
     base: int
     pieces: list[Piece] = field(default_factory=list)
 
     def joined(self) -> Accesses:
-        """All of them; the pieces are given up on the way."""
+        """All accesses as arrays; frees the pieces while it copies them."""
         repeats, times = Counter(map(id, self.pieces)), []
         self.pieces = list({id(piece): piece for piece in self.pieces}.values())
         count = sum(len(piece.warps) for piece in self.pieces)
@@ -91,10 +91,10 @@ def chosen(accesses: Accesses, rows: Any) -> Accesses:
 
 
 class Recording:
-    """What the warps of one trace did; warps are rows, first_warp the row of the chunk's first one.
+    """Recorder of one trace: one row per warp; first_warp is the row of the chunk's first warp.
 
-    While one group runs, only the instructions it executes are logged; they are counted for its warps when
-    another group takes over.
+    While one lane group runs, it only logs the instructions; they are counted for its warps when another group
+    takes over.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Recording:
         self._lanes_on: NDArray[np.int64] | int = LANES
 
     def stepper(self, chunk: Chunk) -> Callable[[int], int | None]:
-        """Execution of the instructions of a chunk that is written down."""
+        """A function that executes and records one instruction of the chunk."""
         handlers, x, ready = chunk.handlers, chunk.x, chunk.flow.groups.ready
         x.recorder = self
         self.count()
@@ -153,7 +153,7 @@ class Recording:
         return step
 
     def note(self, x: State, at: int) -> None:
-        """The instruction that is executed next."""
+        """Log the instruction that executes next."""
         self.at = at
         self.log.append(at)
         guard = self.guards[at]
@@ -161,14 +161,14 @@ class Recording:
             self.count_guarded(x, at, guard)
 
     def _begin(self, x: State, first_warp: int) -> None:
-        """Another group runs from here on."""
+        """Another lane group runs from here on."""
         self.count()
         self._turn = x.turn
         self._warps = x.selected_warps() + first_warp
         self._lanes_on = LANES if x.mask is None else _lanes_per_warp(x.mask)
 
     def count(self) -> None:
-        """Book what the log holds on the warps of its group."""
+        """Add the logged instructions to the counts of the group's warps."""
         if not self.log:
             return
         times = np.bincount(self.log)
@@ -186,7 +186,7 @@ class Recording:
         self.log.clear()
 
     def count_guarded(self, x: State, at: int, guard: Read) -> None:
-        """Take the lanes back that the guard of an instruction switches off."""
+        """Subtract the lanes that the guard of an instruction switches off."""
         value = guard(x)
         if not np.ndim(value):
             if not value:
@@ -196,14 +196,14 @@ class Recording:
             self.threads[at, self._warps] += on - self._lanes_on
 
     def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
-        """Keep the addresses of the executing group."""
+        """Record the addresses of the executing group."""
         if not self._room():
             return
         mask = None if x.mask is None else x.mask.copy()
         self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
 
     def again(self, space: str) -> Callable[[], None]:
-        """What notes once more the access that has just been noted, by the same warps with the same addresses."""
+        """A function that records the last access again: same warps, same addresses."""
         pieces = self.rows[space].pieces
         last = pieces[-1] if pieces else None
 
@@ -214,7 +214,7 @@ class Recording:
         return note
 
     def _room(self) -> bool:
-        """Whether one more access of the executing group is kept: of each instruction as many as there are warps."""
+        """Whether to record one more access of the executing group; each instruction may always record one per warp."""
         count = len(self._warps)
         kept = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
         self.kept += count * kept
@@ -223,18 +223,18 @@ class Recording:
         return kept
 
     def unknown_read(self, name: str) -> None:
-        """The instruction has read an array whose contents are unknown."""
+        """Report that the instruction read an array with unknown contents."""
         self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
 
     def fresh(self, what: str) -> None:
-        """The instruction has read shared or local memory, or a register, that was never written."""
+        """Report that the instruction read shared or local memory, or a register, that was never written."""
         if not self.passes_unset[self.at]:
             name = what if what.startswith("register") else f"{what} memory"
             self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
 
 
 class Straight:
-    """Code that nothing leaves and where no other group waits, executed from any place on to its end at once."""
+    """Straight-line code: executed in one go from any place to its end while no other lane group is ready."""
 
     def __init__(self, chunk: Chunk, recording: Recording) -> None:
         self.chunk, self.recording = chunk, recording
@@ -249,7 +249,7 @@ class Straight:
         self.writing: dict[int, bool] = {}
 
     def run(self, at: int) -> int:
-        """Execute from `at` on; where the group is then."""
+        """Execute from `at` to the end of the straight-line code; returns the next index."""
         chunk, recording, end = self.chunk, self.recording, self.ends[at]
         x, handlers, guards = chunk.x, chunk.handlers, recording.guards
         first = at not in self.known
@@ -288,9 +288,9 @@ def _guard(kernel: Kernel, at: int) -> Read | None:
 
 
 def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = SAMPLE_STEP_LIMIT) -> Trace:
-    """What the given blocks (linear numbers) of a launch do, each run to its end.
+    """Trace of the given blocks (linear numbers) of a launch, each run to its end.
 
-    A block that cannot go on - a fault, a deadlock, the step limit - ends the sample: `stopped` says why.
+    A block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
     Raises CommandError for block numbers outside the grid.
     """
     removable = unneeded_values(program)

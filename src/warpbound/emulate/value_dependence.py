@@ -174,7 +174,7 @@ def _address_registers(instruction: Instruction) -> frozenset[str]:
 def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozenset()) -> tuple[str, ...]:
     """A sentence for each array whose contents decide branches or addresses: other contents may mean other work.
 
-    without : names of arrays that are not asked about.
+    without : names of arrays to leave out.
     """
     seen = trace.accesses["global"]
     loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[seen.instruction]
@@ -198,8 +198,8 @@ def unknowns(
 ) -> tuple[str, ...]:
     """A sentence for each kind of unknown contents: who read it, what was assumed, what depends on it.
 
-    unknown : what was read -> indices of the instructions that read it; brings : these and the loads of what they
-    made the kernel store.
+    unknown : what was read -> indices of the instructions that read it. reloads : adds the loads that read values
+    stored from those.
     """
     return tuple(_sentence(program, name, loads, reloads(loads)) for name, loads in unknown.items())
 

@@ -1,4 +1,4 @@
-"""What the lanes of a warp do together: shuffles, votes, matches, reductions; and moves to uniform registers."""
+"""Warp collectives: shuffles, votes, matches, reductions; special registers; moves to uniform registers."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Where an opcode executes, for how long it holds its units, and when its result is there.
+"""Cost of an opcode: the pipe that executes it, the cycles that it occupies units, its latency.
 
 opcodes.toml names each opcode's family (`traits`), families.toml holds pipe, demand and latency of a family, and
 latencies.toml what belongs to no opcode alone, each with its source. Before 7.0 early_families.toml comes first. An

@@ -1,4 +1,4 @@
-"""How a warp issues where no control word says it: the tables of timings.toml, one per family of machines.
+"""Issue distances without control words: the tables of timings.toml, one per family of architectures.
 
 Model    an instruction issues when the gap behind the one before has passed and its registers are ready (schedule).
 """

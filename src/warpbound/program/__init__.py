@@ -1,4 +1,4 @@
-"""One kernel as compiled, and the ways to get one: CUDA C++, PTX, a cubin or what holds some, a listing."""
+"""Programs: compiled kernels, read from CUDA C++, PTX, cubins, fat binaries or listings."""
 
 from warpbound.program.kernel import Parameter, Program
 from warpbound.program.source_files import compile_program, programs

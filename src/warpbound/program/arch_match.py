@@ -1,4 +1,4 @@
-"""Which code runs on which machine, and for which machine to compile."""
+"""Which machine code runs on which GPU, and the architecture to compile for."""
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu

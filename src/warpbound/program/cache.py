@@ -1,4 +1,4 @@
-"""Results of slow tools kept on disk under the hash of everything that went in."""
+"""Disk cache for results of slow tools, keyed by a hash of all inputs."""
 
 import hashlib
 import os

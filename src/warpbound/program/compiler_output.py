@@ -1,4 +1,4 @@
-"""What a compiler hands over: the cubin, and what only the compiler and the source know of its kernels."""
+"""Compiler output: the cubin, and facts about its kernels that only the compiler and the source have."""
 
 import re
 

@@ -44,7 +44,7 @@ class Flow:
 
 
 def always(instruction: Instruction) -> bool:
-    """Whether a branch, exit or call is taken by every thread that reaches it."""
+    """Whether every thread that reaches a branch, exit or call takes it."""
     if any(_CONDITION.match(x.text) for x in (instruction.guard, *instruction.operands) if x and x.kind == "other"):
         return False
     conditions = [x for x in (instruction.guard, *instruction.operands) if x is not None and "predicate" in x.kind]
@@ -53,14 +53,14 @@ def always(instruction: Instruction) -> bool:
 
 
 def jumps(instruction: Instruction) -> bool:
-    """Whether it leads elsewhere in the kernel: a branch, or what rejoins at the end of a divergent stretch."""
+    """Whether it jumps within the kernel: a branch, or the end of a divergent region (.S)."""
     if instruction.traits.kind == "branch":
         return True
     return _REJOINS in instruction.modifiers and any(x.kind == "label" and x.index == 0 for x in instruction.operands)
 
 
 def leaves(instruction: Instruction) -> bool:
-    """Whether threads that execute it go nowhere in this kernel: exit, return, trap."""
+    """Whether threads that execute it leave the kernel: exit, return, trap."""
     traits = instruction.traits
     return traits.is_exit or (traits.kind == "trap" and "TRAP" in instruction.modifiers)
 

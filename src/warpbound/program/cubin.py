@@ -1,4 +1,4 @@
-"""What a cubin says about its kernels beside the code: registers, shared memory, parameters, constants.
+"""Kernel attributes in a cubin: registers, shared memory, parameters, constants.
 
 Source   ELF sections read with pyelftools; the `.nv.info` attribute numbers are those that
          cuobjdump -elf names (EIATTR_*), checked on cubins of CUDA 13.5, 12.9 and 11.8

@@ -1,4 +1,4 @@
-"""Several cubins as one, so that one call of nvdisasm reads them all: its start takes longer than any of them.
+"""Merges cubins so that one call of nvdisasm disassembles them all: its start-up dominates the time.
 
 Source   the ELF format (System V ABI); what nvdisasm prints of the joined cubin is, kernel by kernel, what it prints
          of each alone, checked on the kernels of the corpora for sm_75 to sm_120.

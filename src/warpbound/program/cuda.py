@@ -1,4 +1,4 @@
-"""CUDA C++ to a cubin by NVRTC, remembered under the hash of all that goes in."""
+"""Compiles CUDA C++ to a cubin with NVRTC, cached by a hash of all inputs."""
 
 import re
 from dataclasses import dataclass, replace

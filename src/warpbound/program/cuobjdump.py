@@ -1,4 +1,4 @@
-"""What `cuobjdump -sass` prints, best with `-res-usage`: several architectures in one text, jumps to addresses."""
+"""Reads what `cuobjdump -sass` prints, best with `-res-usage`: several architectures in one text, plain addresses."""
 
 import re
 from collections.abc import Iterator

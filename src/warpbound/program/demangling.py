@@ -1,4 +1,4 @@
-"""Template arguments of a mangled kernel name, as they are written in a name expression.
+"""Template arguments of a mangled kernel name, as a name expression spells them.
 
 Source   Itanium C++ ABI, section 5.1: names, template arguments, builtin types, literals and substitutions; what
          kernels are instantiated with. Names with anything else (expressions, arrays, function types) are not told.

@@ -1,4 +1,4 @@
-"""Fat binaries and the files that hold them - programs, libraries, objects, archives - to Programs."""
+"""Programs from fat binaries and from files that embed them: executables, libraries, objects, archives."""
 
 import re
 from collections.abc import Iterable, Sequence

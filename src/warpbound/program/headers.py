@@ -1,4 +1,4 @@
-"""The user's own headers: which of them a source can reach, so that a change in one is seen."""
+"""Headers of the user that a source includes, so that a change in one invalidates the cache."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What a whole `.cu` file holds beside kernels, found with tree-sitter and blanked, line by line in place.
+"""Host code of a `.cu` file: found with tree-sitter and blanked out, so that line numbers stay.
 
 A file that nvcc takes has host functions, host headers and launches in it; NVRTC takes device code only.
 What is marked for the device stays, and with it whatever it names, and what that names in turn; blanks

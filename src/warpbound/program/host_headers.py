@@ -1,4 +1,4 @@
-"""Stand-ins for the host headers that device code needs: NVRTC brings CUDA's own headers, not the C library's.
+"""Replacements for host headers that device code includes: NVRTC ships CUDA's headers, not the C library's.
 
 The functions of the C library are built in; its macros and types, and the C++ library, come from libcu++,
 which NVRTC carries.

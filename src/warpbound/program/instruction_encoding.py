@@ -1,4 +1,4 @@
-"""How instructions and control words lie in memory, by architecture.
+"""Layout of instructions and control words in memory, by architecture.
 
 Source   NVIDIA's disassemblies: from Volta on 16 bytes each with its own control word; on Maxwell and Pascal 8 bytes,
          one word of three control fields before every three; on Kepler one word before every seven; before that none,

@@ -1,4 +1,4 @@
-"""What is said of code without control words: which table tells how it issues, and what that table does not know."""
+"""Notes for code without control words: the issue table in use, and what it leaves out."""
 
 from dataclasses import replace
 

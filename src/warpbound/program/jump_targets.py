@@ -1,4 +1,4 @@
-"""Jumps to plain addresses, as cuobjdump and people print them, made jumps to labels."""
+"""Turns jumps to plain addresses, as cuobjdump prints them, into jumps to labels."""
 
 from dataclasses import replace
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Program: one kernel as the machine will run it, and what its compiler says about it."""
+"""Program: the machine code of one kernel and its attributes."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

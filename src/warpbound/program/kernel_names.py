@@ -1,4 +1,4 @@
-"""What kernels are called: mangled, plain, titled; the ones that a name means."""
+"""Kernel names: mangled, plain and as titles; selecting kernels by name."""
 
 import re
 from collections.abc import Sequence

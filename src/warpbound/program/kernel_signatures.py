@@ -1,4 +1,4 @@
-"""Kernels as their source writes them: names, parameters, and the instances that a file asks for."""
+"""Kernel signatures in CUDA source: names, parameters, template instances."""
 
 import re
 from collections.abc import Iterator, Sequence

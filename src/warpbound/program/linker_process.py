@@ -1,4 +1,4 @@
-"""The process in which nvJitLink runs: a task on its standard input, the answer on its standard output."""
+"""The process in which nvJitLink runs: reads a task from standard input, writes the result to standard output."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""A listing to Programs: registers are counted, and what is missing is said."""
+"""Programs from SASS listings: counts registers, and notes what a listing does not contain."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
 
 
 def _program(section: Section, arch: int, variant: str, name: str) -> Program:
-    """A listing has few resources; registers are counted, and what is missing is said."""
+    """A program from one section of a listing; notes the resources that a listing does not contain."""
     highest = max((_last_register(instruction) for instruction in section.instructions), default=0)
     if section.shared_bytes is None:
         assumed = ["shared memory and barriers are not in a listing: taken as none; --smem gives the bytes of a block"]

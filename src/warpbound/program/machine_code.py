@@ -1,4 +1,4 @@
-"""A cubin to Programs: its code as disassembled, with what the ELF file and the compiler say beside it."""
+"""Programs from a cubin: disassembled code with the attributes of the ELF file and the compiler."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The disassembler of the CUDA wheels, called once per new cubin (0.3 s) and remembered by content."""
+"""Runs nvdisasm of the CUDA wheels, once per new cubin (0.3 s), and caches its output by content."""
 
 import importlib.metadata
 import importlib.util

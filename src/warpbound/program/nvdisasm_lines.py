@@ -1,4 +1,4 @@
-"""The lines of a listing as nvdisasm prints them (`-c`, best with `-hex -gi`) into the instructions of a section."""
+"""Parses lines that nvdisasm prints (`-c`, best with `-hex -gi`) into the instructions of a section."""
 
 import re
 from dataclasses import dataclass, field, replace

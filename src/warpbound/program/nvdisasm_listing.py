@@ -1,4 +1,4 @@
-"""A listing as nvdisasm prints it (`-c`, best with `-hex -gi`) into sections of instructions."""
+"""Parses a listing that nvdisasm prints (`-c`, best with `-hex -gi`) into sections of instructions."""
 
 import re
 from collections.abc import Iterator

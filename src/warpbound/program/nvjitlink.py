@@ -1,4 +1,4 @@
-"""nvJitLink in a process of its own: PTX to machine code, relocatable cubins to a finished one.
+"""Runs nvJitLink in a separate process: PTX to machine code, relocatable cubins to an executable one.
 
 Some PTX keeps the linker busy for minutes, damaged PTX may break it, and nothing stops it inside a process.
 """

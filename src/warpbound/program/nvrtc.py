@@ -1,4 +1,4 @@
-"""NVRTC, called through NVIDIA's bindings: one unit of CUDA C++ to a cubin, and the headers it carries.
+"""NVRTC through NVIDIA's Python bindings: compiles one translation unit to a cubin, and lists the shipped headers.
 
 From 13.3 on NVRTC brings the CUDA headers inside itself; they are unpacked once per version.
 """

@@ -1,4 +1,4 @@
-"""The text of an instruction, as nvdisasm prints it, into opcode and operands."""
+"""Parses the text of an instruction, as nvdisasm prints it, into opcode and operands."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Lines of listings for machines before Volta: 8-byte instructions, braces round pairs, control words on their own."""
+"""Parses pre-Volta listings: 8-byte instructions, braces around dual-issue pairs, separate control words."""
 
 import re
 from bisect import bisect_left

@@ -1,4 +1,4 @@
-"""Registers of kernels whose code stands in for an architecture that no compiler at hand knows.
+"""Register counts of kernels whose code is a proxy for an architecture that no available compiler supports.
 
 Source   an SM of 6.x and 7.0 has 2048 threads and 65536 registers, 32 for each; sm_75's has 1024 threads, and its
          compiler gives a thread what is free at that: of the kernels of corpus `products` 39 and 70 registers where

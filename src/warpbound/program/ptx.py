@@ -1,4 +1,4 @@
-"""PTX to Programs by nvJitLink, remembered under the hash of all that goes in."""
+"""Programs from PTX through nvJitLink, cached by a hash of all inputs."""
 
 import re
 from collections.abc import Iterator

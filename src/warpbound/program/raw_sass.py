@@ -1,4 +1,4 @@
-"""A listing as papers and forums print it: instructions and labels, perhaps addresses, nothing about a kernel.
+"""Parses bare SASS listings, as papers and forums print them: instructions and labels, perhaps addresses.
 
 The code is taken as one kernel called `listing`, for the machine that was asked about.
 """

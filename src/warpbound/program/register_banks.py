@@ -1,4 +1,4 @@
-"""What instructions read from the two banks of registers of their sub-core.
+"""Reads from the two register banks of a sub-core, per instruction.
 
 Source   a bank holds the registers of one parity and hands one of them, of all lanes, over per cycle; each source slot
          keeps the last register of each bank that it is told to keep: Huerta et al., MICRO 2025,

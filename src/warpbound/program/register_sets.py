@@ -1,4 +1,4 @@
-"""Registers that each instruction of a kernel reads and writes, as bits of whole numbers: sets that are joined fast."""
+"""Registers that each instruction of a kernel reads and writes, as bit sets in Python integers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""When one warp, alone on its SM, issues each instruction of a stream, and what it waits for.
+"""Issue times of one warp, alone on its SM, for a stream of instructions, and the causes of its stalls.
 
 Models   One warp: in-order issue; a wait for every raise of a scoreboard in the mask, or for all but the
          youngest n (`DEPBAR.LE`, `WARPGROUP.DEPBAR.LE`); results without a scoreboard of their own covered by

@@ -1,4 +1,4 @@
-"""What a control word makes an instruction do to its warp.
+"""Issue rules from control words: stall counts, yields, scoreboards.
 
 Source   Control words as the hardware of Volta and later obeys them: stall counts, yield, scoreboards,
          wait masks (Huerta et al., MICRO 2025, sections 4 and 5, and what ptxas emits for sm_75 to sm_120).

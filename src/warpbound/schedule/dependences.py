@@ -1,4 +1,4 @@
-"""What an instruction does to its warp where no control word says it: every register is a scoreboard of its own.
+"""Issue rules without control words: every register is a scoreboard of its own.
 
 Source   V. Volkov, EECS-2016-143, section 3.7: an instruction issues when the ILP latency of the one before has passed
          and the registers that it reads are ready, a register dependency latency after the issue of what wrote them;

@@ -1,4 +1,4 @@
-"""What is asked of a schedule and what it answers."""
+"""Inputs and results of a schedule."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Parts of a stream that come again and again: found once, issued until the warp settles, then counted.
+"""Repeated parts of a stream: issued until the warp reaches a steady state, then multiplied.
 
 Models   Equal states have equal futures: once a warp stands at the head of a repeated part as it stood some turns
          before, relative to the cycle and the place it has come to, the turns between are what all others will be.

@@ -1,4 +1,4 @@
-"""The state of one warp and its books: when it issues what, and which scoreboard it waits for.
+"""State of one warp: issue times, scoreboards and stall cycles.
 
 Models   in-order issue; a wait for every raise of an awaited scoreboard, or for all but the youngest n; results
          without a scoreboard of their own covered by the next raise of the same queue; queues whose unit takes

@@ -1,4 +1,4 @@
-"""Workload: what a model may know of a kernel, per warp or per loop iteration, without text or addresses."""
+"""Workload: the counts, traffic and latencies of a kernel that models read, per warp or per loop iteration."""
 
 from warpbound.workload.records import Memory, Piece, Workload
 

@@ -1,4 +1,4 @@
-"""What the warps of a block do from one barrier to the next, from the recorded streams of some of them.
+"""Work of the warps of a block between barriers, from the recorded instruction streams of some of them.
 
 Source   our own.
 Models   pieces in sequence, those of equal instructions together; a piece lasts as long as the slowest recorded warp

@@ -1,4 +1,4 @@
-"""Workload from what sampled blocks did: true counts, the lanes that were on, the path that warps took."""
+"""Workload from a trace of sampled blocks: executed instructions, active lanes, the paths of warps."""
 
 import math
 from collections import defaultdict

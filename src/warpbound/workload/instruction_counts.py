@@ -1,4 +1,4 @@
-"""Instructions and how often they run, into counts by pipe, unit and type."""
+"""Instruction counts by pipe, unit and operand type."""
 
 from collections import defaultdict
 from collections.abc import Sequence

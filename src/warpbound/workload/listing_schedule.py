@@ -1,4 +1,4 @@
-"""A listing and a GPU to issue times, in one call: what the papers' worked listings are compared with.
+"""Issue times of a listing on a GPU, in one call: compared with the worked examples of papers.
 
 Source   the rules of `schedule`, with latencies and tables of the GPU (`latency`).
 """

@@ -1,4 +1,4 @@
-"""How many loads of a warp come one after the other, because each takes its address from what the one before brought.
+"""Longest chain of dependent loads of a warp: each load's address depends on the load before it.
 
 Source   our own.
 Models   registers, and shared memory as one place: what is stored there may be in everything read from it.
@@ -33,7 +33,7 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
 
 
 def _step(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
-    """What an instruction reads and writes, and whether it is a load of global memory."""
+    """What an instruction reads and writes, and 1 if it loads from global memory."""
     traits, read, written = instruction.traits, reads(instruction), writes(instruction)
     if "shared" in traits.spaces and traits.stores:
         written = (*written, _SHARED)

@@ -1,4 +1,4 @@
-"""The heaviest way through a flow graph that takes every loop on it once.
+"""The heaviest path through a control flow graph that takes each loop on it once.
 
 Models   loops as single nodes of the graph around them, from the inside out; what is left has no cycles.
          One pass of a loop leads from its header to a branch back to it. Where it is left from another block, it

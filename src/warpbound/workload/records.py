@@ -1,4 +1,4 @@
-"""The records a model reads: counts, traffic and the latency path of one unit of work."""
+"""Records that models read: counts, traffic and the latency path of one unit of work."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

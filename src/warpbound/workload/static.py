@@ -1,4 +1,4 @@
-"""Workload from the code alone: addresses as far as its arithmetic tells, else assumed, and named."""
+"""Workload from the code alone: addresses that its arithmetic determines; others are assumed coalesced, and noted."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which instructions a warp runs through, as far as the code alone tells: one way through it, and its loops."""
+"""Paths of a warp from the code alone: one path through the kernel, and its loops."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

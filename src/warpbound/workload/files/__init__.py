@@ -1,4 +1,4 @@
-"""Workload files: a paper's table or a person's guess, written as TOML, into the Workload that models read."""
+"""Workload files: hand-written TOML (a paper's table, an estimate) to the Workload that models read."""
 
 from warpbound.workload.files.reading import Written, read, read_text, shipped
 from warpbound.workload.files.work import levels, work_on

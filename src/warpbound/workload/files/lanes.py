@@ -1,4 +1,4 @@
-"""How wide the SMs of every architecture are: issue slots, and the cycles a warp instruction holds a pipe.
+"""Width of an SM by architecture: issue slots, and cycles for which a warp instruction occupies a pipe.
 
 Source   up to 6.2: CUDA C Programming Guide 8.0, section G and table of arithmetic throughput; the issue rates of
          1.x and 2.x are those of V. Volkov, EECS-2016-143, Table 4.1 (schedulers that need two cycles), latencies

@@ -1,4 +1,4 @@
-"""From a workload file, or the name of a shipped one, to its cases: the file itself with each case's changes."""
+"""Reads a workload file, or a shipped one by name, into its cases: the common part with the changes of each case."""
 
 import dataclasses
 import tomllib

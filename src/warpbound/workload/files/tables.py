@@ -1,4 +1,4 @@
-"""The tables of a workload file, as TOML holds them, and how what is wrong in one is said."""
+"""Tables of a workload file, and the messages for errors in them."""
 
 import difflib
 import math

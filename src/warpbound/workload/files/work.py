@@ -1,4 +1,4 @@
-"""A written case on a GPU: counts into a Workload, latencies of the memory system from the board.
+"""A case of a workload file on a GPU: counts to a Workload, memory latencies from the board.
 
 Assumes   accesses without `sectors` are coalesced; without `l1_hit` and `l2_hit` they go to DRAM; the two shared
           kinds are free of bank conflicts without `wavefronts`. A machine without L1 or L2 has no hits in them.
