@@ -13,7 +13,7 @@ from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
 from warpbound.program import nvrtc
 from warpbound.program.cuda import Options, compile_cuda
-from warpbound.program.host_code import take_apart
+from warpbound.program.host_code import split_host_code
 from warpbound.program.instruction_encoding import parameter_base
 from warpbound.program.kernel import Program
 from warpbound.program.nvdisasm import disassemble
@@ -106,7 +106,7 @@ def said_by_ptxas(log: str) -> dict[str, dict[str, int]]:
 def log_of(text: str, name: str, arch: int, options: Options) -> str:
     with nvrtc.header_folders() as bundled:
         places = (*options.include, *bundled)
-        source = take_apart(text, {}, lambda header: any((place / header).is_file() for place in places))
+        source = split_host_code(text, {}, lambda header: any((place / header).is_file() for place in places))
         flags = [f"-arch=sm_{arch}", "-lineinfo", "--ptxas-options=-v", *(f"-I{place}" for place in places)]
         flags += [f"-D{key}={value}" for key, value in options.defines] + list(options.extra)
         instances = [*source.launched, *([options.instance] if options.instance else [])]

@@ -14,7 +14,7 @@ from warpbound.machine import Gpu, clock
 from warpbound.predict import Place, active_sms
 from warpbound.program import Program
 from warpbound.program.arch_match import fits
-from warpbound.program.kernel import check_kind
+from warpbound.program.kernel import check_program
 from warpbound.residency import Residency, occupancy
 from warpbound.workload.instruction_counts import facts_of
 
@@ -68,7 +68,7 @@ def asked_case(program: Program, gpu: str | Path | Gpu, launch: Launch | None, s
 
     Raises CommandError for values of another kind, InputError for code of another architecture.
     """
-    check_kind(program)
+    check_program(program)
     board = machine.gpu(gpu)
     return case_of(fits(program, board), board, launch, settings)
 

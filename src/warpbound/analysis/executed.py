@@ -38,10 +38,10 @@ from warpbound.workload.dynamic import (
     Sample,
     executed_work,
     mean_per_warp,
+    representative_executions,
     time_of_stream,
     timed_stream,
     trip_counts,
-    usual,
 )
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.instruction_counts import count, facts_of
@@ -125,7 +125,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (ATOMICS,) if traffic.atomic_steps > 2 * traffic.global_atomic_requests > 0 else ()
     notes += (GRID_WAITS,) if waits_for_grid(program) else ()
     notes += (TOGETHER,) if _rate_assumed(case, traffic) else ()
-    rare = warning(program, usual(trace, sample), len(trace.blocks), trace.of_blocks)
+    rare = warning(program, representative_executions(trace, sample), len(trace.blocks), trace.of_blocks)
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""

@@ -18,7 +18,14 @@ from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
-from warpbound.workload.dynamic import Sample, apart, every_block, sampling_error, usual, work_of_ends
+from warpbound.workload.dynamic import (
+    Sample,
+    end_block_ratio,
+    every_block,
+    probe_deviation,
+    representative_executions,
+    sampling_error,
+)
 from warpbound.workload.dynamic import sample as choose_blocks
 
 Execute = Callable[[Program, Launch, list[int]], Trace]
@@ -55,8 +62,8 @@ def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) ->
         steady = error is None or error <= ACCEPTED_ERROR
         steady &= step > 0 or not (
             data_dependent_branches(trace)
-            or skips_all_loops(case.program, usual(trace, sample))
-            or work_of_ends(trace, sample) > 1 + ACCEPTED_ERROR
+            or skips_all_loops(case.program, representative_executions(trace, sample))
+            or end_block_ratio(trace, sample) > 1 + ACCEPTED_ERROR
             or _difference_elsewhere(case, launch, (trace, sample), execute) > ACCEPTED_ERROR
         )
         if steady or len(trace.blocks) == trace.of_blocks or trace.executed.sum() > ENOUGH_INSTRUCTIONS:
@@ -77,7 +84,7 @@ def _difference_elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Samp
     if not len(more) or trace.executed.sum() / len(trace.blocks) * len(more) > LIGHT_INSTRUCTIONS:
         return 0.0
     probe = execute(case.program, launch, more.tolist())
-    return 0.0 if probe.stopped else apart(trace, sample, probe)
+    return 0.0 if probe.stopped else probe_deviation(trace, sample, probe)
 
 
 def _error(trace: Trace, sample: Sample, requests: Spaces) -> float | None:

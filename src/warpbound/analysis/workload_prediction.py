@@ -26,7 +26,7 @@ from warpbound.residency import occupancy
 from warpbound.result.refusal import Refusal, refusal
 from warpbound.result.workload import LaunchSize, ResidentWork, WarpLatency, WorkloadResult
 from warpbound.workload import Workload
-from warpbound.workload.files import Written, levels, read, work_on
+from warpbound.workload.files import WorkloadCase, levels, read, work_on
 
 NO_REGISTERS = "registers per thread are not given: they limit nothing"
 NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and the latency bound is left out"
@@ -88,7 +88,7 @@ def model_names(words: str) -> tuple[str, ...]:
 
 
 def predicted(
-    written: Written, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
+    written: WorkloadCase, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
 ) -> WorkloadResult:
     """One case on one board."""
     if not board.board:
@@ -97,7 +97,7 @@ def predicted(
 
 
 def predicted_of(
-    written: Written, x: LaunchFacts, models: tuple[str, ...] = (), clock_word: str | float | None = None
+    written: WorkloadCase, x: LaunchFacts, models: tuple[str, ...] = (), clock_word: str | float | None = None
 ) -> WorkloadResult:
     """The same of a launch that may differ from the case's own."""
     board, resident = x.gpu, _resident(written, x.gpu)
@@ -130,7 +130,7 @@ def predicted_of(
     )
 
 
-def launched(written: Written, board: Gpu, clock_word: str | float | None = None) -> LaunchFacts:
+def launched(written: WorkloadCase, board: Gpu, clock_word: str | float | None = None) -> LaunchFacts:
     """The case as adapters take it."""
     clock_hz = clock(board, clock_word if clock_word is not None else written.clock)
     resident = _resident(written, board)
@@ -149,7 +149,7 @@ def launched(written: Written, board: Gpu, clock_word: str | float | None = None
     )
 
 
-def _resident(written: Written, board: Gpu) -> StatedResidency:
+def _resident(written: WorkloadCase, board: Gpu) -> StatedResidency:
     shape, per_block = written.shape, written.warps_per_block
     if shape.warps_per_sm is not None:
         return StatedResidency(shape.warps_per_sm, shape.warps_per_sm / per_block if per_block else None)
@@ -219,7 +219,7 @@ def _unsaid(x: LaunchFacts) -> list[str]:
     return missing + ([NO_WARPS] if x.warps_per_sm is None else [])
 
 
-def _chosen(written: tuple[Written, ...], cases: Sequence[str]) -> tuple[Written, ...]:
+def _chosen(written: tuple[WorkloadCase, ...], cases: Sequence[str]) -> tuple[WorkloadCase, ...]:
     names = [case.case for case in written if case.case]
     for name in cases:
         if name not in names:
@@ -228,7 +228,7 @@ def _chosen(written: tuple[Written, ...], cases: Sequence[str]) -> tuple[Written
     return tuple(case for case in written if not cases or case.case in cases)
 
 
-def _boards(word: str, case: Written, gpus: str | None) -> tuple[Gpu, ...]:
+def _boards(word: str, case: WorkloadCase, gpus: str | None) -> tuple[Gpu, ...]:
     """Those named on the command line, else the file's own."""
     if gpus:
         return listed(gpus)
@@ -238,7 +238,7 @@ def _boards(word: str, case: Written, gpus: str | None) -> tuple[Gpu, ...]:
         return listed(case.gpu)
 
 
-def _of_file(word: str, case: Written, board: Gpu, how: How) -> WorkloadResult:
+def _of_file(word: str, case: WorkloadCase, board: Gpu, how: How) -> WorkloadResult:
     """One case on one board; what is wrong with the launch is the file's fault, with the clock asked for it is not."""
     if how.clock is not None and board.board:
         clock(board, how.clock)

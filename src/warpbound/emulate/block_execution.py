@@ -11,7 +11,7 @@ from warpbound.emulate.launch_checks import check_accepted
 from warpbound.emulate.livelock import LivelockDetector
 from warpbound.emulate.state import LANES
 from warpbound.kernel_launch import Launch, check
-from warpbound.program.kernel import Program, check_kind
+from warpbound.program.kernel import Program, check_program
 
 Progress = Callable[[int, int], None]  # blocks that have ended, of how many
 Stepper = Callable[[Chunk], Callable[[int], int | None]]
@@ -26,7 +26,7 @@ def run(
     Raises CommandError for values of another kind and sizes beyond all limits, InputError for launches that the
     architecture does not accept, bad accesses, deadlocks, loops without end and instructions that are not executed.
     """
-    check_kind(program)
+    check_program(program)
     check(launch)
     check_accepted(program, launch)
     kernel = make_ready(program, launch)

@@ -47,7 +47,7 @@ from warpbound.report.figures import Block
 from warpbound.result.plain import plain
 from warpbound.simulate.numba_jit import COMPILED
 from warpbound.simulate.partition_patterns import MICROS
-from warpbound.workload.files import Written
+from warpbound.workload.files import WorkloadCase
 
 CAMPING = "camping"  # the view that asks for more
 COMPILED_FOR = "t4"  # the oldest board that today's compiler writes code for
@@ -253,7 +253,7 @@ def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
     return replace(subject, entry=plain(workload_prediction.predicted_of(case, subject.launched, tuple(MODELS))))
 
 
-def _case(name: str, numbers: dict[str, float]) -> Written:
+def _case(name: str, numbers: dict[str, float]) -> WorkloadCase:
     """The paper's case with its launch and what its block takes as set."""
     case = kernel_sources.paper(name)
     named = {THREADS: "threads_per_block", REGISTERS: "registers", SHARED: "shared_bytes"}

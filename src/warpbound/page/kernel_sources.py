@@ -15,7 +15,7 @@ from warpbound.page.worker_messages import Question
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.program.source_files import spelled
-from warpbound.workload.files import Written, read
+from warpbound.workload.files import WorkloadCase, read
 
 
 @cache
@@ -38,7 +38,7 @@ def papers() -> tuple[str, ...]:
 
 
 @cache
-def paper(name: str) -> Written:
+def paper(name: str) -> WorkloadCase:
     """The case of FILE/NUMBER. Raises InputError for an unknown one."""
     if name not in papers():
         raise InputError(f"No paper's workload is called {name}.", "Choose one of the list.")

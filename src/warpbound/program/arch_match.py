@@ -10,9 +10,9 @@ _TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
 
 
 def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
-    """(architecture to compile for, `sm_75` where that is a stand-in) for a machine.
+    """(architecture to compile for, `sm_75` if that code is a proxy) for a machine.
 
-    Raises InputError for machines older than 6.0: no compiler at hand makes code for anything like them.
+    Raises InputError for machines older than 6.0: no available compiler supports them or a close relative.
     """
     arch = machine.arch
     if arch in COMPILED_ARCHITECTURES:

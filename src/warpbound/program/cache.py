@@ -10,7 +10,7 @@ _CHECK_B = 32  # every file begins with the hash of the rest, so that a damaged 
 
 
 def folder() -> Path:
-    """Where results are kept: $XDG_CACHE_HOME/warpbound or ~/.cache/warpbound, or a folder of the user's in /tmp."""
+    """The cache folder: $XDG_CACHE_HOME/warpbound or ~/.cache/warpbound, or a folder of the user in /tmp."""
     given = os.environ.get("XDG_CACHE_HOME", "")
     try:
         return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "warpbound"
@@ -29,7 +29,7 @@ def digest(*parts: bytes | str) -> str:
 
 
 def cached(name: str, make: Callable[[], bytes]) -> bytes:
-    """The bytes kept under `name`; made, and kept where the disk allows it, when there are none."""
+    """The cached bytes of `name`; computed on a miss, and stored if the disk allows it."""
     result = kept(name)
     if result is not None:
         return result
@@ -39,7 +39,7 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
 
 
 def kept(name: str) -> bytes | None:
-    """The bytes kept under `name`, None where there are none or damaged ones."""
+    """The cached bytes of `name`; None if there are none or they are damaged."""
     try:
         whole = _place(name).read_bytes()
     except OSError:

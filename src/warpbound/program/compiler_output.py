@@ -9,7 +9,7 @@ _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """A cubin with what only the compiler and the source know of its kernels."""
+    """A cubin with facts about its kernels that only the compiler and the source have."""
 
     cubin: bytes
     titles: dict[str, str]  # mangled name -> name expression

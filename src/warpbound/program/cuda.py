@@ -11,7 +11,7 @@ from warpbound.program import nvrtc
 from warpbound.program.cache import cached, digest
 from warpbound.program.compiler_output import Compiled, spills
 from warpbound.program.headers import Headers, reachable
-from warpbound.program.host_code import Source, take_apart
+from warpbound.program.host_code import Source, split_host_code
 from warpbound.program.kernel_signatures import Signature, qualified
 
 FRONT_END = "9"  # raise when the front end changes what it makes of the same input
@@ -73,7 +73,7 @@ class _Job:
         target, extra = self._target()
         with nvrtc.header_folders() as bundled:
             places = (*self.options.include, *bundled)
-            source = take_apart(
+            source = split_host_code(
                 self.text, self.headers.spelled, lambda header: any((place / header).is_file() for place in places)
             )
             flags = [

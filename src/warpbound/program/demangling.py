@@ -18,8 +18,8 @@ _LITERAL = re.compile(r"(n?)(\d+)E")
 _SEQUENCE = re.compile(r"S([0-9A-Z]*)_")
 
 
-class _Untold(Exception):
-    """Something that this reader does not know."""
+class _Unsupported(Exception):
+    """A construct that this reader does not support."""
 
 
 @dataclass
@@ -46,12 +46,13 @@ class _Reader:
 
 
 def demangled(mangled: str) -> str | None:
-    """`ns::scale<float, 4>` for `_ZN2ns5scaleIfLi4EEEvPf`; None for names without template arguments or not told."""
+    """`ns::scale<float, 4>` for `_ZN2ns5scaleIfLi4EEEvPf`; None without template arguments
+    or with unsupported ones."""
     if not mangled.startswith("_Z"):
         return None
     try:
         name = _name(_Reader(mangled))
-    except (_Untold, RecursionError):
+    except (_Unsupported, RecursionError):
         return None
     return name if name.endswith(">") else None
 
@@ -84,7 +85,7 @@ def _nested(x: _Reader) -> str:
 def _source_name(x: _Reader) -> str:
     result = x.matched(re.compile(r"\d+"))
     if result is None:
-        raise _Untold
+        raise _Unsupported
     word = x.text[x.at : x.at + int(result[0])]
     x.at += len(word)
     return "" if word.startswith("_GLOBAL__N_") else word
@@ -96,7 +97,7 @@ def _substitution(x: _Reader) -> str:
     result = x.matched(_SEQUENCE)
     number = (int(result[1], 36) + 1 if result[1] else 0) if result else len(x.seen)
     if number >= len(x.seen):
-        raise _Untold
+        raise _Unsupported
     return x.seen[number]
 
 
@@ -116,7 +117,7 @@ def _literal(x: _Reader) -> str:
     kind = _type(x)
     result = x.matched(_LITERAL)
     if result is None:
-        raise _Untold
+        raise _Unsupported
     if kind == "bool":
         return "true" if result[2] == "1" else "false"
     return ("-" if result[1] else "") + result[2]

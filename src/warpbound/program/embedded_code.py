@@ -88,7 +88,7 @@ def _closeness(image: Image) -> int:
 
 
 def _identifier(kernel: str | None) -> bytes:
-    """The part of a kernel's name that its mangled name must hold; nothing where no kernel is asked for."""
+    """The part of the requested kernel's name that its mangled name must contain; empty without a request."""
     words = re.findall(r"\w+", plain_name(kernel).partition("<")[0]) if kernel else []
     return words[-1].encode() if words else b""
 
@@ -130,7 +130,7 @@ def _linked(parts: Sequence[bytes], machine: Gpu, name: str) -> bytes:
 
 
 def _assembled(image: Image, text: bytes, machine: Gpu, name: str) -> list[Program]:
-    """Kernels of PTX inside a file, and that they are made here and not taken from it."""
+    """Kernels from PTX inside a file, with the note that they were assembled here."""
     note = f"{name} holds no machine code for sm_{machine.arch}: made from its {image} by nvJitLink"
     result = from_ptx(text.decode(errors="replace"), name, machine)
     return [replace(one, assumed=(*one.assumed, note)) for one in result]

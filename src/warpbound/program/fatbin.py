@@ -99,7 +99,7 @@ def _of_size(data: bytes, size: int, method: str) -> bytes:
 
 
 def containers(raw: bytes, source: str) -> tuple[tuple[Image, ...], ...]:
-    """The images of every fat binary in a file, wherever it stands: alone, in a program, in an archive.
+    """The images of every fat binary in a file: a fatbin, an executable or an archive.
 
     Raises InputError where one of them is cut off.
     """

@@ -45,7 +45,7 @@ def reachable(text: str, include: Iterable[Path], options: Iterable[str]) -> Hea
 
 
 def _in_options(options: Iterable[str]) -> tuple[list[Path], list[str]]:
-    """Include folders and headers put before the source that stand among the compiler's options."""
+    """Include folders and pre-included headers among the compiler options."""
     folders, first = [], []
     words = list(options)
     for here, after in zip_longest(words, words[1:], fillvalue=""):

@@ -1,6 +1,6 @@
 """Host code of a `.cu` file: found with tree-sitter and blanked out, so that line numbers stay.
 
-A file that nvcc takes has host functions, host headers and launches in it; NVRTC takes device code only.
+A file for nvcc contains host functions, host headers and launches; NVRTC accepts device code only.
 What is marked for the device stays, and with it whatever it names, and what that names in turn; blanks
 replace the rest, so that every line keeps its number.
 """
@@ -61,7 +61,7 @@ _NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namesp
 
 @dataclass(frozen=True)
 class Source:
-    """A file taken apart.
+    """A source file, split into device code and what the host part says about kernels.
 
     device : the device code with its lines in place. headers : the same of the user's headers, by name.
     kernels : its kernels as written. launched : the instances that the host launches or that are spelled out,
@@ -90,7 +90,7 @@ class _Item:
     kept: bool
 
 
-def take_apart(text: str, headers: Mapping[str, str], known_header: Callable[[str], bool]) -> Source:
+def split_host_code(text: str, headers: Mapping[str, str], known_header: Callable[[str], bool]) -> Source:
     """Blank the host parts of `text` and of `headers`; `known_header` says whether <name> can be included.
 
     Raises MissingTool where tree-sitter is not installed.
@@ -128,7 +128,7 @@ def _first_error(node: Any) -> int | None:
 
 
 def _parse(text: str, limiting: Iterable[str]) -> Any:
-    """The tree of a file, in which the limits that the grammar does not know are blank, and so are macros of limits."""
+    """The syntax tree of a file; launch bounds, which the grammar does not support, are blanked, and macros of them."""
     try:
         import tree_sitter_cuda
         from tree_sitter import Language, Parser
@@ -212,7 +212,7 @@ def _keep_what_is_named(items: Iterable[_Item], launched: set[str]) -> None:
 
 
 def _is_host_function(node: Any) -> bool:
-    """A function without any mark (items with one are kept already); constexpr ones serve the device, too."""
+    """Whether it is an unmarked function (marked items are kept already); constexpr functions are device code, too."""
     inner = node.children[-1] if node.type == "template_declaration" and node.children else node
     if inner.type == "template_instantiation" or inner.type == "expression_statement":
         return True
@@ -313,7 +313,7 @@ def _blank(raw: bytes, parts: Iterable[Any]) -> str:
 
 
 def _signatures(node: Any, entries: re.Pattern[str], around: tuple[str | None, ...]) -> Iterator[Signature]:
-    """The kernels of a file with the namespaces they stand in (None for one without a name)."""
+    """The kernels of a file with their namespaces (None for an anonymous one)."""
     for child in node.children:
         if child.type == "namespace_definition":
             name = child.child_by_field_name("name")

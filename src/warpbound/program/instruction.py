@@ -1,6 +1,6 @@
 """One SASS instruction as decoded: control word, opcode, operands, place in the source.
 
-Source   Bit positions of the control word: Volta and later keep it in bits 105-125 of the 128-bit
+Source   Bit positions of the control word: from Volta on bits 105-125 of the 128-bit
          instruction; checked against nvdisasm's listings for sm_75 to sm_120.
 """
 
@@ -15,7 +15,7 @@ NO_SCOREBOARD = 7
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What the compiler tells the scheduler with each instruction.
+    """Control word of an instruction: scheduling information from the compiler.
 
     stall : cycles before the same warp may issue its next instruction, 0 to 15.
     yields : the warp offers its slot to another one (the bit is stored inverted).

@@ -37,7 +37,7 @@ def control_field(arch: int, word: int, place: int) -> int | None:
 
 
 def is_paired(arch: int, word: int, place: int) -> bool:
-    """Whether a Kepler word tells the instruction at this place (0 to 6) to issue together with the next one."""
+    """Whether a Kepler control word pairs the instruction at this place (0 to 6) with the next one."""
     if not KEPLER <= arch < MAXWELL or place > 6:
         return False
     return word >> (2 if arch >= _GK110 else 4) + 8 * place & 0xFF == _PAIRED

@@ -97,7 +97,7 @@ class Program:
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
-def check_kind(program: object) -> None:
-    """Raise CommandError for what is no program."""
+def check_program(program: object) -> None:
+    """Raise CommandError unless `program` is a Program."""
     if not isinstance(program, Program):
         raise CommandError(f"The program is of type {type(program).__name__}.", "Give what warpbound.compile returns.")

@@ -47,7 +47,7 @@ def spelled(found: Sequence[Program]) -> list[str]:
 
 
 def title_of(mangled: str) -> str:
-    """`ns::scale<float>` for `_ZN2ns5scaleIfEEvPf`: the plain name, with its template arguments if they can be told."""
+    """`ns::scale<float>` for `_ZN2ns5scaleIfEEvPf`: plain name and, if they can be demangled, template arguments."""
     return demangled(mangled) or plain_name(mangled)
 
 

@@ -41,7 +41,7 @@ def from_dump(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
 
 
 def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
-    """The one kernel of a listing without any head, taken as code for `machine`."""
+    """The kernel of a bare listing, as code for `machine`."""
     listing = read_bare(text, name, machine)
     note = f"the listing does not say what it was built for: taken as sm_{machine.arch}"
     result = (_program(section, machine.arch, "", name) for section in listing.sections)
@@ -58,7 +58,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
     if all(instruction.control is None for instruction in section.instructions):
-        assumed.append(_untold(arch))
+        assumed.append(_no_control_words(arch))
     if any(unknown_targets(instruction) for instruction in section.instructions):
         assumed.append(
             "the targets of jumps through a table are not printed: taken as every place where a block begins"
@@ -81,8 +81,8 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     )
 
 
-def _untold(arch: int) -> str:
-    """What stands in for control words, which this listing does not have."""
+def _no_control_words(arch: int) -> str:
+    """The note about how instructions issue in a listing without control words."""
     taken = "each instruction is taken to wait for the registers that it reads"
     return f"the listing has no control words: {taken}" + (f" ({_WAYS})" if arch >= MAXWELL else "")
 

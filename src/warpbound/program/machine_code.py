@@ -18,7 +18,7 @@ from warpbound.program.nvdisasm_listing import Listing, kernels, read_listing
 def from_cubin(
     image: bytes, name: str, compiled: Compiled | None = None, listing: str | None = None
 ) -> tuple[Program, ...]:
-    """Every kernel of a cubin, in the order of its source; `name` is the file's, `listing` what nvdisasm says of it.
+    """Every kernel of a cubin, in the order of its source; `name` is the file's, `listing` the output of nvdisasm.
 
     Raises InputError where it cannot be read.
     """
@@ -77,7 +77,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
 
 
 def _calls_away(instructions: Iterable[Instruction]) -> Iterator[str]:
-    """What is said of calls to functions that stand in a section of their own, as separate compilation leaves them."""
+    """The note about calls to functions in other sections, which separate compilation leaves."""
     names = dict.fromkeys(
         x.text
         for instruction in instructions
@@ -99,7 +99,7 @@ def _agreed(written: Sequence[Sequence[tuple[str, str]]], count: int) -> list[tu
 
 
 def _placed(instructions: Iterable[Instruction], name: str) -> tuple[Instruction, ...]:
-    """The line tables hold the folder of the compilation before the name; the user knows the file by its name."""
+    """Source places without the compile-time folder that the line tables add to the file name."""
     whole = os.path.normpath(os.path.join(os.getcwd(), name))
     renamed: dict[Place, Place] = {}
 

@@ -81,7 +81,7 @@ def _together(images: Sequence[bytes], source: str) -> list[str | None]:
 
 
 def _name(image: bytes) -> str:
-    """Under which its listing is kept."""
+    """Cache key of a listing."""
     return digest("nvdisasm", version(), image)
 
 
@@ -93,7 +93,7 @@ def _tool() -> Path:
 
 
 def _run(tool: Path, image: bytes, source: str) -> bytes:
-    """The listing without the analysis of data flow, a third of the time; with it where it has something to say."""
+    """The listing without data-flow analysis, in a third of the time; with it for code that needs it."""
     with _file(image) as place:
         done = _started([str(tool), *_FLAGS, "--no-dataflow", place], source)
         if done.returncode or _INDIRECT.search(done.stdout):

@@ -17,7 +17,7 @@ _ENTRY = re.compile(r'^\s*\.other\s+([^,]+),@"[^"]*STO_CUDA_ENTRY')
 
 @dataclass
 class Section:
-    """One `.text` section of a listing while it is read; resources are None where the listing does not say."""
+    """One `.text` section of a listing while it is parsed; resources that the listing does not contain are None."""
 
     name: str
     line: int
@@ -30,7 +30,7 @@ class Section:
 
     @property
     def functions(self) -> frozenset[int]:
-        """Addresses of the device functions that stand behind the kernel in its section."""
+        """Addresses of the device functions behind the kernel in its section."""
         return frozenset(at for name, at in self.labels.items() if not name.startswith(".") and at)
 
 
@@ -66,14 +66,14 @@ class Reader:
             self.section.entry = True
 
     def outside(self, number: int) -> InputError:
-        """What to say of an instruction that belongs to no kernel."""
+        """The error for an instruction outside any kernel."""
         return InputError(
             f"{self.source}, line {number}: an instruction outside any .text section.",
             "Keep the .section lines that nvdisasm prints, so that kernels can be told apart.",
         )
 
     def lost(self, number: int, address: int, due: int) -> InputError:
-        """What to say of an address that is not the next one."""
+        """The error for an address that does not follow the one before."""
         return InputError(
             f"{self.source}, line {number}: address {address:#x} where {due:#x} was due.",
             "The listing has lost or repeated lines; print it again.",

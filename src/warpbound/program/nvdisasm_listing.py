@@ -20,7 +20,7 @@ _TARGET_NAME = re.compile(r"`\(([^)@\s]+)")
 
 @dataclass(frozen=True)
 class Listing:
-    """What a listing holds: its architecture (90 for sm_90) and its sections in order."""
+    """A parsed listing: architecture (90 for sm_90) and sections in order."""
 
     arch: int | None
     variant: str
@@ -68,7 +68,7 @@ def finished(section: Section, arch: int | None) -> Section:
 
 
 def resolve(section: Section) -> Section:
-    """Give every label operand the address it stands for."""
+    """Resolve every label operand to its address."""
     section.instructions = [
         replace(instruction, operands=tuple(_addressed(section, x) for x in instruction.operands))
         if any(x.kind == "label" or _TABLE in x.text for x in instruction.operands)

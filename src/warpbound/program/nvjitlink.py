@@ -57,7 +57,7 @@ def version() -> str:
 
 
 def link(kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence[str]) -> Linked:
-    """All inputs, which are of one kind, to one cubin.
+    """Link inputs of one kind to one cubin.
 
     Raises MissingTool without the library. Where it breaks down or takes longer than TIMEOUT_S the log says so.
     """
@@ -78,7 +78,7 @@ def link(kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence
 
 
 def answer(task: bytes) -> bytes:
-    """What the child process says to a task of `link`: nothing where there is no library."""
+    """The child process's result for a task of `link`; None without the library."""
     try:
         linker = _library()
     except MissingTool:

@@ -20,7 +20,7 @@ _ALONE = {"RZ": ("register", RZ), "URZ": ("uniform", RZ), "PT": ("predicate", PT
 
 
 class Signs(TypedDict, total=False):
-    """What stands before an operand: ! or ~, -, and the bars of |x|."""
+    """Prefixes of an operand: ! or ~, -, and the bars of |x|."""
 
     invert: bool
     negate: bool

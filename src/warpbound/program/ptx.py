@@ -32,7 +32,7 @@ _UNDEFINED = re.compile(r"Undefined reference to '([^']+)'")
 
 @dataclass(frozen=True)
 class Header:
-    """What PTX says of itself: ISA version, lowest architecture, `a` or `f` where it is tied to one."""
+    """Header of a PTX module: ISA version, target architecture, `a` or `f` suffix."""
 
     version: str
     target: int
@@ -40,7 +40,7 @@ class Header:
 
 
 def is_ptx(text: str) -> bool:
-    """Whether a text begins like PTX: every module must say the version of its language."""
+    """Whether a text begins like PTX: every module starts with a .version directive."""
     return _VERSION.search(text) is not None and (".entry" in text or _TARGET.search(text) is not None)
 
 

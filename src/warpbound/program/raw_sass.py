@@ -1,6 +1,6 @@
 """Parses bare SASS listings, as papers and forums print them: instructions and labels, perhaps addresses.
 
-The code is taken as one kernel called `listing`, for the machine that was asked about.
+The code becomes one kernel called `listing`, for the requested machine.
 """
 
 import re
@@ -30,7 +30,7 @@ _ENOUGH = 0.8  # the part of the lines that must be known instructions or labels
 
 @dataclass(frozen=True)
 class _Line:
-    """One line taken apart; the parts that are not there are empty."""
+    """The parts of one line; missing parts are empty."""
 
     number: int
     control: re.Match[str] | None
@@ -48,8 +48,8 @@ class _Line:
         return (match[1], tuple(match[2].split(".")[1:])) if match else None
 
 
-def is_bare(text: str, machine: Gpu) -> bool:
-    """Whether a text is mostly instructions and says nothing of a kernel or an architecture."""
+def is_raw_sass(text: str, machine: Gpu) -> bool:
+    """Whether a text is mostly instructions and names neither a kernel nor an architecture."""
     if _TOLD.search(text):
         return False
     lines = [line for line in _lines(text) if line.code or line.label]
@@ -139,7 +139,7 @@ def _control(found: re.Match[str]) -> Control:
 
 
 def _place_of(address: int, moved: dict[int, int], section: Section) -> int | None:
-    """Where a printed address stands now; that of a control word is the instruction's behind it."""
+    """New address of a printed one; a control word's address becomes that of the instruction behind it."""
     early = len(section.instructions) > 1 and section.instructions[1].address == 8
     return moved.get(address, moved.get(address + 8) if early else None)
 

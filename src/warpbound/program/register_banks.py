@@ -18,7 +18,7 @@ _IN_A_SLOT = ("register", "uniform", "immediate", "float", "constant")
 
 
 def bank_reads(instructions: Sequence[Instruction]) -> list[tuple[int, int]]:
-    """Registers that each instruction reads from the even and from the odd bank, those not counted that a slot kept."""
+    """Registers that each instruction reads from the even and from the odd bank, without hits in the operand cache."""
     kept: dict[tuple[int, int], int] = {}
     result = []
     for instruction in instructions:

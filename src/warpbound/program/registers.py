@@ -65,7 +65,7 @@ def reads(instruction: Instruction) -> tuple[str, ...]:
 
 
 def _all_predicates(instruction: Instruction) -> Iterator[str]:
-    """What PR stands for (P2R, R2P and their uniform forms): the predicates of the mask, the last operand."""
+    """The predicates in PR (P2R, R2P and their uniform forms) that the mask, the last operand, selects."""
     if not instruction.traits.all_predicates:
         return
     prefix = "UP" if instruction.traits.uniform else "P"

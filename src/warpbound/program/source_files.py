@@ -25,7 +25,7 @@ from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.proxy_registers import with_likely_registers
 from warpbound.program.ptx import from_ptx, is_ptx
-from warpbound.program.raw_sass import is_bare
+from warpbound.program.raw_sass import is_raw_sass
 
 __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
 
@@ -53,7 +53,7 @@ _LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
 LANGUAGES = [  # the first that recognises the text reads it; all else is CUDA C++
     Language(".ptx", lambda text, _: is_ptx(text), from_ptx),
     Language("", lambda text, _: is_dump(text), from_dump),
-    Language("", is_bare, from_bare),
+    Language("", is_raw_sass, from_bare),
     Language("", lambda text, _: _LISTING.search(text) is not None, lambda text, name, _: from_listing(text, name)),
 ]
 

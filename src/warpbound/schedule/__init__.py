@@ -92,8 +92,8 @@ def _told(warp: Warp, stream: Sequence[int]) -> Schedule:
 def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
     """One iteration of a loop in its steady state, from one first issue slot to the next.
 
-    The loop runs until the warp stands as it stood one iteration ago, or several. Times, waits and the critical
-    path are those of the last iteration, its first issue slot at 0; cycles, parts and lines are means over the
+    The loop runs until the state of the warp repeats that of one iteration ago, or several. Times, waits and the
+    critical path are those of the last iteration, its first issue slot at 0; cycles, parts and lines are means over the
     iterations that repeat; phases are all of theirs. Positions are places in the body, of whichever iteration.
     """
     warp = _warp(instructions, waits)

@@ -34,9 +34,9 @@ def step(instruction: Instruction, wait: Wait) -> Step:
 
 
 def watched(instruction: Instruction, wait: Wait) -> Step:
-    """The same where some latency is longer than the words count on: its registers are scoreboards too.
+    """The same for boards with a longer latency than the control words assume: registers become scoreboards too.
 
-    Models   a machine that holds an instruction until the registers that it reads are there.
+    Models   hardware that stalls an instruction until the registers that it reads are ready.
     """
     told = step(instruction, wait)
     needs = tuple((register, 0) for register in (() if instruction.skipped else reads(instruction)))

@@ -9,7 +9,7 @@ Place = tuple[str, int]  # file and line in the kernel; ("", 0) where unknown
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """How long an instruction keeps its scoreboards up, and what such a wait is booked on.
+    """How long an instruction keeps its scoreboards raised, and the stall reasons of a wait for it.
 
     write, read : cycles from issue until a waiter for the result, for the sources, may issue.
     causes : (cause, fraction) pairs, fractions adding up to 1.

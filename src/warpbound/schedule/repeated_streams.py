@@ -1,6 +1,6 @@
 """Repeated parts of a stream: issued until the warp reaches a steady state, then multiplied.
 
-Models   Equal states have equal futures: once a warp stands at the head of a repeated part as it stood some turns
+Models   Equal states have equal futures: once a warp is at the head of a repeated part in the state of some turns
          before, relative to the cycle and the place it has come to, the turns between are what all others will be.
 """
 
@@ -29,7 +29,7 @@ def run(warp: Warp, stream: Sequence[int]) -> None:
 
 
 def _repeat(warp: Warp, body: Sequence[int], turns: int, after: int | None) -> None:
-    """Issue `body` so many times; the last turn is always issued, as it alone knows what follows it."""
+    """Issue `body` so many times; the last turn is always simulated, as its successor differs."""
     seen: dict[object, int] = {}
     left = turns
     while left > 1:

@@ -19,7 +19,7 @@ _FIXED = (("fixed", 1.0),)
 
 
 class _Up(NamedTuple):
-    """One raise of a scoreboard: until when, for which position, and the load positions it stands for."""
+    """One raise of a scoreboard: until when, by which position, and the loads that it covers."""
 
     until: float
     position: int
@@ -31,7 +31,7 @@ class _Up(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one instruction does to its warp.
+    """Effect of one instruction on its warp.
 
     gaps : cycles until the next one may issue; several where it depends on the loads under way (see Wait).
     issuing, held : of these, booked as issue and on the causes of the Wait; idle : what the others are booked on.
@@ -103,14 +103,14 @@ class Warp:
                 self.up.setdefault(step.read, []).append(_Up(issue + wait.read, position, ()))
 
     def _lengthen(self, step: Step, index: int, after: int | None) -> None:
-        """What comes after the gap that was taken: fewer or more cycles, by the loads under way or a branch taken."""
+        """Correction of the issue gap: fewer or more cycles, by the loads in flight or a taken branch."""
         gap = step.gaps[min(len(self.open_loads), len(step.gaps) - 1)]
         if step.taken is not None and after not in (None, index + 1):
             gap = step.taken
         self.hold_until(self.free + gap - step.gaps[0])
 
     def hold_until(self, cycle: float) -> None:
-        """Keep the warp where it stands until others have come as far."""
+        """Stall the warp until others reach the same point."""
         last = len(self.issue) - 1
         self.longer[last] = self.longer.get(last, 0.0) + cycle - self.free
         self.free = cycle
@@ -128,7 +128,7 @@ class Warp:
         return self.issue[-1] + self.step(self.stream[-1]).end if self.issue else 0.0
 
     def _blocked(self, awaited: tuple[tuple[Board, int], ...]) -> tuple[float, int]:
-        """Cycle at which these scoreboards let the next instruction issue, position that holds it (-1: none)."""
+        """Cycle at which these scoreboards let the next instruction issue, and the position it waits for (-1: none)."""
         until, holder, loaded = self.free, -1, self.free
         met = False
         for board, allowed in awaited:
@@ -187,7 +187,7 @@ class Warp:
         return round(up.until - self.free, 6), len(self.issue) - up.position
 
     def _oldest_open(self, raised: Sequence[_Up]) -> int:
-        """How far back the oldest load is that this scoreboard holds and that is in no phase yet; 0: none."""
+        """Distance to the oldest load that this scoreboard covers and that belongs to no phase yet; 0: none."""
         loads = (load for up in raised for load in up.loads if load >= self.closed_before)
         return len(self.issue) - min(loads, default=len(self.issue))
 
@@ -229,7 +229,7 @@ class Warp:
         self._move(first, shifts)
 
     def _move(self, first: int, shifts: Sequence[tuple[int, float]]) -> None:
-        """What stands open after the turns from position `first` on, once they have been done again at all `shifts`."""
+        """Outstanding scoreboards after the turns from position `first` on are repeated at all `shifts`."""
         last, awaited = shifts[-1], set(self._awaited())
         for board, raised in self.up.items():
             if board in awaited:

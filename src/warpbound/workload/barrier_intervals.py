@@ -55,7 +55,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     streams: Iterable[Sequence[int]], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
     executed: Reals, asked: Asked,
 ) -> tuple[Piece, ...]:  # fmt: skip
-    """Pieces in the order in which they first come; none without barriers, or where hardly two are alike.
+    """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
     streams : of the recorded warps. typical : the schedule of the one that stands for all. executed : times that the
     mean warp issues each instruction, (instructions,); asked : what so many executions ask of each resource.

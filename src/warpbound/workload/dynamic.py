@@ -24,7 +24,7 @@ _BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
 
 @dataclass(frozen=True)
 class Sample:
-    """Blocks to emulate and how many blocks of the grid each stands for; both of shape (b,)."""
+    """Blocks to emulate, and how many blocks of the grid each represents; both of shape (b,)."""
 
     blocks: NDArray[np.int64]
     weights: NDArray[np.float64]
@@ -64,8 +64,8 @@ def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> ND
     return np.asarray(first + (weights @ (counts - first)) / weights.sum())
 
 
-def usual(trace: Trace, chosen: Sample) -> NDArray[np.int64]:
-    """What the warps of blocks that stand for others executed, (w, instructions); of all where none does."""
+def representative_executions(trace: Trace, chosen: Sample) -> NDArray[np.int64]:
+    """Executions by warps of representative blocks, (w, instructions); by all warps if no block represents others."""
     inner = np.isin(trace.warps[:, 0], chosen.blocks[chosen.weights > 1])
     return trace.executed[inner] if inner.any() else trace.executed
 
@@ -91,9 +91,9 @@ def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     return float(np.hypot(chance, _drift(inner, each) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
 
 
-def apart(trace: Trace, chosen: Sample, probed: Trace) -> float:
-    """By how much the mean instructions of a sample's blocks that stand for others differ from those of blocks probed
-    besides, as a fraction of the larger mean."""
+def probe_deviation(trace: Trace, chosen: Sample, probed: Trace) -> float:
+    """Difference between the mean instructions of representative and of probed blocks, as a fraction of the larger
+    mean."""
     inner = np.isin(trace.warps[:, 0], chosen.blocks[chosen.weights > 1])
     if not inner.any():
         return 0.0
@@ -101,8 +101,8 @@ def apart(trace: Trace, chosen: Sample, probed: Trace) -> float:
     return abs(means[0] - means[1]) / max(1.0, *means)
 
 
-def work_of_ends(trace: Trace, chosen: Sample) -> float:
-    """Instructions of the first or last block, whichever has more, over the mean of those that stand for others."""
+def end_block_ratio(trace: Trace, chosen: Sample) -> float:
+    """Instructions of the first or last block, whichever has more, divided by the mean of the representative blocks."""
     issued = trace.executed.sum(axis=1)
     per_block = {block: issued[trace.warps[:, 0] == block].sum() for block in chosen.blocks.tolist()}
     inner = [per_block[block] for block in chosen.blocks[chosen.weights > 1].tolist()]

@@ -1,7 +1,7 @@
 """Longest chain of dependent loads of a warp: each load's address depends on the load before it.
 
 Source   our own.
-Models   registers, and shared memory as one place: what is stored there may be in everything read from it.
+Models   registers, and shared memory as one location: every load depends on every earlier store.
 Omits    global memory that the warp wrote itself; branches that hang on loaded values.
 """
 

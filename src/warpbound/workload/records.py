@@ -10,7 +10,7 @@ __all__ = ["Memory", "Piece", "Workload"]
 
 @dataclass(frozen=True)
 class Piece:
-    """What a block's warps do from one barrier to the next, or to the end: all its `times` together.
+    """Work of a block's warps between two barriers, or to the end: all its `times` together.
 
     waits, path : waiting for loads and the rest of the path of its slowest warp, over those of the whole path of one
     warp. phases : of loads. demand : resource -> share of what the work asks of it.

@@ -26,7 +26,7 @@ _NOTHING: Predicted = MappingProxyType({})
 def straight(program: Program, arch: int, waits: Sequence[Wait], known: Predicted = _NOTHING) -> Workload:
     """The whole kernel on an architecture (90), every loop taken once; `waits` per instruction.
 
-    known : what accesses cost whose addresses follow from the code; all others are taken as coalesced.
+    known : costs of accesses whose addresses follow from the code; all others are assumed coalesced.
     """
     stream = whole(program)
     timed = schedule(stream, program.instructions, waits)
@@ -84,7 +84,7 @@ def static_memory(instructions: Sequence[Instruction], issued: Sequence[float], 
 
 
 def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> tuple[str, ...]:
-    """What is said of accesses whose addresses the code alone does not tell; nothing where it tells all."""
+    """The note about accesses whose addresses do not follow from the code; empty without such accesses."""
     places = [
         index
         for index, instruction in enumerate(instructions)
@@ -113,7 +113,7 @@ def _is_addressed(instruction: Instruction) -> bool:
 
 
 def _found(index: int, instruction: Instruction, space: str, known: Predicted) -> Access:
-    """What one execution costs in a space: as the addresses say, or as if it were coalesced."""
+    """Cost of one execution in a memory space: from its addresses, or as if coalesced."""
     access = known.get((index, space))
     if access is not None and not access.depends_on:
         return access

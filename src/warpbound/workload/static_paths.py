@@ -33,7 +33,7 @@ def whole(program: Program) -> tuple[int, ...]:
 
 
 def loops(program: Program) -> tuple[LoopPath, ...]:
-    """Every loop of the kernel, outermost first; inner loops are taken once in an iteration of an outer one."""
+    """Every loop of the kernel, outermost first; an iteration of an outer loop runs inner loops once."""
     nests = program.flow.loops
     inner = {loop.parent for loop in nests}
     ways = _ways(program)

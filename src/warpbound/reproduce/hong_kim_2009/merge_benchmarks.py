@@ -12,7 +12,7 @@ from warpbound.machine import gpu
 from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
 from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import ItemInputs, Numbers
-from warpbound.workload.files import Written, read
+from warpbound.workload.files import WorkloadCase, read
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def points(inputs: ItemInputs, workload: str) -> dict[str, list[Point]]:
     }
 
 
-def _point(written: Written, board: str) -> Point | None:
+def _point(written: WorkloadCase, board: str) -> Point | None:
     try:
         x = _inputs(written, board)
     except InputError:
@@ -73,7 +73,7 @@ def _point(written: Written, board: str) -> Point | None:
     return Point(float(x.threads_per_block), float(cpi(x)), float(t.mwp), float(t.cwp), float(seconds(x)))
 
 
-def _inputs(written: Written, board: str) -> Inputs:
+def _inputs(written: WorkloadCase, board: str) -> Inputs:
     inputs: Inputs = inputs_of("hong_kim_2009", launched(written, gpu(board)))
     return inputs
 

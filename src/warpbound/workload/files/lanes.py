@@ -71,7 +71,7 @@ def on_board(work: Workload, gpu: Gpu) -> Workload:
 
 
 def stretch(gpu: Gpu, pipe: str) -> float:
-    """How many times as long as its architecture the board holds a pipe."""
+    """How many times longer than its architecture the board occupies a pipe."""
     own = _architecture_cycles(gpu, pipe)
     return pipe_cycles(gpu, pipe) / own if own else 1.0
 
@@ -88,7 +88,7 @@ def fp32_lanes(gpu: Gpu) -> float:
 
 
 def pipe_cycles(gpu: Gpu, pipe: str) -> float:
-    """Cycles that a warp instruction holds its pipe in one sub-core; 0 where the pipe is not modelled."""
+    """Cycles for which a warp instruction occupies its pipe in one sub-core; 0 if the pipe is not modelled."""
     shared = gpu.arch < FIRST_IN_THE_TABLES and pipe == "alu"
     name = LANES.get("fma" if shared else pipe)
     lanes = gpu.get(name) if name else None

@@ -36,8 +36,8 @@ _RIVALS = {  # a case that says one of these takes back what the file says by th
 
 
 @dataclass(frozen=True)
-class Written:
-    """One case of a file: what is known of the work, of the launch, and of single models' own symbols."""
+class WorkloadCase:
+    """One case of a file: work, launch, and symbols of single models."""
 
     title: str
     case: str | None
@@ -71,7 +71,7 @@ class Written:
 
     @property
     def warps(self) -> float | None:
-        """Warps of the launch; None where that is not said."""
+        """Warps of the launch; None if the file does not state them."""
         if self.blocks is None or self.warps_per_block is None:
             return None
         return float(self.blocks * self.warps_per_block)
@@ -85,7 +85,7 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
-def read(word: str | Path) -> tuple[Written, ...]:
+def read(word: str | Path) -> tuple[WorkloadCase, ...]:
     """Every case of a file; a word that is no path may name a shipped workload. InputError says what is wrong."""
     if isinstance(word, str) and word in shipped():
         text, origin = (files("warpbound") / "workloads" / f"{word}.toml").read_text(encoding="utf-8"), f"{word}.toml"
@@ -94,7 +94,7 @@ def read(word: str | Path) -> tuple[Written, ...]:
     return read_text(text, origin)
 
 
-def read_text(text: str, origin: str) -> tuple[Written, ...]:
+def read_text(text: str, origin: str) -> tuple[WorkloadCase, ...]:
     """Every case of a file's text; `origin` names it in errors."""
     try:
         document = tomllib.loads(text)
@@ -113,7 +113,7 @@ def _text(path: Path) -> str:
         raise InputError(f"workload file '{path}' cannot be read: {why}.", way) from None
 
 
-def _cases(said: File, origin: str) -> tuple[Written, ...]:
+def _cases(said: File, origin: str) -> tuple[WorkloadCase, ...]:
     if not said.case:
         return (_written(said, said, None, origin),)
     return tuple(_written(said, _merged(said, variant), variant.name, origin) for variant in said.case)
@@ -136,9 +136,9 @@ def _merged_shape(base: Shape, change: Shape) -> Shape:
     return Shape(**(kept | new))
 
 
-def _written(said: File, merged: Tables, case: str | None, origin: str) -> Written:
+def _written(said: File, merged: Tables, case: str | None, origin: str) -> WorkloadCase:
     given = {name: _symbols(name, symbols, origin) for name, symbols in (merged.inputs or {}).items()}
-    return Written(
+    return WorkloadCase(
         title=said.title,
         case=case,
         source=said.source,

@@ -33,7 +33,7 @@ GLOBAL_ONLY, SHARED_ONLY = ("sectors", "l1_hit", "l2_hit"), ("wavefronts",)
 
 
 class Shape(Struct, forbid_unknown_fields=True, frozen=True):
-    """[launch]: how many threads there are, and how many an SM holds."""
+    """[launch]: threads of the launch, and resident threads per SM."""
 
     threads_per_block: Annotated[Threads | None, Meta(description="Threads of a block")] = None
     blocks: Annotated[Many | None, Meta(description="Blocks of the launch")] = None
@@ -111,7 +111,7 @@ class Access(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Traffic(Struct, forbid_unknown_fields=True, frozen=True):
-    """[memory]: traffic as it was counted; what is named here replaces what the accesses add up to."""
+    """[memory]: measured traffic; it replaces the sums over the accesses."""
 
     per: Annotated[Per, Meta(description="Whether counts are those of one warp or of the whole launch")]
     global_load_requests: Count | None = None
@@ -165,7 +165,7 @@ class Latency(Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Tables(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """What a file and each of its cases may say."""
+    """Tables that a file and each of its cases may contain."""
 
     gpu: Annotated[str | None, Meta(description="Default for --gpu: catalogue names or TOML files, comma between")] = (
         None
@@ -224,7 +224,7 @@ def parse(document: dict[str, Any], origin: str) -> File:
 
 
 def check(said: Tables, origin: str, prefix: str) -> None:
-    """What a single table may not say together."""
+    """Check for keys of one table that exclude each other."""
     shape = said.launch
     if shape is not None:
         _one_of(shape, ("blocks", "threads"), f"{origin}, {prefix}launch")
@@ -302,14 +302,14 @@ def _at(key: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """A hint that names what is close to a misspelt word, or else all there is."""
+    """A hint with the names close to a misspelt word, or else all names."""
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     return f"Did you mean '{close[0]}'?" if close else f"Known are {', '.join(names)}."
 
 
 def _type_at(key: str) -> Any:
-    """The type of what stands at `case[0].counts.pipes`."""
+    """The type of the value at `case[0].counts.pipes`."""
     kind: Any = File
     for part in re.findall("[A-Za-z_0-9]+(?![0-9]*\\])", key):
         table = next((one for one in _flat(kind) if isinstance(one, type) and issubclass(one, Struct)), None)

@@ -13,7 +13,7 @@ import msgspec
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.workload.files.lanes import alu_latency, pipe_cycles
-from warpbound.workload.files.reading import Written
+from warpbound.workload.files.reading import WorkloadCase
 from warpbound.workload.files.tables import Access, Phase
 from warpbound.workload.records import Memory, Workload
 
@@ -22,7 +22,7 @@ LISTED = 1000  # phases that are repeated one by one; more say nothing new
 _CAUSE = {"alu": "fixed"}  # latency that a phase takes from the GPU -> cause it is booked on; else its own name
 
 
-def work_on(written: Written, gpu: Gpu, clock_hz: float) -> Workload:
+def work_on(written: WorkloadCase, gpu: Gpu, clock_hz: float) -> Workload:
     """One warp of the case; latency 0 where the file gives none."""
     counts = written.counts
     share = _per_warp(written)
@@ -64,7 +64,7 @@ def levels(gpu: Gpu, clock_hz: float) -> dict[str, float]:
     return result | {"alu": alu_latency(gpu)}
 
 
-def _per_warp(written: Written) -> Callable[[str], float]:
+def _per_warp(written: WorkloadCase) -> Callable[[str], float]:
     def share(per: str) -> float:
         if per == "warp":
             return 1.0
@@ -78,7 +78,7 @@ def _per_warp(written: Written) -> Callable[[str], float]:
     return share
 
 
-def _pipes(written: Written, scale: float, share: Callable[[str], float]) -> dict[str, float]:
+def _pipes(written: WorkloadCase, scale: float, share: Callable[[str], float]) -> dict[str, float]:
     pipes = _named(written.counts.pipes if written.counts else None, scale)
     accesses = sum(access.count * share(access.per) for access in written.access)
     if accesses:
@@ -97,7 +97,7 @@ def _units(pipes: dict[str, float], gpu: Gpu) -> dict[str, float]:
     return units
 
 
-def _memory(written: Written, share: Callable[[str], float]) -> Memory:
+def _memory(written: WorkloadCase, share: Callable[[str], float]) -> Memory:
     total = Memory()
     for access in written.access:
         total = total.plus(_one(access).scaled(access.count * share(access.per)))
@@ -143,7 +143,7 @@ def _one(access: Access) -> Memory:
     )
 
 
-def _parts(written: Written, gpu: Gpu, clock_hz: float) -> dict[str, float]:
+def _parts(written: WorkloadCase, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     if written.latency is None:
         return {}
     if written.latency.parts is not None:
@@ -167,7 +167,7 @@ def _wait(phase: Phase, known: dict[str, float], gpu: Gpu, origin: str) -> tuple
     return _CAUSE.get(phase.level, phase.level), known[phase.level]
 
 
-def _phases(written: Written) -> tuple[int, ...]:
+def _phases(written: WorkloadCase) -> tuple[int, ...]:
     if written.latency is None or written.latency.phases is None:
         return ()
     waits = [phase for phase in written.latency.phases if phase.level in ("dram", "l2", "l1")]
@@ -176,5 +176,5 @@ def _phases(written: Written) -> tuple[int, ...]:
 
 
 def _named(table: msgspec.Struct | None, scale: float) -> dict[str, float]:
-    """What a table says, times `scale`; nothing for what is 0."""
+    """The non-zero values of a table, times `scale`."""
     return {key: count * scale for key, count in msgspec.structs.asdict(table).items() if count} if table else {}
