@@ -42,7 +42,7 @@ def read(source: Source, name: str = "a40") -> Program:
 
 def test_labels() -> None:
     found = read(LABELS)
-    assert (found.name, found.title, found.arch, found.registers) == ("listing", "listing", 86, 9)
+    assert (found.name, found.title, found.arch, found.registers) == ("listing", "listing", 86, 10)  # R8, R9
     assert [one.opcode for one in found.instructions] == [
         "S2R", "MOV", "LDG", "IADD3", "FADD", "ISETP", "BRA", "STG", "EXIT",
     ]  # fmt: skip
