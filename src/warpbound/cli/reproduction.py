@@ -67,7 +67,7 @@ def _print(reproductions: "list[Reproduction]", changed: "list[Change]", form: s
     if form == "csv":
         write(pages.as_csv(reproductions), out)
     elif form == "html":
-        from warpbound.reproduce.html_page import html
+        from warpbound.reproduce.gallery import html
 
         write(html(_pictures(reproductions, ""), command_line()), out)
     elif form == "json":
@@ -101,7 +101,7 @@ def _pictures(reproductions: "list[Reproduction]", figure: str) -> "list[ItemPic
 def _show(reproductions: "list[Reproduction]", name: str, out: str | None) -> None:
     """Into files as the ending of `out` says; without it a page in a folder of its own, which a browser opens."""
     from warpbound.reproduce import gallery
-    from warpbound.reproduce.html_page import html
+    from warpbound.reproduce.gallery import html
 
     items = _pictures(reproductions, name.partition(":")[2])
     many = sum(len(item.pictures) for item in items)

@@ -29,7 +29,7 @@ WARPS, TIME = Axis("active warps per SM", "warp/SM"), Axis("time", "s")
 
 def section_2(inputs: ItemInputs) -> Numbers:
     """Section 2: warps of one and two blocks on an SM, those that more blocks reach, bytes of a transaction."""
-    listed = active_warps(inputs["most_warps"], inputs["block_warps"])
+    configurations = active_warps(inputs["most_warps"], inputs["block_warps"])
     threads = 32 * np.arange(1, inputs["block_warps"] + 1)
     resident = occupancy(gpu(inputs["gpu"]), threads, 0, 0)
     reached = {
@@ -38,16 +38,16 @@ def section_2(inputs: ItemInputs) -> Numbers:
         for blocks in range(1, int(most) + 1)
     }
     return {
-        "configurations": len(listed),
-        "also reached by blocks of 3, 5 and 9 warps": len(reached - set(listed)),
+        "configurations": len(configurations),
+        "also reached by blocks of 3, 5 and 9 warps": len(reached - set(configurations)),
         "bytes of a transaction": {f"{word}-byte words": _transaction(word) for word in inputs["words"]},
     }
 
 
 def _transaction(word: int) -> float:
     address = (word * np.arange(32, dtype=np.uint64))[None, :]
-    moved = transactions(address, np.ones((1, 32), bool), word, 13)
-    return float(moved.bytes[0] / moved.count[0])
+    traffic = transactions(address, np.ones((1, 32), bool), word, 13)
+    return float(traffic.bytes[0] / traffic.count[0])
 
 
 def fig_3(inputs: ItemInputs) -> Numbers:
@@ -124,9 +124,9 @@ def _transpose(inputs: ItemInputs, *, diagonal: bool) -> Numbers:
     machine = machine_of(gpu(inputs["gpu"]))
     pattern = transpose(inputs["side"], diagonal=diagonal, blocks=inputs["blocks"])
     home = machine.mapping(pattern.address, machine.width, machine.partitions).reshape(-1, 2, 2)
-    run = simulate(transpose(inputs["simulated_side"], diagonal=diagonal), machine, inputs["blocks_per_sm"])
-    read, written = (_spread(np.bincount(home[:, side].ravel(), minlength=machine.partitions)) for side in (0, 1))
-    return {"read": read, "written": written, "throughput": run.throughput / 1e9}
+    result = simulate(transpose(inputs["simulated_side"], diagonal=diagonal), machine, inputs["blocks_per_sm"])
+    read, write = (_spread(np.bincount(home[:, side].ravel(), minlength=machine.partitions)) for side in (0, 1))
+    return {"read": read, "written": write, "throughput": result.throughput / 1e9}
 
 
 def _spread(count: np.ndarray) -> str:

@@ -58,23 +58,24 @@ def table_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 def points(inputs: ItemInputs, workload: str) -> dict[str, list[Point]]:
     """By GPU; launches of which no block fits are left out."""
+    boards = {name: inputs["machines"][name]["board"] for name in inputs["gpus"]}
     return {
-        name: [point for written in read(workload) if (point := _point(written, inputs["machines"][name]["board"]))]
-        for name in inputs["gpus"]
+        name: [point for workload_case in read(workload) if (point := _point(workload_case, board))]
+        for name, board in boards.items()
     }
 
 
-def _point(written: WorkloadCase, board: str) -> Point | None:
+def _point(workload_case: WorkloadCase, board: str) -> Point | None:
     try:
-        x = _inputs(written, board)
+        x = _inputs(workload_case, board)
     except InputError:
         return None
     t = terms(x)
     return Point(float(x.threads_per_block), float(cpi(x)), float(t.mwp), float(t.cwp), float(seconds(x)))
 
 
-def _inputs(written: WorkloadCase, board: str) -> Inputs:
-    inputs: Inputs = inputs_of("hong_kim_2009", launched(written, gpu(board)))
+def _inputs(workload_case: WorkloadCase, board: str) -> Inputs:
+    inputs: Inputs = inputs_of("hong_kim_2009", launched(workload_case, gpu(board)))
     return inputs
 
 

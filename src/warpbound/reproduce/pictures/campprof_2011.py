@@ -45,20 +45,20 @@ def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
     first = pattern.address.reshape(BLOCKS, -1, 2, 2)[:, 0, int(kind == "written"), 0] - offset
     at_row, at_column = first // row_B // TILE, first % row_B // width_B
     block_of = np.full((TILES, TILES), -1)
-    shown = (at_row < TILES) & (at_column < TILES)
-    block_of[at_row[shown], at_column[shown]] = np.flatnonzero(shown)
+    in_corner = (at_row < TILES) & (at_column < TILES)
+    block_of[at_row[in_corner], at_column[in_corner]] = np.flatnonzero(in_corner)
     return figures.partition_map(partition_of, block_of, f"{way}: {kind}", f"{OF}, Figure 8")
 
 
 def _bands(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    found = {name: validated(inputs["gpu"])[name] for name in APPLICATIONS}
+    cases = {name: validated(inputs["gpu"])[name] for name in APPLICATIONS}
     return tuple(
         replace(
-            figures.camping_band(one.known.warps, one.band.best, one.band.worst, one.times),
+            figures.camping_band(case.known.warps, case.band.best, case.band.worst, case.times),
             title=f"Partition camping: {name}",
             source=f"{OF}, Figure 10: simulated",
         )
-        for name, one in found.items()
+        for name, case in cases.items()
     )
 
 

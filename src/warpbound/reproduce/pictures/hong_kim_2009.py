@@ -38,9 +38,9 @@ def _timelines(scenarios: list[str], title: str, place: str) -> Panels:
 def _merge(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 15 and 16 from their series; 17, 18 and 19: CPI, CWP and MWP of every benchmark, GPU by GPU."""
     times = [recorded(figure) for figure in table_5_figures(inputs)]
-    found = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
+    launches = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
     bars = [
-        _by_benchmark(found, list(inputs["gpus"]), key, axis, f"Figure {number}")
+        _by_benchmark(launches, list(inputs["gpus"]), key, axis, f"Figure {number}")
         for key, axis, number in (
             ("cpi", Axis("CPI, mean over block sizes", "cycle/inst"), 17),
             ("cwp", Axis("CWP, mean over block sizes", "warps per SM"), 18),
@@ -51,16 +51,16 @@ def _merge(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 
 def _by_benchmark(
-    found: dict[str, dict[str, list[Point]]], gpus: list[str], key: str, axis: Axis, place: str
+    launches: dict[str, dict[str, list[Point]]], gpus: list[str], key: str, axis: Axis, place: str
 ) -> Picture:
     lines = []
     for number, gpu in enumerate(gpus):
-        means = [float(np.mean([getattr(point, key) for point in own[gpu]])) for own in found.values()]
+        means = [float(np.mean([getattr(point, key) for point in own[gpu]])) for own in launches.values()]
         look = CYCLE[number]
-        lines.append(Curve(gpu, np.arange(len(found)), means, look, look.symbol))
+        lines.append(Curve(gpu, np.arange(len(launches)), means, look, look.symbol))
     return Picture(
         title=f"{key.upper()} on the Merge benchmarks",
-        x=Axis("benchmark", names=tuple(found)),
+        x=Axis("benchmark", names=tuple(launches)),
         y=axis,
         layers=tuple(lines),
         source=f"{OF}, {place}: the model, with counts of Table 5",

@@ -11,8 +11,7 @@ from warpbound.report.figures.records import recorded
 from warpbound.report.figures.x_graphs import OPERATION_WORDS
 from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.x_model_2016 import applications
-from warpbound.reproduce.x_model_2016.architectures import PRECISIONS, symbols
-from warpbound.reproduce.x_model_2016.x_graphs import fig_9_cases, figs_7_and_8_figures
+from warpbound.reproduce.x_model_2016.x_graphs import PRECISIONS, fig_9_cases, figs_7_and_8_figures, symbols
 
 OF = "Li and others 2016"
 OURS = "a machine of ours"

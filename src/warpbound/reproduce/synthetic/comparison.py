@@ -44,10 +44,10 @@ class Needed:
     @property
     def cusp(self) -> bool:
         """Whether the most is needed in between: more than at both ends, by over a tenth of what an SM holds there."""
-        known = self.warps[~np.isnan(self.warps)]
-        if known.size < 3 or np.isnan(self.warps[0]):
+        attained = self.warps[~np.isnan(self.warps)]
+        if attained.size < 3 or np.isnan(self.warps[0]):
             return False
-        return bool(known.max() > 1.1 * max(known[0], known[-1]))
+        return bool(attained.max() > 1.1 * max(attained[0], attained[-1]))
 
 
 def alphas(steps: int = 19) -> Curve:
@@ -85,13 +85,13 @@ def measured(path: Path) -> Throughput:
 
     def throughput(machine: Machine, warps: Real, alpha: Real) -> Curve:
         n, a = np.broadcast_arrays(np.asarray(warps, dtype=np.float64), np.asarray(alpha, dtype=np.float64))
-        found = np.full(n.shape, np.nan)
+        rates = np.full(n.shape, np.nan)
         for at in np.unique(samples[:, 0]):  # nothing is said between two alphas
             own = samples[samples[:, 0] == at]
             own = own[np.argsort(own[:, 1])]
             here = np.isclose(a, at)
-            found[here] = np.interp(n[here], own[:, 1], own[:, 2], left=np.nan, right=np.nan)
-        return found
+            rates[here] = np.interp(n[here], own[:, 1], own[:, 2], left=np.nan, right=np.nan)
+        return rates
 
     return throughput
 

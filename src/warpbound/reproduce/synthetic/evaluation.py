@@ -49,10 +49,10 @@ def subjects(names: str | None = None) -> dict[str, Machine]:
     every = machines(chosen("volkov_2016:section-7.9")[0].inputs) | {key: on_board(gpu(key)) for key in MODERN}
     if names is None:
         return every
-    found = {name: every[name] for name in names.split(",") if name in every}
-    if len(found) < len(names.split(",")):
+    subset = {name: every[name] for name in names.split(",") if name in every}
+    if len(subset) < len(names.split(",")):
         raise CommandError(f"--gpu {names!r}: not all of these are evaluated.", f"There are {', '.join(every)}.")
-    return found
+    return subset
 
 
 def intensities(steps: int = 19) -> Curve:
@@ -77,17 +77,17 @@ def evaluate(machine: Machine, alpha: Curve, every: int = 1) -> Evaluation:
     return Evaluation(machine, alpha, warps, simulated, ratios, needed)
 
 
-def entry(found: Evaluation) -> dict[str, Any]:
+def entry(evaluation: Evaluation) -> dict[str, Any]:
     """One machine's evaluation as plain data."""
     return {
-        "machine": found.machine.name,
-        "alpha": found.alpha.tolist(),
-        "warps_per_sm": found.warps.tolist(),
-        "loads_per_cycle": found.simulated.tolist(),
+        "machine": evaluation.machine.name,
+        "alpha": evaluation.alpha.tolist(),
+        "warps_per_sm": evaluation.warps.tolist(),
+        "loads_per_cycle": evaluation.simulated.tolist(),
         "ratios": {
-            name: {"least": each.least.tolist(), "most": each.most.tolist()} for name, each in found.ratios.items()
+            name: {"least": each.least.tolist(), "most": each.most.tolist()} for name, each in evaluation.ratios.items()
         },
-        "needed": {name: warps.tolist() for name, warps in found.needed.items()},
+        "needed": {name: warps.tolist() for name, warps in evaluation.needed.items()},
     }
 
 

@@ -117,8 +117,8 @@ def huang_inputs(machine: Machine, warps: Real, alpha: Real, requests: float = 0
 def saavedra_barrera(machine: Machine, warps: Real, alpha: Real) -> Curve:
     """Saavedra-Barrera and others, no cost of a switch."""
     insts = np.add(alpha, 1.0)
-    run = saavedra_barrera_1990.Inputs(warps, insts / machine.alu_throughput, machine.memory_latency, 0.0)
-    return np.asarray(saavedra_barrera_1990.predict(run).rate * machine.alu_throughput / insts)
+    run_lengths = saavedra_barrera_1990.Inputs(warps, insts / machine.alu_throughput, machine.memory_latency, 0.0)
+    return np.asarray(saavedra_barrera_1990.predict(run_lengths).rate * machine.alu_throughput / insts)
 
 
 def cuda_guide(machine: Machine, warps: Real, alpha: Real) -> Curve:
@@ -131,8 +131,8 @@ def chen_aamodt(machine: Machine, warps: Real, alpha: Real) -> Curve:
     """Chen and Aamodt, section 4.13: of a scheduler's warps, as many issue as do not collide."""
     insts, issuers = np.add(alpha, 1.0), _issuers(machine)
     alone = latency_alone(machine, 1.0, alpha) * insts
-    found = chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
-    return np.asarray(found.rate * issuers / insts)
+    prediction = chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
+    return np.asarray(prediction.rate * issuers / insts)
 
 
 def transit(machine: Machine, warps: Real, alpha: Real) -> Curve:
@@ -154,10 +154,10 @@ def x_model(machine: Machine, warps: Real, alpha: Real) -> Curve:
 def roofline(machine: Machine, warps: Real, alpha: Real) -> Curve:
     """The two roofs; warps are no factor."""
     peak = THREADS * machine.alu_throughput
-    found = roofline_2009.predict(
+    prediction = roofline_2009.predict(
         roofline_2009.Inputs(np.multiply(alpha, THREADS) / LINE, peak, machine.memory_throughput * LINE)
     )
-    return np.asarray(found.rate / (np.multiply(alpha, THREADS)) * np.ones_like(warps))
+    return np.asarray(prediction.rate / (np.multiply(alpha, THREADS)) * np.ones_like(warps))
 
 
 PREDICTORS: dict[str, Throughput] = {

@@ -33,25 +33,25 @@ def counts() -> dict[str, Any]:
 
 def applications(inputs: ItemInputs) -> Numbers:
     """Each application on each board; then gesummv's case study."""
-    found = counts()
+    counted = counts()
     twelve = {
-        board: {name: application(of) for name, of in table.items()} for board, table in found["applications"].items()
+        board: {name: application(of) for name, of in table.items()} for board, table in counted["applications"].items()
     }
-    study = {board: case_study(board, inputs) for board in found["gesummv"]}
+    study = {board: case_study(board, inputs) for board in counted["gesummv"]}
     return twelve | {"gesummv": study}
 
 
 def applications_figures(_: ItemInputs) -> tuple[Figure, ...]:
     """Figure 11 board by board, Figures 12 and 13."""
-    found = counts()
+    counted = counts()
     eleventh = [
         x_graph(f"{name} on {board}", {name: without_cache(of)}, SOURCE)
-        for board, table in found["applications"].items()
+        for board, table in counted["applications"].items()
         for name, of in table.items()
     ]
     study = [
         x_graph(f"gesummv on {board} by size of L1", {name: with_cache(of) for name, of in sizes.items()}, SOURCE)
-        for board, sizes in found["gesummv"].items()
+        for board, sizes in counted["gesummv"].items()
     ]
     return (*eleventh, *study)
 
@@ -74,14 +74,14 @@ def studied(board: str) -> dict[str, Inputs]:
 def application(of: ItemInputs) -> Numbers:
     """One application on one board."""
     x = without_cache(of)
-    there = state(x)
+    equilibrium_state = state(x)
     return {
         "E": x.ilp,
         "Z": x.intensity,
         "n": x.threads,
         "binds": str(bound_class(x)),
-        "MS": float(there.ms_throughput),
-        "CS": float(there.cs_throughput),
+        "MS": float(equilibrium_state.ms_throughput),
+        "CS": float(equilibrium_state.cs_throughput),
         "X-model": of["model_s"],
         "headline": of["headline_s"],
     }
@@ -119,16 +119,16 @@ def case_study(board: str, inputs: ItemInputs) -> Numbers:
 
 def ways_out(default: Inputs, larger: Inputs) -> dict[str, Effect]:
     """Effects over the default; throttled to the best number of warps, R of a bypass raised to its throughput."""
-    found = {LARGER: after_launch(default, larger)}
+    counted = {LARGER: after_launch(default, larger)}
     for name, x in {DEFAULT: default, LARGER: larger}.items():
         warps, rate = best(x)
         fewer = operate(x, "4F", np.divide(warps, x.threads))
         faster = operate(x, "4A", np.divide(rate, x.ms_throughput))
-        found |= {
+        counted |= {
             f"throttling, {name}": after_launch(default, fewer),
             f"bypassing, {name}": after_launch(default, faster),
         }
-    return found
+    return counted
 
 
 def smaller_steps(x: Inputs, inputs: ItemInputs) -> dict[str, Inputs]:

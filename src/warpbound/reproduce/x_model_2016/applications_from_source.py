@@ -39,9 +39,9 @@ def counted(source: Path, gpu: str) -> Symbols:
     work, x = _followed(case)
     answer = result_of(case, work)
     plain = replace(x, locality=None)  # the table's requests are those that leave the chip
-    model, found = answers(("x_model_2016",), plain)["x_model_2016"], inputs_of("x_model_2016", plain)
+    model, symbols = answers(("x_model_2016",), plain)["x_model_2016"], inputs_of("x_model_2016", plain)
     return _rounded(
-        {symbol: getattr(found, symbol) for symbol in SIX}
+        {symbol: getattr(symbols, symbol) for symbol in SIX}
         | {
             "intensity_all": x.work.warp_instructions / accesses(x).count,
             "registers": case.program.registers,
@@ -60,22 +60,22 @@ def cached(source: Path, gpu: str, cache_bytes: float, threads: float) -> Symbol
     """
     work, x = _followed(_case(source, gpu))
     locality = work.observed.traffic.locality
-    given = {
+    own_symbols = {
         "alpha": locality.alpha,
         "beta": locality.beta,
         "cache_capacity": cache_bytes,
         "threads": threads,
     }
-    found = asdict(inputs_of("x_model_2016", replace(x, given={"x_model_2016": given})))
-    return _rounded(found | {"residual": locality.residual})
+    symbols = asdict(inputs_of("x_model_2016", replace(x, given={"x_model_2016": own_symbols})))
+    return _rounded(symbols | {"residual": locality.residual})
 
 
 def _case(source: Path, gpu: str) -> Case:
-    asked, board = launch(source.with_suffix(".toml")), machine.gpu(gpu)
+    start, board = launch(source.with_suffix(".toml")), machine.gpu(gpu)
     if board.arch >= FIRST:
-        return case_of(compile_program(source, board, asked.kernel), board, asked, SETTINGS)
-    program = replace(compile_program(source, PROXY, asked.kernel), proxy_isa=PROXY)
-    return case_of(program, board, asked, SETTINGS)
+        return case_of(compile_program(source, board, start.kernel), board, start, SETTINGS)
+    program = replace(compile_program(source, PROXY, start.kernel), proxy_isa=PROXY)
+    return case_of(program, board, start, SETTINGS)
 
 
 def _followed(case: Case) -> tuple[Any, LaunchFacts]:

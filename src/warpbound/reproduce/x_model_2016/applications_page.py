@@ -95,7 +95,7 @@ def _same(value: object, printed: str | None) -> bool:
 def _measured() -> dict[str, str]:
     (item,) = chosen("x_model_2016:applications")
     start = "gesummv: gtx570: gain: "
-    return {what.removeprefix(start): str(one.value) for what, one in item.printed.items() if what.startswith(start)}
+    return {what.removeprefix(start): str(x.value) for what, x in item.printed.items() if what.startswith(start)}
 
 
 def _ways(board: str) -> Iterable[str]:

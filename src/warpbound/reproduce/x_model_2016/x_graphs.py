@@ -1,4 +1,4 @@
-"""X-graphs of Figures 2 to 9 and 12 to 18: f(k), and g(n - k)/Z over the same axis, on machines of our own."""
+"""X-graphs of Figures 2 to 10 and 12 to 18: f(k), and g(n - k)/Z over the same axis; Table II."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from warpbound.bounds import Real
+from warpbound.isa.limits import limits
+from warpbound.machine import gpu
 from warpbound.models import transit_2015
 from warpbound.models.x_model_2016 import Inputs, curves, degradation, equilibrium, extraction, predict, reached, shape
 from warpbound.models.x_model_2016.operations import (
@@ -25,6 +27,7 @@ THREADS_IN_MEMORY, THROUGHPUT = Axis("threads in memory k", "thread"), Axis("thr
 STABILITY = {True: "stable", False: "unstable"}
 NAMES = ("sigma'", "sigma", "sigma''")
 THREADS = 32.0
+PRECISIONS = ("single", "double")
 
 
 def x_graph(title: str, cases: Mapping[str, Inputs], source: str) -> Figure:
@@ -32,11 +35,11 @@ def x_graph(title: str, cases: Mapping[str, Inputs], source: str) -> Figure:
     lines: list[Series] = []
     for name, x in cases.items():
         k = np.linspace(0.0, float(x.threads), POINTS)
-        met = equilibrium.intersections(x)
+        crossings = equilibrium.intersections(x)
         lines += [
             series(f"f(k), {name}", k, curves.supply(x, k)),
             series(f"g(n-k)/Z, {name}", k, curves.demand(x, np.subtract(x.threads, k))),
-            series(f"intersections, {name}", met.fewest_ms_threads, met.ms_throughput, "points"),
+            series(f"intersections, {name}", crossings.fewest_ms_threads, crossings.ms_throughput, "points"),
         ]
     return Figure(title, THREADS_IN_MEMORY, THROUGHPUT, tuple(lines), f"Li and others 2016, {source}")
 
@@ -83,10 +86,10 @@ def _transit(table: ItemInputs) -> transit_2015.Inputs:
 def _balances(x: transit_2015.Inputs, divisor: Real) -> bool:
     """Whether what CS computes is Z times what MS serves, when f(k) = g(n - k) / divisor is the balance."""
     k = np.linspace(0.0, float(x.threads), 100001)
-    served = np.asarray(transit_2015.supply(k, x.latency, x.ms_throughput))
+    supply = np.asarray(transit_2015.supply(k, x.latency, x.ms_throughput))
     computed = np.asarray(transit_2015.computation(x.threads - k, x.lanes))
-    at = np.argmin(np.abs(served - computed / divisor))
-    return bool(np.isclose(computed[at], x.intensity * served[at], rtol=1e-2))
+    at = np.argmin(np.abs(supply - computed / divisor))
+    return bool(np.isclose(computed[at], x.intensity * supply[at], rtol=1e-2))
 
 
 def _saturates_at(x: transit_2015.Inputs) -> float:
@@ -168,16 +171,16 @@ def _is_plain(x: Inputs) -> bool:
 def fig_9(inputs: ItemInputs) -> Numbers:
     """Figure 9: all intersections of one machine, where its threads end up, and the drops of throughput."""
     x = Inputs(**inputs["cached"])
-    met, drops = equilibrium.intersections(x), degradation.drops(x)
+    crossings, drops = equilibrium.intersections(x), degradation.drops(x)
     rising = replace(x, **inputs["rising_branch"])
     k = reached(rising)
     ceiling = x.lanes / x.intensity - x.ms_throughput
-    rows: dict[str, object] = {"intersections": int(met.count)}
+    rows: dict[str, object] = {"intersections": int(crossings.count)}
     for i, name in enumerate(NAMES):
         rows |= {
-            f"threads in MS at {name}": met.fewest_ms_threads[i],
-            f"MS throughput at {name}": met.ms_throughput[i],
-            f"{name} is": str(met.stability[i]),
+            f"threads in MS at {name}": crossings.fewest_ms_threads[i],
+            f"MS throughput at {name}": crossings.ms_throughput[i],
+            f"{name} is": str(crossings.stability[i]),
         }
     return {
         **rows,
@@ -250,3 +253,52 @@ def _operations(inputs: ItemInputs) -> dict[str, Inputs]:
 
 def _both(effect: Effect) -> bool:
     return bool(effect.ms_gain > 1 and effect.cs_gain > 1)
+
+
+def table_2(inputs: ItemInputs) -> Numbers:
+    """Table II: M, R and L from measured plateaus; warps and schedulers from the data on the architecture."""
+    rows = {name: _constants(table) for name, table in inputs["gpus"].items()}
+    furthest = max(table["single"]["warps"] for table in inputs["gpus"].values())
+    return {**rows, "x axis of Figure 10": furthest}
+
+
+def table_2_figures(inputs: ItemInputs) -> Iterator[Figure]:
+    """Figure 10: f(k) in GB/s."""
+    x, y = Axis("warps in memory", "warp/SM"), Axis("throughput of memory", "GB/s")
+    for name, table in inputs["gpus"].items():
+        lines = tuple(_traffic(table, precision) for precision in PRECISIONS)
+        yield Figure(f"Architectural X-graph of {name}", x, y, lines, "Li and others 2016, Table II and Figure 10")
+
+
+def _constants(table: ItemInputs) -> dict[str, float]:
+    sm = limits(gpu(table["board"]).compute_capability)
+    row = {"M": float(extraction.lanes(table["cores"]))}
+    for precision in PRECISIONS:
+        rate = _rate(table, precision)
+        row |= {
+            f"R, {precision}": rate,
+            f"L, {precision}": float(extraction.latency(table[precision]["warps"], rate)),
+            f"share of the pins, {precision}": 100 * table[precision]["GBs"] / table["pins_GBs"],
+        }
+    return row | {"max warps": float(sm.max_warps_per_sm), "schedulers": float(sm.sub_cores)}
+
+
+def _rate(table: ItemInputs, precision: str) -> float:
+    measured = table[precision]
+    clock = table["clock_GHz"] * 1e9
+    return float(extraction.ms_throughput(measured["GBs"] * 1e9, table["sms"], clock, measured["bytes"]))
+
+
+def symbols(table: ItemInputs, precision: str) -> tuple[float, float, float]:
+    """M, R and L of one GPU."""
+    rate = _rate(table, precision)
+    return float(extraction.lanes(table["cores"])), rate, float(extraction.latency(table[precision]["warps"], rate))
+
+
+def _traffic(table: ItemInputs, precision: str) -> Series:
+    lanes, rate, latency = symbols(table, precision)
+    x = Inputs(float(table["max_warps"]), 1.0, 1.0, lanes, latency, rate)
+    k = np.arange(1.0, table["max_warps"] + 1)
+    clock = table["clock_GHz"] * 1e9
+    traffic = extraction.warp_bandwidth(curves.supply(x, k), table["sms"], clock, table[precision]["bytes"])
+    return series(precision, k, np.divide(traffic, 1e9))
