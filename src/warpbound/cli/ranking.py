@@ -38,7 +38,7 @@ TELL_EVERY_S = 1.0
 @click.option("--top", type=click.IntRange(1), default=10, metavar="N", show_default=True, help="Rows to print.")
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
-def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **asked: Any) -> None:
+def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **options: Any) -> None:
     """Compile and predict every combination of the macros' values, and rank them by time.
 
     FILE is CUDA C++. Expressions take integers, macros, + - * / % ( ), comparisons, and, or, not, min, max and
@@ -46,18 +46,18 @@ def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **as
     """
     from functools import partial
 
-    from warpbound.analysis.sweeps.ranking import ranked, ranking_of
-    from warpbound.cli.request import tuning_question
+    from warpbound.analysis.sweeps.ranking import ranked
+    from warpbound.cli.request import ranking_request
     from warpbound.report.ranking import pages
 
     if file == "-":
         raise CommandError("Standard input cannot be ranked: each process reads the source.", "Write it to a file.")
-    results = ranked(ranking_of(file, **tuning_question(**asked)), jobs, _told())
+    results = ranked(ranking_request(file, **options), jobs, _progress())
     show_results(form, out, results, partial(pages, top=top))
 
 
-def _told() -> Any:
-    """Tells on stderr how far it is, once a second at most."""
+def _progress() -> Any:
+    """Prints on stderr how many tunings are done, once a second at most."""
     import time
 
     begun = spoken = time.monotonic()

@@ -1,13 +1,14 @@
-"""From the words of the command line to questions, and from questions to entries."""
+"""What a command line asks for: files, boards, launch and settings; and the answer for each kernel and board."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypeVar
 
 from warpbound.analysis import Settings
 from warpbound.analysis.overrides import overridden, parsed
+from warpbound.analysis.sweeps.ranking import Ranking, ranking_of
 from warpbound.analysis.sweeps.tunings import Shape, parts
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import Argument, parse_argument
@@ -24,7 +25,8 @@ Ask = Callable[[Program, Gpu, Launch | None, Settings], T]
 _MACRO = re.compile(r"[A-Za-z_]\w*(?:\([\w, .]*\))?")
 
 
-class Words(TypedDict):
+@dataclass(frozen=True, kw_only=True)
+class Words:
     """The options of `analyze` as typed."""
 
     files: tuple[str, ...]
@@ -43,8 +45,28 @@ class Words(TypedDict):
     settings: tuple[str, ...]
     cache: str
     clock: str
-    models: str
-    views: str
+    models: str = ""
+    views: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankWords:
+    """The options of `rank` as typed."""
+
+    gpu: str | None
+    kernel: str | None
+    grid: str | None
+    block: str | None
+    smem: str | None
+    where: str | None
+    args: tuple[str, ...]
+    launch_file: str | None
+    defines: tuple[str, ...]
+    include: tuple[str, ...]
+    nvrtc: tuple[str, ...]
+    settings: tuple[str, ...]
+    cache: str
+    clock: str
 
 
 @dataclass(frozen=True)
@@ -59,57 +81,56 @@ class Question:
     settings: Settings
 
 
-def question(**words: Unpack[Words]) -> Question:
-    """Everything the command line says, checked before any work. Raises CommandError or InputError."""
-    asked = _launch(words)
-    boards = _gpus(words["gpus"], asked, words["settings"])
-    defines = tuple(_define(word) for word in words["defines"])
-    file_defines = tuple(asked.defines.items()) if asked else ()
+def question(**options: Any) -> Question:
+    """What the options of `analyze` ask for, checked before any work. Raises CommandError or InputError."""
+    words = Words(**options)
+    own_launch = _launch(words)
+    boards = _gpus(words.gpus, own_launch, words.settings)
+    defines = tuple(_define(word) for word in words.defines)
+    file_defines = tuple(own_launch.defines.items()) if own_launch else ()
     return Question(
-        sources=_sources(words["files"]),
+        sources=_sources(words.files),
         gpus=boards,
-        kernel=words["kernel"] or (asked.kernel if asked else None),
-        launch=asked,
+        kernel=words.kernel or (own_launch.kernel if own_launch else None),
+        launch=own_launch,
         options=Options(
             defines=(*file_defines, *defines),
-            include=(*(asked.include if asked else ()), *(Path(folder) for folder in words["include"])),
-            extra=(*(asked.options if asked else ()), *words["nvrtc"]),
+            include=(*(own_launch.include if own_launch else ()), *(Path(folder) for folder in words.include)),
+            extra=(*(own_launch.options if own_launch else ()), *words.nvrtc),
         ),
-        settings=Settings(_clock(words["clock"]), words["cache"], _models(words["models"]), _views(words["views"])),
+        settings=Settings(_clock(words.clock), words.cache, _models(words.models), _views(words.views)),
     )
 
 
-def tuning_question(**words: Any) -> dict[str, Any]:
-    """The arguments of `analysis.ranking.rank` that the command line says, by name. Raises CommandError or InputError.
-
-    words : the options of `rank` as typed.
-    """
-    missing = [f"--{name}" for name in ("grid", "block") if not words[name]]
-    if missing and not words["launch_file"]:
+def ranking_request(source: str, **options: Any) -> Ranking:
+    """The tunings that the options of `rank` ask for. Raises CommandError or InputError."""
+    words = RankWords(**options)
+    missing = [f"--{name}" for name in ("grid", "block") if not getattr(words, name)]
+    if missing and not words.launch_file:
         raise CommandError(f"A launch needs {' and '.join(missing)}.", "Add them as expressions, or --launch FILE.")
-    args = _arguments(words["args"])
-    file = words["launch_file"]
+    args, file = _arguments(words.args), words.launch_file
     base = launch(file, args=args) if file else launch(grid=1, block=1, args=args)
-    boards = _gpus(words["gpu"], base, words["settings"])
+    boards = _gpus(words.gpu, base, words.settings)
     if len(boards) > 1:
         raise CommandError(f"{len(boards)} GPUs were given.", "Tunings are ranked for one at a time.")
-    macros = [_define(word) for word in words["defines"]]
+    macros = [_define(word) for word in words.defines]
     if len(dict(macros)) < len(macros):
         raise CommandError("A macro was defined twice.", "Give all its values at once, as --define TILE=16,32.")
-    return {
-        "gpu": boards[0],
-        "macros": {name: [value.strip() for value in parts(values)] for name, values in macros},
-        "launch": base,
-        "shape": Shape(*(words[name] for name in ("grid", "block", "smem", "where"))),
-        "kernel": words["kernel"],
-        "include": words["include"],
-        "options": words["nvrtc"],
-        "settings": Settings(_clock(words["clock"]), words["cache"]),
-    }
+    return ranking_of(
+        source,
+        boards[0],
+        {name: [value.strip() for value in parts(values)] for name, values in macros},
+        base,
+        Shape(words.grid, words.block, words.smem, words.where),
+        words.kernel,
+        words.nvrtc,
+        words.include,
+        Settings(_clock(words.clock), words.cache),
+    )
 
 
 def answer(
-    asked: Question, ask: Ask[T], progress: Callable[[Iterable[Any]], Iterable[Any]]
+    question: Question, ask: Ask[T], progress: Callable[[Iterable[Any]], Iterable[Any]]
 ) -> list[T | Refusal]:
     """One entry per kernel and GPU; what cannot be answered among several leaves an error entry.
 
@@ -117,17 +138,17 @@ def answer(
     """
     results: list[T | Refusal] = []
     failures: list[WarpboundError] = []
-    for source, board in progress(_titled(asked)):
+    for source, board in progress(_titled(question)):
         try:
-            found = programs(source, board, asked.kernel, asked.options)
-            _one_kernel(found, asked.launch)
+            kernels = programs(source, board, question.kernel, question.options)
+            _one_kernel(kernels, question.launch)
         except WarpboundError as error:
             failures.append(error)
-            results.append(refusal(asked.kernel, board.key, error))
+            results.append(refusal(question.kernel, board.key, error))
             continue
-        for program in found:
+        for program in kernels:
             try:
-                results.append(ask(program, board, asked.launch, asked.settings))
+                results.append(ask(program, board, question.launch, question.settings))
             except WarpboundError as error:
                 failures.append(error)
                 results.append(refusal(program.title, board.key, error))
@@ -136,17 +157,17 @@ def answer(
     return results
 
 
-def _titled(asked: Question) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
-    for source in asked.sources:
-        for board in asked.gpus:
+def _titled(question: Question) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
+    for source in question.sources:
+        for board in question.gpus:
             name = source if isinstance(source, Path) else "-"
             yield f"{name} on {board.key}", (source, board)
 
 
-def _one_kernel(found: Sequence[Program], asked: Launch | None) -> None:
-    if asked is not None and len(found) > 1:
+def _one_kernel(kernels: Sequence[Program], own_launch: Launch | None) -> None:
+    if own_launch is not None and len(kernels) > 1:
         raise InputError(
-            f"{found[0].source_name} holds {len(found)} kernels ({', '.join(spelled(found))}) "
+            f"{kernels[0].source_name} holds {len(kernels)} kernels ({', '.join(spelled(kernels))}) "
             "and the launch is of one.",
             "Name it with --kernel.",
         )
@@ -168,39 +189,34 @@ def _standard_input() -> bytes:
 
 
 def _launch(words: Words) -> Launch | None:
-    changes: dict[str, Any] = {
-        key: parse_dim(word) if word else None
-        for key, word in (("grid", words["grid"]), ("block", words["block"]), ("cluster", words["cluster"]))
-    }
-    changes |= {"smem": words["smem"], "carveout": words["carveout"], "kernel": words["kernel"]}
-    changes["args"] = _arguments(words["args"])
-    if words["launch_file"]:
-        return launch(words["launch_file"], **changes)
-    if changes["grid"] or changes["block"]:
-        return launch(**changes)
-    said = [f"--{key}" for key in ("cluster", "smem", "carveout", "args") if changes[key]]
-    if said:
-        raise CommandError(f"{said[0].removesuffix('s')} needs a launch.", "Add --grid and --block, or --launch FILE.")
+    sizes = {key: parse_dim(word) if (word := getattr(words, key)) else None for key in ("grid", "block", "cluster")}
+    changes: dict[str, Any] = sizes | {"smem": words.smem, "carveout": words.carveout, "args": _arguments(words.args)}
+    if words.launch_file:
+        return launch(words.launch_file, kernel=words.kernel, **changes)
+    if words.grid or words.block:
+        return launch(kernel=words.kernel, **changes)
+    if orphan := next((key for key, value in changes.items() if value), None):
+        raise CommandError(f"--{orphan.removesuffix('s')} needs a launch.", "Add --grid and --block, or --launch FILE.")
     return None
 
 
 def _arguments(words: Sequence[str]) -> list[Argument] | None:
-    found = [parse_argument(word) for word in words]
-    names = [argument.name for argument in found]
+    arguments = [parse_argument(word) for word in words]
+    names = [argument.name for argument in arguments]
     for name in names:
         if names.count(name) > 1:
             raise CommandError(f"--arg {name} was given twice.", "Give each argument once.")
-    return found or None
+    return arguments or None
 
 
-def _gpus(names: str | None, asked: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
+def _gpus(names: str | None, own_launch: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
     """Those named on the command line, else the one of the launch file."""
     if names:
         return overridden(listed(names), parsed(settings))
-    if asked is None or not asked.gpu:
+    if own_launch is None or not own_launch.gpu:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    with blamed(asked.path):
-        boards = listed(asked.gpu)
+    with blamed(own_launch.path):
+        boards = listed(own_launch.gpu)
     return overridden(boards, parsed(settings))
 
 
