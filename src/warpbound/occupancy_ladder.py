@@ -31,7 +31,7 @@ class Rung:
 
 
 @dataclass(frozen=True)
-class Asked:
+class BlockRequest:
     """One launch: threads per block, registers per thread, bytes of shared memory per block, carve-out in KiB."""
 
     gpu: Gpu
@@ -41,7 +41,7 @@ class Asked:
     carveout: int | None = None
 
 
-def ladder(asked: Asked, change: str) -> tuple[Rung, ...]:
+def ladder(asked: BlockRequest, change: str) -> tuple[Rung, ...]:
     """Every number of blocks that another value of one property can give, the largest first.
 
     Registers and shared memory: the largest value of each rung. Threads: every block size in whole warps, the one
@@ -70,7 +70,7 @@ def ladder(asked: Asked, change: str) -> tuple[Rung, ...]:
     )
 
 
-def _swept(asked: Asked, change: str, tried: IntArray) -> ResidencySweep:
+def _swept(asked: BlockRequest, change: str, tried: IntArray) -> ResidencySweep:
     values = {name: np.asarray(getattr(asked, name)) for name in PROPERTIES} | {change: tried}
     found: ResidencySweep = occupancy(
         asked.gpu, values["threads"], values["registers"], values["shared"], asked.carveout

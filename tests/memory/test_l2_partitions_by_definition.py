@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpbound.memory.caches import READ, SIMULATIONS, Stream, _sectors_of_stays, estimate, l2
-from warpbound.memory.l2_partitions import LINE_B, Asked, looked_up, side_of
+from warpbound.memory.l2_partitions import LINE_B, L2Accesses, lookup, side_of
 
 
 def lru_misses(sectors, ways):
@@ -41,7 +41,8 @@ def lost_by_definition(asked, size_bytes):
 
 def asked(sectors, sms, kinds, warm):
     place = np.zeros(len(sectors), np.int64)
-    return Asked(Stream(np.array(sectors, np.int64), np.array(kinds, np.int8), place), np.array(sms, np.int64), warm)
+    stream = Stream(np.array(sectors, np.int64), np.array(kinds, np.int8), place)
+    return L2Accesses(stream, np.array(sms, np.int64), warm)
 
 
 def plainly(asked, size_bytes, simulate):
@@ -64,7 +65,7 @@ def plainly(asked, size_bytes, simulate):
 )
 def test_what_a_side_has_lost_is_what_its_definition_says(accesses, warm, lines):
     said, size = asked(*zip(*accesses, strict=True), warm), 2 * LINE_B * lines
-    assert np.array_equal(looked_up(said, size, estimate)[1], lost_by_definition(said, size))
+    assert np.array_equal(lookup(said, size, estimate)[1], lost_by_definition(said, size))
 
 
 @pytest.mark.parametrize("method", sorted(SIMULATIONS))
@@ -76,7 +77,7 @@ def test_the_short_way_is_the_plain_one(method, warm, seed):
     lines, count = int(rng.integers(40, 200)), 3000
     said = asked(rng.integers(0, 4 * lines, count), rng.integers(0, 6, count), rng.integers(0, 3, count), warm)
     size = 2 * LINE_B * 32
-    lost = looked_up(said, size, SIMULATIONS[method])[1]
+    lost = lookup(said, size, SIMULATIONS[method])[1]
     assert lost.any()
     assert np.array_equal(lost, plainly(said, size, SIMULATIONS[method]))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from support.handmade_traces import COPY, IN, LANE, MACHINE, copy, program, trace
 from warpbound.memory.caches import READ
-from warpbound.memory.hierarchy import Facts, Near, Rows, asked_together, levels
+from warpbound.memory.hierarchy import Facts, Near, Rows, levels, read_together
 from warpbound.memory.requests import SectorList
 from warpbound.memory.traffic import How, traffic
 
@@ -28,9 +28,9 @@ def test_by_hand():
     sector = np.array([7, 7, 7, 7, 7, 8, 8, 8])
     moment = np.array([0, 0, 0, 1, 1, 2, 2, 3])
     sm = np.array([0, 1, 2, 0, 1, 0, 1, 2])
-    assert asked_together(sector, moment, sm).tolist() == [True] * 3 + [False] * 5
-    assert not asked_together(sector, moment, np.zeros(8, np.int64)).any()  # one SM shares with nobody
-    assert not len(asked_together(*(np.zeros(0, np.int64),) * 3))
+    assert read_together(sector, moment, sm).tolist() == [True] * 3 + [False] * 5
+    assert not read_together(sector, moment, np.zeros(8, np.int64)).any()  # one SM shares with nobody
+    assert not len(read_together(*(np.zeros(0, np.int64),) * 3))
 
 
 LATE = 1 << 20  # a moment that no 64-bit number holds together with a sector
@@ -38,8 +38,8 @@ LATE = 1 << 20  # a moment that no 64-bit number holds together with a sector
 
 def test_late_moments_are_not_taken_for_early_ones():
     sector = np.full(4, 7)
-    assert asked_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 1, 0, 1])).all()
-    assert not asked_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 0, 1, 1])).any()
+    assert read_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 1, 0, 1])).all()
+    assert not read_together(sector, np.array([5, 5, 5 + LATE, 5 + LATE]), np.array([0, 0, 1, 1])).any()
 
 
 def test_what_is_read_together_late_is_another_time():

@@ -45,7 +45,7 @@ def missing(kB, board, l1_KiB, simulate=estimate):
     misses = []
     for rounds in (12, 24):
         loads = reading_again(kB * KIB, rounds)
-        found = warp_runahead.looked_up(loads, l1(l1_KiB * KIB), reach, simulate).hit
+        found = warp_runahead.lookup(loads, l1(l1_KiB * KIB), reach, simulate).hit
         misses.append(np.count_nonzero(~found))
     return (misses[1] - misses[0]) / (len(loads.sector) / 2)
 
@@ -76,11 +76,11 @@ def test_two_warps_by_hand():
     loads = warp_runahead.Loads(line * 4, np.zeros(12, np.int64), ranks(ordinal + 0.5, warp), lambda _: ahead)
     cache = Cache(1, 3)
     for simulate in (estimate, exact):
-        assert not warp_runahead.looked_up(loads, cache, 1.0, simulate).hit.any()
-        found = warp_runahead.looked_up(loads, cache, 4 / 3, simulate).hit  # 4 lines in a cache of 3
+        assert not warp_runahead.lookup(loads, cache, 1.0, simulate).hit.any()
+        found = warp_runahead.lookup(loads, cache, 4 / 3, simulate).hit  # 4 lines in a cache of 3
         assert found[:6].tolist() == [False, False, True, True, True, True]
         assert found[6:].tolist() == [False, False, False, True, True, True]
-        assert not warp_runahead.looked_up(loads, cache, 1.2, simulate).hit.any()  # 4 ways: no warp runs ahead
+        assert not warp_runahead.lookup(loads, cache, 1.2, simulate).hit.any()  # 4 ways: no warp runs ahead
 
 
 # L2 reads over all reads, by counters: te42kyfo/gpu-benches @1c36d50, gpu-cache/v100.txt and a100_80.txt, and
@@ -136,19 +136,19 @@ def by_warps(lines):
 @given(LINES, st.integers(1, 8), st.floats(1.0, 3.0), st.sampled_from([estimate, exact]))
 def test_a_larger_cache_or_reach_never_loses_a_hit(lines, ways, reach, simulate):
     loads = by_warps(lines)
-    less = warp_runahead.looked_up(loads, Cache(1, ways), reach, simulate).hit
-    more = warp_runahead.looked_up(loads, Cache(1, ways + 1), reach, simulate).hit
-    further = warp_runahead.looked_up(loads, Cache(1, ways), reach + 1, simulate).hit
+    less = warp_runahead.lookup(loads, Cache(1, ways), reach, simulate).hit
+    more = warp_runahead.lookup(loads, Cache(1, ways + 1), reach, simulate).hit
+    further = warp_runahead.lookup(loads, Cache(1, ways), reach + 1, simulate).hit
     assert min(np.count_nonzero(more), np.count_nonzero(further)) >= np.count_nonzero(less)
 
 
 @given(LINES, st.integers(1, 8))
 def test_a_lead_only_adds_and_needs_a_reach(lines, ways):
     loads, cache = by_warps(lines), Cache(1, ways)
-    in_step = warp_runahead.looked_up(loads, cache, 1.0, estimate).hit
-    assert not (in_step & ~warp_runahead.looked_up(loads, cache, 2.0, estimate).hit).any()
+    in_step = warp_runahead.lookup(loads, cache, 1.0, estimate).hit
+    assert not (in_step & ~warp_runahead.lookup(loads, cache, 2.0, estimate).hit).any()
     held = warp_runahead.Loads(loads.sector, loads.sm, loads.rank, None)
-    assert np.array_equal(warp_runahead.looked_up(held, cache, 2.0, estimate).hit, in_step)
+    assert np.array_equal(warp_runahead.lookup(held, cache, 2.0, estimate).hit, in_step)
 
 
 KERNELS = """

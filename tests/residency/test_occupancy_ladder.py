@@ -14,20 +14,20 @@ from warpbound.cli.catalogue import numbers
 from warpbound.errors import CommandError
 from warpbound.isa.limits import compute_capabilities, limits
 from warpbound.machine import catalogue, gpu, listed
-from warpbound.occupancy_ladder import Asked, ladder
+from warpbound.occupancy_ladder import BlockRequest, ladder
 from warpbound.residency import occupancy
 
 
-def blocks(asked: Asked, **change: int) -> int:
+def blocks(asked: BlockRequest, **change: int) -> int:
     values = {"threads": asked.threads, "registers": asked.registers, "shared": asked.shared} | change
     return occupancy(asked.gpu, values["threads"], values["registers"], values["shared"], asked.carveout).blocks_per_sm
 
 
 @st.composite
-def launches(draw: st.DrawFn) -> Asked:
+def launches(draw: st.DrawFn) -> BlockRequest:
     capability = draw(st.sampled_from(compute_capabilities()))
     rules = limits(capability)
-    return Asked(
+    return BlockRequest(
         gpu("sm_" + capability.replace(".", "")),
         draw(st.integers(1, rules.max_threads_per_block)),
         draw(st.integers(1, rules.max_registers_per_thread)),
@@ -36,7 +36,7 @@ def launches(draw: st.DrawFn) -> Asked:
 
 
 @given(launches())
-def test_every_rung_of_registers_is_a_threshold(asked: Asked) -> None:
+def test_every_rung_of_registers_is_a_threshold(asked: BlockRequest) -> None:
     rungs = ladder(asked, "registers")
     most = limits(asked.gpu.compute_capability).max_registers_per_thread
     for rung in rungs:
@@ -49,7 +49,7 @@ def test_every_rung_of_registers_is_a_threshold(asked: Asked) -> None:
 
 
 @given(launches())
-def test_every_rung_of_shared_memory_is_a_threshold(asked: Asked) -> None:
+def test_every_rung_of_shared_memory_is_a_threshold(asked: BlockRequest) -> None:
     rungs = ladder(asked, "shared")
     most = limits(asked.gpu.compute_capability).max_shared_per_block
     for rung in rungs:
@@ -61,7 +61,7 @@ def test_every_rung_of_shared_memory_is_a_threshold(asked: Asked) -> None:
 
 
 @given(launches())
-def test_block_sizes_come_with_most_warps_first(asked: Asked) -> None:
+def test_block_sizes_come_with_most_warps_first(asked: BlockRequest) -> None:
     rungs = ladder(asked, "threads")
     assert [rung.warps_per_sm for rung in rungs] == sorted((r.warps_per_sm for r in rungs), reverse=True)
     for rung in rungs[:3]:
@@ -76,7 +76,7 @@ def test_one_register_less_worked_by_hand() -> None:
 
     20 registers: 640 a warp, 51 warps, 6 blocks: all 48 warps.
     """
-    rungs = ladder(Asked(gpu("sm_20"), 256, 21, 0), "registers")
+    rungs = ladder(BlockRequest(gpu("sm_20"), 256, 21, 0), "registers")
     best, now = rungs[:2]
     assert (best.at_most, best.blocks_per_sm, best.warps_per_sm) == (20, 6, 48)
     assert (now.blocks_per_sm, now.warps_per_sm, now.now) == (5, 40, True)
@@ -85,7 +85,7 @@ def test_one_register_less_worked_by_hand() -> None:
 
 def test_one_register_less_on_the_first_machines() -> None:
     """1.3: 16384 registers by blocks in units of 512. 256 threads x 17 = 4352 -> 4608: 3 blocks; 16: 4 blocks."""
-    rungs = ladder(Asked(gpu("gtx280"), 256, 17, 0), "registers")
+    rungs = ladder(BlockRequest(gpu("gtx280"), 256, 17, 0), "registers")
     assert [(rung.at_most, rung.blocks_per_sm) for rung in rungs] == [(16, 4), (20, 3), (32, 2), (64, 1)]
     assert [rung.now for rung in rungs] == [False, True, False, False]
 
@@ -208,7 +208,7 @@ def test_all_are_the_boards_that_exist_from_old_to_new() -> None:
 
 
 def test_a_block_that_does_not_fit_has_no_rung_of_now() -> None:
-    asked = Asked(gpu("sm_13"), 512, 60, 0)
+    asked = BlockRequest(gpu("sm_13"), 512, 60, 0)
     assert blocks(asked) == 0
     assert not any(rung.now for rung in ladder(asked, "registers"))
     assert np.all([rung.blocks_per_sm > 0 for rung in ladder(asked, "threads")])

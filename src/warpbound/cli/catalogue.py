@@ -68,13 +68,13 @@ def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout:
 
 
 def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None, form: str) -> None:
-    from warpbound.occupancy_ladder import PROPERTIES, Asked, ladder
+    from warpbound.occupancy_ladder import PROPERTIES, BlockRequest, ladder
     from warpbound.report.occupancy import residency_entry, residency_text
     from warpbound.residency import occupancy as resident
 
     found = resident(board, *launch, carveout)
-    asked = Asked(board, *launch, carveout)
-    entry = residency_entry(board, found, {change: ladder(asked, change) for change in PROPERTIES})
+    request = BlockRequest(board, *launch, carveout)
+    entry = residency_entry(board, found, {change: ladder(request, change) for change in PROPERTIES})
     answer(form, entry, residency_text(board, entry))
 
 

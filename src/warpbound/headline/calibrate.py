@@ -83,10 +83,10 @@ def record(key: str) -> Record:
 
 
 def _launches(table: dict[str, list[float]]) -> Launches:
-    moved = ELEMENT_B * _array(table["elements"])
+    bytes_moved = ELEMENT_B * _array(table["elements"])
     sizes = {int(name.removeprefix("threads_")): name for name in table if name.startswith("threads_")}
     return Launches(
-        _array(table["elements"]), {size: moved / (1e9 * _array(table[name])) for size, name in sizes.items()}
+        _array(table["elements"]), {size: bytes_moved / (1e9 * _array(table[name])) for size, name in sizes.items()}
     )
 
 
@@ -101,8 +101,8 @@ def calibrate(x: Record) -> Calibration:
     if x.launches is None:
         return streams
     launches, begun = x.launches, replace(fitted_parameters(board).values, **streams.values)
-    found = _fit(LAUNCH_RANGES, begun, lambda values: _launch_errors(launches, x.where, values))
-    return Calibration(streams.values | found.values, streams.errors | found.errors)
+    fitted = _fit(LAUNCH_RANGES, begun, lambda values: _launch_errors(launches, x.where, values))
+    return Calibration(streams.values | fitted.values, streams.errors | fitted.errors)
 
 
 def _stream_ranges(board: Gpu) -> Ranges:

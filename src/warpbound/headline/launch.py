@@ -73,11 +73,11 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
     return _prediction(times, full, costs, (doubts, reasons), fitted.assumed)
 
 
-def steady(x: ActiveWork, values: Parameters, population: Real, one: Block | None = None) -> Steady:
-    """`population` blocks on each active SM, replaced as they end; `one` : a block alone, where it is known."""
-    one = block(x, values) if one is None else one
-    circulating = flow(x, values, population, residence(one))
-    return Steady(one, circulating, balance(circulating), residence(one), lead(one))
+def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None) -> Steady:
+    """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is at hand."""
+    alone = block(x, values) if alone is None else alone
+    circulating = flow(x, values, population, residence(alone))
+    return Steady(alone, circulating, balance(circulating), residence(alone), lead(alone))
 
 
 def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:

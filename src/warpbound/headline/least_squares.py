@@ -18,33 +18,33 @@ LONGEST = 0.3            # of one step in one unknown
 def least_squares(residuals: Callable[[Array], Array], start: Array, low: Array, high: Array) -> Array:
     """Unknowns, shape (p,), that minimise the sum of squares of `residuals` between `low` and `high`."""
     x = np.clip(start, low, high)
-    found = residuals(x)
+    errors = residuals(x)
     damping = 1e-2
     for _ in range(STEPS):
-        slopes = np.stack([(residuals(x + STEP * one) - found) / STEP for one in np.eye(len(x))], axis=1)
-        trial, there, damping = _better(residuals, x, found, slopes, (low, high), damping)
-        gain = found @ found - there @ there
-        x, found = trial, there
+        slopes = np.stack([(residuals(x + STEP * direction) - errors) / STEP for direction in np.eye(len(x))], axis=1)
+        trial, trial_errors, damping = _better(residuals, x, errors, slopes, (low, high), damping)
+        gain = errors @ errors - trial_errors @ trial_errors
+        x, errors = trial, trial_errors
         if gain < ENOUGH:
             break
     return x
 
 
 def _better(  # noqa: PLR0913  (the state of one step)
-    residuals: Callable[[Array], Array], x: Array, found: Array, slopes: Array, bounds: tuple[Array, Array],
+    residuals: Callable[[Array], Array], x: Array, errors: Array, slopes: Array, bounds: tuple[Array, Array],
     damping: float,
 ) -> tuple[Array, Array, float]:  # fmt: skip
     """The next unknowns, their residuals and damping; the same unknowns where no step helps."""
     low, high = bounds
-    downhill, curvature = -slopes.T @ found, slopes.T @ slopes
+    downhill, curvature = -slopes.T @ errors, slopes.T @ slopes
     free = ~((x >= high) & (downhill > 0) | (x <= low) & (downhill < 0))
     inner = curvature[np.ix_(free, free)]
     while damping < 1e8 and free.any():
         step = np.zeros_like(x)
         step[free] = np.linalg.solve(inner + damping * np.diag(np.diag(inner) + 1e-12), downhill[free])
         trial = np.clip(x + np.clip(step, -LONGEST, LONGEST), low, high)
-        there = residuals(trial)
-        if there @ there < found @ found:
-            return trial, there, max(damping / 4, 1e-9)
+        trial_errors = residuals(trial)
+        if trial_errors @ trial_errors < errors @ errors:
+            return trial, trial_errors, max(damping / 4, 1e-9)
         damping *= 4
-    return x, found, damping
+    return x, errors, damping

@@ -126,10 +126,10 @@ def block(x: ActiveWork, values: Parameters) -> Block:
 
 def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...]:
     """The block from barrier to barrier, pieces of one kind together; none where it is not known what they do."""
-    known = _known_pieces(x.work)
-    phases = sum(piece.phases for piece in known)
+    pieces = _known_pieces(x.work)
+    phases = sum(piece.phases for piece in pieces)
     phased = loads(x, values).phases / phases if phases else 0.0  # loads may have changed since pieces were counted
-    times = (round(x.work.barriers) + 1) / sum(piece.times for piece in known) if known else 0.0
+    times = (round(x.work.barriers) + 1) / sum(piece.times for piece in pieces) if pieces else 0.0
     alone = _alone(x, values)
     return tuple(
         replace(
@@ -144,7 +144,7 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
             joins=times * piece.times,
             load_joins=min(times * piece.times, phased * piece.phases),
         )
-        for piece in known
+        for piece in pieces
     )
 
 
@@ -159,13 +159,13 @@ def _in_piece(alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
 
 def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
     """Of what blocks ask of each resource, the part they wait for: from barrier to barrier that of the tightest."""
-    alone, known = _alone(x, values), _known_pieces(x.work)
-    found = dict.fromkeys(alone, 0.0 if known else 1.0)
-    for piece in known:
+    alone, pieces = _alone(x, values), _known_pieces(x.work)
+    waited = dict.fromkeys(alone, 0.0 if pieces else 1.0)
+    for piece in pieces:
         busy = {name: float(np.ravel(cycles)[0]) for name, cycles in _in_piece(alone, piece).items()}
         name = max(busy, key=lambda name: busy[name])
-        found[name] += piece.demand.get(name, 0.0)
-    return found
+        waited[name] += piece.demand.get(name, 0.0)
+    return waited
 
 
 def _farther(x: ActiveWork, values: Parameters) -> Real:

@@ -30,32 +30,32 @@ def reason_of(resource: str) -> str:
     return _QUEUES.get(resource, PIPES)
 
 
-def stalls(work: Workload, one: Block, tightest: str, balance: Balance, population: Real) -> dict[str, float]:
+def stalls(work: Workload, alone: Block, tightest: str, balance: Balance, population: Real) -> dict[str, float]:
     """Reason -> s of one warp from the start of its block to the start of the next in its place; all of REASONS.
 
     tightest : the on-chip resource that the block's own warps crowd. What the balance leaves over is waiting at the
     busiest resource, which is in use all the time.
     """
-    found = dict.fromkeys(REASONS, 0.0)
+    reasons = dict.fromkeys(REASONS, 0.0)
     own = {cause: cycles for cause, cycles in work.parts.items() if cause in _PARTS}
-    per_cycle = _first(one.compute) / sum(own.values()) if sum(own.values()) else 0.0
+    per_cycle = _first(alone.compute) / sum(own.values()) if sum(own.values()) else 0.0
     for cause, cycles in own.items():
-        found[_PARTS[cause]] += cycles * per_cycle
-    found["long scoreboard"] += _first(one.memory) + _first(np.multiply(one.spread, one.own_lines))
-    found[REPLACEMENT] += _first(one.start) + _first(one.store)
-    in_the_pipe = _first(crowd(one)) / 2  # of the mean warp
-    for_the_last, times = _first(joined(one)) - in_the_pipe, _first(one.joins)
-    found[reason_of(tightest)] += in_the_pipe
-    found["barrier"] += for_the_last * (times - 1) / times + _first(behind(one))
-    found[REPLACEMENT] += for_the_last / times
-    crowded = _first(residence(one)) - sum(found.values())
-    found[reason_of(tightest)] += max(0.0, crowded)
+        reasons[_PARTS[cause]] += cycles * per_cycle
+    reasons["long scoreboard"] += _first(alone.memory) + _first(np.multiply(alone.spread, alone.own_lines))
+    reasons[REPLACEMENT] += _first(alone.start) + _first(alone.store)
+    in_the_pipe = _first(crowd(alone)) / 2  # of the mean warp
+    for_the_last, times = _first(joined(alone)) - in_the_pipe, _first(alone.joins)
+    reasons[reason_of(tightest)] += in_the_pipe
+    reasons["barrier"] += for_the_last * (times - 1) / times + _first(behind(alone))
+    reasons[REPLACEMENT] += for_the_last / times
+    crowded = _first(residence(alone)) - sum(reasons.values())
+    reasons[reason_of(tightest)] += max(0.0, crowded)
     for name, wait in balance.waiting.items():
-        found[reason_of(name)] += _first(wait)
-    left = _first(np.divide(population, balance.rate)) - sum(found.values())
+        reasons[reason_of(name)] += _first(wait)
+    left = _first(np.divide(population, balance.rate)) - sum(reasons.values())
     busiest = max(balance.utilization, key=lambda name: _first(balance.utilization[name]))
-    found[reason_of(busiest)] += max(0.0, left)
-    return found
+    reasons[reason_of(busiest)] += max(0.0, left)
+    return reasons
 
 
 def _first(values: Real) -> float:

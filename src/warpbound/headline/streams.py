@@ -127,6 +127,6 @@ def stream_rate(name: str, where: Setting, values: Parameters, warps_per_block: 
     work = workload(name, where.gpu, where.clock_hz)
     sms = where.gpu.value("sm_count")
     x = ActiveWork(work, where.gpu, where.clock_hz, warps_per_block, sms)
-    found = steady(x, values, where.blocks_per_sm)
-    moved = work.memory.dram_bytes_read + work.memory.dram_bytes_written
-    return np.asarray(found.balance.rate * moved * np.multiply(warps_per_block, sms))
+    full = steady(x, values, where.blocks_per_sm)
+    bytes_moved = work.memory.dram_bytes_read + work.memory.dram_bytes_written
+    return np.asarray(full.balance.rate * bytes_moved * np.multiply(warps_per_block, sms))

@@ -1,9 +1,9 @@
-"""Addresses of a kernel's memory accesses as forms, from the machine code's own arithmetic, without executing it.
+"""Addresses of a kernel's memory accesses as affine forms, from the machine code, without executing it.
 
 Source   As `affine` and `address_opcodes`.
-Models   The way through the code that is given, and every loop twice: what then changes by as much for all lanes of a
-         warp is a step of the loop.
-Omits    Which lanes take part; values that come back from memory, unless all lanes load the same one.
+Models   One given path through the code, with every loop twice: a difference that is the same for all lanes of a warp
+         is a step of the loop.
+Omits    Which lanes take part; values loaded from memory, unless all lanes load the same one.
 """
 
 import re
@@ -72,19 +72,19 @@ class _Reader:
         self.sites: dict[int, Site] = {}
 
     def step(self, index: int) -> None:
-        one = self.instructions[index]
-        if one.skipped:
+        instruction = self.instructions[index]
+        if instruction.skipped:
             return
         if index not in self.sites:
-            self.sites[index] = site(one, Constants({}), self.arch)
-        here, guard = self.sites[index], self.registers.guard(one)
-        address = self._reach(index, one, guard)
-        written = self._results(here, guard, address)
+            self.sites[index] = site(instruction, Constants({}), self.arch)
+        here, guard = self.sites[index], self.registers.guard(instruction)
+        address = self._reach(index, instruction, guard)
+        writes = self._results(here, guard, address)
         for predicate in here.predicates_out:
             self.registers.condition(predicate)
         if here.output is not None and here.output.index != RZ:
-            for part in range(result_width(one)):
-                value = written[min(part, len(written) - 1)]
+            for part in range(result_width(instruction)):
+                value = writes[min(part, len(writes) - 1)]
                 self.registers.write((here.output.kind, here.output.index + part), value, guard)
 
     def _results(self, here: Site, guard: Guard, address: Value | None) -> tuple[Value, ...]:
@@ -100,14 +100,14 @@ class _Reader:
         values = [self.registers.value(x, guard) for x in here.sources if x.kind != "special"]
         return results(self.registers, here, values)
 
-    def _reach(self, index: int, one: Instruction, guard: Guard) -> Value | None:
+    def _reach(self, index: int, instruction: Instruction, guard: Guard) -> Value | None:
         """The address of a memory instruction, noted; LDGSTS writes shared memory and reads global memory."""
-        found = None
-        places = [x for x in one.operands if x.kind == "memory"]
-        for space, operand in zip(one.traits.spaces, places, strict=False):
-            found = self._sum(operand, guard)
-            self.found[index, space] = _joined(self.found.get((index, space)), found)
-        return found
+        result = None
+        places = [x for x in instruction.operands if x.kind == "memory"]
+        for space, operand in zip(instruction.traits.spaces, places, strict=False):
+            result = self._sum(operand, guard)
+            self.found[index, space] = _joined(self.found.get((index, space)), result)
+        return result
 
     def _sum(self, operand: Operand, guard: Guard) -> Value:
         total = affine.constant(int(operand.value))

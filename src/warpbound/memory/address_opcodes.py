@@ -1,8 +1,8 @@
-"""What integer opcodes do to forms.
+"""Integer opcodes on affine forms.
 
-Source   The meaning of each opcode as in `emulate`, whose results the forms are tested against.
-Models   Lower words only: addresses within one array do not differ by 2^32 bytes. Indices are not negative. A clamp to
-         the edge of an array (minimum or maximum with a value of the whole warp) is taken not to act.
+Source   The meaning of each opcode as in `emulate`; tests compare the forms with its results.
+Models   Lower words only: addresses within one array differ by less than 2^32 bytes. Indices are not negative. A clamp
+         to the edge of an array (minimum or maximum with a value of the whole warp) is ignored.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,12 +23,12 @@ _UPPER = ("the upper word of a 64-bit value",)
 
 def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
     """What an instruction writes, register by register; the last holds for all further ones."""
-    one = here.instruction
-    rule = _RULES.get(one.traits.affine)
+    instruction = here.instruction
+    rule = _RULES.get(instruction.traits.affine)
     if rule is not None:
         with suppress(IndexError, ValueError):  # fewer operands than the opcode has, in a damaged listing
             return rule(registers, here, values)
-    return (unfollowed(registers, one, values),)
+    return (unfollowed(registers, instruction, values),)
 
 
 def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) -> Value:
@@ -44,8 +44,8 @@ def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) 
 def _forms(values: Iterable[Value]) -> list[Form] | None:
     """The values where all are known."""
     listed = list(values)
-    found = [value for value in listed if isinstance(value, Form)]
-    return found if len(found) == len(listed) else None
+    result = [value for value in listed if isinstance(value, Form)]
+    return result if len(result) == len(listed) else None
 
 
 def _first_reason(values: Iterable[Value]) -> Value:
@@ -138,7 +138,7 @@ def _shift(registers: Registers, here: Site, values: list[Value]) -> tuple[Value
     return (_right(registers, here.instruction, shifted, (by, "signed" if here.has("S32", "S64") else "unsigned")),)
 
 
-def _right(registers: Registers, one: Instruction, form: Form, how: tuple[int, str]) -> Value:
+def _right(registers: Registers, instruction: Instruction, form: Form, how: tuple[int, str]) -> Value:
     """form >> amount; the sign of an index is 0."""
     amount, kind = how
     if form.exact:
@@ -146,7 +146,7 @@ def _right(registers: Registers, one: Instruction, form: Form, how: tuple[int, s
         return affine.constant(known >> np.int64(amount))
     if amount == 31:
         return affine.constant(0)
-    return affine.divide(form, 1 << amount) or unfollowed(registers, one, [form])
+    return affine.divide(form, 1 << amount) or unfollowed(registers, instruction, [form])
 
 
 _ONE_OPERAND = {  # table of LOP3 -> the operand it hands on, and whether its bits are inverted

@@ -1,4 +1,4 @@
-"""Registers as forms: what the reader of address arithmetic knows at one place of the code."""
+"""Registers as affine forms, at one place of the code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

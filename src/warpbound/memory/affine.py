@@ -1,12 +1,12 @@
-"""Integers that are known per thread but for unknowns that are the same for a whole warp.
+"""Affine forms: integers known per thread, up to unknowns that are the same for a whole warp.
 
 A form is a polynomial in named unknowns (block index, kernel parameters, loop counters) whose coefficients are plain
-integers per thread. Whatever is affine in the block index and free in the thread index is such a form.
+integers per thread. Every value that is affine in the block index is such a form, with any dependence on the thread.
 
 Source   Hong and Kim, extended version of ISCA 2009, section 3.4.5: coalescing follows from the derivative of the
          index with respect to the thread; here the coefficients of all threads take its place.
 Models   32-bit words: coefficients are kept modulo 2^32, as the hardware adds and multiplies.
-Omits    Overflow of a shifted or divided index: indices are taken to lie between 0 and 2^31.
+Omits    Overflow of a shifted or divided index: indices are assumed to lie between 0 and 2^31.
 """
 
 from dataclasses import dataclass
@@ -59,8 +59,8 @@ def unknown(name: str) -> Form:
     return Form({(name,): np.int64(1)})
 
 
-def add(one: Form, other: Form) -> Form:
-    sums = dict(one.terms)
+def add(form: Form, other: Form) -> Form:
+    sums = dict(form.terms)
     for name, coefficient in other.terms.items():
         sums[name] = sums[name] + coefficient if name in sums else coefficient
     return _form(sums)
@@ -71,16 +71,16 @@ def scale(form: Form, factor: Words | int) -> Form:
     return _form({name: coefficient * np.asarray(factor, np.int64)[()] for name, coefficient in form.terms.items()})
 
 
-def subtract(one: Form, other: Form) -> Form:
-    return add(one, scale(other, -1))
+def subtract(form: Form, other: Form) -> Form:
+    return add(form, scale(other, -1))
 
 
-def multiply(one: Form, other: Form) -> Form | None:
+def multiply(form: Form, other: Form) -> Form | None:
     """The product; None where it would have too many terms."""
-    if len(one.terms) * len(other.terms) > MOST_TERMS:
+    if len(form.terms) * len(other.terms) > MOST_TERMS:
         return None
     product = Form({})
-    for name, coefficient in one.terms.items():
+    for name, coefficient in form.terms.items():
         for second, factor in other.terms.items():
             product = add(product, _form({tuple(sorted(name + second)): coefficient * factor}))
     return product
@@ -101,8 +101,8 @@ def remainder(form: Form, by: int) -> Form | None:
     return None if _reaches(form, by) else constant(form.known % np.int64(by))
 
 
-def equal(one: Form, other: Form) -> bool:
-    return not subtract(one, other).terms
+def equal(form: Form, other: Form) -> bool:
+    return not subtract(form, other).terms
 
 
 def steps(form: Form, period: int) -> int:
@@ -110,11 +110,11 @@ def steps(form: Form, period: int) -> int:
 
     Unknowns that are taken to be aligned add nothing.
     """
-    found = period
+    result = period
     for name, coefficient in form.terms.items():
         if name and not is_aligned(name):
-            found = gcd(found, *(int(c) for c in np.unique(coefficient)))
-    return found
+            result = gcd(result, *(int(c) for c in np.unique(coefficient)))
+    return result
 
 
 def _reaches(form: Form, by: int) -> bool:

@@ -1,4 +1,4 @@
-"""Neighbours: blocks of a grid that lie side by side along an axis, among sampled ones and among all.
+"""Neighbours: blocks that are adjacent along an axis of the grid, among sampled blocks and among all.
 
 Blocks are numbered as they start: along x first, then y, then z. An axis of a single block has no neighbours.
 """
@@ -79,10 +79,10 @@ def neighbours(blocks: Ints, grid: Grid) -> Neighbours:
 
 def _steps(apart: list[int]) -> list[int]:
     """From the corner of a patch to each of its blocks, by sums of powers of two of the axes."""
-    found = [0]
+    steps = [0]
     for stride in apart:
-        found += [step + stride for step in found]
-    return found
+        steps += [step + stride for step in steps]
+    return steps
 
 
 def _patches(blocks: Ints, sizes: Grid, apart: list[int]) -> tuple[Ints, Ints]:

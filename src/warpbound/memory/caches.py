@@ -1,4 +1,4 @@
-"""Sectored caches: which sectors of a stream hit, and how many are written back; two ways behind one interface.
+"""Sectored caches: which sectors of a stream hit, and how many are written back; two methods with one interface.
 
 Source   Sectors of 32 bytes in lines of 128 with one tag each: NVIDIA, CUDA C++ Programming Guide and
          Nsight Compute's tables. Replacement: pointer chases through shuffled links, te42kyfo/gpu-benches @1c36d50,
@@ -7,7 +7,7 @@ Source   Sectors of 32 bytes in lines of 128 with one tag each: NVIDIA, CUDA C++
          the L1: Accel-Sim's configurations of V100 and later, and the tag banks found in `banks`.
 Models   Least-recently-used lines; a miss brings one sector; a written sector is allocated without being
          read and goes to memory when its line is evicted.
-Omits    Prefetch of neighbouring sectors, partly written sectors. The two sides of large L2s are `sides`.
+Omits    Prefetch of neighbouring sectors, partly written sectors; for the partitions of large L2s see `l2_partitions`.
 """
 
 from collections.abc import Callable
@@ -86,8 +86,8 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
     line = _line_keys(whole)
     run_of, runs = _runs(line)
     distance = stack_distances(runs)
-    found = (distance >= 0) & (distance < cache.lines)
-    stay = _stays(runs, found)[run_of]
+    hits = (distance >= 0) & (distance < cache.lines)
+    stay = _stays(runs, hits)[run_of]
     first, dirty_stays = _sectors_of_stays(whole, stay)
     hit = np.ones(len(line), bool)
     hit[first] = False
@@ -109,14 +109,14 @@ def exact(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome
     place = whole.place[np.unique(line, return_index=True)[1]] if len(keys) else whole.place
     places, place_number = np.unique(place, return_inverse=True)
     set_of = place_number * cache.sets + _by_tag_bank(unique & _LINE_MASK, cache.sets)
-    hit, written, dirty = run(
+    hit, written_back, dirty = run(
         line.astype(np.int64),
         whole.sector & 3,
         whole.kind != READ,
         set_of.astype(np.int64),
         (len(places) * cache.sets, cache.ways),
     )
-    return Outcome(hit[measured], float(written[measured].sum()), float(dirty))
+    return Outcome(hit[measured], float(written_back[measured].sum()), float(dirty))
 
 
 SIMULATIONS: dict[str, Callable[..., Outcome]] = {"estimate": estimate, "exact": exact}
@@ -154,11 +154,11 @@ def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]
     return np.cumsum(starts) - 1, line[starts]
 
 
-def _stays(runs: NDArray[np.int64], found: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _stays(runs: NDArray[np.int64], hits: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Number of the stay in the cache that each run belongs to: a line's stay begins where it is not found."""
     order = order_by(runs)
     stays = np.empty(len(runs), np.int64)
-    stays[order] = np.cumsum(~found[order]) - 1
+    stays[order] = np.cumsum(~hits[order]) - 1
     return stays
 
 
@@ -179,9 +179,9 @@ def _evicted_stays(
     evicted = np.ones(int(stay.max(initial=-1)) + 1, bool)
     lines, after = distances_at_end(runs)
     after -= len(lines) - np.searchsorted(lines, ((lines >> 44) + 1) << 44)  # lines of later places
-    kept = after < cache.lines
+    retained = after < cache.lines
     stay_of_run = np.empty(len(runs), np.int64)
     stay_of_run[run_of] = stay
     last_run = len(runs) - 1 - first_of_each(runs[::-1])
-    evicted[stay_of_run[last_run]] = ~kept
+    evicted[stay_of_run[last_run]] = ~retained
     return evicted

@@ -1,14 +1,14 @@
-"""DRAM: from the sectors that missed L2 in a sample to the bytes that a whole launch reads and writes.
+"""DRAM traffic of a whole launch, from the sectors of a sample that missed L2.
 
-Models   A complete sample was simulated as it is. Otherwise, per array: each sector of the launch's footprint
-         is read once, and again in later turns of blocks as often as the turns touch it, unless L2 kept it:
-         what neighbours share since the turn before, the rest since the row of the grid before, or since it
-         came round evenly, whichever is sooner. Blocks of one turn that share data although they are further apart
-         than all data reach drift apart too, so that as much lies between as a turn touches. With warm caches the
-         first read, too, hits if L2 kept it since it came round in the launch before. An L2 with two sides holds lines
-         that are found twice, on their own side and the reader's; within a launch, where blocks drift, `copies` says
-         what it keeps. Of one side, `rounds` says what is left from launch to launch. Later misses within a turn of
-         the sample are scaled like every other count.
+Models   A complete sample is simulated as it is. Otherwise, per array: each sector of the launch's footprint is read
+         once, and again in later turns of blocks as often as the turns use it, unless L2 kept it: data of neighbours
+         since the turn before, other data since the row of the grid before, or since an even distribution would bring
+         it round, whichever is sooner. Blocks of one turn that share data although they are further apart than the
+         footprint's sharing reaches drift apart too, so as much data lies between them as a turn uses. With warm
+         caches the first read hits as well, if L2 kept the line since the launch before. An L2 with two partitions
+         holds hit lines twice, at home and at the reader; within a launch, where blocks drift, `l2_replication` gives
+         what it keeps. With one partition, `l2_cyclic_reuse` gives what is left from launch to launch. Later misses
+         within a turn of the sample are scaled like every other count.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -29,17 +29,16 @@ from warpbound.memory.sorted_order import HIGH, distinct, first_of_each
 PER_LINE = 4
 LINE_B = PER_LINE * SECTOR_B
 ROUNDING = 1e-9  # of lines per sector
-FAR = 0.5  # of the SMs are on the side of L2 that does not hold a line
+FAR = 0.5  # share of the SMs on the side of L2 that does not hold a line
 Reals = NDArray[np.float64]
 Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """Sectors that the sampled blocks touched, shape (m,) each.
+class SampledSectors:
+    """Sectors of the sampled blocks, shape (m,) each.
 
-    block : position of the block in the sample; turn : that it ran in. weight : blocks of the grid that it
-    stands for.
+    block : position of the block in the sample; turn : of the block. weight : blocks of the grid that it stands for.
     """
 
     sector: NDArray[np.int64]
@@ -50,13 +49,12 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Moved:
-    """What the whole launch moves, in bytes.
+class DramTraffic:
+    """DRAM traffic of the whole launch, bytes.
 
-    share : part of each sector's equivalents in the launch that DRAM delivers, (m,); far : that comes through the other
-    side of L2, because the reader's has it no longer. touched : footprint.
-    left : changed data still in L2 at the end; with cold caches part of `written`. unordered : how much less would be
-    read if blocks of one turn that share data came to them at different times. unpacked : how much less if lines that
+    share : part of the loads of each sector that DRAM serves, (m,); far : part that the far partition of L2 serves.
+    touched : footprint. left : written data still in L2 at the end; with cold caches part of `written`. unordered :
+    reads saved if blocks of one turn used shared data at different times. unpacked : reads saved if lines that
     neighbours share were full.
     """
 
@@ -70,22 +68,22 @@ class Moved:
     unpacked: float = 0.0
 
 
-class Prints:
-    """Footprints of what was seen, and how long L2 keeps what they leave there.
+class L2Footprints:
+    """Footprints of the sampled sectors, and how long L2 keeps them.
 
-    part : of all lines that were followed; footprints count those alone.
+    part : share of all lines that is followed; footprints count these alone.
     """
 
-    def __init__(self, seen: Seen, sampled: Sampled, arrays: Arrays, machine: Facts, part: float) -> None:
-        self.seen, self.sampled, self._arrays, self.part = seen, sampled, arrays, part
-        self.array = array_of(seen.sector, arrays)
+    def __init__(self, sectors: SampledSectors, sampled: Sampled, arrays: Arrays, machine: Facts, part: float) -> None:
+        self.seen, self.sampled, self._arrays, self.part = sectors, sampled, arrays, part
+        self.array = array_of(sectors.sector, arrays)
         self.cache = l2_of(machine, 1.0)
         self._sides_B = machine.l2_sides_bytes
         self._machine = machine
         self._sms = min(machine.sm_count, sampled.of_blocks)
-        self.all = self.of(np.ones(len(seen.sector), bool))
+        self.all = self.of(np.ones(len(sectors.sector), bool))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
-        lines = footprint(seen.sector // PER_LINE, seen.block, self.array, sampled, self._room)
+        lines = footprint(sectors.sector // PER_LINE, sectors.block, self.array, sampled, self._room)
         at_once = _parts(lines.turn + lines.wrapped, self.all.turn + self.all.wrapped)
         lone, self._at_once, sample = (
             np.maximum(1 / PER_LINE, ratio)
@@ -95,15 +93,15 @@ class Prints:
         under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
         self._spread_lines = l2_replication.spread_of(under_way, sampled.loads)
 
-    def packed(self) -> "Prints":
-        """The same if lines that neighbours share are full of what blocks further off touch."""
+    def packed(self) -> "L2Footprints":
+        """The same if other blocks use the rest of the lines that neighbours share."""
         other = copy(self)
         shared = self._at_once < self._lone - ROUNDING
         other._lines_per_sector = np.where(shared, 1 / PER_LINE, self._lines_per_sector)
         return other
 
     def lines(self, sectors: Reals) -> float:
-        """Lines that so many sectors of each array lie in: as in a turn, but no more than the array has."""
+        """Lines of so many sectors of each array: in the proportion of a turn, at most the array's lines."""
         return float(np.minimum(sectors * self._lines_per_sector, self._room).sum())
 
     @property
@@ -112,7 +110,7 @@ class Prints:
         return len(self.sampled.blocks) >= self.sampled.of_blocks
 
     def shares_of_l2(self) -> Reals:
-        """Of the data in use at once in the turn of each sector the part that sampled blocks use, (m,)."""
+        """Share of the sampled blocks in the data that the turn of each sector uses at once, (m,)."""
         if self.complete:
             return np.ones(len(self.seen.turn))
         names, turn = np.unique(self.seen.turn, return_inverse=True)
@@ -124,28 +122,28 @@ class Prints:
         return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn])
 
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
-        """Footprint of the chosen ones of the seen sectors."""
-        seen = self.seen
+        """Footprint of the chosen sectors."""
+        sectors = self.seen
         room = np.array([self.part * (size // SECTOR_B + 1) for _, size in self._arrays] + [np.inf])
-        return footprint(seen.sector[chosen], seen.block[chosen], self.array[chosen], self.sampled, room)
+        return footprint(sectors.sector[chosen], sectors.block[chosen], self.array[chosen], self.sampled, room)
 
     def once_a_turn(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Turn (numbered from 0) and sector of the chosen ones, each pair once."""
+        """Turn (numbered from 0) and sector of the chosen sectors, each pair once."""
         _, turn = np.unique(self.seen.turn, return_inverse=True)
         pairs = distinct(turn[chosen] << 44 | self.seen.sector[chosen])
         return pairs >> 44, pairs & (1 << 44) - 1
 
     def transfers(self, part: Footprint, cache: str) -> Reals:
         """Sectors per array that cross the L2's lower edge in one direction, (arrays + 1,)."""
-        return np.asarray(sum(count * (1 - found) for count, _, found in self.visits(part, cache, 0.0)))
+        return np.asarray(sum(count * (1 - kept) for count, _, kept in self.visits(part, cache, 0.0)))
 
     def visits(
         self, part: Footprint, cache: str, together: Reals | float
     ) -> list[tuple[Reals, Reals | float, Reals | float]]:
-        """First touches in their turns: how many per array, how many lines lie between, which share L2 kept.
+        """First accesses of turns: number per array, lines used in between, share that L2 kept.
 
-        together : share of them, by array, that all SMs do at once; both sides hold those lines, and keep what was
-        touched last.
+        together : share of them, by array, that all SMs do at once; both partitions hold those lines and keep the last
+        ones.
         """
         at_once = min(self.sampled.at_once, self.sampled.of_blocks)
         turns = self.sampled.of_blocks / at_once
@@ -155,17 +153,17 @@ class Prints:
         visits = turns * part.fresh / np.maximum(part.launch, 1.0)  # of a sector, by unrelated blocks
         even = np.minimum(in_launch, turns * in_turn / np.maximum(visits, 1e-9))
         apart = np.minimum(even, max(in_row, in_turn))
-        found: list[tuple[Reals, Reals | float, Reals | float]] = [
+        rows: list[tuple[Reals, Reals | float, Reals | float]] = [
             (part.launch, even, self.kept(even) if cache == "warm" else 0.0),
             (near, in_turn, self.survival(in_turn)),
             (again - near, apart, self.survival(apart)),
             (turns * part.wrapped, in_turn, self.survival(in_turn)),
         ]
         twice = np.multiply(together, self.two_sides)
-        return [(count, lines, np.minimum(kept, 1 - twice * self._too_many(lines))) for count, lines, kept in found]
+        return [(count, lines, np.minimum(kept, 1 - twice * self._too_many(lines))) for count, lines, kept in rows]
 
     def unordered(self, part: Footprint) -> float:
-        """Sectors of the launch that L2 would keep besides, if what a turn's blocks share came round evenly in it."""
+        """Further sectors that L2 would keep if accesses to data that a turn's blocks share were spread over it."""
         at_once = min(self.sampled.at_once, self.sampled.of_blocks)
         in_turn, touched = self.lines(self.all.turn), part.turn + part.wrapped
         evenly = in_turn * _parts(part.turn, touched)
@@ -179,40 +177,40 @@ class Prints:
         return np.asarray(np.asarray(lines) / self.part < self.cache.lines, np.float64)
 
     def kept(self, lines: Reals) -> Reals:
-        """Share of the lines that are still in L2 when the next launch comes round to them, after that many others."""
+        """Share of the lines still in L2 when the next launch reads them, after that many others."""
         if self._sides_B:
             return self._in_order(lines)
-        return l2_cyclic_reuse.found(np.asarray(lines) / self.part / self.cache.lines, *self._changed)
+        return l2_cyclic_reuse.kept_share(np.asarray(lines) / self.part / self.cache.lines, *self._changed)
 
     @cached_property
     def _changed(self) -> tuple[Reals, float]:
-        """Parts of the data touched that the launch changes, by array and of all."""
+        """Share of the footprint that the launch writes, by array and of all."""
         changes = self.of(self.seen.kind != READ).launch * self._lines_per_sector
         touched = self.all.launch * self._lines_per_sector
         return np.minimum(1.0, _parts(changes, touched)), min(1.0, float(changes.sum() / max(1.0, touched.sum())))
 
     def _in_order(self, lines: Reals | float) -> Reals:
-        """Share k of lines that L2 with two sides keeps until they come round in the same order.
+        """Share k of lines that an L2 with two partitions keeps until they are read again in the same order.
 
-        A line that is found is then held on the reader's side, too; one that comes from DRAM is held once. As many are
-        found as leave just the room for the copies: lines (1 + FAR k) = size.
+        A line that hits is then held on the reader's side, too; a line from DRAM is held once. The hits leave just
+        enough room for the copies: lines (1 + FAR k) = size.
         """
         size = self._sides_B * self.part / LINE_B
         return np.clip((size / np.maximum(lines, 1.0) - 1.0) / FAR, 0.0, 1.0)
 
     def _too_many(self, lines: Reals | float) -> NDArray[np.bool_]:
-        """Whether so many lines are more than one of two sides of L2 holds."""
+        """Whether one of two L2 partitions cannot hold so many lines."""
         return np.asarray(np.multiply(lines, 2 * LINE_B) > self._sides_B * self.part)
 
     def far(self, lines: Reals | float) -> Reals:
-        """Share of the lines found that are on the other side alone, where either side is as likely to read them.
+        """Share of the hits that only the other partition has, where either side is as likely to read them.
 
-        Of what is found after so many lines, room is left for a second copy of size / lines - 1, up to all and, while
-        DRAM sends the others once, no less than FAR; one copy is as often as not on the reader's side.
+        After so many lines there is room for a second copy of size / lines - 1 of the hits, up to all and, while DRAM
+        sends the others once, at least FAR; a single copy is on the reader's side half of the time.
         """
         size = self._sides_B * self.part / LINE_B
-        l2_replication = np.clip(size / np.maximum(lines, 1.0), 1.0 + FAR, 2.0)
-        return np.asarray((1.0 - l2_replication / 2.0) * self.two_sides)
+        copies = np.clip(size / np.maximum(lines, 1.0), 1.0 + FAR, 2.0)
+        return np.asarray((1.0 - copies / 2.0) * self.two_sides)
 
     @property
     def two_sides(self) -> bool:
@@ -220,35 +218,35 @@ class Prints:
         return self._sides_B > 0
 
     def delivered(self, levels: Levels) -> Reals:
-        """Part of each sector that DRAM delivers as the sample has it, (m,); to all SMs that ask at once, once."""
+        """Part of each sector that DRAM serves in the sample, (m,); loads of all SMs at once are served once."""
         return np.where(levels.once, 1.0 / self._sms, levels.level == DRAM)
 
 
-def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
+def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffic:
     """DRAM traffic of the launch; cache : "warm" or "cold"."""
     if prints.complete:
         return _complete(prints, levels, cache)
-    seen, sampled, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
-    first = levels.first & (seen.kind != WRITE)
-    fetched = prints.of(np.isin(seen.sector, seen.sector[first]) & (seen.kind != WRITE))
-    weights = seen.weight[first], seen.weight[first] * (levels.together[first] >= 0)
+    sectors, sampled, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
+    first = levels.first & (sectors.kind != WRITE)
+    fetched = prints.of(np.isin(sectors.sector, sectors.sector[first]) & (sectors.kind != WRITE))
+    weights = sectors.weight[first], sectors.weight[first] * (levels.together[first] >= 0)
     kinds = len(fetched.launch)
-    scaled, at_once = (np.bincount(prints.array[first], one, kinds).astype(np.float64) for one in weights)
+    scaled, at_once = (np.bincount(prints.array[first], values, kinds).astype(np.float64) for values in weights)
     visits = prints.visits(fetched, cache, _parts(at_once, scaled))
     missing, crossing, lacking = (each[prints.array] for each in _first_touches(prints, visits, scaled))
     share = np.where(first, missing, prints.delivered(levels))
     far = np.maximum(levels.far, _largest_of(levels.together, first * lacking)) * (1.0 - share)
     alone = first & (levels.together < 0)
     far[alone] = crossing[alone]
-    changed = seen.kind != READ
+    changed = sectors.kind != READ
     changes = prints.of(changed)
     again = levels.written_back + levels.left_dirty - len(prints.once_a_turn(changed)[0])
     again = max(0.0, again) * sampled.of_blocks / len(sampled.blocks)
     footprint_B = sector_B * float(prints.all.launch.sum())
-    return Moved(
+    return DramTraffic(
         share,
         far,
-        round(SECTOR_B * float((share * seen.weight).sum()), 3),
+        round(SECTOR_B * float((share * sectors.weight).sum()), 3),
         sector_B * (float(prints.transfers(changes, cache).sum()) + again),
         sector_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
         footprint_B,
@@ -258,18 +256,18 @@ def moved(prints: Prints, levels: Levels, cache: str) -> Moved:
 
 
 def _lost(visits: list[tuple[Reals, Reals | float, Reals | float]]) -> float:
-    """Sectors that DRAM sends for these visits."""
+    """Sectors that DRAM sends for these accesses."""
     return float(sum(np.sum(count * (1 - kept)) for count, _, kept in visits))
 
 
 def _first_touches(
-    prints: Prints, visits: list[tuple[Reals, Reals | float, Reals | float]], scaled: Reals
+    prints: L2Footprints, visits: list[tuple[Reals, Reals | float, Reals | float]], scaled: Reals
 ) -> tuple[Reals, Reals, Reals]:
-    """Of first touches in their turns, by array: parts that DRAM delivers and that come from L2's other side, of those
-    that the sample stands for (`scaled`); and how likely it is that the reader's side of an L2 of two lacks the sector.
+    """First accesses of turns, by array: parts that DRAM and the far partition serve, of those that the sample stands
+    for (`scaled`), and the probability that the reader's partition lacks the sector.
     """
-    each = [(count, count * (1 - found), count * found * prints.far(lines)) for count, lines, found in visits]
-    count, lost, across = (np.asarray(sum(one)) for one in zip(*each, strict=True))
+    each = [(count, count * (1 - kept), count * kept * prints.far(lines)) for count, lines, kept in visits]
+    count, lost, across = (np.asarray(sum(values)) for values in zip(*each, strict=True))
     missing = np.minimum(1.0, _parts(lost / prints.part, scaled))
     crossing = np.minimum(1.0 - missing, _parts(across / prints.part, scaled))
     return missing, crossing, prints.two_sides * _parts(lost + across, count)
@@ -280,20 +278,20 @@ def _parts(some: Reals, of_all: Reals) -> Reals:
 
 
 def _largest_of(group: NDArray[np.int64], values: Reals) -> Reals:
-    """The largest value of the same group, (m,); 0 for what is in none, group -1."""
+    """The largest value of the same group, (m,); 0 for group -1, which is none."""
     largest = np.zeros(int(group.max(initial=-1)) + 2)  # the last one is that of -1
     np.maximum.at(largest, group, values)
     largest[-1] = 0.0
     return largest[group]
 
 
-def _complete(prints: Prints, levels: Levels, cache: str) -> Moved:
-    """Every block was sampled: what the simulation counted."""
-    seen = prints.seen
+def _complete(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffic:
+    """The traffic where every block was sampled: the counts of the simulation."""
+    sectors = prints.seen
     share = prints.delivered(levels)
     written = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
-    counts = (written, levels.left_dirty, len(distinct(seen.sector)))
-    read = round(SECTOR_B * float((share * seen.weight).sum()), 3)
+    counts = (written, levels.left_dirty, len(distinct(sectors.sector)))
+    read = round(SECTOR_B * float((share * sectors.weight).sum()), 3)
     missed = _largest_of(levels.together, levels.level == DRAM) * prints.two_sides
     far = np.maximum(levels.far, missed) * (1.0 - share)
-    return Moved(share, far, read, *(SECTOR_B / prints.part * float(count) for count in counts))
+    return DramTraffic(share, far, read, *(SECTOR_B / prints.part * float(count) for count in counts))

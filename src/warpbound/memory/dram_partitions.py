@@ -1,4 +1,4 @@
-"""Partitions: how a launch's traffic spreads over the memory channels of machines whose mapping is known.
+"""Traffic by memory partition, on machines whose address mapping is known.
 
 Source   NVIDIA, "Optimizing Matrix Transpose in CUDA", 2009: 6 partitions of 256 bytes on the 8- and 9-series,
          8 on the 200-series, in turn over the address space.

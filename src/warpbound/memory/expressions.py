@@ -1,10 +1,10 @@
-"""Index expressions as one types them, such as a[blockIdx.x * blockDim.x + threadIdx.x * 2], as forms.
+"""Index expressions in C syntax, such as a[blockIdx.x * blockDim.x + threadIdx.x * 2], as affine forms.
 
 Source   Hong and Kim, extended version of ISCA 2009, section 3.4.5, whose algorithms read such expressions.
 Models   C's integer operators, casts to integer types, min and max, several subscripts. Names without a value are
-         unknowns: one that is added alone may have any alignment; one that multiplies something is taken as the
-         length of a row and aligned. A clamp to a value of the whole warp is taken not to act.
-Omits    Conditions, calls, indices that are loaded.
+         unknowns: a name that is added alone may have any alignment; a name that multiplies something is the length of
+         a row and aligned. A clamp to a value of the whole warp is ignored.
+Omits    Conditions, calls, loaded indices.
 """
 
 import ast
@@ -47,11 +47,11 @@ class Expression:
 
     def names(self) -> tuple[str, ...]:
         """Single names in the subscripts, in order: neither functions that are called nor CUDA's vectors."""
-        called = {id(node.func) for one in self.subscripts for node in ast.walk(one) if isinstance(node, ast.Call)}
-        found = [node for one in self.subscripts for node in ast.walk(one) if isinstance(node, ast.Name)]
+        called = {id(node.func) for part in self.subscripts for node in ast.walk(part) if isinstance(node, ast.Call)}
+        result = [node for part in self.subscripts for node in ast.walk(part) if isinstance(node, ast.Name)]
         own = [
             node.id
-            for node in sorted(found, key=lambda node: node.col_offset)
+            for node in sorted(result, key=lambda node: node.col_offset)
             if id(node) not in called and node.id not in (*_BUILT_IN, "warpSize")
         ]
         return tuple(dict.fromkeys(own))
@@ -94,8 +94,8 @@ def derivative(
 ) -> Form | None:
     """Change of the index from threadIdx.x to threadIdx.x + 1; None where threads differ in it."""
     here = _Scope(expression.text, threads, values).element(expression, shape)
-    there = _Scope(expression.text, threads, values, ahead=1).element(expression, shape)
-    change = affine.subtract(there, here)
+    next_element = _Scope(expression.text, threads, values, ahead=1).element(expression, shape)
+    change = affine.subtract(next_element, here)
     same = all(np.ndim(c) == 0 or bool(np.all(c == np.asarray(c).flat[0])) for c in change.terms.values())
     if not same:
         return None
@@ -179,15 +179,15 @@ class _Scope:
         if one.exact and other.exact:
             return affine.constant(self._exact(sign, one, other))
         number = int(other.known) if other.exact and np.ndim(other.known) == 0 else 0
-        found = self._by_number(sign, one, number) if number > 0 else None
-        if found is None and one.uniform and other.uniform:
+        result = self._by_number(sign, one, number) if number > 0 else None
+        if result is None and one.uniform and other.uniform:
             return affine.unknown(f"({spelled(one)} {sign} {spelled(other)})")
-        if found is None:
+        if result is None:
             raise CommandError(
                 f"{self.text!r}: what {sign} gives depends on a value that is not known.",
                 "Give it, as in --where n=1024.",
             )
-        return found
+        return result
 
     def _by_number(self, sign: str, form: Form, number: int) -> Form | None:
         """A form and a positive number; indices are not negative, so C's division rounds down."""
@@ -204,23 +204,23 @@ class _Scope:
                 return affine.remainder(form, number + 1)
         return None
 
-    def _exact(self, sign: str, one: Form, other: Form) -> Any:
+    def _exact(self, sign: str, left: Form, other: Form) -> Any:
         right = other.known
         if sign in ("/", "%") and not np.all(right):
             raise CommandError(f"{self.text!r} divides by zero.", "Check the divisor.")
         if sign in ("<<", ">>") and not np.all((right >= 0) & (right < 32)):
             raise CommandError(f"{self.text!r} shifts by less than 0 or more than 31 bits.", "Check the shift.")
-        return _EXACT[sign](one.known, right)
+        return _EXACT[sign](left.known, right)
 
-    def _clamped(self, name: str, one: Form, other: Form) -> Form:
-        if one.exact and other.exact:
-            return affine.constant(_EXACT[name](one.known, other.known))
-        if one.uniform != other.uniform:
-            return other if one.uniform else one
-        return self._operation("|", one, other)  # of two uniform values another one; else refused
+    def _clamped(self, name: str, left: Form, other: Form) -> Form:
+        if left.exact and other.exact:
+            return affine.constant(_EXACT[name](left.known, other.known))
+        if left.uniform != other.uniform:
+            return other if left.uniform else left
+        return self._operation("|", left, other)  # of two uniform values another one; else refused
 
-    def _product(self, one: Form, other: Form) -> Form:
-        product = affine.multiply(one, other)
+    def _product(self, left: Form, other: Form) -> Form:
+        product = affine.multiply(left, other)
         if product is None:
             raise CommandError(f"{self.text!r} multiplies out to too many terms.", "Give values with --where.")
         return product
@@ -236,7 +236,7 @@ def _settled(form: Form) -> Form:
     return Form(terms)
 
 
-def _truncated(one: Any, other: Any) -> Any:
+def _truncated(left: Any, other: Any) -> Any:
     """C's integer division."""
-    quotient = np.abs(one) // np.abs(other)
-    return np.where((one < 0) != (other < 0), -quotient, quotient)[()]
+    quotient = np.abs(left) // np.abs(other)
+    return np.where((left < 0) != (other < 0), -quotient, quotient)[()]

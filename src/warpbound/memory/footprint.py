@@ -1,14 +1,13 @@
-"""Footprint: how many different sectors a whole launch touches, from those that sampled blocks touched.
+"""Footprint: the number of different sectors that a whole launch touches, from those of sampled blocks.
 
-Models   Per array of the launch. Sampled blocks form groups of consecutive ones; the most that a later group
-         touches anew, per block, is what any further block is taken to add (the most, as a group may by chance
-         share a row or a column with another). What a block adds to its neighbours is told by patches of sampled ones
-         (`neighbours`): by those that have neighbours before them along x, along y, along both and so on; as
-         many blocks of a turn add that as have such neighbours in it. Without neighbours in the sample each adds the
-         mean over the launch. No array gives more than it has.
-Omits    Sharing between blocks that no sampled pair shows. With a single group every further block is taken
-         to add as much as a sampled one, so that arrays that all blocks share count once only up to their
-         size; without the arrays' sizes such data is overestimated.
+Models   Per array of the launch. Sampled blocks form groups of consecutive blocks; the most new sectors per block of a
+         later group is the number that any further block adds (the most, as a group may by chance share a row or a
+         column with another). Patches of sampled blocks (`block_neighbours`) show what a block adds to its neighbours
+         along x, along y, along both and so on; the model counts the blocks of a turn with such neighbours. Without
+         neighbours in the sample each block adds the mean over the launch. No array gives more than its size.
+Omits    Sharing between blocks that no sampled pair shows. With a single group every further block adds as much as a
+         sampled one, so arrays that all blocks share are limited only by their size; without the arrays' sizes such
+         data is overestimated.
 """
 
 from dataclasses import dataclass
@@ -26,12 +25,12 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Footprint:
-    """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all of them.
+    """Different sectors per array, shape (arrays + 1,); the last entry is memory outside all arrays.
 
-    sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those of them
-    that the turn just before did not touch. row : of one row of the grid; where its turns are longer and neighbours
-    along z were sampled, of one plane. launch : of all blocks. wrapped : what those of a turn touch beyond all there
-    is: data that blocks far apart share. lone : of a sampled block without neighbours before it.
+    sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those that the turn
+    before did not touch. row : of one row of the grid; where turns are longer and neighbours along z were sampled, of
+    one plane. launch : of all blocks. wrapped : by how much a turn's estimate exceeds the launch: data that blocks far
+    apart share. lone : of a sampled block without neighbours before it.
     """
 
     sample: Reals
@@ -70,13 +69,13 @@ def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:
     ends = np.array([address + size for address, size in arrays])
     order = np.argsort(starts)
     place = np.searchsorted(starts[order], sector * SECTOR_B + SECTOR_B - 1, side="right") - 1
-    found = order[np.maximum(place, 0)]
-    inside = (place >= 0) & (sector * SECTOR_B < ends[found])
-    return np.where(inside, found, len(arrays))
+    nearest = order[np.maximum(place, 0)]
+    inside = (place >= 0) & (sector * SECTOR_B < ends[nearest])
+    return np.where(inside, nearest, len(arrays))
 
 
 def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Reals) -> Footprint:
-    """Footprint of the accesses given: sector, position of its block in `sampled`, array; shape (m,) each.
+    """Footprint of accesses: sector, position of its block in `sampled`, array; shape (m,) each.
 
     room : most sectors that each array has, and infinity for what is in none, (arrays + 1,).
     """
@@ -84,20 +83,20 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))  # position in launch order
     numbers = sampled.blocks[order]
-    found = neighbours(numbers, sampled.grid)
+    adjacent = neighbours(numbers, sampled.grid)
     owner = number[block]
     shape = len(order), len(room)
     new = _first_touches(sector, owner, array, shape)
-    apart = found.patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
+    apart = adjacent.patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
     new_in_patch = _first_touches(apart, owner, array, shape)
     sample = new.sum(axis=0)
     at_once = min(sampled.at_once, sampled.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
     launch = sample + (sampled.of_blocks - len(order)) * _beyond(new, group)
     launch = np.minimum(np.maximum(room, sample), launch)
-    added = _added(new_in_patch, found.along, found.axes, launch / sampled.of_blocks)
+    added = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sampled.of_blocks)
     own = new[group == 0]
-    sizes = extents(sampled.grid)[: found.axes] if found.axes > 1 else (sampled.of_blocks,)
+    sizes = extents(sampled.grid)[: adjacent.axes] if adjacent.axes > 1 else (sampled.of_blocks,)
 
     def consecutive(count: int) -> Reals:
         later = having(count, sizes) - having(min(count, len(own)), sizes)
@@ -105,7 +104,7 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
 
     touched = consecutive(at_once)
     turn = np.minimum(launch, touched)
-    longer = (stride for stride in strides(sampled.grid)[: found.axes] if stride > at_once)
+    longer = (stride for stride in strides(sampled.grid)[: adjacent.axes] if stride > at_once)
     row = np.minimum(launch, consecutive(min(next(longer, sampled.row), sampled.of_blocks)))
     fresh = np.minimum(turn, consecutive(2 * at_once) - touched)
     return Footprint(sample, row, turn, fresh, launch, touched - turn, added[0])
@@ -126,7 +125,7 @@ def _beyond(new: Reals, group: Ints) -> Reals:
 
     new : sectors first touched by each block, in launch order, (b, arrays + 1); group : of each block, (b,).
     """
-    later = [new[group == one].mean(axis=0) for one in range(1, int(group[-1]) + 1)]
+    later = [new[group == number].mean(axis=0) for number in range(1, int(group[-1]) + 1)]
     return np.asarray(np.max(later, axis=0) if later else new.mean(axis=0))
 
 

@@ -1,27 +1,27 @@
-"""Rounds: what an L2 of one side has of data that launches in a queue go over in the same order, again and again.
+"""Cyclic reuse of L2 with one partition: what it keeps of data that queued launches read in the same order again.
 
 Source   queued launches that read as much as they write, on an L40 and an A40, around the size of L2: the rows of the
          corpus `launches-elsewhere` that are marked as fitted (docs/model-notes/l2-cyclic-reuse.md).
-Models   What a launch changes stays longer than what it reads alone, which makes room first: the changed data are found
-         as long as they and READ_STAYS of the others fit. Both go little by little, by UNEVEN more or less than the
-         size, where half of the data are changed; all at once where all or none are.
-Omits    Why. A launch that changes what the one before read, as a program does that swaps its buffers, moves as many
-         bytes in the same way, but DRAM is then written where it is said to be read.
+Models   Lines that a launch writes stay longer than lines that it only reads, which are replaced first: written lines
+         hit as long as they and READ_STAYS of the others fit. Where half of the data are written, hits end gradually,
+         from UNEVEN below the size of L2 to UNEVEN above it; where all or none are written, at once.
+Omits    The cause. A launch that writes the data that the one before read, as programs with swapped buffers do, moves
+         as many bytes in the same way, but DRAM is then written where the model reads it.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-READ_STAYS = 0.45  # of a round, where what is changed stays for a whole one
+READ_STAYS = 0.45  # rounds that a read line stays, where a written one stays for one round
 UNEVEN = 0.13      # of L2's size
-SHARP = 1e-6       # less than this is all at once
+SHARP = 1e-6       # a smaller range counts as none
 Reals = NDArray[np.float64]
 
 
-def found(data: Reals | float, changed: Reals | float, of_all: float) -> Reals:
-    """Share that L2 still has.
+def kept_share(data: Reals | float, changed: Reals | float, of_all: float) -> Reals:
+    """Share of the data that L2 still has when a launch reads it again.
 
-    data : what is gone over, in sizes of L2. changed : part of it that the launches change, by array; of_all : of all.
+    data : read in each round, in sizes of L2. changed : written part of it, by array; of_all : of all arrays.
     """
     uneven = 4.0 * of_all * (1.0 - of_all) * UNEVEN
     lasting = np.multiply(data, of_all + (1.0 - of_all) * READ_STAYS)
@@ -29,7 +29,7 @@ def found(data: Reals | float, changed: Reals | float, of_all: float) -> Reals:
 
 
 def _fits(data: Reals | float, uneven: float) -> Reals:
-    """1 for less than fits, 0 for more, between them evenly."""
+    """1 for data that fit, 0 for data that do not, linear between."""
     data = np.asarray(data, np.float64)
     if uneven < SHARP:
         return np.asarray(data < 1.0, np.float64)

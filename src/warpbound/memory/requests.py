@@ -1,12 +1,12 @@
-"""Requests: what each recorded access asks of the memory system, by opcode, width and addresses.
+"""Cost of each recorded access in the memory system, by opcode, width and addresses.
 
 Source   Rules of `coalescing` and `banks`. Local memory: NVIDIA, CUDA C++ Programming Guide, "Local Memory":
          consecutive 32-bit words belong to consecutive lanes.
-Models   Stores hold the L1's stages as loads do (assumed: only loads were measured). LDSM and STSM take one
-         wavefront per 8 x 8 matrix when rows do not conflict. Shared atomics serve one lane per bank and
-         wavefront (assumed: a read-modify-write cannot be shared between lanes), but increments by one (ATOMS.POPC.INC)
-         of a single address, which counts its lanes first: on an RTX 3060 Ti 32 such warps take 1162 cycles with
-         everything else of their block (corpus `counts-of-zeros`), lanes one by one would leave 138 for that.
+Models   Stores occupy the L1 stages as loads do (assumed: only loads were measured). LDSM and STSM take one wavefront
+         per 8 x 8 matrix when rows do not conflict. Shared atomics serve one lane per bank and wavefront (assumed:
+         lanes cannot share a read-modify-write), except increments by one (ATOMS.POPC.INC) of a single address, which
+         count their lanes first: on an RTX 3060 Ti 32 such warps take 1162 cycles with everything else of their block
+         (corpus `counts-of-zeros`); one lane at a time would leave 138 cycles for the rest.
 Omits    Texture addresses; constant banks; asynchronous bulk copies.
 """
 
@@ -109,29 +109,29 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
         if instruction.traits.width == "matrices":
             active = active & (np.arange(LANES) < 8 * matrices(instruction))
         _fill_lanes(cost, rows, addresses, active)
-        shown, pattern = _patterns(addresses, active)
-        addresses, active = addresses[shown], active[shown]
-        found = banks.wavefronts(addresses, active, size, arch)
-        actual = found.actual
+        first, pattern = _patterns(addresses, active)
+        addresses, active = addresses[first], active[first]
+        wavefronts = banks.wavefronts(addresses, active, size, arch)
+        actual = wavefronts.actual
         if kind(instruction, "shared") == UPDATE:
             merged = ("POPC" in instruction.modifiers) & (distinct(addresses, active) == 1)
             actual = np.where(merged, actual, np.maximum(actual, banks.lanes_per_bank(addresses, active)))
-        cost.ideal_wavefronts[rows] = found.ideal[pattern]
+        cost.ideal_wavefronts[rows] = wavefronts.ideal[pattern]
         cost.wavefronts[rows] = actual[pattern]
     return cost
 
 
 def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
     """Distinct sectors of every access, shape (m,), in the accesses' order; of that part of all lines."""
-    rows, found = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+    rows, sectors = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
     for start in range(0, len(accesses.warp), _ROWS):
         some = slice(start, start + _ROWS)
         sector, first = distinct_first(accesses.addresses[some] >> np.uint64(5), accesses.active[some])
         row, sector = np.nonzero(first)[0] + start, sector[first]
         kept = slice(None) if part >= 1 else (sector >> np.uint64(2)) * _LINE_FACTOR < np.uint64(part * 2.0**64)
         rows.append(row[kept])
-        found.append(sector[kept])
-    return SectorList(np.concatenate(rows), np.concatenate(found).astype(np.int64))
+        sectors.append(sector[kept])
+    return SectorList(np.concatenate(rows), np.concatenate(sectors).astype(np.int64))
 
 
 def local_words(
@@ -142,7 +142,8 @@ def local_words(
     warp_base : where the local memory of each warp begins, shape (warps,); word i of lane l stands 128 i + 4 l
     bytes from there.
     """
-    words = np.array([max(1, lane_bytes(one) // 4) for one in instructions] or [1])[accesses.instruction]
+    by_instruction = np.array([max(1, lane_bytes(instruction) // 4) for instruction in instructions] or [1])
+    words = by_instruction[accesses.instruction]
     row = np.repeat(np.arange(len(words)), words)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(words) - words, words)
     offset = accesses.addresses[row] + np.uint64(4) * nth.astype(np.uint64)[:, None]
@@ -163,12 +164,12 @@ def _patterns(addresses: Addresses, active: Lanes) -> tuple[NDArray[np.int64], N
     else:
         lowest = np.where(active, addresses, np.uint64(1 << 62)).min(axis=1, keepdims=True)
         shifted = np.where(active, addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B, np.uint64(1 << 40))
-    _, shown, pattern = np.unique(shifted @ _LANE_FACTORS, return_index=True, return_inverse=True)
-    return shown, pattern
+    _, first, pattern = np.unique(shifted @ _LANE_FACTORS, return_index=True, return_inverse=True)
+    return first, pattern
 
 
 def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:
-    kinds = np.array([kind(one, space) for one in instructions] or [-1], np.int8)
+    kinds = np.array([kind(instruction, space) for instruction in instructions] or [-1], np.int8)
     zeros = (np.zeros(len(accesses.warp), np.int64) for _ in range(8))
     return Cost(kinds[accesses.instruction], *zeros)
 

@@ -1,4 +1,4 @@
-"""Reuse: how many other lines are touched before a line is touched again, and what follows from it.
+"""Reuse distance: how many other lines are touched before a line is touched again, and the locality curve from it.
 
 Source   R. Mattson et al., "Evaluation techniques for storage hierarchies", IBM Systems Journal 9, 1970
          (stack distance). The locality curve of the X-model is B. Jacob's et al., as restated there:

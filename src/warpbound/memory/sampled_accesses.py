@@ -1,6 +1,6 @@
-"""Spaces: the recorded accesses of a sample, what each costs and for how many of the launch it stands.
+"""Sampled accesses by memory space: what each costs and how many accesses of the launch it stands for.
 
-Models   Local memory lies where a driver might put it, away from every allocation; blocks take over that of the
+Models   Local memory has addresses as a driver might choose them, away from every allocation; blocks reuse that of the
          blocks that ran before them on the same SM.
 """
 
@@ -91,8 +91,8 @@ def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals, 
     if not trace.dropped:
         return np.ones(size)
     lanes = np.zeros(size)
-    for one in recorded:
-        lanes += added(one.instruction, one.repeated(warp_weight[one.warp] * one.active.sum(axis=1)), size)
+    for space in recorded:
+        lanes += added(space.instruction, space.repeated(warp_weight[space.warp] * space.active.sum(axis=1)), size)
     took_part = warp_weight @ trace.threads
     return np.maximum(1.0, np.divide(took_part, lanes, out=np.ones(size), where=lanes > 0))
 
@@ -115,8 +115,8 @@ def local_array(program: Program, trace: Trace, machine: Facts) -> tuple[int, in
 
 def _local_bytes(program: Program, trace: Trace) -> int:
     """Local memory of one warp in bytes, from the stack frame or from the highest offset seen."""
-    seen = trace.accesses.get("local", NOTHING)
-    highest = int(np.where(seen.active, seen.addresses, 0).max(initial=0)) + 16
+    local = trace.accesses.get("local", NOTHING)
+    highest = int(np.where(local.active, local.addresses, 0).max(initial=0)) + 16
     return 32 * (max(highest, program.local_bytes) // 16 * 16 + 16)
 
 

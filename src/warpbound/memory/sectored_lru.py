@@ -34,9 +34,9 @@ def run(
     loop, form = _fastest()
     groups = [tuple(form(array) for array in group) for group in (accesses, tables, results)]
     loop(ways, _ONES, *groups)
-    hit, written = (np.array(values, np.int64) for values in groups[2])
+    hit, written_back = (np.array(values, np.int64) for values in groups[2])
     dirty = np.array(groups[1][-1], np.int64)
-    return hit.astype(bool), written, int(np.array(_ONES)[dirty].sum())
+    return hit.astype(bool), written_back, int(np.array(_ONES)[dirty].sum())
 
 
 _ONES = (0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4)  # bits set in a number below 16
@@ -50,15 +50,15 @@ def _tables(lines: int, sets: int) -> tuple[tuple[int, int], ...]:
 def replay(ways: int, ones: Any, accesses: Any, tables: Any, results: Any) -> None:  # noqa: C901
     """Replay the accesses; each set is a list of its lines from newest to oldest, linked both ways."""
     line, bit, changes, set_of = accesses
-    newer, older, newest, oldest, held, valid, dirty = tables
-    hit, written = results
+    newer, older, newest, oldest, occupied, valid, dirty = tables
+    hit, written_back = results
     for i in range(len(line)):
         at, home = line[i], set_of[line[i]]
-        if valid[at] == 0 and held[home] < ways:
-            held[home] += 1
+        if valid[at] == 0 and occupied[home] < ways:
+            occupied[home] += 1
         elif valid[at] == 0:
             victim = oldest[home]
-            written[i] = ones[dirty[victim]]
+            written_back[i] = ones[dirty[victim]]
             valid[victim] = dirty[victim] = 0
             oldest[home] = newer[victim]
             if newer[victim] >= 0:

@@ -1,10 +1,10 @@
-"""Answers: which level of the hierarchy delivers what, for every load of a sample and for the launch.
+"""The level that serves each sector of a sample, L1, L2 or DRAM, and what follows for the launch.
 
 Source   Following a fixed random part of the lines through caches made smaller in proportion: C. Waldspurger et
          al., "Efficient MRC construction with SHARDS", FAST 2015.
-Models   All lines are followed while they make no more than SECTORS_FOLLOWED sectors; beyond, that many, chosen
-         by a hash of the line, but at least LINES_FOLLOWED lines. Counts of sectors stay exact: what was
-         followed is scaled to them, instruction by instruction.
+Models   All lines are followed while they have at most SECTORS_FOLLOWED sectors; beyond that, as many as have, chosen
+         by a hash of the line, but at least LINES_FOLLOWED lines. Counts of sectors stay exact: the followed sectors
+         are scaled to them, instruction by instruction.
 """
 
 import math
@@ -44,14 +44,14 @@ LINES_FOLLOWED = 2048
 
 @dataclass(frozen=True)
 class How:
-    """How to look at a sample.
+    """Options of the cache model.
 
     cache : "warm", the launch is one of a loop of equal launches, or "cold", caches are empty before it.
     method : "estimate" from stack distances, or "exact", a simulation of every access.
-    arrays : (address, bytes) of the launch's arrays in global memory; they bound what other blocks touch;
-    None: those that the trace names.
+    arrays : (address, bytes) of the launch's arrays in global memory, which bound the data of other blocks;
+    None: those of the trace.
     weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
-    grid : blocks along x, y and z, which tells neighbours; None: not known, all in one row.
+    grid : blocks along x, y and z, which define neighbours; None: unknown, all in one row.
     """
 
     cache: str = "warm"
@@ -62,16 +62,16 @@ class How:
 
 
 @dataclass(frozen=True)
-class Way:
-    """The followed sectors of sampled blocks behind the L1s, and all that decides what answers them there.
+class PastL1:
+    """The followed sectors of sampled blocks past the L1s, and everything that decides which level serves them.
 
-    part : of all lines that were followed.
+    part : share of all lines that is followed.
     """
 
     touched: SectorList
     near: Near
     rows: Rows
-    seen: dram.Seen
+    seen: dram.SampledSectors
     sampled: Sampled
     arrays: dram.Arrays
     machine: Facts
@@ -80,11 +80,11 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """Sectors that were followed, global ones and then local ones, with the level that answers, (m,) each.
+class ServedSectors:
+    """The followed sectors, first global then local ones, with the level that serves them, (m,) each.
 
-    weight : sectors of the launch that each stands for. way : how they came beyond the L1s.
-    sampled_loads : loads in the sample by instruction, followed or not, (instructions,).
+    weight : sectors of the launch that each stands for. sampled_loads : loads in the sample by instruction, followed
+    or not, (instructions,).
     """
 
     instruction: NDArray[np.int32]
@@ -92,24 +92,24 @@ class Answered:
     line: NDArray[np.int64]
     kind: NDArray[np.int8]
     weight: Reals
-    way: Way
+    way: PastL1
     sampled_loads: Reals
     levels: Levels
-    moved: dram.Moved
+    moved: dram.DramTraffic
 
     @property
     def part(self) -> float:
-        """Of all lines, those that were followed."""
+        """Share of all lines that is followed."""
         return self.way.part
 
     @property
     def l1_hits(self) -> float:
-        """Sectors of the launch that L1 answers."""
+        """Sectors of the launch that L1 serves."""
         return float(self.weight[self.levels.level == L1].sum())
 
     @property
     def l1_repeats(self) -> float:
-        """Sectors of the launch that an L1 without end would answer."""
+        """Sectors of the launch that an L1 of unlimited size would serve."""
         return float(self.weight[self.levels.repeated].sum())
 
     @property
@@ -119,17 +119,17 @@ class Answered:
 
     @property
     def led_misses(self) -> float:
-        """Loaded sectors of the launch that L1 lacks although older warps run ahead."""
+        """Loaded sectors of the launch that miss L1 although older warps run ahead."""
         return float(self.weight[self.levels.led & (self.levels.level != L1)].sum())
 
     @property
     def together(self) -> float:
-        """Loaded sectors of the launch that L1 lacks and all SMs ask for at once."""
+        """Loaded sectors of the launch that miss L1 and that all SMs load at once."""
         return float(self.weight[self.levels.together >= 0].sum())
 
     @property
     def far(self) -> float:
-        """Loaded sectors of the launch that come from beyond the reader's side of L2, but not from DRAM."""
+        """Loaded sectors of the launch that the far partition of L2 serves."""
         return float((self.weight * self.moved.far)[self.kind == READ].sum())
 
     def sectors_from(self, size: int) -> Reals:
@@ -140,51 +140,51 @@ class Answered:
         return np.stack([added(self.instruction[loads], part, size) for part in parts.T], axis=1)
 
     def far_share(self, size: int) -> Reals:
-        """Part of the loaded sectors that L2 answers which the reader's side of it lacks, (instructions,)."""
+        """Share of the far partition in the loaded sectors that L2 serves, (instructions,)."""
         loads = self.kind == READ
         far = added(self.instruction[loads], (self.weight * self.moved.far)[loads], size)
         return np.minimum(1.0, _ratio(far, self.sectors_from(size)[:, 1]))
 
     def requests_from(self, size: int, loads: Reals) -> Reals:
-        """Loads by the level of their slowest sector, (instructions, 3); loads : how many there are of each.
+        """Loads by the level of their slowest sector, (instructions, 3); loads : by instruction.
 
-        Where only a part of the lines was followed, the others of a load are taken to be like those.
+        Lines of a load that were not followed are assumed to be like those that were.
         """
         if self.part < 1:
             return self._by_pairs(size, loads)
-        mine = np.flatnonzero(self.kind == READ)
-        starts = np.flatnonzero(np.diff(self.row[mine], prepend=-1))
+        own = np.flatnonzero(self.kind == READ)
+        starts = np.flatnonzero(np.diff(self.row[own], prepend=-1))
         if not len(starts):
             return np.zeros((size, 3))
-        from_dram = np.maximum.reduceat(self.moved.share[mine], starts)
-        all_l1 = np.maximum.reduceat(self.levels.level[mine], starts) == L1
+        from_dram = np.maximum.reduceat(self.moved.share[own], starts)
+        all_l1 = np.maximum.reduceat(self.levels.level[own], starts) == L1
         slowest = np.stack([all_l1, ~all_l1 * (1.0 - from_dram), from_dram], axis=1)
-        at = self.instruction[mine][starts]
-        found = np.stack([added(at, part, size) for part in slowest.T], axis=1)
-        return found * _ratio(loads, found.sum(axis=1))[:, None]
+        at = self.instruction[own][starts]
+        result = np.stack([added(at, part, size) for part in slowest.T], axis=1)
+        return result * _ratio(loads, result.sum(axis=1))[:, None]
 
     def _by_pairs(self, size: int, loads: Reals) -> Reals:
-        """Loads by the level of their slowest line, from how often two lines of one load are answered alike."""
-        mine = np.flatnonzero(self.kind == READ)
-        row, line = self.row[mine], self.line[mine]
+        """Loads by the level of their slowest line, from how often one level serves two lines of a load."""
+        own = np.flatnonzero(self.kind == READ)
+        row, line = self.row[own], self.line[own]
         begins = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(line, prepend=-1) != 0))
         if not len(begins):
             return np.asarray([0.0, 0.0, 1.0] * loads[:, None])
-        at = self.instruction[mine[begins]]
+        at = self.instruction[own[begins]]
         lines = np.maximum(1.0, _ratio(np.bincount(at, minlength=size) / self.part, self.sampled_loads))
         two = np.flatnonzero(np.diff(row[begins]) == 0)
-        from_l1 = np.minimum.reduceat((self.levels.level[mine] == L1).astype(np.float64), begins)
-        not_dram = 1 - np.maximum.reduceat(self.moved.share[mine], begins)
+        from_l1 = np.minimum.reduceat((self.levels.level[own] == L1).astype(np.float64), begins)
+        not_dram = 1 - np.maximum.reduceat(self.moved.share[own], begins)
         whole = []
-        for found in (from_l1, not_dram):
-            one = _mean_by(at, found, size)
-            both = _mean_by(at[two], np.minimum(found[two], found[two + 1]), size)
-            whole.append(_all_alike(one, both, lines))
+        for served in (from_l1, not_dram):
+            single = _mean_by(at, served, size)
+            both = _mean_by(at[two], np.minimum(served[two], served[two + 1]), size)
+            whole.append(_all_alike(single, both, lines))
         in_l1, in_l2 = whole[0], np.maximum(*whole)
         return np.asarray(np.stack([in_l1, in_l2 - in_l1, 1 - in_l2], axis=1) * loads[:, None])
 
 
-def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule], how: How) -> Answered:
+def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule], how: How) -> ServedSectors:
     """Sectors through L1, L2 and DRAM."""
     spaces, machine, plan = scene
     parts = (spaces.global_, spaces.words)
@@ -201,7 +201,7 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
     size = len(program.instructions)
     totals = np.sum([one.by_instruction(one.cost.sectors, size) for one in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
-    seen = dram.Seen(touched.sector, kind[at], block[at], plan.turn[block[at]], weight[at] * exactly)
+    sectors = dram.SampledSectors(touched.sector, kind[at], block[at], plan.turn[block[at]], weight[at] * exactly)
     arrays = tuple((start, size) for _, start, size in trace.arrays) if how.arrays is None else how.arrays
     if len(parts[1].weight):
         arrays = (*arrays, local_array(program, trace, machine))
@@ -213,32 +213,32 @@ def answer(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule]
         kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block], when.astype(np.int64),
         plan.l1_share[block],
     )
-    said = near(touched, rows, machine, part, how.method)
-    way = Way(touched, said, rows, seen, sampled, arrays, machine, part, how)
+    from_l1 = near(touched, rows, machine, part, how.method)
+    way = PastL1(touched, from_l1, rows, sectors, sampled, arrays, machine, part, how)
     loads = added(instruction, (kind == READ).astype(np.float64), size)
-    where = (instruction[at], at, touched.sector >> 2, seen.kind, seen.weight)
-    return Answered(*where, way, loads, *beyond(way))
+    where = (instruction[at], at, touched.sector >> 2, sectors.kind, sectors.weight)
+    return ServedSectors(*where, way, loads, *beyond(way))
 
 
-def beyond(way: Way) -> tuple[Levels, dram.Moved]:
-    """What L2 and DRAM answer, and what they move for the launch."""
-    prints = dram.Prints(way.seen, way.sampled, way.arrays, way.machine, way.part)
+def beyond(way: PastL1) -> tuple[Levels, dram.DramTraffic]:
+    """The levels that serve the sectors past L1, and the DRAM traffic of the launch."""
+    prints = dram.L2Footprints(way.seen, way.sampled, way.arrays, way.machine, way.part)
     how = way.how.method, way.how.cache if prints.complete else "cold"
     where = way.machine, way.part, prints.shares_of_l2()
-    found = levels(way.touched, way.rows, way.near, where, how)
-    return found, dram.moved(prints, found, way.how.cache)
+    result = levels(way.touched, way.rows, way.near, where, how)
+    return result, dram.dram_traffic(prints, result, way.how.cache)
 
 
 def step_and_age(
     program: Program, trace: Trace, plan: Schedule, warp: NDArray[np.int32], when: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], Callable[[float], NDArray[np.int64]] | None]:
-    """Rank in time of every row when warps keep step, and what gives it when a share of them, the oldest, leads.
+    """Rank in time of every row when warps keep step, and a function of the rank when a share of them leads.
 
-    warp : of each row. when : it happens in step, since that warp began. Barriers keep the warps of a block in step:
-    then there is but one order.
+    warp : of each row. when : time of the row in step, since that warp began. With barriers, warps of a block keep
+    step: the function is None.
     """
     in_step = order_of_rows(trace, plan, warp, when)
-    if any(one.traits.waits_for for one in program.instructions):
+    if any(instruction.traits.waits_for for instruction in program.instructions):
         return in_step, None
 
     def ahead(leaders: float) -> NDArray[np.int64]:
@@ -250,20 +250,20 @@ def step_and_age(
 
 
 def _followed(parts: tuple[Space, Space]) -> tuple[SectorList, float]:
-    """The sectors to follow, and which part of all lines they are."""
+    """The sectors to follow, and their share of all lines."""
     count = sum(int(part.cost.sectors.sum()) for part in parts)
     part = min(1.0, SECTORS_FOLLOWED / max(1, count))
-    found = _sectors(parts, part)
+    result = _sectors(parts, part)
     if part == 1:
-        return found, part
-    lines = len(distinct(found.sector >> 2)) / part
+        return result, part
+    lines = len(distinct(result.sector >> 2)) / part
     wanted = min(1.0, max(part, LINES_FOLLOWED / max(1.0, lines)))
-    return (_sectors(parts, wanted), wanted) if wanted > part else (found, part)
+    return (_sectors(parts, wanted), wanted) if wanted > part else (result, part)
 
 
 def _sectors(parts: tuple[Space, Space], part: float) -> SectorList:
-    """Sectors of the chosen part of the lines, the rows of the second space numbered on from the first's."""
-    first, second = (requests.sector_list(one.accesses, part) for one in parts)
+    """Sectors of that share of the lines; rows of the second space are numbered after those of the first."""
+    first, second = (requests.sector_list(space.accesses, part) for space in parts)
     rows = len(parts[0].weight)
     return SectorList(
         np.concatenate([first.row, second.row + rows]), np.concatenate([first.sector, second.sector])
@@ -271,7 +271,7 @@ def _sectors(parts: tuple[Space, Space], part: float) -> SectorList:
 
 
 def _ratio(above: Reals, below: Reals) -> Reals:
-    """above / below, and 0 where there is nothing below."""
+    """above / below, 0 where below is 0."""
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
 
 
@@ -282,13 +282,14 @@ def _mean_by(instruction: NDArray[np.int32], values: Reals, size: int) -> Reals:
     return mean
 
 
-def _all_alike(one: Reals, both: Reals, count: Reals) -> Reals:
-    """Probability that `count` lines of a load all hit, when one does with that probability and two do with
-    that: the beta-binomial law, which is independence where both = one^2, and all or none where both = one.
+def _all_alike(single: Reals, both: Reals, count: Reals) -> Reals:
+    """Probability that `count` lines of a load all hit, from the probability that one does and that two do.
+
+    The beta-binomial law: independence where both = single^2, all or none where both = single.
     """
-    spread = one * (1 - one)
-    alike = np.clip(np.divide(both - one**2, spread, out=np.zeros_like(one), where=spread > 1e-9), 1e-6, 1 - 1e-6)
-    a, b = (np.maximum(share, 1e-12) * (1 - alike) / alike for share in (one, 1 - one))
+    spread = single * (1 - single)
+    alike = np.clip(np.divide(both - single**2, spread, out=np.zeros_like(single), where=spread > 1e-9), 1e-6, 1 - 1e-6)
+    a, b = (np.maximum(share, 1e-12) * (1 - alike) / alike for share in (single, 1 - single))
     gamma = np.vectorize(math.lgamma, otypes=[np.float64])
     beyond = np.exp(gamma(a + count) - gamma(a) - gamma(a + b + count) + gamma(a + b))
-    return np.minimum(one, np.where(spread > 1e-9, beyond, one))
+    return np.minimum(single, np.where(spread > 1e-9, beyond, single))

@@ -1,7 +1,7 @@
-"""Orders and distinct values of many whole numbers.
+"""Sorting, grouping and distinct values of large arrays of integers.
 
-A key and the place it stands at are packed into one 64-bit number where they fit: NumPy sorts such numbers five times
-as fast as it finds a stable order, and thirty times as fast as its `unique` finds the distinct ones.
+A key and its position are packed into one 64-bit number where they fit: NumPy sorts such numbers five times as fast as
+it finds a stable order, and thirty times as fast as its `unique` finds distinct values.
 """
 
 import numpy as np
@@ -24,8 +24,8 @@ def order_by(*keys: Ints) -> Ints:
 
 def distinct(items: Ints) -> Ints:
     """The distinct values, ascending."""
-    found = np.sort(items)
-    return found[_first(found)]
+    result = np.sort(items)
+    return result[_first(result)]
 
 
 def first_of_each(items: Ints) -> Ints:
@@ -37,9 +37,9 @@ def first_of_each(items: Ints) -> Ints:
 def groups(*keys: Ints) -> Ints:
     """Number of each entry's group of equal keys, from 0 in the order of the keys, (n,); of any size."""
     order = order_by(*keys)
-    found = np.empty(len(order), np.int64)
-    found[order] = np.cumsum(begins_of_groups(order, *keys)) - 1
-    return found
+    result = np.empty(len(order), np.int64)
+    result[order] = np.cumsum(begins_of_groups(order, *keys)) - 1
+    return result
 
 
 def begins_of_groups(order: Ints, *keys: Ints) -> NDArray[np.bool_]:
@@ -49,9 +49,9 @@ def begins_of_groups(order: Ints, *keys: Ints) -> NDArray[np.bool_]:
 
 def _first(ordered: Ints) -> NDArray[np.bool_]:
     """Which of equal values in a row are the first, (n,)."""
-    found = np.ones(len(ordered), bool)
-    found[1:] = ordered[1:] != ordered[:-1]
-    return found
+    result = np.ones(len(ordered), bool)
+    result[1:] = ordered[1:] != ordered[:-1]
+    return result
 
 
 def _packed(keys: tuple[Ints, ...]) -> Ints | None:

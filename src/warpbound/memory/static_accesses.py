@@ -1,9 +1,9 @@
-"""What each access of a kernel asks of the memory system, from the code's address arithmetic alone.
+"""Cost of each memory access of a kernel, from the code's address arithmetic alone.
 
 Source   The rules of `requests` on the addresses that `address_arithmetic` finds.
 Models   All threads of a block take part. Arrays begin at multiples of 256 bytes and rows of unknown length are
-         multiples of 128 bytes, so that lanes in different rows share no line. Whatever else is not known (block
-         index, loop counters, values of the whole warp) is averaged over the alignments it can give.
+         multiples of 128 bytes, so that lanes in different rows share no line. Other unknowns (block index, loop
+         counters, values of the whole warp) are averaged over the alignments that they can give.
 Omits    Predicates and divergence.
 """
 
@@ -87,8 +87,8 @@ def predicted(
     streams : the way through the kernel, then an iteration of each loop.
     """
     instructions = program.instructions
-    found = addresses(instructions, program.arch, threads, streams)
-    known = {key: one for key, one in found.items() if key[1] != "local"}
+    result = addresses(instructions, program.arch, threads, streams)
+    known = {key: access for key, access in result.items() if key[1] != "local"}
     return {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in known.items()}
 
 
@@ -121,7 +121,7 @@ def _rows_apart(form: Form, shape: tuple[int, int]) -> tuple[NDArray[np.int64], 
     return group, Form({name: form.terms[name] for name in names})
 
 
-def _access(one: Instruction, space: str, address: Address, where: tuple[Threads, int]) -> Access:
+def _access(instruction: Instruction, space: str, address: Address, where: tuple[Threads, int]) -> Access:
     threads, arch = where
     if isinstance(address.form, str):
         return Access(depends_on=address.form)
@@ -130,17 +130,17 @@ def _access(one: Instruction, space: str, address: Address, where: tuple[Threads
     nothing = np.zeros(len(lanes), np.int32)
     accesses = Accesses(nothing, nothing, lanes, active)
     if space == "shared":
-        cost = requests.shared_cost(accesses, (one,), arch)
-        moved = cost.sectors
+        cost = requests.shared_cost(accesses, (instruction,), arch)
+        sectors = cost.sectors
     else:
-        cost = requests.global_cost(accesses, (one,))
-        moved = cost.sectors
+        cost = requests.global_cost(accesses, (instruction,))
+        sectors = cost.sectors
         if arch < SECTORED_FROM:
-            rule = coalescing.transactions(lanes, active, lane_bytes(one), arch)
-            moved, cost = rule.bytes // coalescing.SECTOR_B, replace(cost, wavefronts=rule.count)
-    count = cost.wavefronts if arch < SECTORED_FROM else moved
+            rule = coalescing.transactions(lanes, active, lane_bytes(instruction), arch)
+            sectors, cost = rule.bytes // coalescing.SECTOR_B, replace(cost, wavefronts=rule.count)
+    count = cost.wavefronts if arch < SECTORED_FROM else sectors
     return Access(
-        sectors=float(moved.mean()),
+        sectors=float(sectors.mean()),
         ideal_sectors=float(cost.ideal_sectors.mean()),
         wavefronts=float(cost.wavefronts.mean()),
         ideal_wavefronts=float(cost.ideal_wavefronts.mean()),

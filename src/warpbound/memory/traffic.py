@@ -1,9 +1,8 @@
-"""Traffic: what a launch moves between registers, L1, L2 and DRAM, from the addresses of sampled blocks.
+"""Traffic of a launch between registers, L1, L2 and DRAM, from the addresses of sampled blocks.
 
-Source   Rules per access: `coalescing`, `banks`, `requests`. Caches and order: `caches`, `hierarchy`, `answers`.
-         From the sample to the grid: `footprint`, `dram`, `errors`. Counts as Nsight Compute defines them.
-Models   sm_70 and later. Every count of the sample is scaled by the blocks of the grid that a sampled
-         block stands for.
+Source   Rules per access: `coalescing`, `banks`, `requests`. Caches and order: `caches`, `hierarchy`, `served_levels`.
+         From the sample to the grid: `footprint`, `dram`, `sampling_error`. Counts as Nsight Compute defines them.
+Models   sm_70 and later. Every count of the sample is scaled by the blocks of the grid that a sampled block stands for.
 Omits    Textures and constants beyond their requests; DRAM pages; compression; the L2 of other GPUs.
 """
 
@@ -19,7 +18,7 @@ from warpbound.memory.hierarchy import Facts, block_of_warp, schedule
 from warpbound.memory.reuse import Locality, locality, pages, stack_distances
 from warpbound.memory.sampled_accesses import Reals, Space, Spaces, spaces
 from warpbound.memory.sampling_error import errors
-from warpbound.memory.served_levels import Answered, How, answer
+from warpbound.memory.served_levels import How, ServedSectors, serve
 from warpbound.memory.traffic_counts import PerInstruction, Traffic
 from warpbound.program.kernel import Program
 
@@ -34,15 +33,15 @@ def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = No
 def traffic_with_errors(
     program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
 ) -> Traffic:
-    """The same, and how far it may be off because not all blocks were sampled; asked : what `asked_for` gives of it."""
-    found, answered = _followed(program, trace, machine, how, asked)
-    return replace(_record(program, trace, found, answered), errors=errors(answered, trace.of_blocks))
+    """`traffic` with its standard errors from sampling; asked : the result of `asked_for`, if it is at hand."""
+    sample, served = _followed(program, trace, machine, how, asked)
+    return replace(_record(program, trace, sample, served), errors=errors(served, trace.of_blocks))
 
 
 def _followed(
     program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
-) -> tuple[Spaces, Answered]:
-    """What the sample asked for and what answered."""
+) -> tuple[Spaces, ServedSectors]:
+    """The accesses of the sample and the levels that serve them."""
     if how.cache not in ("warm", "cold") or how.method not in caches.SIMULATIONS:
         raise InputError(
             f"Caches cannot be {how.cache!r} by {how.method!r}.",
@@ -50,17 +49,17 @@ def _followed(
         )
     if not len(trace.blocks):
         raise InputError("The trace holds no block, so there is no traffic to count.", "Sample at least one.")
-    found = asked_for(program, trace, machine, how) if asked is None else asked
-    return found, answer(program, trace, (found, machine, schedule(trace, machine)), how)
+    sample = asked_for(program, trace, machine, how) if asked is None else asked
+    return sample, serve(program, trace, (sample, machine, schedule(trace, machine)), how)
 
 
 def asked_for(program: Program, trace: Trace, machine: Facts, how: How) -> Spaces:
-    """What the sample asks memory for, before any cache."""
+    """The accesses of the sample with their costs, before any cache."""
     return spaces(program, trace, machine, schedule(trace, machine), _warp_weights(trace, how))
 
 
 def traffic_error(trace: Trace, asked: Spaces) -> float | None:
-    """The sampling_error that `traffic` gives, without following anything through the caches."""
+    """The `sampling_error` of `traffic`, without a simulation of the caches."""
     return _sampling_error(trace, asked.global_, asked.words, asked.shared)
 
 
@@ -71,10 +70,10 @@ def _warp_weights(trace: Trace, how: How) -> Reals:
     return np.asarray(weights[block_of_warp(trace)], dtype=np.float64)
 
 
-def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruction:
+def _by_instruction(size: int, sample: Spaces, served: ServedSectors) -> PerInstruction:
     """Everything by instruction, for the whole launch."""
-    cached, shared = (found.global_, found.words), found.shared
-    each = (found.global_, found.local, found.shared, found.texture)
+    cached, shared = (sample.global_, sample.words), sample.shared
+    each = (sample.global_, sample.local, sample.shared, sample.texture)
     issued = np.stack([space.by_instruction(space.takes_part, size) for space in each]).max(axis=0)
     loading = np.sum([space.by_instruction(space.cost.kind == READ, size) for space in cached], axis=0) > 0
     return PerInstruction(
@@ -87,23 +86,23 @@ def _by_instruction(size: int, found: Spaces, answered: Answered) -> PerInstruct
         shared_wavefronts=shared.by_instruction(shared.cost.wavefronts, size),
         shared_conflict_wavefronts=shared.by_instruction(shared.cost.excess, size),
         atomic_steps=np.sum(
-            [space.by_instruction(space.cost.same_address, size) for space in (found.global_, shared)], axis=0
+            [space.by_instruction(space.cost.same_address, size) for space in (sample.global_, shared)], axis=0
         ),
-        sectors_from=answered.sectors_from(size),
-        requests_from=answered.requests_from(size, issued * loading),
-        far_share=answered.far_share(size),
+        sectors_from=served.sectors_from(size),
+        requests_from=served.requests_from(size, issued * loading),
+        far_share=served.far_share(size),
     )
 
 
-def _record(program: Program, trace: Trace, found: Spaces, answered: Answered) -> Traffic:
+def _record(program: Program, trace: Trace, sample: Spaces, served: ServedSectors) -> Traffic:
     """The totals of the whole launch."""
-    each = _by_instruction(len(program.instructions), found, answered)
-    global_, local, words, shared = found.global_, found.local, found.words, found.shared
+    each = _by_instruction(len(program.instructions), sample, served)
+    global_, local, words, shared = sample.global_, sample.local, sample.words, sample.shared
     loads, stores = global_.requests(READ), global_.requests(WRITE)
     sectors = {kind: global_.total(global_.cost.sectors, kind) for kind in (READ, WRITE, UPDATE)}
     local_sectors = {kind: words.total(words.cost.sectors, kind) for kind in (READ, WRITE)}
     loaded, stored = sectors[READ] + local_sectors[READ], sectors[WRITE] + local_sectors[WRITE]
-    in_l1 = min(loaded, answered.l1_hits)
+    in_l1 = min(loaded, served.l1_hits)
     past_l1 = loaded - in_l1 + stored + sectors[UPDATE]
     return Traffic(
         global_load_requests=loads,
@@ -111,7 +110,7 @@ def _record(program: Program, trace: Trace, found: Spaces, answered: Answered) -
         global_atomic_requests=global_.requests(UPDATE),
         local_load_requests=local.requests(READ),
         local_store_requests=local.requests(WRITE),
-        texture_requests=float(found.texture.weight.sum()),
+        texture_requests=float(sample.texture.weight.sum()),
         l1_sectors_load=loaded,
         l1_sectors_store=stored,
         l1_wavefronts=float(each.l1_wavefronts.sum()),
@@ -120,18 +119,18 @@ def _record(program: Program, trace: Trace, found: Spaces, answered: Answered) -
         ideal_sectors=float(each.ideal_sectors.sum()),
         sectors_per_request=(sectors[READ] + sectors[WRITE]) / (loads + stores) if loads + stores else None,
         l2_sectors_read=loaded - in_l1,
-        l2_sectors_led=min(loaded - in_l1, answered.led_misses),
-        l2_sectors_together=min(loaded - in_l1, answered.together),
-        l2_sectors_far=min(loaded - in_l1, answered.far),
+        l2_sectors_led=min(loaded - in_l1, served.led_misses),
+        l2_sectors_together=min(loaded - in_l1, served.together),
+        l2_sectors_far=min(loaded - in_l1, served.far),
         l2_sectors_written=stored,
         l2_sectors_atomic=sectors[UPDATE],
         local_sectors=local_sectors[READ] + local_sectors[WRITE],
-        dram_bytes_read=answered.moved.read,
-        dram_bytes_written=answered.moved.written,
-        left_in_l2_bytes=answered.moved.left,
+        dram_bytes_read=served.moved.read,
+        dram_bytes_written=served.moved.written,
+        left_in_l2_bytes=served.moved.left,
         l1_hit_rate=in_l1 / loaded if loaded else None,
-        l1_repeat_rate=min(loaded, answered.l1_repeats) / loaded if loaded else None,
-        l2_hit_rate=1 - min(1.0, answered.l2_misses / past_l1) if past_l1 else None,
+        l1_repeat_rate=min(loaded, served.l1_repeats) / loaded if loaded else None,
+        l2_hit_rate=1 - min(1.0, served.l2_misses / past_l1) if past_l1 else None,
         shared_load_requests=shared.requests(READ),
         shared_store_requests=shared.requests(WRITE),
         shared_wavefronts_load=shared.total(shared.cost.wavefronts, READ),
@@ -139,7 +138,7 @@ def _record(program: Program, trace: Trace, found: Spaces, answered: Answered) -
         shared_wavefronts_atomic=shared.total(shared.cost.wavefronts, UPDATE),
         shared_conflict_wavefronts=float(each.shared_conflict_wavefronts.sum()),
         atomic_steps=float(each.atomic_steps.sum()),
-        touched_bytes=answered.moved.touched,
+        touched_bytes=served.moved.touched,
         pages=pages(global_.accesses.addresses[global_.accesses.active]),
         locality=_locality(trace, global_.accesses),
         scale=trace.of_blocks / len(trace.blocks),
@@ -173,16 +172,16 @@ def _locality(trace: Trace, accesses: Accesses) -> Locality:
     """The X-model's curve of the sampled warp with the median number of global accesses."""
     counts = np.bincount(accesses.warp, minlength=len(trace.warps))
     typical = int(np.argsort(counts, kind="stable")[len(counts) // 2]) if len(counts) else 0
-    mine = np.flatnonzero(accesses.warp == typical)
-    one = Accesses(accesses.instruction[mine], accesses.warp[mine], accesses.addresses[mine], accesses.active[mine])
-    touched = requests.sector_list(one)
+    own = np.flatnonzero(accesses.warp == typical)
+    addresses, active = accesses.addresses[own], accesses.active[own]
+    touched = requests.sector_list(Accesses(accesses.instruction[own], accesses.warp[own], addresses, active))
     line = touched.sector >> 2
     new = (np.diff(line, prepend=-1) != 0) | (np.diff(touched.row, prepend=-1) != 0)
     return locality(stack_distances(line[new]), 128)
 
 
 def _notes(trace: Trace) -> tuple[str, ...]:
-    """What the numbers rest on."""
+    """Notes on how the numbers were made."""
     sampled = len(trace.blocks)
     if sampled >= trace.of_blocks:
         return ()
