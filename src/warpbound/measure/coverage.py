@@ -10,12 +10,15 @@ _ARCHITECTURE = "the architecture's, {}; set it for hypothetical machines"
 
 
 def table() -> Iterator[str]:
-    """Markdown, in the catalogue's order."""
-    yield "| parameter | measured by, or why not |"
+    """Markdown: parameters with the same answer share a row, in the catalogue's order."""
+    yield "| parameters | measured by, or why not |"
     yield "|---|---|"
+    rows: dict[str, list[str]] = {}
     for name, parameter in PARAMETERS.items():
         mechanisms = ", then ".join(word if word == DRIVER else f"`{word}`" for word in parameter.measured_by)
-        yield f"| `{name}` | {mechanisms or 'not measured: ' + why_not(parameter)} |"
+        rows.setdefault(mechanisms or f"not measured: {why_not(parameter)}", []).append(f"`{name}`")
+    for words, names in rows.items():
+        yield f"| {', '.join(names)} | {words} |"
 
 
 def why_not(parameter: Parameter) -> str:
