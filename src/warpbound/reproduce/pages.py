@@ -4,6 +4,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich import box
@@ -13,28 +14,19 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.errors import InputError
-from warpbound.report.figure_series import Axis, Figure
+from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import PAPERS, Item, prose
 from warpbound.reproduce.record import Change, Record
 from warpbound.reproduce.reproduction import Reproduction, Row, Verdict
 
-STYLES = {
-    Verdict.AGREES: "green",
-    Verdict.DIGITS: "green",
-    Verdict.ROUGHLY: "green",
-    Verdict.DIFFERS: "yellow",
-    Verdict.CONTRADICTS: "yellow",
-    Verdict.STANDS_IN: "cyan",
-    Verdict.UNPRINTED: "dim",
-}
-SHORT = {
-    Verdict.AGREES: "agrees",
-    Verdict.DIGITS: "agrees, printed digits",
-    Verdict.ROUGHLY: "agrees, roughly",
-    Verdict.DIFFERS: "differs",
-    Verdict.CONTRADICTS: "paper contradicts itself",
-    Verdict.STANDS_IN: "model for experiment",
-    Verdict.UNPRINTED: "not printed",
+SHORT_AND_STYLE = {
+    Verdict.AGREES: ("agrees", "green"),
+    Verdict.DIGITS: ("agrees, printed digits", "green"),
+    Verdict.ROUGHLY: ("agrees, roughly", "green"),
+    Verdict.DIFFERS: ("differs", "yellow"),
+    Verdict.CONTRADICTS: ("paper contradicts itself", "yellow"),
+    Verdict.STANDS_IN: ("model for experiment", "cyan"),
+    Verdict.UNPRINTED: ("not printed", "dim"),
 }
 KINDS = {
     "agree": (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY),
@@ -109,7 +101,7 @@ def entry(reproduction: Reproduction, changed: Sequence[Change]) -> dict[str, An
         "where": item.where,
         "stand_in": item.stand_in or None,
         "note": item.note or None,
-        "rows": [_row_entry(row) for row in reproduction.rows],
+        "rows": [asdict(row) | {"reading": row.reading or None} for row in reproduction.rows],
         "figures": [figure_entry(figure) for figure in reproduction.figures],
         "changes": [str(change) for change in changed if change.item == item.key],
     }
@@ -119,8 +111,8 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
     """A figure as plain values."""
     return {
         "title": figure.title,
-        "x": _axis_entry(figure.x),
-        "y": _axis_entry(figure.y),
+        "x": asdict(figure.x),
+        "y": asdict(figure.y),
         "series": [{"name": line.name, "x": line.x.tolist(), "y": line.y.tolist()} for line in figure.series],
         "source": figure.source,
     }
@@ -158,7 +150,7 @@ def rows_table(rows: Sequence[Row]) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("verdict", overflow="fold")
     for row in rows:
-        verdict = Text(SHORT[row.verdict], STYLES[row.verdict])
+        verdict = Text(*SHORT_AND_STYLE[row.verdict])
         if row.reading:
             verdict.append(f": {row.reading}", "dim")
         name = Text(row.what)
@@ -192,19 +184,3 @@ def _off(difference: float | None) -> str:
 def _extent(figure: Figure) -> str:
     points = sum(len(line.x) for line in figure.series)
     return f"{figure.y.label} against {figure.x.label}, {len(figure.series)} series, {points} points (--format csv)"
-
-
-def _row_entry(row: Row) -> dict[str, Any]:
-    return {
-        "what": row.what,
-        "unit": row.unit,
-        "printed": row.printed,
-        "ours": row.ours,
-        "difference": row.difference,
-        "verdict": row.verdict.value,
-        "reading": row.reading or None,
-    }
-
-
-def _axis_entry(axis: Axis) -> dict[str, str]:
-    return {"label": axis.label, "unit": axis.unit, "scale": axis.scale}
