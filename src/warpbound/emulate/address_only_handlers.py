@@ -10,12 +10,11 @@ from warpbound.emulate.addresses import global_address, memory_operand, window_a
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.loads_and_stores import checked_global, checked_window, inside_window, note_fresh, width
 from warpbound.emulate.operand_access import Site
+from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import FRESH, State
 from warpbound.isa.traits import traits
 from warpbound.program.instruction import RZ
 from warpbound.program.registers import writes
-
-Handler = Callable[[State], None]
 
 REMEMBERED = 128  # address register contents that each access caches
 

@@ -1,6 +1,5 @@
 """cp.async: LDGSTS copies from global to shared memory. The copy completes at once, so every wait succeeds."""
 
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +8,8 @@ from warpbound.emulate.addresses import global_address, window_address
 from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.loads_and_stores import checked_global, load_global, store_window, width, words_of
 from warpbound.emulate.operand_access import Site, is_predicate, predicate
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import BadAccess, State, Value
-
-Handler = Callable[[State], None]
 
 
 @executes("LDGSTS")

@@ -26,10 +26,10 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
+from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import State, Value, whole
 from warpbound.program.instruction import PT, RZ, Operand
 
-Handler = Callable[[State], None]
 OneSpace = Callable[[State, str, NDArray[np.uint64]], None]  # for the lanes whose addresses mean that space
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "SAFEADD", "ARRIVE", "POPC")

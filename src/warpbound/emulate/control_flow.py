@@ -26,7 +26,6 @@ from warpbound.emulate.state import LANES, Mask, State, Value, ballots
 from warpbound.program.instruction import RZ, Operand
 
 STOP = -1
-Handler = Callable[[State], None]
 Move = Callable[[State], int | None]
 
 

@@ -23,11 +23,9 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
-
-Handler = Callable[[State], None]
 
 _INTEGERS: dict[str, Any] = {
     "S8": np.int8, "U8": np.uint8, "S16": np.int16, "U16": np.uint16, "S32": np.int32, "U32": np.uint32,

@@ -23,11 +23,10 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 
-Handler = Callable[[State], None]
 Pair = tuple[Value, Value]  # low and high half as float64
 ReadPair = Callable[[State], Pair]
 

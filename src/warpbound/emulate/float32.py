@@ -18,11 +18,10 @@ from warpbound.emulate.operand_access import (
     write_single,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import NORMAL, State, Value
 from warpbound.program.instruction import PT, RZ, Operand
 
-Handler = Callable[[State], None]
 Write = Callable[[State, Value], None]
 
 _ONE, _LARGEST_SUBNORMAL = np.uint32(1), np.uint32(2 * 0x007FFFFF)  # doubled, as it is compared

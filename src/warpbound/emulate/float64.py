@@ -1,16 +1,13 @@
 """FP64: add, multiply, fused multiply-add, comparisons, minima."""
 
-from collections.abc import Callable
 
 import numpy as np
 
 from warpbound.emulate.correct_rounding import fma64_directed, sum64_directed
 from warpbound.emulate.float32 import direction, least_of, most_of, set_predicates
 from warpbound.emulate.operand_access import Site, double, predicate, write_pair, write_predicate
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State
-
-Handler = Callable[[State], None]
 
 
 @executes("DADD")

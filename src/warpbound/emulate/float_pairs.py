@@ -9,11 +9,10 @@ from warpbound.emulate.aligned_buffers import Room
 from warpbound.emulate.correct_rounding import directed, fused, rounded
 from warpbound.emulate.float32 import direction, flush, source
 from warpbound.emulate.operand_access import Read, Site, unsupported, write_single
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
 
-Handler = Callable[[State], None]
 Halves = list[Value]
 
 _ORDERS = {"HI_LO": (0, 1), "LO_HI": (1, 0), "HI_HI": (1, 1), "LO_LO": (0, 0)}  # what the low and the high half take

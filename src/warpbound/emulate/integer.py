@@ -1,6 +1,5 @@
 """Integer arithmetic: multiply-add, comparisons, minima, shifted additions, dot products."""
 
-from collections.abc import Callable
 
 import numpy as np
 
@@ -20,11 +19,9 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import PT, Operand
-
-Handler = Callable[[State], None]
 
 _U32, _U64 = np.uint64(32), np.uint64
 COMPARE = {

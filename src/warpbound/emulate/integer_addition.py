@@ -3,7 +3,6 @@
 A subtraction that hands on a carry adds ~x + 1 in 33 bits: the carry says "no borrow".
 """
 
-from collections.abc import Callable
 
 import numpy as np
 
@@ -21,11 +20,9 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State
 from warpbound.program.instruction import PT, RZ, Operand
-
-Handler = Callable[[State], None]
 
 _U32, _U64 = np.uint64(32), np.uint64
 

@@ -21,12 +21,10 @@ from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.lane_queries import every, greatest, some
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, is_predicate, raw, unsupported, write_predicate
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import BadAccess, Mask, State, Value
 from warpbound.program.instruction import RZ, Operand
 from warpbound.program.registers import lane_bytes
-
-Handler = Callable[[State], None]
 
 WIDEST = 32
 _SIGNED = {"S8": np.int8, "S16": np.int16}

@@ -20,11 +20,9 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import PT, Operand
-
-Handler = Callable[[State], None]
 
 _FAMILIAR: dict[int, Callable[[Value, Value, Value], Value]] = {
     0xC0: lambda a, b, c: a & b,
@@ -327,14 +325,14 @@ def pack_predicates(here: Site) -> Handler:
     base, keep = raw(here.sources[-2], here), int(here.sources[-1].value)
     shift = _byte_shift(here.output)
     write = write_words(here.output)
-    row = _uniform_predicate_row if here.uniform else _predicate_row
-    reads = [(i, row(i)) for i in range(7) if keep >> i & 1]
+    get = State.get_uniform_predicate if here.uniform else State.get_predicate
+    bits = [i for i in range(7) if keep >> i & 1]
     cleared = np.uint32(~(keep << shift) & 0xFFFFFFFF)
 
     def handler(x: State) -> None:
         value = base(x) & cleared
-        for i, read in reads:
-            value = value | read(x).astype(np.uint32) << np.uint32(i + shift)
+        for i in bits:
+            value = value | get(x, i).astype(np.uint32) << np.uint32(i + shift)
         write(x, value)
 
     return handler
@@ -344,14 +342,6 @@ def _byte_shift(operand: Operand | None) -> int:
     """Where the byte begins that a suffix such as .B1 names."""
     names = [suffix for suffix in operand.suffixes if suffix in ("B1", "B2", "B3")] if operand else []
     return 8 * int(names[0][1]) if names else 0
-
-
-def _predicate_row(index: int) -> Read:
-    return lambda x: x.get_predicate(index)
-
-
-def _uniform_predicate_row(index: int) -> Read:
-    return lambda x: x.get_uniform_predicate(index)
 
 
 @executes("R2P")

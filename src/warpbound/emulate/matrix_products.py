@@ -19,11 +19,9 @@ from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.loads_and_stores import checked_window
 from warpbound.emulate.operand_access import Site, unsupported
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, State, Value
 from warpbound.program.instruction import RZ, Operand
-
-Handler = Callable[[State], None]
 
 _LANE = np.arange(LANES)
 _GROUP, _IN_GROUP = _LANE // 4, _LANE % 4

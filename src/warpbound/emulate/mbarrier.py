@@ -10,7 +10,6 @@ Models   A token is the barrier as it was before the arrivals of its instruction
 Omits    Which bits hold the outstanding transactions on sm_90: assumed to be those that the counts leave free.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,11 +18,10 @@ from numpy.typing import NDArray
 from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.loads_and_stores import checked_window
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported, write_pair, write_predicate
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value, whole
 from warpbound.program.instruction import RZ, Operand
 
-Handler = Callable[[State], None]
 Counts = NDArray[np.int64]
 
 _ONE, _NONE = constant(np.uint32(1)), constant(np.uint32(0))

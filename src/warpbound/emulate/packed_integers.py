@@ -1,6 +1,5 @@
 """Integer operations on the 8- or 16-bit parts of words, and on register pairs."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,9 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
-
-Handler = Callable[[State], None]
 
 PARTS: dict[str, Any] = {
     "S16x2": np.int16, "U16x2": np.uint16, "16x2": np.uint16, "S8x4": np.int8, "U8x4": np.uint8, "8x4": np.uint8,

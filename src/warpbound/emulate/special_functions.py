@@ -12,10 +12,8 @@ import numpy as np
 from warpbound.emulate.float16 import BFLOAT, format_of, half_bits, round_to_bfloat, unary_read
 from warpbound.emulate.float32 import flush
 from warpbound.emulate.operand_access import Site, constant, raw, single, unsupported, write_single, write_words
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
-
-Handler = Callable[[State], None]
 
 _TURN = 2 * np.pi
 _REAL: dict[str, Callable[[Value], Value]] = {

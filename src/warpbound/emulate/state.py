@@ -34,11 +34,6 @@ def ballots(lanes: Mask) -> Words:
     return np.packbits(lanes, bitorder="little").view(np.uint32)
 
 
-def lanes_of(words: Words) -> Mask:
-    """The lanes whose bits are set, one flag each."""
-    return np.unpackbits(words.view(np.uint8), bitorder="little").astype(bool)
-
-
 def whole(x: "State", value: Value) -> NDArray[Any]:
     """A value as an array over the selected lanes."""
     return np.asarray(value) if np.ndim(value) else np.full(x.selected_lanes, value)

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from warpbound.emulate.operand_access import Site
+from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import State
 from warpbound.isa.traits import Traits, table
 from warpbound.program.instruction import RZ
-
-Handler = Callable[[State], None]
 
 LARGEST_RESULT = 4  # registers that one fetch can write
 

@@ -1,6 +1,5 @@
 """Warp collectives: shuffles, votes, matches, reductions; special registers; moves to uniform registers."""
 
-from collections.abc import Callable
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from warpbound.emulate.operand_access import (
     write_predicate,
     write_words,
 )
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, State, Value, ballots, whole
 from warpbound.program.instruction import RZ
-
-Handler = Callable[[State], None]
 
 _LANE = np.arange(LANES, dtype=np.int64)
 

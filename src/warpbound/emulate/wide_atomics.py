@@ -16,11 +16,10 @@ from warpbound.emulate.atomics import Atomic, apply, atomic
 from warpbound.emulate.loads_and_stores import checked_global, checked_window
 from warpbound.emulate.mbarrier import arrive_early
 from warpbound.emulate.operand_access import Read, Site, raw, unsupported
-from warpbound.emulate.semantics import executes
+from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, whole
 from warpbound.program.instruction import PT, RZ, Operand
 
-Handler = Callable[[State], None]
 Words = NDArray[np.uint32]  # of the active lanes, shape (lanes, words per lane)
 
 _VECTOR = re.compile(r"(F32|F16|BF16)x([248])$")
