@@ -23,7 +23,7 @@ from warpbound.machine import gpu
 from warpbound.measure.camping import ITERATIONS
 from warpbound.measure.case import Record
 from warpbound.measure.device import Facts
-from warpbound.measure.runner import Raw, save
+from warpbound.measure.runner import RawFile, save
 from warpbound.models.campprof_2011 import regression
 from warpbound.report.document import schema
 from warpbound.simulate.partition_patterns import camped_copy, counters, gem, transpose
@@ -281,7 +281,7 @@ def measurement(tmp_path: Path) -> Path:
     ]  # fmt: skip
     other = Record({"kernel": "stride_scan", "stride": 128}, {"seconds": 1.0}, 1, 0.0, 1e9)
     path = tmp_path / "camping.json"
-    save(Raw("camping", facts, "full", "2026-01-01", (), (*records, other)), path)
+    save(RawFile("camping", facts, "full", "2026-01-01", (), (*records, other)), path)
     return path
 
 

@@ -10,10 +10,10 @@ from support.fake_gpu import FakeGpu, Truth
 from warpbound.cli import main
 from warpbound.measure import board_page, quality_gates
 from warpbound.measure.board_profile import Summary, attained, summarise
-from warpbound.measure.case import Found
-from warpbound.measure.runner import Raw, save
+from warpbound.measure.case import Estimate
+from warpbound.measure.runner import RawFile, save
 
-Run = tuple[FakeGpu, Path, dict[str, Raw]]
+Run = tuple[FakeGpu, Path, dict[str, RawFile]]
 TRUTH = Truth()
 
 
@@ -76,26 +76,26 @@ def test_cases_that_miss_their_occupancy_are_left_out(fake_run: Run) -> None:
 
 
 def test_gates_name_what_is_odd(summary: Summary) -> None:
-    found = dict(summary.found)
-    found["dram_achievable_bandwidth"] = [("stream", Found(1000.0, "GB/s"))]
+    found = dict(summary.estimates)
+    found["dram_achievable_bandwidth"] = [("stream", Estimate(1000.0, "GB/s"))]
     figures = {**summary.figures, "shared_patterns: load of 4 B": {"1": 1.0, "2": 1.5}}
     figures["loaded_latency: dram stream"] = {
         "peak GB/s by chains": {"1": 2000.0, "4": 4000.0}, "needed loads in flight": {"90 %": 10}, "latency": 700.0,
     }  # fmt: skip
-    said = quality_gates.gates(replace(summary, found=found, figures=figures))
+    said = quality_gates.gates(replace(summary, estimates=found, figures=figures))
     assert ["pins" in said[0], "conflict" in said[1], "Little" in said[2]] == [True] * 3
     good = {**figures, "shared_patterns: load of 4 B": {"1": 1.0, "2": 2.0}}
-    clock = 1e6 * summary.found["latency_clock"][0][1].value
+    clock = 1e6 * summary.estimates["latency_clock"][0][1].value
     warps = 1.3 * 700.0 * 4000e9 / (128 * clock * summary.facts.sm_count)
     good["loaded_latency: dram stream"] = {
         "peak GB/s by chains": {"1": 2000.0, "4": 4000.0}, "needed loads in flight": {"90 %": warps}, "latency": 700.0,
     }  # fmt: skip
     pins = 2.0 * summary.facts.memory_clock * summary.facts.memory_bus / 8 / 1e9
-    found["dram_achievable_bandwidth"] = [("stream", Found(0.9 * pins, "GB/s"))]
-    assert quality_gates.gates(replace(summary, found=found, figures=good)) == []
+    found["dram_achievable_bandwidth"] = [("stream", Estimate(0.9 * pins, "GB/s"))]
+    assert quality_gates.gates(replace(summary, estimates=found, figures=good)) == []
     good["occupancy: not as asked [asked: held]"] = {"7": 6}
-    (line,) = quality_gates.gates(replace(summary, found=found, figures=good))
-    assert "6 where 7 were asked for" in line
+    (line,) = quality_gates.gates(replace(summary, estimates=found, figures=good))
+    assert "6 instead of 7" in line
 
 
 def test_the_command_writes_the_page(fake_run: Run, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from warpbound.analysis.timing import launch_prediction
 from warpbound.machine import Gpu, gpu, override
 from warpbound.measure import corpus_judgement
 from warpbound.measure.case import Record
-from warpbound.measure.corpus import predicting
-from warpbound.measure.corpus.predicting import Answer, Key, State, case_for, times
+from warpbound.measure.corpus import prediction
+from warpbound.measure.corpus.prediction import Key, Prediction, State, case_for, times
 
 BOARD = gpu("h200")
 
@@ -23,11 +23,11 @@ def record(example: str, launch: str, seconds: float) -> Record:
 SAID = {"tile32-rows8-pad0": 1.0, "tile16-rows16-pad1": 3.0, "1/1": 2.0, "1/4": 0.5}
 
 
-def fixed(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Answer]]:
+def fixed(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[dict[str, Prediction]]:
     said = SAID.get(key[1])
     if said is None:
-        return [dict[str, Answer](dict.fromkeys(boards, "it has no time.")) for _ in states]
-    row: dict[str, Answer] = dict.fromkeys(boards, (said, 0.9 * said, 1.1 * said))
+        return [dict[str, Prediction](dict.fromkeys(boards, "it has no time.")) for _ in states]
+    row: dict[str, Prediction] = dict.fromkeys(boards, (said, 0.9 * said, 1.1 * said))
     return [row for _ in states]
 
 
@@ -43,7 +43,7 @@ ROWS = [
 
 
 def test_errors_by_hand() -> None:
-    rows = corpus_judgement.judged(ROWS, {"catalogue": BOARD}, silent, fixed)
+    rows = corpus_judgement.judge(ROWS, {"catalogue": BOARD}, silent, fixed)
     assert len(rows) == 5  # without the one at another clock
     found = corpus_judgement.score(rows, "catalogue")
     assert found is not None
@@ -57,7 +57,7 @@ def test_errors_by_hand() -> None:
 
 
 def test_the_table_has_a_line_for_each() -> None:
-    rows = corpus_judgement.judged(ROWS, {"catalogue": BOARD, "measured": BOARD}, silent, fixed)
+    rows = corpus_judgement.judge(ROWS, {"catalogue": BOARD, "measured": BOARD}, silent, fixed)
     lines = corpus_judgement.table(rows, ("catalogue", "measured"))
     assert len(lines) == 2 + 5
     assert "4 launches, mean error 22.1 %" in lines[0]
@@ -71,16 +71,16 @@ def test_what_one_launch_meets_costs_no_other(monkeypatch: pytest.MonkeyPatch) -
     def faulty(*asked: object) -> None:
         raise NameError("name 'x' is not defined")
 
-    monkeypatch.setattr(predicting, "case_for", faulty)
-    rows = corpus_judgement.judged([ROWS[0], record("gone", "1/1", 1.0)], {"catalogue": BOARD}, silent)
+    monkeypatch.setattr(prediction, "case_for", faulty)
+    rows = corpus_judgement.judge([ROWS[0], record("gone", "1/1", 1.0)], {"catalogue": BOARD}, silent)
     assert [row.refused for row in rows] == [{"catalogue": "NameError: name 'x' is not defined"}]
     assert corpus_judgement.table(rows, ("catalogue",))[0] == "catalogue: no launch could be predicted."
 
 
 def test_it_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus_judgement, "TELL_EVERY_S", 0.0)
+    monkeypatch.setattr(corpus_judgement, "REPORT_EVERY_S", 0.0)
     told: list[str] = []
-    corpus_judgement.judged(ROWS, {"catalogue": BOARD}, told.append, fixed)
+    corpus_judgement.judge(ROWS, {"catalogue": BOARD}, told.append, fixed)
     assert told[0].startswith("1 of 5 kernels and launches predicted, about ")
     assert told[-1].endswith(" 0 s left")
 
@@ -120,6 +120,6 @@ def test_what_is_remembered_changes_no_time() -> None:
 def test_processes_answer_as_one_does() -> None:
     rows = [r for r in ROWS if corpus_judgement.key_of(r)[1] in ("1/1", "1/4") and r.stable]
     boards = {"catalogue": BOARD}
-    found = corpus_judgement.judged(rows, boards, silent)
+    found = corpus_judgement.judge(rows, boards, silent)
     alone = [times(corpus_judgement.key_of(r), [corpus_judgement.state_of(r)], boards)[0] for r in rows]
     assert [row.predicted for row in found] == alone

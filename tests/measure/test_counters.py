@@ -10,9 +10,10 @@ from support.fake_gpu import FakeGpu, cubins
 from warpbound.cli import main
 from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.machine import Gpu, gpu
-from warpbound.measure import case_timing, command, counters, page_counters, profile_once
+from warpbound.measure import board_page, case_timing, command, counters, profile_once
 from warpbound.measure.cubin_build import write
-from warpbound.measure.runner import Order, run
+from warpbound.measure.runner import RunRequest, run
+from warpbound.program.kernel_names import plain_name
 
 HEAD = (
     '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device",'
@@ -100,7 +101,7 @@ def test_counts_are_compared_with_what_is_allowed() -> None:
     counted = {"saxpy": {"instructions": 1e6, "l1_sectors_load": 1e6, "l1_sectors_store": 5.0}, "odd": {}}
     rows = counters.compare(counted, gpu("h200"), ours)
     assert [(row.count, row.agrees) for row in rows] == [("instructions", True), ("l1_sectors_load", False)]
-    assert rows[1].off == pytest.approx(0.2)
+    assert rows[1].error == pytest.approx(0.2)
     assert counters.table(rows)[-1].startswith("1 of 2")
     assert "differs" in counters.table(rows)[1]
 
@@ -141,9 +142,7 @@ def test_a_dozen_kernels_are_launched_once(tmp_path: Path, monkeypatch: pytest.M
 
 
 def plain(kernel: str) -> str:
-    from warpbound.measure.cubin_build import _plain
-
-    return _plain(kernel)
+    return plain_name(kernel).rpartition("::")[2]
 
 
 NCU = """#!/bin/sh
@@ -183,14 +182,14 @@ def test_from_the_profiler_to_the_page(tmp_path: Path, monkeypatch: pytest.Monke
         line(0, kernel, "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", "1.5"),
     ])  # fmt: skip
     install(tmp_path / "bin", text, monkeypatch)
-    monkeypatch.setattr(command, "here", lambda number: FakeGpu())
+    monkeypatch.setattr(command, "open_device", lambda number: FakeGpu())
     out, page = tmp_path / "out", tmp_path / "page.md"
     answer = CliRunner().invoke(main, ["measure", "--counters", "-o", str(out)])
     assert answer.exit_code == 0, answer.output
     assert answer.stdout.splitlines()[0] == "1 kernels counted."
     assert answer.stdout.splitlines()[-1].startswith("1 of 2 counts agree")
     monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
-    run(FakeGpu(), cubins(), Order(("launch",), "quick", out), lambda _: None)
+    run(FakeGpu(), cubins(), RunRequest(("launch",), "quick", out), lambda _: None)
     answer = CliRunner().invoke(main, ["measure", "--extract", "-o", str(out), "--page", str(page)])
     assert answer.exit_code == 0, answer.output
     written = page.read_text("utf-8")
@@ -203,7 +202,7 @@ def test_from_the_profiler_to_the_page(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_profiler_without_rights_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters"
     install(tmp_path / "bin", refused, monkeypatch)
-    monkeypatch.setattr(command, "here", lambda number: FakeGpu())
+    monkeypatch.setattr(command, "open_device", lambda number: FakeGpu())
     answer = CliRunner().invoke(main, ["measure", "--counters", "-o", str(tmp_path / "out")])
     assert answer.exit_code == 1
     assert "ERR_NVGPUCTRPERM" in answer.output
@@ -213,8 +212,8 @@ def test_a_profiler_without_rights_is_one_sentence(tmp_path: Path, monkeypatch: 
 
 
 def test_counts_without_a_comparison_are_shown_too(tmp_path: Path) -> None:
-    assert page_counters.section({}, []) == ""
-    text = page_counters.section({"saxpy": {"instructions": 1e6, "stall_wait": 2.0}}, [])
+    assert board_page.counter_section({}, []) == ""
+    text = board_page.counter_section({"saxpy": {"instructions": 1e6, "stall_wait": 2.0}}, [])
     assert "| saxpy |  | wait 2.00 |" in text
     assert "difference" not in text
     assert counters.table([])[-1].startswith("No count was emulated")

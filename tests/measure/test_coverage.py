@@ -9,7 +9,7 @@ from support.paths import ROOT
 from warpbound.machine import PARAMETERS, gpu
 from warpbound.measure import coverage
 from warpbound.measure.board_profile import facts_as_parameters, summarise
-from warpbound.measure.runner import Raw
+from warpbound.measure.runner import RawFile
 from warpbound.measure.suite import MECHANISMS
 
 PAGE = ROOT / "docs" / "measuring.md"
@@ -23,8 +23,8 @@ def test_every_parameter_is_measured_or_has_a_reason() -> None:
         assert set(parameter.measured_by) <= {coverage.DRIVER, *MECHANISMS}, name
 
 
-def test_what_a_run_gives_is_what_is_said(fake_run: tuple[FakeGpu, Path, dict[str, Raw]]) -> None:
-    found = summarise(fake_run[2].values(), gpu("h200")).found
+def test_what_a_run_gives_is_what_is_said(fake_run: tuple[FakeGpu, Path, dict[str, RawFile]]) -> None:
+    found = summarise(fake_run[2].values(), gpu("h200")).estimates
     by_driver = facts_as_parameters(FACTS)
     given_by = {name: parameter.measured_by for name, parameter in PARAMETERS.items() if parameter.measured_by}
     for name, given in given_by.items():

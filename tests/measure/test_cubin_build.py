@@ -5,15 +5,15 @@ import subprocess
 from pathlib import Path
 
 from support.paths import ROOT
-from warpbound.measure.cubin_build import _alone
+from warpbound.measure.cubin_build import _self_contained
 from warpbound.measure.suite import units
 
 
 def test_written_sources_have_their_macros() -> None:
     tuned = units("corpus")["corpus_transpose_TILE32_ROWS8_PAD0"]
-    lines = _alone(tuned).splitlines()
+    lines = _self_contained(tuned).splitlines()
     assert {"#define TILE 32", "#define ROWS 8", "#define PAD 0"} <= set(lines[: len(tuned.defines)])
-    assert _alone(units("launch")["launch"]) == units("launch")["launch"].text
+    assert _self_contained(units("launch")["launch"]) == units("launch")["launch"].text
 
 
 def test_the_script_is_one_that_bash_reads() -> None:

@@ -15,9 +15,9 @@ from warpbound.headline.parameters import fitted_parameters
 from warpbound.machine import gpu
 from warpbound.measure import case_timing, command, cubin_build, quality_gates, runner, stream, suite
 from warpbound.measure.device import Geometry
-from warpbound.measure.runner import Order, Raw, load, run, save
+from warpbound.measure.runner import RawFile, RunRequest, load, run, save
 
-Run = tuple[FakeGpu, Path, dict[str, Raw]]
+Run = tuple[FakeGpu, Path, dict[str, RawFile]]
 TRUTH = Truth()
 
 
@@ -26,20 +26,20 @@ def test_another_gpus_folder_is_refused(fake_run: Run, tmp_path: Path, change: d
     raw = fake_run[2]["launch"]
     save(replace(raw, device=replace(FACTS, **change)), tmp_path / "launch.json")
     with pytest.raises(InputError, match="was measured on another GPU"):
-        run(FakeGpu(), cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+        run(FakeGpu(), cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
 
 
 def test_a_clock_that_stays_low_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every single case stands still; but the first third of them ran faster."""
     monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device = FakeGpu(clock_of=lambda turn: TRUTH.clock * (1.0 if turn < 16 else 0.75))
-    raws = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    raws = run(device, cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     (line,) = quality_gates.clocks(raws)
     assert "16 of " in line
     assert "ran at other clocks than 1350 MHz (1350 to 1800)" in line
     assert line in command.conclude(raws, tmp_path, None)
     steady = FakeGpu(wobble=0.01)
-    raws = run(steady, cubins(), Order(("launch",), "quick", tmp_path / "b"), lambda _: None)
+    raws = run(steady, cubins(), RunRequest(("launch",), "quick", tmp_path / "b"), lambda _: None)
     assert quality_gates.clocks(raws) == []
 
 
@@ -47,7 +47,7 @@ def test_a_folder_that_cannot_be_written_is_said_before_anything_is_measured(tmp
     (tmp_path / "file").write_text("in the way", "utf-8")
     device = FakeGpu()
     with pytest.raises(InputError, match=r"cannot be written \(Not a directory\)"):
-        run(device, cubins(), Order(("launch",), "quick", tmp_path / "file" / "out"), lambda _: None)
+        run(device, cubins(), RunRequest(("launch",), "quick", tmp_path / "file" / "out"), lambda _: None)
     assert device.launched == 0
 
 
@@ -65,7 +65,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_what_was_saved(
     monkeypatch.setattr(Path, "write_text", full)
     for written in (path, tmp_path / command.PROFILE):
         with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
-            runner.replaced(written, "half of")
+            runner.write_atomically(written, "half of")
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
         save(fake_run[2]["stream"], path)
     monkeypatch.setattr(Path, "write_text", whole)
@@ -85,12 +85,12 @@ def test_what_finds_no_room_is_kept_elsewhere(tmp_path: Path, monkeypatch: pytes
         return whole(self, text, encoding)
 
     monkeypatch.setattr(Path, "write_text", full)
-    with pytest.raises(InputError, match=r"No space left on device\). What was measured is in .*launch.json"):
-        run(FakeGpu(), cubins(), Order(("launch",), "quick", out), lambda _: None)
+    with pytest.raises(InputError, match=r"No space left on device\). The measurements are in .*launch.json"):
+        run(FakeGpu(), cubins(), RunRequest(("launch",), "quick", out), lambda _: None)
     monkeypatch.setattr(Path, "write_text", whole)
     (kept,) = tmp_path.glob("warpbound-*/launch.json")
     kept.replace(out / "launch.json")
-    (raw,) = run(FakeGpu(), cubins(), Order(("launch",), "quick", out), lambda _: None)
+    (raw,) = run(FakeGpu(), cubins(), RunRequest(("launch",), "quick", out), lambda _: None)
     assert len(raw.records) == len(suite.plan(("launch",), FACTS, "quick")[0].cases)
 
 
@@ -100,7 +100,7 @@ def test_bindings_of_another_compiler_are_one_sentence(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(cubin_build, "compile_all", missing)
     with pytest.raises(MissingTool, match="the compiler and its bindings do not agree") as said:
-        command.measure(FakeGpu(), None, Order(("launch",), "quick", tmp_path), lambda _: None)
+        command.measure(FakeGpu(), None, RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     assert "--cubins" in said.value.hint
 
 
@@ -141,18 +141,18 @@ def test_data_that_nobody_foresaw_cost_their_own_conclusions_alone(
     raws.append(replace(fake_run[2]["shared_patterns"], records=broken))
     raws.append(replace(fake_run[2]["cache_bandwidth"], records=endless))
     lines = command.conclude(raws, tmp_path, None)
-    assert "Nothing could be made of stream.json (ZeroDivisionError: nothing moved)." in lines
+    assert "stream.json could not be evaluated (ZeroDivisionError: nothing moved)." in lines
     assert "l2_bandwidth came out as nan GB/s (cache_bandwidth) and is left out." in lines
     assert gpu(tmp_path / "profile.toml").parameters["dram_latency"].how == "measured"
 
 
 def test_a_file_nobody_can_read_costs_one_mechanism(fake_run: Run, tmp_path: Path) -> None:
     chase, launch = fake_run[2]["pointer_chase"], fake_run[2]["launch"]
-    spoilt = Raw(**{**vars(chase), "records": tuple(
+    spoilt = RawFile(**{**vars(chase), "records": tuple(
         type(r)(**{**vars(r), "value": {"nothing": 1}}) for r in chase.records
     )})  # fmt: skip
     lines = command.conclude([spoilt, launch], tmp_path, None)
-    assert any("Nothing could be made of pointer_chase.json" in line for line in lines)
+    assert any("pointer_chase.json could not be evaluated" in line for line in lines)
     assert any(line.startswith("launch_cost") for line in lines)
 
 
@@ -168,10 +168,10 @@ def test_an_interrupt_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(device, "launch", pressed)
     with pytest.raises(KeyboardInterrupt):
-        run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+        run(device, cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     before = load(tmp_path / "launch.json").records
     assert before
-    (raw,) = run(FakeGpu(), cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    (raw,) = run(FakeGpu(), cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     assert raw.records[: len(before)] == before
     assert len(raw.records) == len(suite.plan(("launch",), FACTS, "quick")[0].cases)
 
@@ -181,7 +181,7 @@ def test_nothing_at_all_is_one_sentence(tmp_path: Path, monkeypatch: pytest.Monk
     device = Refusing()
     device.refused = tuple(f"{kind}_{n}" for kind in ("load", "store") for n in (1, 2, 4, 8, 16))
     with pytest.raises(InputError, match="nothing could be measured"):
-        run(device, cubins(), Order(("shared_patterns",), "quick", tmp_path), lambda _: None)
+        run(device, cubins(), RunRequest(("shared_patterns",), "quick", tmp_path), lambda _: None)
 
 
 def test_what_held_the_gpu_back_is_said() -> None:

@@ -14,11 +14,11 @@ from support.fake_gpu.sm import Chain, Place, played
 from warpbound.machine import gpu
 from warpbound.measure import board_page, chains, instruction_mix, loaded_latency, mixes, occupancy, synthetic_family
 from warpbound.measure.board_profile import Summary, profile, verdict
-from warpbound.measure.case import SHARES, Found
-from warpbound.measure.runner import Raw
+from warpbound.measure.case import SHARES, Estimate
+from warpbound.measure.runner import RawFile
 from warpbound.simulate.synthetic_family import throughput
 
-Run = tuple[FakeGpu, Path, dict[str, Raw]]
+Run = tuple[FakeGpu, Path, dict[str, RawFile]]
 TRUTH = Truth()
 ONE_PERCENT = {
     "l1_latency": TRUTH.l1, "l2_latency": TRUTH.near, "l2_far_latency": TRUTH.far, "dram_latency": TRUTH.dram,
@@ -45,18 +45,18 @@ ROUGHER = {  # small parts of large times: a thousandth of noise is a few per ce
 
 @pytest.mark.parametrize("name", ONE_PERCENT)
 def test_parameters_to_one_percent(summary: Summary, name: str) -> None:
-    assert summary.found[name][0][1].value == pytest.approx(ONE_PERCENT[name], rel=0.01)
+    assert summary.estimates[name][0][1].value == pytest.approx(ONE_PERCENT[name], rel=0.01)
 
 
 @pytest.mark.parametrize("name", ROUGHER)
 def test_small_parameters(summary: Summary, name: str) -> None:
     value, within = ROUGHER[name]
-    assert summary.found[name][0][1].value == pytest.approx(value, rel=within)
+    assert summary.estimates[name][0][1].value == pytest.approx(value, rel=within)
 
 
 def test_what_is_fitted_says_how_well_it_is_known(summary: Summary) -> None:
     for name in ("dram_wait_read", "dram_wait_mixed", "dram_mix_cost", "block_start"):
-        found = dict(summary.found[name])["stream"]
+        found = dict(summary.estimates[name])["stream"]
         assert found.error is not None
         assert abs(found.value / fitted_truth(name) - 1.0) < 5.0 * found.error
         assert found.error < 0.1
@@ -68,11 +68,11 @@ def fitted_truth(name: str) -> float:
 
 
 def test_direct_readings_stay_beside_the_fit(summary: Summary) -> None:
-    by_mechanism = dict(summary.found["block_start"])
+    by_mechanism = dict(summary.estimates["block_start"])
     assert list(by_mechanism) == ["stream", "launch"]
     assert by_mechanism["launch"].value == pytest.approx(1e9 * TRUTH.start, rel=0.01)
-    assert dict(summary.found["store_cost"])["launch"].value == pytest.approx(1e9 * TRUTH.store, rel=0.02)
-    assert dict(summary.found["latency_spread"])["pointer_chase"].value == pytest.approx(TRUTH.tail, rel=0.03)
+    assert dict(summary.estimates["store_cost"])["launch"].value == pytest.approx(1e9 * TRUTH.store, rel=0.02)
+    assert dict(summary.estimates["latency_spread"])["pointer_chase"].value == pytest.approx(TRUTH.tail, rel=0.03)
 
 
 def simulated(chain: Chain, warps: int) -> float:
@@ -179,7 +179,8 @@ def test_halves_of_l2(summary: Summary) -> None:
     assert mapped["near, timing included [cycle]"] == TRUTH.near + TRUTH.timing
     for name, wanted in {"near": TRUTH.near, "far": TRUTH.far}.items():
         assert summary.figures[f"l2_partitions: {name}"]["latency"] == pytest.approx(wanted, rel=0.01)  # type: ignore[index]
-    assert dict(summary.found["l2_far_bandwidth"])["l2_partitions"].value == pytest.approx(TRUTH.l2_far / 1e9, rel=0.01)
+    far = dict(summary.estimates["l2_far_bandwidth"])["l2_partitions"]
+    assert far.value == pytest.approx(TRUTH.l2_far / 1e9, rel=0.01)
     assert summary.figures["l2_partitions: near"]["peak GB/s"] == pytest.approx(TRUTH.l2_bandwidth / 1e9, rel=0.01)  # type: ignore[index]
     assert summary.figures["l2_partitions: far over near"] == pytest.approx(TRUTH.far / TRUTH.near, rel=0.01)
 
@@ -270,7 +271,7 @@ def test_mixes_add_up_and_have_their_cusp(summary: Summary) -> None:
 
 
 def test_products_of_warp_groups(summary: Summary) -> None:
-    assert dict(summary.found["tensor_fp16"])["wgmma"].value == pytest.approx(TRUTH.wgmma, rel=0.01)
+    assert dict(summary.estimates["tensor_fp16"])["wgmma"].value == pytest.approx(TRUTH.wgmma, rel=0.01)
 
 
 def test_what_translation_reaches(summary: Summary) -> None:
@@ -304,7 +305,7 @@ def test_the_verdict_counts(summary: Summary) -> None:
     lines = verdict(summary, gpu("h200"))
     assert lines[-1].startswith("Against NVIDIA H200: ")
     assert any(line.startswith("l1_latency") and "catalogue" in line for line in lines)
-    alone = Summary(FACTS, "", {"tdp": [("x", Found(1, "W"))]})
+    alone = Summary(FACTS, "", {"tdp": [("x", Estimate(1, "W"))]})
     assert "not in the catalogue" in verdict(alone, None)[0]
 
 

@@ -20,10 +20,10 @@ from warpbound.machine import gpu
 from warpbound.measure import case_timing, command, corpus, cubin_build, runner, suite
 from warpbound.measure.corpus.subjects import subjects
 from warpbound.measure.device import Geometry
-from warpbound.measure.runner import HOPELESS, DeviceLost, Order, Raw, load, read_folder, run, save
+from warpbound.measure.runner import HOPELESS, DeviceLost, RawFile, RunRequest, load, read_folder, run, save
 from warpbound.measure.sampling import EFFORTS
 
-Run = tuple[FakeGpu, Path, dict[str, Raw]]
+Run = tuple[FakeGpu, Path, dict[str, RawFile]]
 TRUTH = Truth()
 
 
@@ -36,13 +36,13 @@ def test_files_are_few_and_small(fake_run: Run) -> None:
 
 def test_a_run_goes_on_where_it_stopped(fake_run: Run, tmp_path: Path) -> None:
     whole = fake_run[2]["launch"]
-    save(Raw(**{**vars(whole), "records": whole.records[:5]}), tmp_path / "launch.json")
+    save(RawFile(**{**vars(whole), "records": whole.records[:5]}), tmp_path / "launch.json")
     device = FakeGpu()
-    (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    (raw,) = run(device, cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     assert [r.axes for r in raw.records] == [r.axes for r in whole.records]
     assert raw.records[:5] == load(tmp_path / "launch.json").records[:5]
     launched = device.launched
-    run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    run(device, cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     assert device.launched - launched < 2000  # warming up alone
 
 
@@ -50,15 +50,15 @@ def test_a_clock_that_falls_is_noticed(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     usual = TRUTH.clock
     device = FakeGpu(clock_of=lambda turn: usual * (0.8 if 10 <= turn < 13 else 1.0))
-    (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), lambda _: None)
+    (raw,) = run(device, cubins(), RunRequest(("launch",), "quick", tmp_path), lambda _: None)
     assert device.watched > len(raw.records)
     assert [record.stable for record in raw.records].count(False) == 1
 
 
 def test_noise_is_repeated_and_said(tmp_path: Path) -> None:
     noisy, still = FakeGpu(wobble=0.3), FakeGpu()
-    (bad,) = run(noisy, cubins(), Order(("launch",), "quick", tmp_path / "a"), lambda _: None)
-    (good,) = run(still, cubins(), Order(("launch",), "quick", tmp_path / "b"), lambda _: None)
+    (bad,) = run(noisy, cubins(), RunRequest(("launch",), "quick", tmp_path / "a"), lambda _: None)
+    (good,) = run(still, cubins(), RunRequest(("launch",), "quick", tmp_path / "b"), lambda _: None)
     assert max(r.samples for r in good.records) == EFFORTS["quick"].fewest
     assert max(r.samples for r in bad.records) == EFFORTS["quick"].most
     assert not any(r.stable for r in bad.records if r.noise > 0.02)
@@ -66,7 +66,7 @@ def test_noise_is_repeated_and_said(tmp_path: Path) -> None:
 
 def test_a_refused_launch_is_told_and_left_out(tmp_path: Path) -> None:
     told: list[str] = []
-    (raw,) = run(Refusing(), cubins(), Order(("launch",), "quick", tmp_path), told.append)
+    (raw,) = run(Refusing(), cubins(), RunRequest(("launch",), "quick", tmp_path), told.append)
     assert sum("store_one" in line and "cuLaunchKernel" in line for line in told) == 6
     assert not [r for r in raw.records if r.axes["kernel"] == "store_one"]
     assert [r for r in raw.records if r.axes["kernel"] == "small_scale"]
@@ -80,7 +80,7 @@ def test_kernels_without_machine_code_cost_no_others(tmp_path: Path, monkeypatch
     whole, told = cubins(), list[str]()
     gone = {kernel.partition(":")[0] for kernel in first}
     code = replace(whole, code={name: one for name, one in whole.code.items() if name not in gone})
-    (raw,) = run(FakeGpu(), code, Order(("corpus",), "quick", tmp_path), told.append)
+    (raw,) = run(FakeGpu(), code, RunRequest(("corpus",), "quick", tmp_path), told.append)
     refused = [line for line in told if "there is no machine code" in line]
     assert len(refused) == 2 * HOPELESS
     assert len(raw.records) > 400
@@ -89,14 +89,14 @@ def test_kernels_without_machine_code_cost_no_others(tmp_path: Path, monkeypatch
 def test_many_refused_cases_end_a_mechanism(tmp_path: Path) -> None:
     device, told = Refusing(), list[str]()
     device.refused = ("small_scale",)
-    (raw,) = run(device, cubins(), Order(("launch",), "full", tmp_path), told.append)
+    (raw,) = run(device, cubins(), RunRequest(("launch",), "full", tmp_path), told.append)
     assert [r for r in raw.records if r.axes["kernel"] == "empty"]
     assert sum("kernel=small_scale" in line for line in told) == HOPELESS
-    assert "launch: 8 cases in a row of small_scale did not run; it is left out." in told
+    assert "launch: 8 cases in a row of small_scale did not run; it is skipped." in told
     device.refused = ("small_scale", "empty", "store_one", "when")
     told.clear()
     with pytest.raises(InputError, match="nothing could be measured"):
-        run(device, cubins(), Order(("launch",), "full", tmp_path / "none"), told.append)
+        run(device, cubins(), RunRequest(("launch",), "full", tmp_path / "none"), told.append)
     assert sum("cuLaunchKernel" in line for line in told) < 3 * HOPELESS + 3
 
 
@@ -118,7 +118,7 @@ def test_a_plan_is_split_into_calls() -> None:
 def test_data_are_counted_where_they_are_made() -> None:
     """Cases in a row that share a buffer make it once."""
     (part,) = suite.plan(("stream",), FACTS, "quick")
-    once = sum(suite.made(buffer) for buffer in part.cases[0].buffers)
+    once = sum(suite.fill_seconds(buffer) for buffer in part.cases[0].buffers)
     assert once > 0.1
     assert part.seconds == pytest.approx(once + sum(suite.expected(case, "quick") for case in part.cases))
 
@@ -190,7 +190,7 @@ def test_architectures_are_checked() -> None:
 def test_measuring_through_the_command(tmp_path: Path) -> None:
     folder = tmp_path / "cubins"
     assert "cubins in" in command.build(folder, ("launch",), (90,))
-    raws = command.measure(FakeGpu(), folder, Order(("launch",), "quick", tmp_path / "out"), lambda _: None)
+    raws = command.measure(FakeGpu(), folder, RunRequest(("launch",), "quick", tmp_path / "out"), lambda _: None)
     assert [raw.mechanism for raw in raws] == ["launch"]
     with pytest.raises(InputError, match="sm_75"):
         cubin_build.read(folder, ("launch",), 75)
@@ -229,11 +229,11 @@ class Dying(FakeGpu):
 def test_a_run_goes_on_behind_a_case_that_killed_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Six cases do it: after as many runs everything else is there."""
     monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
-    order = Order(("launch", "shared_patterns"), "quick", tmp_path)
+    order = RunRequest(("launch", "shared_patterns"), "quick", tmp_path)
     for _ in range(6):
         with pytest.raises(DeviceLost, match="store_one") as lost:
             run(Dying(), cubins(), order, lambda _: None)
-        assert "same command" in lost.value.hint
+        assert "Repeat the command" in lost.value.hint
     raws = run(Dying(), cubins(), order, lambda _: None)
     assert [raw.mechanism for raw in raws] == ["launch", "shared_patterns"]
     assert len(raws[0].deadly) == 6
@@ -246,10 +246,10 @@ def test_a_mechanism_that_does_not_run_costs_no_other(tmp_path: Path, monkeypatc
     monkeypatch.setattr(case_timing, "WARM_UP_S", 0.0)
     device, told = Refusing(), list[str]()
     device.refused = ("store_1", "store_2", "store_4", "store_8", "store_16", *(f"load_{n}" for n in (1, 2, 4, 8, 16)))
-    raws = run(device, cubins(), Order(("shared_patterns", "launch"), "quick", tmp_path), told.append)
+    raws = run(device, cubins(), RunRequest(("shared_patterns", "launch"), "quick", tmp_path), told.append)
     assert [raw.mechanism for raw in raws] == ["launch"]
-    assert len([line for line in told if "its others are left out" in line]) == 1
-    assert len([line for line in told if "it is left out" in line]) < runner.KERNELS
+    assert len([line for line in told if "the others are skipped" in line]) == 1
+    assert len([line for line in told if "it is skipped" in line]) < runner.KERNELS
 
 
 def test_an_answer_nobody_foresaw_costs_one_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,7 +263,7 @@ def test_an_answer_nobody_foresaw_costs_one_case(tmp_path: Path, monkeypatch: py
         return whole(begin, end)
 
     monkeypatch.setattr(device, "elapsed", odd)
-    (raw,) = run(device, cubins(), Order(("launch",), "quick", tmp_path), told.append)
+    (raw,) = run(device, cubins(), RunRequest(("launch",), "quick", tmp_path), told.append)
     assert any("ValueError: odd" in line for line in told)
     assert len(raw.records) >= len(suite.plan(("launch",), FACTS, "quick")[0].cases) - 1
 
@@ -274,7 +274,7 @@ def test_a_run_stops_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: next(looked)))
     told = list[str]()
     names = ("launch", "instruction_mix")
-    raws = run(FakeGpu(), cubins(), Order(names, "quick", tmp_path, 0.5), told.append)
+    raws = run(FakeGpu(), cubins(), RunRequest(names, "quick", tmp_path, 0.5), told.append)
     planned = sum(len(part.cases) for part in suite.plan(names, FACTS, "quick"))
     done = sum(len(raw.records) for raw in raws)
     assert 0 < done < planned

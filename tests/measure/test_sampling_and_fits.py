@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 from support.fake_gpu import FACTS
 from warpbound.measure.cache_bandwidth import across, l2_reach
 from warpbound.measure.case import Record
-from warpbound.measure.contention import contention, needed_of, plateau
-from warpbound.measure.fit_errors import standard_errors
-from warpbound.measure.sampling import Stopping, histogram, noise, of_stamps, parted, quantile
+from warpbound.measure.contention import contention, needed_of, plateau, standard_errors
+from warpbound.measure.sampling import Stopping, histogram, noise, otsu_threshold, quantile, stamp_statistics
 
 
 def test_stamps_by_hand() -> None:
     stamps = np.array([[10, 20, 0], [15, 30, 0], [20, 40, 0], [1000, 1010, 7]], dtype=np.uint64)
-    found = of_stamps(stamps)
+    found = stamp_statistics(stamps)
     assert found["duration"] == 30  # SM 0: 10 to 40
     assert found["latency"] == (10 + 15 + 20 + 10) / 4
     assert found["fastest"] == 10
@@ -31,7 +30,7 @@ def test_occupancy_is_what_counting_gives(rows: list[tuple[int, int, int]]) -> N
         sm: max(sum(s <= t < s + n for s, n, where in rows if where == sm) for t in range(81))
         for sm in {row[2] for row in rows}
     }
-    assert of_stamps(stamps)["warps"] == min(peaks.values())
+    assert stamp_statistics(stamps)["warps"] == min(peaks.values())
 
 
 def test_stopping() -> None:
@@ -69,7 +68,7 @@ def test_needed_warps() -> None:
 
 def test_two_heaps_are_parted_between_them() -> None:
     values = np.array([200.0, 210.0, 220.0, 300.0, 310.0])
-    assert parted(values, np.array([5, 90, 5, 40, 40])) == 220.0
+    assert otsu_threshold(values, np.array([5, 90, 5, 40, 40])) == 220.0
 
 
 def test_histogram_and_quantile() -> None:
@@ -174,8 +173,8 @@ def test_the_turnover_leaves_filling_and_draining_out() -> None:
     """Two at once, each ten cycles: a fifth of a warp per cycle, although the third one's partner is missing."""
     rows = [(0, 10), (0, 10), (12, 22), (12, 22), (24, 34), (24, 34), (36, 46)]
     stamps = np.array([(start, end, 0) for start, end in rows], dtype=np.uint64)
-    found = of_stamps(stamps)
+    found = stamp_statistics(stamps)
     assert found["turnover"] == pytest.approx((2 + 2) / 24)  # from 12 to 36: four whole lives
     alone = np.array([(0, 10, 0), (2, 12, 0)], dtype=np.uint64)
-    assert of_stamps(alone)["turnover"] == pytest.approx(0.2)  # from 2 to 10: two times eight tenths
-    assert of_stamps(np.array([(0, 10, 0), (10, 20, 0)], dtype=np.uint64))["turnover"] == pytest.approx(0.1)
+    assert stamp_statistics(alone)["turnover"] == pytest.approx(0.2)  # from 2 to 10: two times eight tenths
+    assert stamp_statistics(np.array([(0, 10, 0), (10, 20, 0)], dtype=np.uint64))["turnover"] == pytest.approx(0.1)

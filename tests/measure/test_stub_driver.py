@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from warpbound.measure import cubin_build
-from warpbound.measure.case import chosen
+from warpbound.measure.case import matching
 from warpbound.measure.runner import load
 
 pytestmark = pytest.mark.cuda
@@ -55,7 +55,7 @@ def test_launches_take_what_the_gpu_takes_and_not_what_the_host_does(stub: Path,
     assert (raw.device.name, raw.device.arch, raw.device.sm_count) == ("NVIDIA H200", 90, 132)
     assert raw.device.memory_clock == pytest.approx(3.2e9)
     for kernel in ("queue", "single", "small_scale"):
-        for record in chosen(raw.records, kernel=kernel):
+        for record in matching(raw.records, kernel=kernel):
             assert record.value["seconds"] == pytest.approx(EMPTY_S, rel=1e-3), record.axes
             assert record.clock_Hz == pytest.approx(SM_HZ, rel=1e-3)
 
@@ -65,7 +65,7 @@ def test_shared_memory_that_a_kernel_declares_counts_where_more_is_opted_in_to(s
     done = measure(stub, tmp_path, "--only", "mixes")
     assert "cuLaunchKernel" not in done.stderr
     assert "stub:" not in done.stderr
-    assert chosen(load(tmp_path / "mixes.json").records, other="lds")
+    assert matching(load(tmp_path / "mixes.json").records, other="lds")
 
 
 @pytest.mark.parametrize(("failing", "said"), [
@@ -123,7 +123,7 @@ def test_after_an_illegal_address_there_is_a_verdict_and_the_next_run_goes_on(st
     assert done.returncode == 0
     raw = load(tmp_path / "launch.json")
     assert len(raw.deadly) == 2
-    assert len(chosen(raw.records, kernel="store_one")) == 4
+    assert len(matching(raw.records, kernel="store_one")) == 4
 
 
 @pytest.mark.full
@@ -132,8 +132,8 @@ def test_what_does_not_fit_is_left_out_and_the_rest_is_measured(stub: Path, tmp_
     assert done.returncode == 0
     assert "cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY" in done.stderr
     raw = load(tmp_path / "launch.json")
-    assert chosen(raw.records, kernel="store_one", threads=128)
-    assert not chosen(raw.records, kernel="small_scale")
+    assert matching(raw.records, kernel="store_one", threads=128)
+    assert not matching(raw.records, kernel="small_scale")
 
 
 @pytest.mark.full

@@ -22,7 +22,7 @@ from warpbound.measure import (
     x_model,
 )
 from warpbound.measure.cubin_build import ARCHITECTURES
-from warpbound.measure.instruction_mix.banks import conflicting
+from warpbound.measure.instruction_mix.register_banks import conflicting
 from warpbound.measure.suite import MECHANISMS, ONE_ARCHITECTURE
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program

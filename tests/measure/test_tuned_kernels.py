@@ -100,7 +100,8 @@ def spmv(kind: str) -> Callable[[dict[str, int]], Check]:
 
 
 def bins(way: dict[str, int]) -> Check:
-    threads = next(w.block[0] for w in tuned.FAMILIES["bins"].ways if w.defines == {k: str(v) for k, v in way.items()})
+    defines = {key: str(value) for key, value in way.items()}
+    threads = next(tuning.block[0] for tuning in tuned.FAMILIES["bins"].tunings if tuning.defines == defines)
     data = random.integers(0, 256, 2 * threads * way["EACH"]).astype(np.uint8)
     return (2,), {"data": data, "result": np.zeros(256, np.uint32)}, "result", np.bincount(data, minlength=256)
 
@@ -121,14 +122,14 @@ def _marks(name: str, at: int) -> Any:
 
 WAYS = [
     pytest.param(name, at, marks=_marks(way.name, at))
-    for name, family in tuned.FAMILIES.items() for at, way in enumerate(family.ways)
+    for name, family in tuned.FAMILIES.items() for at, way in enumerate(family.tunings)
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "at"), WAYS)
 def test_every_way_gives_the_same_result(name: str, at: int) -> None:
     family = tuned.FAMILIES[name]
-    way = family.ways[at]
+    way = family.tunings[at]
     grid, args, output, wanted = CHECKS[name]({key: int(value) for key, value in way.defines.items()})
     text = (tuned.FOLDER / f"{family.kernel}.cu").read_text("utf-8")
     options = Options(tuple(way.defines.items()))
@@ -168,6 +169,6 @@ def test_tunable_kernels_compile_everywhere_without_spills(name: str, arch: int)
     ("bins", tuned.BYTES, lambda d: d["EACH"]),
 ])  # fmt: skip
 def test_each_way_covers_the_whole_work(name: str, work: int, per_thread: Callable[[dict[str, int]], int]) -> None:
-    for way in tuned.FAMILIES[name].ways:
+    for way in tuned.FAMILIES[name].tunings:
         threads = int(np.prod(way.grid)) * int(np.prod(way.block))
         assert threads * per_thread({key: int(value) for key, value in way.defines.items()}) == work, way.name

@@ -12,9 +12,9 @@ import click
 from warpbound.errors import CommandError, InputError, WarpboundError
 
 if TYPE_CHECKING:
-    from warpbound.measure.runner import Order, Raw
+    from warpbound.measure.runner import RawFile, RunRequest
 
-ENDED = 143  # as shells say that SIGTERM did it
+ENDED = 143  # exit code of shells for SIGTERM
 
 EXAMPLES = """
 \b
@@ -65,27 +65,27 @@ def measure(
         click.echo("\n".join(command.judge(out, gpu, partial(click.echo, err=True))))
     else:
         if task == "extract":
-            raws = runner.read_folder(out, names)
+            files = runner.read_folder(out, names)
         else:
-            order = runner.Order(names, effort, out, within or math.inf)
-            raws = _measured(device, cubins, order, gpu)
-        click.echo("\n".join(command.conclude(raws, out, gpu)))
+            request = runner.RunRequest(names, effort, out, within or math.inf)
+            files = _measured(device, cubins, request, gpu)
+        click.echo("\n".join(command.conclude(files, out, gpu)))
         if page is not None:
-            click.echo(command.document(raws, gpu, page, out))
+            click.echo(command.document(files, gpu, page, out))
 
 
-def _measured(device: int, cubins: Path | None, order: "Order", gpu: str | None) -> "list[Raw]":
-    """A run; where it ends early, the verdict on what there is, and then the one sentence that says why."""
+def _measured(device: int, cubins: Path | None, request: "RunRequest", gpu: str | None) -> "list[RawFile]":
+    """Run the suite; where it ends early, print the verdict on the measurements so far, then raise the reason."""
     from warpbound.measure import command
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that what was measured is written
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that the measurements so far are written
     try:
-        return command.measure(command.here(device), cubins, order, partial(click.echo, err=True))
+        return command.measure(command.open_device(device), cubins, request, partial(click.echo, err=True))
     except KeyboardInterrupt:
-        _say(command.conclude_what_is_there(order.names, order.out, gpu))
+        _say(command.conclude_early(request.names, request.out, gpu))
         raise InputError("stopped.", "The same command goes on where it was.") from None
     except WarpboundError:
-        _say(command.conclude_what_is_there(order.names, order.out, gpu))
+        _say(command.conclude_early(request.names, request.out, gpu))
         raise
 
 

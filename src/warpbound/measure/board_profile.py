@@ -1,101 +1,114 @@
-"""What a run found, as a profile for the catalogue and a verdict on the one that is there."""
+"""Results of a run as a profile for the catalogue, and the verdict that compares them with the catalogue's board."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from warpbound.errors import WarpboundError
 from warpbound.machine import PARAMETERS, UNITS, Claim, Gpu, Quantity, gpu, load
 from warpbound.measure import stream
-from warpbound.measure.case import Findings, Found, Record
+from warpbound.measure.case import Estimate, Findings, Record
 from warpbound.measure.device import Facts
-from warpbound.measure.runner import Raw
+from warpbound.measure.runner import RawFile
 from warpbound.measure.suite import MECHANISMS
 
-AGREES = 0.05    # measured and catalogue values this close are the same
+AGREES = 0.05    # relative difference within which measured and catalogue values agree
 DIGITS = 5
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All findings of a run. found : parameter -> (mechanism, value), the one to believe first. left_out : cases
-    that did not reach their occupancy on every SM. unread : mechanism -> why nothing could be made of its file. odd :
-    what came out as no quantity, such as a difference below zero."""
+    """All results of a run.
+
+    estimates : parameter -> [(mechanism, value)], the preferred one first. left_out : cases that did not reach their
+    occupancy on every SM. failed : mechanism -> why its records could not be evaluated. implausible : values that are
+    not positive and finite, such as a difference below zero.
+    """
 
     facts: Facts
     date: str
-    found: dict[str, list[tuple[str, Found]]] = field(default_factory=dict)
+    estimates: dict[str, list[tuple[str, Estimate]]] = field(default_factory=dict)
     figures: dict[str, object] = field(default_factory=dict)
     left_out: int = 0
-    unread: dict[str, str] = field(default_factory=dict)
-    odd: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    implausible: list[str] = field(default_factory=list)
+
+    def figure(self, name: str) -> Any:
+        """A figure; empty where it is missing."""
+        return self.figures.get(name) or {}
+
+    @property
+    def clock(self) -> float:
+        """Clock of the measured latencies, Hz."""
+        rows = self.estimates.get("latency_clock")
+        return 1e6 * rows[0][1].value if rows else self.facts.clock
+
+    def dram_peak(self, chased: float) -> float:
+        """GB/s: the best rate of any kernel, because chains of loads may not reach it."""
+        rows = self.estimates.get("dram_achievable_bandwidth")
+        return max(chased, rows[0][1].value) if rows else chased
 
 
-def summarise(raws: Iterable[Raw], board: Gpu | None) -> Summary:
-    """Every mechanism's extraction, then the fit that needs the others' latencies; the reading to believe comes first
-    (`Parameter.measured_by`)."""
-    given = list(raws)
-    raws = [replace(raw, records=tuple(r for r in raw.records if attained(r, raw.device))) for raw in given]
-    left_out = sum(len(raw.records) for raw in given) - sum(len(raw.records) for raw in raws)
-    summary = Summary(raws[0].device, raws[0].date, left_out=left_out)
-    by_name = {raw.mechanism: raw for raw in raws}
-    for raw in raws:
-        with _unread(summary, raw.mechanism):
-            _take(summary, raw.mechanism, MECHANISMS[raw.mechanism].extract(list(raw.records), raw.device))
-    if "stream" in by_name and "dram_latency" in summary.found:
-        first = {name: rows[0][1] for name, rows in summary.found.items()}
-        with _unread(summary, "stream"):
-            measured = stream.with_values(board or _found_so_far(summary), first, "measured")
-            _take(summary, "stream", stream.fit(list(by_name["stream"].records), measured))
-    for name, rows in summary.found.items():
-        believed = PARAMETERS[name].measured_by if name in PARAMETERS else ()
-        rows.sort(key=partial(_rank, believed))
+def summarise(files: Iterable[RawFile], board: Gpu | None) -> Summary:
+    """The results of every mechanism, then the fit that needs the others' latencies; of several values of a parameter
+    the preferred one (`Parameter.measured_by`) comes first."""
+    by_name = {file.mechanism: file for file in files}
+    first = next(iter(by_name.values()))
+    usable = {name: [r for r in file.records if attained(r, file.device)] for name, file in by_name.items()}
+    left_out = sum(len(file.records) - len(usable[name]) for name, file in by_name.items())
+    summary = Summary(first.device, first.date, left_out=left_out)
+    for name, records in usable.items():
+        with _guarded(summary, name):
+            _add(summary, name, MECHANISMS[name].extract(records, by_name[name].device))
+    if "stream" in by_name and "dram_latency" in summary.estimates:
+        latencies = {name: rows[0][1] for name, rows in summary.estimates.items()}
+        with _guarded(summary, "stream"):
+            known = board or load(profile(summary, None), "measured", "the measured board")
+            measured = stream.with_values(known, latencies, "measured")
+            _add(summary, "stream", stream.fit(usable["stream"], measured))
+    for name, rows in summary.estimates.items():
+        rows.sort(key=partial(_rank, PARAMETERS[name].measured_by if name in PARAMETERS else ()))
     return summary
 
 
-def _found_so_far(summary: Summary) -> Gpu:
-    """A board that the catalogue does not have, of what the driver says and what was measured."""
-    return load(profile(summary, None), "measured", "the measured board")
-
-
-def _rank(believed: tuple[str, ...], row: tuple[str, Found]) -> int:
-    return believed.index(row[0]) if row[0] in believed else len(believed)
+def _rank(preferred: tuple[str, ...], row: tuple[str, Estimate]) -> int:
+    return preferred.index(row[0]) if row[0] in preferred else len(preferred)
 
 
 @contextmanager
-def _unread(summary: Summary, mechanism: str) -> Iterator[None]:
-    """Data that nobody foresaw must not cost the other mechanisms."""
+def _guarded(summary: Summary, mechanism: str) -> Iterator[None]:
+    """Unexpected data of one mechanism must not stop the others."""
     try:
-        with np.errstate(all="ignore"):  # what comes of it is looked at
+        with np.errstate(all="ignore"):  # _add checks the values
             yield
-    except Exception as failed:  # noqa: BLE001  (whatever it is, the summary says so)
-        summary.unread[mechanism] = f"{type(failed).__name__}: {failed}"
+    except Exception as error:  # noqa: BLE001  (the summary reports it)
+        summary.failed[mechanism] = f"{type(error).__name__}: {error}"
 
 
 def attained(record: Record, facts: Facts) -> bool:
-    """Whether every SM held just as many warps at once as the case asked for; true of what has no stamps."""
-    asked, seen = record.axes.get("warps"), record.value.get("warps")
-    if asked is None or seen is None:
+    """Whether every SM had exactly the wanted number of resident warps; True for cases without stamps."""
+    wanted, resident = record.axes.get("warps"), record.value.get("warps")
+    if wanted is None or resident is None:
         return True
-    return float(seen) == float(asked) and int(record.value["sms"]) == facts.sm_count
+    return float(resident) == float(wanted) and int(record.value["sms"]) == facts.sm_count
 
 
-def _take(summary: Summary, mechanism: str, findings: Findings) -> None:
-    for name, found in findings.parameters.items():
-        if isfinite(found.value) and found.value > 0.0:
-            summary.found.setdefault(name, []).append((mechanism, found))
+def _add(summary: Summary, mechanism: str, findings: Findings) -> None:
+    for name, x in findings.parameters.items():
+        if isfinite(x.value) and x.value > 0.0:
+            summary.estimates.setdefault(name, []).append((mechanism, x))
         else:
-            summary.odd.append(f"{name} came out as {found.value:.5g} {found.unit} ({mechanism})")
-    for name, figure in findings.figures.items():
-        summary.figures[f"{mechanism}: {name}"] = figure
+            summary.implausible.append(f"{name} came out as {x.value:.5g} {x.unit} ({mechanism})")
+    summary.figures.update({f"{mechanism}: {name}": figure for name, figure in findings.figures.items()})
 
 
 def catalogue_board(facts: Facts, named: str | None) -> Gpu | None:
-    """The board of the catalogue that this is; None where it has none."""
+    """The catalogue's board of this name, or of the device's name; None where it has none."""
     if named is not None:
         return gpu(named)
     for name in (facts.name, facts.name.removeprefix("NVIDIA ")):
@@ -106,31 +119,32 @@ def catalogue_board(facts: Facts, named: str | None) -> Gpu | None:
     return None
 
 
-def facts_as_parameters(facts: Facts) -> dict[str, Found]:
-    """What the driver itself says, in the catalogue's words."""
+def facts_as_parameters(facts: Facts) -> dict[str, Estimate]:
+    """Device properties under the catalogue's parameter names."""
     bandwidth = 2.0 * facts.memory_clock * facts.memory_bus / 8
-    found = {
-        "sm_count": Found(facts.sm_count, "1", "driver"),
-        "boost_clock": Found(round(facts.clock / 1e6, 1), "MHz", "driver: highest SM clock"),
-        "dram_size": Found(round(facts.memory_size / 2**30, 1), "GiB", "driver"),
-        "l2_size": Found(round(facts.l2_size / 2**20, 2), "MiB", "driver"),
-        "dram_bus": Found(facts.memory_bus, "bit", "driver"),
+    parameters = {
+        "sm_count": Estimate(facts.sm_count, "1", "driver"),
+        "boost_clock": Estimate(round(facts.clock / 1e6, 1), "MHz", "driver: highest SM clock"),
+        "dram_size": Estimate(round(facts.memory_size / 2**30, 1), "GiB", "driver"),
+        "l2_size": Estimate(round(facts.l2_size / 2**20, 2), "MiB", "driver"),
+        "dram_bus": Estimate(facts.memory_bus, "bit", "driver"),
     }
     if bandwidth:
         rate = round(2.0 * facts.memory_clock / 1e9, 3)
-        found["dram_data_rate"] = Found(rate, "Gbit/s", "driver: memory clock x 2")
-        found["dram_bandwidth"] = Found(round(bandwidth / 1e9, 1), "GB/s", "driver: memory clock x 2 x bus")
-    return found
+        parameters["dram_data_rate"] = Estimate(rate, "Gbit/s", "driver: memory clock x 2")
+        note = "driver: memory clock x 2 x bus"
+        parameters["dram_bandwidth"] = Estimate(round(bandwidth / 1e9, 1), "GB/s", note)
+    return parameters
 
 
 def profile(summary: Summary, board: Gpu | None) -> str:
-    """A TOML file in the catalogue's form: measured values first, what the catalogue had kept beside them."""
+    """TOML in the catalogue's format: measured values, with the values of the catalogue as further claims."""
     parameters = dict(board.parameters) if board else {}
     name = board.name if board else summary.facts.name
-    for parameter, found in facts_as_parameters(summary.facts).items():
+    for parameter, x in facts_as_parameters(summary.facts).items():
         if parameter not in parameters:
-            parameters[parameter] = Quantity(found.value, found.unit, _source("driver", summary), "vendor", found.note)
-    for parameter, rows in summary.found.items():
+            parameters[parameter] = Quantity(x.value, x.unit, _source("driver", summary), "vendor", x.note)
+    for parameter, rows in summary.estimates.items():
         if parameter in PARAMETERS:
             parameters[parameter] = _quantity(rows, summary, parameters.get(parameter))
     ordered = {known: parameters[known] for known in PARAMETERS if known in parameters}
@@ -141,18 +155,15 @@ def _source(mechanism: str, summary: Summary) -> str:
     return f"warpbound measure, {mechanism}.json of {summary.date}, {summary.facts.name}, {summary.facts.driver}"
 
 
-def _quantity(rows: list[tuple[str, Found]], summary: Summary, before: Quantity | None) -> Quantity:
-    (mechanism, first), *more = rows
-    unit = before.unit if before else first.unit
-    values = [_rounded(found.value * UNITS[found.unit] / UNITS[unit]) for _, found in rows]
-    claims = [Claim(value, _source(m, summary), f.said) for value, (m, f) in zip(values[1:], more, strict=True)]
+def _quantity(rows: list[tuple[str, Estimate]], summary: Summary, before: Quantity | None) -> Quantity:
+    unit = before.unit if before else rows[0][1].unit
+    first, *claims = [
+        Claim(float(f"{x.value * UNITS[x.unit] / UNITS[unit]:.{DIGITS}g}"), _source(mechanism, summary),
+              x.note_with_error) for mechanism, x in rows
+    ]  # fmt: skip
     if before is not None:
         claims += [Claim(before.value, before.source, before.note), *before.others]
-    return Quantity(values[0], unit, _source(mechanism, summary), "measured", first.said, tuple(claims))
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
+    return Quantity(first.value, unit, first.source, "measured", first.note, tuple(claims))
 
 
 def _toml(name: str, aliases: tuple[str, ...], capability: str, parameters: dict[str, Quantity]) -> str:
@@ -187,17 +198,17 @@ def _text(text: str) -> str:
 
 
 def verdict(summary: Summary, board: Gpu | None) -> list[str]:
-    """One line per parameter: measured, catalogue, and whether they agree; the last line counts."""
+    """One line per parameter: measured, catalogue, and whether they agree; the last line has the totals."""
     lines, agree, differ = [], 0, 0
-    for name, rows in summary.found.items():
-        mechanism, found = rows[0]
-        error = "" if found.error is None else f" ± {100 * found.error:.2g} %"
-        text = f"{name:26s} {found.value:10.5g} {found.unit:12s} ({mechanism}){error}"
+    for name, rows in summary.estimates.items():
+        mechanism, x = rows[0]
+        error = "" if x.error is None else f" ± {100 * x.error:.2g} %"
+        text = f"{name:26s} {x.value:10.5g} {x.unit:12s} ({mechanism}){error}"
         known = board.parameters.get(name) if board and name in PARAMETERS else None
         if known is None:
             lines.append(f"{text}  not in the catalogue")
             continue
-        ratio = found.value * UNITS[found.unit] / known.in_base_unit
+        ratio = x.value * UNITS[x.unit] / known.in_base_unit
         near = abs(ratio - 1.0) <= AGREES
         agree, differ = agree + near, differ + (not near)
         word = "agrees" if near else f"{100 * (ratio - 1):+.0f} %"

@@ -1,27 +1,32 @@
-"""One thing to measure: buffers, launches, and how the answer is read; and what a mechanism makes of the answers."""
+"""Cases, records and estimates: what a mechanism launches, what was measured, and what follows from it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.measure.device import Facts
 
 Axis = int | float | str
-SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)  # of a distribution
+Array = NDArray[np.float64]
+SHARES = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)  # quantiles of a distribution
 READINGS = ("time", "stamps", "words", "histogram", "distribution")
 STAMP_WORDS = 3  # per warp: start, end, SM
 WARP = 32
-OPEN = 1.0  # relative standard error from which a value says nothing
+UNDETERMINED = 1.0  # relative standard error from which the data do not determine a value
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """Device memory. fill : zeros, ones (every bit), noise (small positive floats), order (a random order of 0, 1, 2
-    ... as 32-bit numbers), or nothing."""
+    """Device memory.
+
+    fill : zeros, ones (all bits set), noise (small positive floats), order (a random permutation of 0, 1, 2 ... as
+    32-bit integers), or nothing.
+    """
 
     name: str
     size: int  # [B]
@@ -30,10 +35,11 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Step:
-    """One launch.
+    """One kernel launch.
 
-    args : a buffer's name, or a NumPy scalar of the parameter's type. carveout : percent of the SM's memory asked for
-    as shared memory. shape : of the block, where it is not a row of `block` threads.
+    args : buffer names, and NumPy scalars of the parameters' types. smem : dynamic shared memory, B. carveout :
+    percent of the SM's on-chip memory preferred as shared memory. shape : dimensions of a block that is not a row of
+    `block` threads.
     """
 
     kernel: str
@@ -46,13 +52,13 @@ class Step:
 
     @property
     def warps(self) -> int:
-        """In the whole launch."""
+        """Warps of the whole launch."""
         return prod(self.grid) * -(-self.block // WARP)
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One source to compile; only : the architecture that alone can run it."""
+    """One source file to compile. only : the one architecture that can run it, if there is only one."""
 
     text: str
     defines: tuple[tuple[str, str], ...] = ()
@@ -66,15 +72,15 @@ class Unit:
 class Case:
     """One point of a sweep.
 
-    reading : time     seconds of one launch by events, `launches` of them between two marks;
-              stamps   start, end and SM of every warp, in buffer `output`;
-              words    32-bit words of `output`, each the median over the repeats;
-              histogram  32-bit words of `output`, all repeats counted together;
-              distribution  the same as quantiles, for many different words.
-    setup : launches that make the data; once for all cases in a row that share it.
+    reading : time          seconds per launch by CUDA events around `launches` launches;
+              stamps        start, end and SM of every warp, in the buffer "stamps";
+              words         32-bit words of the buffer `output`, the median of each over the samples;
+              histogram     32-bit words of `output`, counted over all samples;
+              distribution  quantiles of the words of `output`, for many distinct values.
+    setup : launches that prepare the data; they run once for consecutive cases that share them.
     before : untimed launches before every sample.
-    symbols : name of a variable of the module, and what it is filled with, as Buffer.fill names it.
-    seconds : GPU time that one sample is expected to take.
+    symbols : (module variable, fill as in Buffer.fill).
+    seconds : expected GPU time of one sample.
     """
 
     axes: Mapping[str, Axis]
@@ -91,8 +97,23 @@ class Case:
 
     @property
     def key(self) -> str:
-        """What names the case in a file."""
+        """The case's name in a raw file."""
         return key(self.axes)
+
+
+def stamped(
+    axes: Mapping[str, Axis], step: Step, *buffers: Buffer, setup: tuple[Step, ...] = (), seconds: float = 1e-4
+) -> Case:
+    """A case that reads the stamps of every warp."""
+    stamps = Buffer("stamps", 8 * STAMP_WORDS * step.warps)
+    return Case(axes, step, "stamps", (*buffers, stamps), setup, seconds=seconds)
+
+
+def cold(case: Case, facts: Facts) -> Case:
+    """The case with other data of twice the size of L2 read before every sample, which evicts its own."""
+    scratch = Buffer("scratch", 2 * facts.l2_size, "zeros")
+    evict = Step("evict", (4 * facts.sm_count,), 256, ("scratch", np.uint64(scratch.size // 4), np.uint32(1)))
+    return replace(case, buffers=(*case.buffers, scratch), before=(evict,))
 
 
 def key(axes: Mapping[str, Axis]) -> str:
@@ -102,11 +123,11 @@ def key(axes: Mapping[str, Axis]) -> str:
 
 @dataclass(frozen=True)
 class Record:
-    """One case measured.
+    """A measured case.
 
-    value : by reading - time: seconds; stamps: see sampling.of_stamps; words: words; histogram: values, counts;
-    distribution: quantiles (of SHARES), mean, count.
-    noise : relative standard error of the median. clock_Hz : of the SMs, right after.
+    value : by reading: seconds (time); sampling.stamp_statistics (stamps); words; values and counts (histogram);
+    quantiles at SHARES, mean, count (distribution).
+    noise : relative standard error of the median. clock_Hz : SM clock right after the samples.
     """
 
     axes: Mapping[str, Axis]
@@ -116,10 +137,14 @@ class Record:
     clock_Hz: float
     stable: bool = True
 
+    def number(self, name: str) -> float:
+        """An axis, or a measured quantity."""
+        return float(self.axes[name] if name in self.axes else self.value[name])
+
 
 @dataclass(frozen=True)
-class Found:
-    """One parameter in the unit named. error : relative standard error, where a fit says one."""
+class Estimate:
+    """A parameter of the GPU in the given unit. error : relative standard error, from a fit."""
 
     value: float
     unit: str
@@ -127,46 +152,52 @@ class Found:
     error: float | None = None
 
     @property
-    def said(self) -> str:
-        """The note with the error."""
+    def note_with_error(self) -> str:
+        """The note, with the standard error appended."""
         if self.error is None:
             return self.note
-        how = f"standard error {100 * self.error:.2g} %" if self.error < OPEN else "hardly determined by the data"
+        known = self.error < UNDETERMINED
+        how = f"standard error {100 * self.error:.2g} %" if known else "hardly determined by the data"
         return f"{self.note}; {how}" if self.note else how
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a mechanism knows after measuring. parameters : under the catalogue's names. figures : tables and
-    everything the catalogue has no name for."""
+    """Results of a mechanism. parameters : by name in the catalogue. figures : tables and other results that have no
+    name there."""
 
-    parameters: Mapping[str, Found] = field(default_factory=dict)
+    parameters: Mapping[str, Estimate] = field(default_factory=dict)
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Mechanism(Protocol):
-    """What a folder of the suite offers (a module does)."""
+    """The interface of a folder of the suite, which is a module."""
 
     def source(self) -> str:
-        """CUDA C++ of all its kernels, but for the prelude."""
+        """CUDA C++ of all kernels of the mechanism, without the prelude."""
 
     def cases(self, facts: Facts, effort: str) -> Iterable[Case]:
         """The sweep; effort is "quick" or "full"."""
 
     def extract(self, records: list[Record], facts: Facts) -> Findings:
-        """Parameters from what was measured; a pure function."""
+        """Results from the records; a pure function."""
 
 
-def chosen(records: Iterable[Record], **axes: Axis) -> list[Record]:
+def matching(records: Iterable[Record], **axes: Axis) -> list[Record]:
     """The records with these axes, in order."""
     return [r for r in records if all(r.axes.get(name) == value for name, value in axes.items())]
 
 
-def column(records: Iterable[Record], name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """One axis or one measured quantity of all records."""
-    return np.array([r.axes[name] if name in r.axes else r.value[name] for r in records], dtype=np.float64)
+def column(records: Iterable[Record], name: str) -> Array:
+    """One axis or one measured quantity of all records, (records,)."""
+    return np.array([r.number(name) for r in records])
 
 
-def stamps_of(step_warps: int) -> Buffer:
-    """Room for the stamps of so many warps."""
-    return Buffer("stamps", 8 * STAMP_WORDS * step_warps)
+def by_axis(records: Iterable[Record], axis: str, quantity: Callable[[Record], float], digits: int) -> dict[str, float]:
+    """Axis value -> quantity, rounded to `digits` decimals."""
+    return {str(r.axes[axis]): round(quantity(r), digits) for r in records}
+
+
+def curve(records: Iterable[Record], *columns: str | tuple[Callable[[Record], float], int]) -> list[list[Any]]:
+    """A row for each record: axes by name, and quantities given as (function, decimals)."""
+    return [[r.axes[c] if isinstance(c, str) else round(float(c[0](r)), c[1]) for c in columns] for r in records]

@@ -1,4 +1,4 @@
-"""The predicted times of the corpus against the measured ones, for the catalogue's board and for the measured one."""
+"""Predicted against measured times of the corpus, for the catalogue's board and for the measured one."""
 
 import os
 import time
@@ -13,15 +13,15 @@ import numpy as np
 
 from warpbound.machine import Gpu
 from warpbound.measure.case import Record
-from warpbound.measure.corpus.predicting import Answer, Key, State, times
+from warpbound.measure.corpus.prediction import Key, Prediction, State, times
 from warpbound.measure.corpus.subjects import launches, subjects
 
 FULL = "1/1"
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One measured launch. predicted : board's label -> (seconds, low, high). refused : board's label -> why not."""
+class JudgedLaunch:
+    """A measured launch. predicted : board label -> (seconds, low, high). refused : board label -> reason."""
 
     key: Key
     cache: str
@@ -32,8 +32,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class Score:
-    """Relative errors over launches, and how many 80 % intervals held the measured time; regret: how much slower the
-    tuning is that is predicted to be the quickest, mean over subjects."""
+    """Relative errors over launches. within : share of the 80 % intervals that hold the measured time. regret : mean
+    slowdown, over subjects, of the tuning that is predicted to be the quickest."""
 
     launches: int
     mean: float
@@ -43,9 +43,9 @@ class Score:
     regret: float | None
 
 
-Predict = Callable[[Key, Sequence[State], Mapping[str, Gpu]], list[dict[str, Answer]]]
-Tell = Callable[[str], None]
-TELL_EVERY_S = 5.0
+Predict = Callable[[Key, Sequence[State], Mapping[str, Gpu]], list[dict[str, Prediction]]]
+Report = Callable[[str], None]
+REPORT_EVERY_S = 5.0
 
 
 def key_of(record: Record) -> Key:
@@ -58,89 +58,91 @@ def state_of(record: Record) -> State:
     return str(record.axes["cache"]), round(record.clock_Hz / 1e6, 1)
 
 
-def judged(records: Iterable[Record], boards: Mapping[str, Gpu], tell: Tell, predict: Predict = times) -> list[Judged]:
+def judge(
+    records: Iterable[Record], boards: Mapping[str, Gpu], report: Report, predict: Predict = times
+) -> list[JudgedLaunch]:
     """Every stable record of the corpus on every board, in the order of the records."""
-    kept = [r for r in records if r.stable and _is_known(key_of(r))]
+    stable = [r for r in records if r.stable and _is_known(key_of(r))]
     by_key: dict[Key, list[Record]] = {}
-    for record in kept:
+    for record in stable:
         by_key.setdefault(key_of(record), []).append(record)
-    tasks = [(key, [state_of(record) for record in mine], boards) for key, mine in by_key.items()]
-    said: dict[tuple[Key, str], dict[str, Answer]] = {}
-    for (key, states, _), rows in zip(tasks, _done(predict, tasks, tell), strict=True):
-        said |= {(key, cache): row for (cache, _), row in zip(states, rows, strict=True)}
-    return [_judged(r, said[key_of(r), str(r.axes["cache"])]) for r in kept]
+    tasks = [(key, [state_of(record) for record in same], boards) for key, same in by_key.items()]
+    predictions: dict[tuple[Key, str], dict[str, Prediction]] = {}
+    for (key, states, _), rows in zip(tasks, _run(predict, tasks, report), strict=True):
+        predictions |= {(key, cache): row for (cache, _), row in zip(states, rows, strict=True)}
+    return [_judged(r, predictions[key_of(r), str(r.axes["cache"])]) for r in stable]
 
 
 def _is_known(key: Key) -> bool:
-    """Whether the corpus of this machine has the launch: a file may come from one with other examples."""
+    """Whether this corpus has the launch: the file may come from a machine with other examples."""
     return key[0] in subjects() and key[1] in launches(subjects()[key[0]])
 
 
-def _judged(record: Record, answers: Mapping[str, Answer]) -> Judged:
-    predicted = {label: answer for label, answer in answers.items() if not isinstance(answer, str)}
-    refused = {label: answer for label, answer in answers.items() if isinstance(answer, str)}
-    return Judged(key_of(record), str(record.axes["cache"]), float(record.value["seconds"]), predicted, refused)
+def _judged(record: Record, predictions: Mapping[str, Prediction]) -> JudgedLaunch:
+    predicted = {label: x for label, x in predictions.items() if not isinstance(x, str)}
+    refused = {label: x for label, x in predictions.items() if isinstance(x, str)}
+    return JudgedLaunch(key_of(record), str(record.axes["cache"]), float(record.value["seconds"]), predicted, refused)
 
 
-def _done(predict: Predict, tasks: Sequence[Any], tell: Tell) -> Iterator[list[dict[str, Answer]]]:
-    """Answers in the order of the tasks, by as many processes as there are processors; tells how far it is."""
-    begun = told = time.monotonic()
+def _run(predict: Predict, tasks: Sequence[Any], report: Report) -> Iterator[list[dict[str, Prediction]]]:
+    """Predictions in the order of the tasks, in one process per processor; reports the progress."""
+    begin = last_report = time.monotonic()
     workers = min(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, len(tasks))
     with ExitStack() as stack:
         if workers > 1 and predict is times:
             pool = stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn")))
-            answers: Iterator[list[dict[str, Answer]]] = pool.map(predict, *zip(*tasks, strict=True))
+            results: Iterator[list[dict[str, Prediction]]] = pool.map(predict, *zip(*tasks, strict=True))
         else:
-            answers = (predict(*task) for task in tasks)
-        for number, answer in enumerate(answers, 1):
+            results = (predict(*task) for task in tasks)
+        for number, result in enumerate(results, 1):
             now = time.monotonic()
-            if now - told >= TELL_EVERY_S:
-                told = now
-                left = (len(tasks) - number) * (now - begun) / number
-                tell(f"{number} of {len(tasks)} kernels and launches predicted, about {left:.0f} s left")
-            yield answer
+            if now - last_report >= REPORT_EVERY_S:
+                last_report = now
+                left = (len(tasks) - number) * (now - begin) / number
+                report(f"{number} of {len(tasks)} kernels and launches predicted, about {left:.0f} s left")
+            yield result
 
 
-def score(rows: Iterable[Judged], label: str) -> Score | None:
-    """Of one board; None without a single prediction."""
-    mine = [row for row in rows if label in row.predicted]
-    if not mine:
+def score(rows: Iterable[JudgedLaunch], label: str) -> Score | None:
+    """Score of one board; None without predictions."""
+    judged = [row for row in rows if label in row.predicted]
+    if not judged:
         return None
-    measured = np.array([row.seconds for row in mine])
-    said, low, high = np.array([row.predicted[label] for row in mine]).T
-    errors = np.abs(said / measured - 1.0)
-    held = (low <= measured) & (measured <= high)
+    measured = np.array([row.seconds for row in judged])
+    predicted, low, high = np.array([row.predicted[label] for row in judged]).T
+    errors = np.abs(predicted / measured - 1.0)
+    within = (low <= measured) & (measured <= high)
     return Score(
-        len(mine), float(errors.mean()), float(np.quantile(errors, 0.95)), float(errors.max()), float(held.mean()),
-        regret(mine, label),
+        len(judged), float(errors.mean()), float(np.quantile(errors, 0.95)), float(errors.max()), float(within.mean()),
+        regret(judged, label),
     )  # fmt: skip
 
 
-def regret(rows: Iterable[Judged], label: str) -> float | None:
-    """Warm launches at full size only: the tunings of a subject do the same work."""
-    by_subject: dict[str, list[Judged]] = {}
+def regret(rows: Iterable[JudgedLaunch], label: str) -> float | None:
+    """Mean slowdown of the chosen tunings; warm launches at full size only, which do the same work."""
+    by_subject: dict[str, list[JudgedLaunch]] = {}
     for row in rows:
-        ways = {FULL, *(way.name for way in subjects()[row.key[0]].tunings)}
-        if row.cache == "warm" and row.key[1] in ways and label in row.predicted:
+        labels = {FULL, *(tuning.name for tuning in subjects()[row.key[0]].tunings)}
+        if row.cache == "warm" and row.key[1] in labels and label in row.predicted:
             by_subject.setdefault(row.key[0], []).append(row)
-    lost = []
-    for mine in by_subject.values():
-        if len(mine) > 1:
-            chosen = min(mine, key=lambda row: row.predicted[label][0])
-            lost.append(chosen.seconds / min(row.seconds for row in mine) - 1.0)
-    return float(np.mean(lost)) if lost else None
+    slowdowns = []
+    for same in by_subject.values():
+        if len(same) > 1:
+            choice = min(same, key=lambda row: row.predicted[label][0])
+            slowdowns.append(choice.seconds / min(row.seconds for row in same) - 1.0)
+    return float(np.mean(slowdowns)) if slowdowns else None
 
 
-def table(rows: list[Judged], labels: Iterable[str]) -> list[str]:
+def table(rows: list[JudgedLaunch], labels: Iterable[str]) -> list[str]:
     """Scores, then every launch; errors in per cent."""
     lines = []
     for label in labels:
-        if found := score(rows, label):
-            lost = "" if found.regret is None else f", regret of the tunings {100 * found.regret:.1f} %"
+        if x := score(rows, label):
+            regrets = "" if x.regret is None else f", regret of the tunings {100 * x.regret:.1f} %"
             lines.append(
-                f"{label}: {found.launches} launches, mean error {100 * found.mean:.1f} %, "
-                f"P95 {100 * found.p95:.1f} %, worst {100 * found.worst:.1f} %, "
-                f"{100 * found.within:.0f} % inside the 80 % interval{lost}."
+                f"{label}: {x.launches} launches, mean error {100 * x.mean:.1f} %, "
+                f"P95 {100 * x.p95:.1f} %, worst {100 * x.worst:.1f} %, "
+                f"{100 * x.within:.0f} % inside the 80 % interval{regrets}."
             )
         else:
             lines.append(f"{label}: no launch could be predicted.")

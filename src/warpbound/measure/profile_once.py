@@ -7,7 +7,8 @@ from pathlib import Path
 from warpbound.measure import corpus
 from warpbound.measure.case import Case
 from warpbound.measure.case_timing import Bench
-from warpbound.measure.corpus.subjects import Tuning, subjects
+from warpbound.measure.corpus.subjects import subjects
+from warpbound.measure.corpus.tuned import Tuning
 from warpbound.measure.counters import DOZEN
 from warpbound.measure.cubin_build import compile_all, read
 from warpbound.measure.device import Device, Facts
@@ -15,7 +16,7 @@ from warpbound.measure.sampling import EFFORTS
 
 
 def cases(facts: Facts) -> Iterator[Case]:
-    """One launch of each kernel there is."""
+    """One launch of each available kernel of DOZEN."""
     for name in DOZEN:
         if name in subjects():
             own = subjects()[name].launch
@@ -24,7 +25,7 @@ def cases(facts: Facts) -> Iterator[Case]:
 
 
 def launch_all(device: Device, cubins: Path | None) -> int:
-    """How many were launched."""
+    """Launch the kernels; their number."""
     arch = device.facts().arch
     code = compile_all(("corpus",), arch) if cubins is None else read(cubins, ("corpus",), arch)
     bench = Bench(device, code, EFFORTS["quick"])

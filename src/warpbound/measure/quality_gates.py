@@ -1,4 +1,4 @@
-"""Gates that a trustworthy run passes; what does not is said, nothing is thrown away."""
+"""Plausibility checks of a run. A failed check is reported; no result is discarded."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,49 +7,50 @@ import numpy as np
 
 from warpbound.measure.board_profile import Summary, facts_as_parameters
 from warpbound.measure.device import Facts
-from warpbound.measure.runner import Raw
+from warpbound.measure.runner import RawFile
 
-PINS = (0.80, 0.97)     # of the pins' rate: what streams usually reach
-LITTLE = (1.0, 2.0)     # loads in flight for 90 % over those of Little's law, streams from device memory
-CONFLICT = 0.03         # how far a two-way conflict may be from half the rate
+PINS = (0.80, 0.97)     # usual share of the pin bandwidth that streams reach
+LITTLE = (1.0, 2.0)     # loads in flight for 90 % of the peak over those of Little's law, streams in device memory
+CONFLICT = 0.03         # tolerance of the rate of a two-way bank conflict
 LINE = 128
-STEADY, FEW = 0.01, 0.05  # how far clocks may differ, and in which share of the cases they may differ more
-SLOW = 0.85             # of the highest clock: below, something holds the GPU back
+STEADY, FEW = 0.01, 0.05  # tolerated difference of clocks, and the share of cases in which they may differ more
+SLOW = 0.85             # of the maximum clock; below it, something throttles the GPU
 THROTTLED = {0x4: "power limit", 0x8: "hardware slowdown", 0x20: "too hot", 0x40: "far too hot", 0x80: "power brake"}
 
 
 def gates(summary: Summary) -> list[str]:
-    """One line per gate that was not passed, or that the data do not allow to ask."""
+    """One line for each check that failed or that the data do not allow."""
     lines = []
     for gate in (_clock, _pins, _conflict, _little, _blocks):
         try:
             line = gate(summary)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as failed:  # data that nobody foresaw
-            line = f"Gate: {gate.__name__.strip('_')} could not be asked ({type(failed).__name__}: {failed})."
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:  # unexpected data
+            line = f"Gate: {gate.__name__.strip('_')} could not be checked ({type(error).__name__}: {error})."
         lines += [line] if line else []
     return lines
 
 
-def clocks(raws: Iterable[Raw]) -> list[str]:
-    """One line where many cases ran at another clock than half of them: something changed it while measuring."""
-    seen = np.array([record.clock_Hz for raw in raws for record in raw.records])
-    if not len(seen):
+def clocks(files: Iterable[RawFile]) -> list[str]:
+    """One line where many cases ran at another clock than the median: it changed while measuring."""
+    observed = np.array([record.clock_Hz for file in files for record in file.records])
+    if not len(observed):
         return []
-    usual = float(np.median(seen))
-    other = np.abs(seen / usual - 1.0) > STEADY
+    usual = float(np.median(observed))
+    other = np.abs(observed / usual - 1.0) > STEADY
     if other.mean() <= FEW:
         return []
-    return [f"Gate: {int(other.sum())} of {len(seen)} cases ran at other clocks than {usual / 1e6:.0f} MHz "
-            f"({seen.min() / 1e6:.0f} to {seen.max() / 1e6:.0f}); cycles of one and seconds of another do not belong "
-            "together. Delete the files of the mechanisms that matter, and measure them again."]  # fmt: skip
+    span = f"{observed.min() / 1e6:.0f} to {observed.max() / 1e6:.0f}"
+    return [f"Gate: {int(other.sum())} of {len(observed)} cases ran at other clocks than {usual / 1e6:.0f} MHz "
+            f"({span}); cycles of one and seconds of another do not belong together. Delete the files of the mechanisms "
+            "that matter, and measure them again."]  # fmt: skip
 
 
 def alone(sensors: Iterable[Mapping[str, float]], facts: Facts) -> list[str]:
-    """What says that the GPU was not this run's alone, or held back; one line each. sensors : of the raw files."""
+    """One line for each sign that the GPU was throttled or shared with others. sensors : of the raw files."""
     readings = list(sensors)
     reasons = [int(reading.get("throttle_reasons", 0.0)) for reading in readings]
-    held = [name for bit, name in THROTTLED.items() if any(reason & bit for reason in reasons)]
-    lines = [f"Gate: clocks were held back ({', '.join(held)})."] if held else []
+    throttled = [name for bit, name in THROTTLED.items() if any(reason & bit for reason in reasons)]
+    lines = [f"Gate: clocks were held back ({', '.join(throttled)})."] if throttled else []
     most = max((reading.get("processes", 0.0) for reading in readings), default=0.0)
     if most > 1:
         lines.append(f"Gate: {most:.0f} processes had the GPU at once; rates are not those of the whole GPU.")
@@ -59,7 +60,7 @@ def alone(sensors: Iterable[Mapping[str, float]], facts: Facts) -> list[str]:
 
 
 def _clock(summary: Summary) -> str:
-    rows = summary.found.get("latency_clock")
+    rows = summary.estimates.get("latency_clock")
     if not rows or rows[0][1].value * 1e6 >= SLOW * summary.facts.clock:
         return ""
     return (f"Gate: the SMs ran at {rows[0][1].value:.0f} MHz, the driver names {summary.facts.clock / 1e6:.0f}; "
@@ -68,7 +69,7 @@ def _clock(summary: Summary) -> str:
 
 def _pins(summary: Summary) -> str:
     pins = facts_as_parameters(summary.facts).get("dram_bandwidth")
-    rows = summary.found.get("dram_achievable_bandwidth")
+    rows = summary.estimates.get("dram_achievable_bandwidth")
     if pins is None or not rows:
         return ""
     share = rows[0][1].value / pins.value
@@ -90,7 +91,7 @@ def _conflict(summary: Summary) -> str:
 
 def _little(summary: Summary) -> str:
     curve: Any = summary.figures.get("loaded_latency: dram stream") or {}
-    clock = summary.found.get("latency_clock")
+    clock = summary.estimates.get("latency_clock")
     if not curve or not curve["needed loads in flight"]["90 %"] or clock is None:
         return ""
     rate = max(curve["peak GB/s by chains"].values()) * 1e9 / (LINE * 1e6 * clock[0][1].value * summary.facts.sm_count)
@@ -103,5 +104,5 @@ def _little(summary: Summary) -> str:
 
 def _blocks(summary: Summary) -> str:
     wrong: Any = summary.figures.get("occupancy: not as asked [asked: held]") or {}
-    said = ", ".join(f"{held} where {asked} were asked for" for asked, held in wrong.items())
-    return f"Gate: shared memory holds other numbers of blocks on an SM ({said})." if wrong else ""
+    counts = ", ".join(f"{resident} instead of {wanted}" for wanted, resident in wrong.items())
+    return f"Gate: shared memory allows other numbers of blocks on an SM ({counts})." if wrong else ""

@@ -7,7 +7,7 @@ from support.fake_gpu.sm import Chain, Kind, played
 from warpbound.measure import costs, hong_kim, mixes, occupancy, wgmma
 from warpbound.measure.case import Record
 from warpbound.measure.instruction_mix import repeated
-from warpbound.measure.instruction_mix.banks import BANKS, conflicting
+from warpbound.measure.instruction_mix.register_banks import BANKS, conflicting
 
 ON_ONE_UNIT = ("lds", "shfl")
 

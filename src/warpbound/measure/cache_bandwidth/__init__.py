@@ -1,41 +1,40 @@
-"""Bandwidth of L1 and L2 over the size of what is read again and again; writing against reading."""
+"""Bandwidth of L1 and L2 over the size of a working set that is read again and again; writes against reads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpbound.isa.limits import limits
-from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen, stamps_of
+from warpbound.measure.case import Array, Axis, Buffer, Case, Estimate, Findings, Record, Step, curve, matching, stamped
 from warpbound.measure.device import Facts
-from warpbound.measure.suite_sources import kernel_file
+from warpbound.measure.kernel_text import kernel_file
 
 PIECE = 16
-PASS = 4 * PIECE       # bytes of one thread in one turn
-L1_SIZES = tuple((16 << 10) * k for k in (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32))  # multiples of a turn's 64 KiB
+PASS = 4 * PIECE       # bytes of one thread in one iteration
+L1_SIZES = tuple((16 << 10) * k for k in (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32))
 L1_THREADS = 256
 L2_THREADS = 512
 READ_AGAIN = 256 << 10  # unit of the bytes that a block reads at least
-LEAD_ROUNDS = 2000     # so many times over a set: a lead takes its time to begin
+LEAD_ROUNDS = 2000     # passes over a set: it takes a while until older warps run ahead
 LEAD_MOST = 2.2        # largest of these sets, in sizes of L1
-FALL = 1.25            # of the rate from one set to the next: what is a fall at once
+FALL = 1.25            # ratio of the rates of two neighbouring sets that counts as a sudden fall
 TOGETHER = (1 << 20, 3 << 19, 2 << 20, 3 << 20, 4 << 20)  # sets that all SMs read at once, B
-SEPARATE = (1, 2, 3, 4, 6)  # turns of a block in its own set
+SEPARATE = (1, 2, 3, 4, 6)  # iterations of a block over its own set
 REACH_SHARES = tuple(k / 20 for k in range(8, 27))  # of L2: sets that all SMs read, each in its own order
 HELD_SHARES = (0.2, 0.3)  # of L2: no read of such a set misses
-BEYOND = 4.0           # of L2: all of them miss
+BEYOND = 4.0           # of L2: all reads of such a set miss
 RING_WARPS = 16        # of an SM, each with one load in flight
 LINE = 128
-HALF = 0.5             # of the reads miss
-SLOWER = 1.1           # times the latency in L2, at least, where all miss
-SPARE = 0.01           # of a size, which is rounded to whole lines
+HALF = 0.5             # share of misses that defines the reach
+SLOWER = 1.1           # least ratio of the latency where all reads miss to that in L2
+SPARE = 0.01           # tolerance of a size, which is rounded to whole lines
 ONE_SIDE, BOTH_SIDES = 0.475, (0.525, 0.725)  # of L2: a set that one side of it holds; one that both together hold
-FLAT, FELL = 0.1, 0.92  # of the rate: how far it may vary where lines cross, and at most that, compared with one side
-INSIDE = 0.5           # of L2: what it holds on either side
+FLAT, FELL = 0.1, 0.92  # of the rate: variation where lines cross between the sides; most relative to one side
+INSIDE = 0.5           # of L2: a set that it holds on either side
 CHIP = {"l2_bandwidth": ("separate", "every block its own data"),
-        "l2_shared_read_bandwidth": ("together", "all blocks the same data at once")}
+        "l2_shared_read_bandwidth": ("together", "all blocks the same data at once")}  # fmt: skip
 
 
 def source() -> str:
@@ -44,44 +43,15 @@ def source() -> str:
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Through L1, through L2, and single loads round sets that L2 holds and that it does not."""
+    """Sweeps through L1 and L2, and single loads round sets that L2 holds and that it does not."""
     yield from (_case(sweep, facts) for sweep in (*_through_l1(facts, effort), *_through_l2(facts, effort)))
     between = [(a + b) / 2 for a, b in pairwise(REACH_SHARES)] if effort == "full" else []
     yield from (_ring(share, facts) for share in (*HELD_SHARES, *sorted((*REACH_SHARES, *between)), BEYOND))
 
 
-def _through_l1(facts: Facts, effort: str) -> Iterator["Sweep"]:
-    """Own working sets per SM; one that exceeds L1 a little, for long."""
-    for size in L1_SIZES if effort == "full" else L1_SIZES[::2]:
-        for blocks in [b for b in (1, 2, 4) if size % (b * PASS * L1_THREADS) == 0]:
-            yield Sweep("sweep_l1", "sweep_l1", L1_THREADS, size // blocks, blocks, 16, own=1, carveout=0)
-    turn = PASS * L1_THREADS
-    edge = (l1_bytes(facts) or 0) // turn
-    for turns in range(int(0.9 * edge), int(LEAD_MOST * edge) + 1):
-        yield Sweep("lead", "sweep_l1", L1_THREADS, turns * turn, 1, LEAD_ROUNDS * turns / 16)
-
-
-def _through_l2(facts: Facts, effort: str) -> Iterator["Sweep"]:
-    """A shared set that every block begins elsewhere, read and written; one that all read at once; own ones."""
-    per_octave = 1 if effort == "quick" else 3
-    steps = int(per_octave * np.log2(4 * facts.l2_size / (1 << 20)))
-    for kernel in ("sweep_l2", "sweep_write"):
-        for step in range(steps + 1):
-            yield Sweep(kernel, kernel, L2_THREADS, int((1 << 20) * 2 ** (step / per_octave)), 2)
-    for share in REACH_SHARES:
-        yield Sweep("reach", "sweep_l2", L2_THREADS, int(share * facts.l2_size), 2, 16)
-    for size in TOGETHER:
-        yield Sweep("together", "sweep_l2", L2_THREADS, size, 2, 16, spread=0)
-    for blocks in (1, 2):
-        for turns in SEPARATE:
-            size = turns * PASS * L2_THREADS
-            if turns == 1 or size * blocks * facts.sm_count <= INSIDE * facts.l2_size:
-                yield Sweep("separate", "sweep_l2", L2_THREADS, size, blocks, 16, own=1)
-
-
 @dataclass(frozen=True)
 class Sweep:
-    """Who reads what: size of a block's set, or of everybody's where it is no own one; B.
+    """size : of a block's working set, or of the set that all blocks share; B.
 
     again : quarters of a MiB that a block reads at least. own : 1 where each block has its own set, else 0. spread : 1
     where the blocks begin evenly round one set, 0 where all begin at its start.
@@ -98,16 +68,45 @@ class Sweep:
     carveout: int | None = None
 
 
+def _through_l1(facts: Facts, effort: str) -> Iterator[Sweep]:
+    """Own working sets per SM; sets a little larger than L1 with many passes."""
+    for size in L1_SIZES if effort == "full" else L1_SIZES[::2]:
+        for blocks in [b for b in (1, 2, 4) if size % (b * PASS * L1_THREADS) == 0]:
+            yield Sweep("sweep_l1", "sweep_l1", L1_THREADS, size // blocks, blocks, 16, own=1, carveout=0)
+    turn = PASS * L1_THREADS
+    edge = (l1_bytes(facts) or 0) // turn
+    for turns in range(int(0.9 * edge), int(LEAD_MOST * edge) + 1):
+        yield Sweep("lead", "sweep_l1", L1_THREADS, turns * turn, 1, LEAD_ROUNDS * turns / 16)
+
+
+def _through_l2(facts: Facts, effort: str) -> Iterator[Sweep]:
+    """A shared set with a different start for each block, read and written; a set that all read at once; own sets."""
+    per_octave = 1 if effort == "quick" else 3
+    steps = int(per_octave * np.log2(4 * facts.l2_size / (1 << 20)))
+    for kernel in ("sweep_l2", "sweep_write"):
+        for step in range(steps + 1):
+            yield Sweep(kernel, kernel, L2_THREADS, int((1 << 20) * 2 ** (step / per_octave)), 2)
+    for share in REACH_SHARES:
+        yield Sweep("reach", "sweep_l2", L2_THREADS, int(share * facts.l2_size), 2, 16)
+    for size in TOGETHER:
+        yield Sweep("together", "sweep_l2", L2_THREADS, size, 2, 16, spread=0)
+    for blocks in (1, 2):
+        for turns in SEPARATE:
+            size = turns * PASS * L2_THREADS
+            if turns == 1 or size * blocks * facts.sm_count <= INSIDE * facts.l2_size:
+                yield Sweep("separate", "sweep_l2", L2_THREADS, size, blocks, 16, own=1)
+
+
 def l1_bytes(facts: Facts) -> int | None:
-    """What the driver leaves of an SM's memory as L1 when a kernel needs no shared memory; None before Volta."""
-    known = limits(facts.compute_capability)
-    if known.unified_l1_shared_KiB is None:
+    """Largest L1, for a kernel without shared memory; None before Volta."""
+    architecture = limits(facts.compute_capability)
+    if architecture.unified_l1_shared_KiB is None:
         return None
-    return 1024 * (known.unified_l1_shared_KiB - known.least_carveout_KiB)
+    return 1024 * (architecture.unified_l1_shared_KiB - architecture.least_carveout_KiB)
 
 
 def _case(x: Sweep, facts: Facts) -> Case:
-    """The set is a multiple of one turn."""
+    """The set is a multiple of one iteration."""
     turn = PASS * x.threads
     size = max(x.size // turn, 1) * turn
     grid = x.blocks * facts.sm_count
@@ -118,74 +117,75 @@ def _case(x: Sweep, facts: Facts) -> Case:
     args: tuple[str | np.generic, ...] = ("stamps", "data", *map(np.uint32, counts), np.int32(rounds))
     step = Step(x.kernel, (grid,), x.threads, args, 0, x.carveout)
     seconds = max(5e-5, size * rounds * grid / (1e13 if x.kernel == "sweep_l1" else 3e12))
-    data = Buffer("data", size * grid if x.own else size, "zeros")
-    return Case(axes, step, "stamps", (data, stamps_of(step.warps)), seconds=seconds)
+    return stamped(axes, step, Buffer("data", size * grid if x.own else size, "zeros"), seconds=seconds)
 
 
 def _ring(share: float, facts: Facts) -> Case:
-    """Every SM once round the set."""
+    """The warps of an SM together go once round the set."""
     hops = int(share * facts.l2_size) // LINE // RING_WARPS
     size = hops * RING_WARPS * LINE
     args = ("stamps", "lines", np.uint32(size // LINE), np.int32(hops))
     step = Step("ring", (facts.sm_count,), 32 * RING_WARPS, args)
     axes: dict[str, Axis] = {"kernel": "ring", "size": size, "warps": RING_WARPS, "hops": hops}
-    return Case(axes, step, "stamps", (Buffer("lines", size, "zeros"), stamps_of(step.warps)), seconds=hops * 3.5e-7)
+    return stamped(axes, step, Buffer("lines", size, "zeros"), seconds=hops * 3.5e-7)
 
 
 def per_hop(record: Record) -> float:
     """Cycles from one line to the next."""
-    return float(record.value["latency"]) / float(record.axes["hops"])
+    return record.number("latency") / record.number("hops")
 
 
 def per_cycle(record: Record) -> float:
     """Bytes per cycle and SM."""
-    return float(record.axes["bytes"]) / float(record.value["duration"])
+    return record.number("bytes") / record.number("duration")
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
-    """Peaks of L1 and L2, how far older warps run ahead, the time of a written sector in units of one read."""
+    """Peaks of L1 and L2, how far older warps run ahead in L1, the time of a written sector relative to a read one."""
     figures = {
-        kernel: [[r.axes["size"], r.axes["blocks"], round(per_cycle(r), 2)] for r in mine]
+        kernel: curve(sweep, "size", "blocks", (per_cycle, 2))
         for kernel in ("sweep_l1", "lead", "sweep_l2", "sweep_write", "reach", "together", "separate")
-        if (mine := chosen(records, kernel=kernel))
+        if (sweep := matching(records, kernel=kernel))
     }
-    if ring := chosen(records, kernel="ring"):
-        figures["ring"] = [[r.axes["size"], round(per_hop(r), 2)] for r in ring]
-    found: dict[str, Found] = {}
-    if l1 := chosen(records, kernel="sweep_l1"):
-        found["l1_bandwidth"] = Found(max(map(per_cycle, l1)), "B/cycle/SM", "16 B per thread, the best size")
-    if (reach := lead_reach(chosen(records, kernel="lead"), facts)) is not None:
+    if ring := matching(records, kernel="ring"):
+        figures["ring"] = curve(ring, "size", (per_hop, 2))
+    parameters: dict[str, Estimate] = {}
+    if l1 := matching(records, kernel="sweep_l1"):
+        note = "16 B per thread, the best size"
+        parameters["l1_bandwidth"] = Estimate(max(map(per_cycle, l1)), "B/cycle/SM", note)
+    if (reach := lead_reach(matching(records, kernel="lead"), facts)) is not None:
         note = f"middle of the largest fall over the size of a set that each SM reads {LEAD_ROUNDS} times"
-        found["l1_lead_reach"] = Found(reach, "1", note)
-    if (held := l2_reach(records, facts)) is not None:
-        found["l2_reach"] = Found(held, "1", "half of the single loads round a set miss")
+        parameters["l1_lead_reach"] = Estimate(reach, "1", note)
+    if (reach := l2_reach(records, facts)) is not None:
+        parameters["l2_reach"] = Estimate(reach, "1", "half of the single loads round a set miss")
     if crossing := across(records, facts):
-        middle = float(np.median([per_cycle(r) * r.clock_Hz for r in crossing])) * facts.sm_count
+        median = float(np.median([per_cycle(r) * r.clock_Hz for r in crossing])) * facts.sm_count
         note = "all SMs read the same data, more than one side of L2 holds; at the clock observed"
-        found["l2_far_bandwidth"] = Found(middle / 1e9, "GB/s", note)
-    found |= {name: _chip(chosen(records, kernel=kernel), facts, note) for name, (kernel, note) in CHIP.items()
-              if chosen(records, kernel=kernel)}  # fmt: skip
-    inside = [r for r in records if float(r.axes["size"]) <= INSIDE * facts.l2_size]
-    reads, writes = chosen(inside, kernel="sweep_l2"), chosen(inside, kernel="sweep_write")
+        parameters["l2_far_bandwidth"] = Estimate(median / 1e9, "GB/s", note)
+    for name, (kernel, what) in CHIP.items():
+        if sweep := matching(records, kernel=kernel):
+            best = max(per_cycle(r) * r.clock_Hz for r in sweep) * facts.sm_count
+            note = f"16 B per thread past L1, {what}, at the clock observed"
+            parameters[name] = Estimate(best / 1e9, "GB/s", note)
+    inside = [r for r in records if r.number("size") <= INSIDE * facts.l2_size]
+    reads, writes = matching(inside, kernel="sweep_l2"), matching(inside, kernel="sweep_write")
     if reads and writes:
         cost = max(map(per_cycle, reads)) / max(map(per_cycle, writes))
-        found["l2_write_cost"] = Found(cost, "1", "best read rate over best write rate of L2")
-    return Findings(found, figures)
+        parameters["l2_write_cost"] = Estimate(cost, "1", "best read rate over best write rate of L2")
+    return Findings(parameters, figures)
 
 
-def _chip(mine: list[Record], facts: Facts, note: str) -> Found:
-    best = max(per_cycle(r) * r.clock_Hz for r in mine) * facts.sm_count
-    return Found(best / 1e9, "GB/s", f"16 B per thread past L1, {note}, at the clock observed")
+def _by_size(records: list[Record]) -> list[Record]:
+    return sorted(records, key=lambda r: r.number("size"))
 
 
-def lead_reach(mine: list[Record], facts: Facts) -> float | None:
+def lead_reach(records: list[Record], facts: Facts) -> float | None:
     """Data of an SM, in sizes of its L1, up to which older warps run ahead and hit; 1 where the rate falls at the edge
-    itself, None where it nowhere falls at once."""
-    capacity = l1_bytes(facts)
-    mine = sorted(mine, key=lambda r: float(r.axes["size"]))
-    if len(mine) < 2 or capacity is None:
+    itself, None where it nowhere falls suddenly."""
+    capacity, sweep = l1_bytes(facts), _by_size(records)
+    if len(sweep) < 2 or capacity is None:
         return None
-    sizes, rates = (np.array([one(r) for r in mine]) for one in (lambda r: float(r.axes["size"]), per_cycle))
+    sizes, rates = np.array([r.number("size") for r in sweep]), np.array([per_cycle(r) for r in sweep])
     falls = rates[:-1] / rates[1:]
     at = int(falls.argmax())
     return max(1.0, float(sizes[at] + sizes[at + 1]) / 2 / capacity) if falls[at] >= FALL else None
@@ -194,32 +194,26 @@ def lead_reach(mine: list[Record], facts: Facts) -> float | None:
 def across(records: list[Record], facts: Facts) -> list[Record]:
     """The sets that both sides of L2 hold together and neither alone: what all SMs read of them crosses between the
     sides. None of them where the rate does not fall when one side is full, or goes on falling."""
-    one, both = (_of_shares(records, facts, *span) for span in ((0.0, ONE_SIDE), BOTH_SIDES))
+    sweep = matching(records, kernel="reach")
+    one, both = ([r for r in sweep if low <= _share(r, facts) <= high] for low, high in ((0.0, ONE_SIDE), BOTH_SIDES))
     if not one or len(both) < 3:
         return []
-    before, rates = float(np.median(_rates(one))), _rates(both)
+    before, rates = float(np.median([per_cycle(r) for r in one])), np.array([per_cycle(r) for r in both])
     fell = bool((rates <= FELL * before).all() and rates.min() >= (1.0 - FLAT) * rates.max())
     return both if fell else []
-
-
-def _of_shares(records: list[Record], facts: Facts, low: float, high: float) -> list[Record]:
-    return [r for r in chosen(records, kernel="reach") if low <= _share(r, facts) <= high]
-
-
-def _rates(records: list[Record]) -> NDArray[np.float64]:
-    return np.array(list(map(per_cycle, records)))
 
 
 def l2_reach(records: list[Record], facts: Facts) -> float | None:
     """Share of L2 at which half of the reads miss.
 
-    Single loads of which m miss take m of the way from the latency of L2 to that of device memory: from that of both
-    sides of L2, where it has two. None where the loads do not get so much longer.
+    The latency of single loads lies between that of L2 and that of device memory by the share that misses. Where L2 has
+    two sides, it counts from the latency of both. None where the latency does not rise enough.
     """
-    ring = sorted(chosen(records, kernel="ring"), key=lambda r: float(r.axes["size"]))
+    ring = _by_size(matching(records, kernel="ring"))
     if len(ring) < 3:
         return None
-    shares, cycles = (np.array([one(r) for r in ring]) for one in (lambda r: _share(r, facts), per_hop))
+    shares: Array = np.array([_share(r, facts) for r in ring])
+    cycles: Array = np.array([per_hop(r) for r in ring])
     low, high = BOTH_SIDES
     both = cycles[(shares >= low) & (shares <= high)]
     crossing = len(both) and across(records, facts)
@@ -235,4 +229,4 @@ def l2_reach(records: list[Record], facts: Facts) -> float | None:
 
 
 def _share(record: Record, facts: Facts) -> float:
-    return float(record.axes["size"]) / facts.l2_size
+    return record.number("size") / facts.l2_size

@@ -1,33 +1,24 @@
-"""What the corpus runs: a source, a launch, and the other ways to run it."""
+"""Kernels of the corpus: source, launch, and the other tunings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 from warpbound import shipped_examples
 from warpbound.kernel_launch import Dim, Launch, launch
 from warpbound.measure.corpus import tuned
+from warpbound.measure.corpus.tuned import Tuning
 from warpbound.program.cuda import Options
 
 EXAMPLES = shipped_examples.folder()
 APPLICATIONS = "applications"
-SMALL = 4  # every tuning also with this part of its blocks
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """One way to run a subject: macros and the launch that goes with them."""
-
-    name: str
-    grid: Dim
-    block: Dim
-    defines: Mapping[str, str] = field(default_factory=dict)
+SMALL = 4  # every tuning also runs with this fraction of its blocks, 1/4
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A kernel with its launch; shares : of the blocks along the longest side of the grid."""
+    """A kernel with its launch. shares : divisors of the blocks along the longest side of the grid."""
 
     source: Path
     launch: Launch
@@ -36,11 +27,11 @@ class Subject:
 
     @property
     def kernel(self) -> str:
-        """Its plain name."""
+        """Its name without template arguments."""
         return (self.launch.kernel or self.source.stem).partition("<")[0]
 
     def options(self, defines: Mapping[str, str]) -> Options:
-        """How it is compiled with further macros."""
+        """Compiler options with further macros."""
         macros = tuple(({**self.launch.defines, **defines}).items())
         kernel = self.launch.kernel
         instance = kernel if kernel and "<" in kernel else None
@@ -71,37 +62,36 @@ TUNINGS: dict[str, tuple[Tuning, ...]] = {
 @cache
 def subjects() -> dict[str, Subject]:
     """The examples, the applications among them at two sizes, then the tunable kernels."""
-    found = {}
+    every = {}
     for path in sorted(EXAMPLES.glob("*.toml")) if EXAMPLES.is_dir() else ():
-        found[path.stem] = Subject(path.with_suffix(".cu"), launch(path), TUNINGS.get(path.stem, ()))
+        every[path.stem] = Subject(path.with_suffix(".cu"), launch(path), TUNINGS.get(path.stem, ()))
     for path in sorted((EXAMPLES / APPLICATIONS).glob("*.toml")):
-        found[f"application_{path.stem}"] = Subject(path.with_suffix(".cu"), launch(path), (), (1, 4))
+        every[f"application_{path.stem}"] = Subject(path.with_suffix(".cu"), launch(path), (), (1, 4))
     for name, family in tuned.FAMILIES.items():
-        first, *others = family.ways
+        first, *others = family.tunings
         own = launch(grid=first.grid, block=first.block, smem=family.smem, kernel=family.kernel,
                      defines=first.defines, args=family.arguments())  # fmt: skip
-        ways = tuple(Tuning(way.name, way.grid, way.block, way.defines) for way in others)
-        found[name] = Subject(tuned.FOLDER / f"{family.kernel}.cu", own, ways, (1, 4))
-    return found
+        every[name] = Subject(tuned.FOLDER / f"{family.kernel}.cu", own, tuple(others), (1, 4))
+    return every
 
 
 def tunings(subject: Subject) -> tuple[Tuning, ...]:
-    """Every set of macros: its own, then the others."""
+    """Every set of macros: the subject's own, then the tunings."""
     return (Tuning("", subject.launch.grid, subject.launch.block), *subject.tunings)
 
 
 def launches(subject: Subject) -> dict[str, Tuning]:
-    """Label -> how it is run: fewer blocks of its own launch, then the tunings, whole and a quarter of each."""
+    """Label -> tuning: the subject's own launch with fewer and fewer blocks, then every tuning, whole and a quarter."""
     own = subject.launch
-    found: dict[str, Tuning] = {}
+    every: dict[str, Tuning] = {}
     for share in subject.shares:
-        way = Tuning(f"1/{share}", _fewer(own.grid, share), own.block)
-        if way.grid not in [one.grid for one in found.values()]:
-            found[way.name] = way
-    for way in subject.tunings:
-        found[way.name] = way
-        found[f"{way.name}-1/{SMALL}"] = replace(way, grid=_fewer(way.grid, SMALL))
-    return found
+        tuning = Tuning(f"1/{share}", _fewer(own.grid, share), own.block)
+        if tuning.grid not in [other.grid for other in every.values()]:
+            every[tuning.name] = tuning
+    for tuning in subject.tunings:
+        every[tuning.name] = tuning
+        every[f"{tuning.name}-1/{SMALL}"] = replace(tuning, grid=_fewer(tuning.grid, SMALL))
+    return every
 
 
 def _fewer(grid: Dim, share: int) -> Dim:

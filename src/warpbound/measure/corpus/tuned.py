@@ -1,7 +1,7 @@
-"""The tunable kernels: the same work in several ways, so that choosing among them can be judged."""
+"""The tunable kernels: the same work with several tunings, to judge how well a prediction chooses among them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,30 +23,29 @@ BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
-class Way:
-    """One choice of macros and the launch that it asks for."""
+class Tuning:
+    """One way to run a kernel: macros and the matching launch configuration."""
 
     name: str
     grid: Dim
     block: Dim
-    defines: Mapping[str, str]
+    defines: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Family:
-    """One piece of work; arguments : of all ways, made when asked for."""
+    """A kernel and its tunings. arguments : of all tunings, made on demand. smem : dynamic shared memory, B."""
 
     kernel: str
-    ways: tuple[Way, ...]
+    tunings: tuple[Tuning, ...]
     arguments: Callable[[], Mapping[str, Any]]
     smem: int = 0
 
 
-def _way(grid: tuple[int, ...], block: tuple[int, ...], **macros: int) -> Way:
-    """Named by its macros."""
+def _tuning(grid: tuple[int, ...], block: tuple[int, ...], **macros: int) -> Tuning:
+    """A tuning named by its macros."""
     name = "-".join(f"{key.lower()}{value}" for key, value in macros.items())
-    macros_as_words = {key: str(value) for key, value in macros.items()}
-    return Way(name, _dim(grid), _dim(block), macros_as_words)
+    return Tuning(name, _dim(grid), _dim(block), {key: str(value) for key, value in macros.items()})
 
 
 def _dim(size: tuple[int, ...]) -> Dim:
@@ -54,37 +53,37 @@ def _dim(size: tuple[int, ...]) -> Dim:
     return x, y, z
 
 
-def _gemm(tile: int, depth: int, work: int) -> Way:
-    return _way((MATRIX // tile,) * 2, (tile // work,) * 2, TILE=tile, DEPTH=depth, WORK=work)
+def _gemm(tile: int, depth: int, work: int) -> Tuning:
+    return _tuning((MATRIX // tile,) * 2, (tile // work,) * 2, TILE=tile, DEPTH=depth, WORK=work)
 
 
-def _convolution(x: int, y: int, each: int) -> Way:
-    return _way((IMAGE // x, IMAGE // y // each), (x, y), X=x, Y=y, EACH=each, RADIUS=RADIUS)
+def _convolution(x: int, y: int, each: int) -> Tuning:
+    return _tuning((IMAGE // x, IMAGE // y // each), (x, y), X=x, Y=y, EACH=each, RADIUS=RADIUS)
 
 
-def _stencil(x: int, y: int, planes: int) -> Way:
-    return _way((CUBE // x, CUBE // y, CUBE // planes), (x, y), X=x, Y=y, PLANES=planes)
+def _stencil(x: int, y: int, planes: int) -> Tuning:
+    return _tuning((CUBE // x, CUBE // y, CUBE // planes), (x, y), X=x, Y=y, PLANES=planes)
 
 
-def _transpose(tile: int, rows: int, pad: int) -> Way:
-    return _way((SQUARE // tile,) * 2, (tile, rows), TILE=tile, ROWS=rows, PAD=pad)
+def _transpose(tile: int, rows: int, pad: int) -> Tuning:
+    return _tuning((SQUARE // tile,) * 2, (tile, rows), TILE=tile, ROWS=rows, PAD=pad)
 
 
-def _sums(threads: int, each: int) -> Way:
-    return _way((NUMBERS // threads // each,), (threads,), THREADS=threads, EACH=each)
+def _sums(threads: int, each: int) -> Tuning:
+    return _tuning((NUMBERS // threads // each,), (threads,), THREADS=threads, EACH=each)
 
 
-def _bins(threads: int, each: int, copies: int) -> Way:
-    return _way((BYTES // threads // each,), (threads,), COPIES=copies, EACH=each)
+def _bins(threads: int, each: int, copies: int) -> Tuning:
+    return _tuning((BYTES // threads // each,), (threads,), COPIES=copies, EACH=each)
 
 
-def _spmv(lanes: int) -> Way:
-    return _way((ROWS * lanes // 256,), (256,), LANES=lanes)
+def _spmv(lanes: int) -> Tuning:
+    return _tuning((ROWS * lanes // 256,), (256,), LANES=lanes)
 
 
 def matrix(kind: str, rows: int = ROWS, per_row: int = PER_ROW) -> dict[str, Any]:
-    """Arguments of spmv. banded: `per_row` entries round the diagonal; scattered: anywhere; uneven: anywhere, rows
-    whose lengths have a heavy tail."""
+    """Arguments of spmv. banded: `per_row` entries around the diagonal; scattered: at random; uneven: at random, with a
+    heavy-tailed distribution of row lengths."""
     random = np.random.default_rng(0)
     lengths = np.full(rows, per_row)
     if kind == "uneven":
@@ -125,11 +124,11 @@ FAMILIES: dict[str, Family] = {
         _sums(256, 8), _sums(256, 1), _sums(128, 4), _sums(256, 32), _sums(512, 8), _sums(1024, 4),
     ), lambda: {"in": f"f32[{NUMBERS}]:rand", "out": f"f32[{NUMBERS // 128}]:zeros"}),
     "softmax_rows": Family("softmax_rows", tuple(
-        _way((SOFTMAX[0],), (t,), THREADS=t) for t in (256, 64, 128, 512, 1024)
+        _tuning((SOFTMAX[0],), (t,), THREADS=t) for t in (256, 64, 128, 512, 1024)
     ), lambda: {"in": f"f32[{SOFTMAX[0]},{SOFTMAX[1]}]:randn", "out": f"f32[{SOFTMAX[0]},{SOFTMAX[1]}]:zeros",
                 "columns": SOFTMAX[1]}),
     "attention_row": Family("attention_row", tuple(
-        _way((QUERIES, HEADS), (t,), THREADS=t) for t in (128, 32, 64, 256)
+        _tuning((QUERIES, HEADS), (t,), THREADS=t) for t in (128, 32, 64, 256)
     ), lambda: {"query": f"f32[{HEADS * QUERIES * DIM}]:randn", "keys": f"f32[{HEADS * KEYS * DIM}]:randn",
                 "values": f"f32[{HEADS * KEYS * DIM}]:randn", "out": f"f32[{HEADS * QUERIES * DIM}]:zeros",
                 "length": KEYS}, 4 * KEYS),

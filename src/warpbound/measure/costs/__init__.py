@@ -1,12 +1,13 @@
-"""What barriers, atomics, fences and divergent branches cost: cycles of a warp for each, by warps per block."""
+"""Cost of barriers, votes, atomics, fences and divergent branches: cycles of a warp, by warps per block."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, chosen, stamps_of
+from warpbound.measure.case import Buffer, Case, Findings, Record, Step, by_axis, matching, stamped
 from warpbound.measure.device import Facts
+from warpbound.measure.kernel_text import kernel_file, timed_kernel, unrolled
 
 WARPS = (1, 2, 4, 8, 16, 32)
 ROUNDS = 8
@@ -14,7 +15,7 @@ ROUNDS = 8
 
 @dataclass(frozen=True)
 class Cost:
-    """One statement, repeated; opcode : the machine instruction that carries it out, by the start of its name."""
+    """A repeated statement. opcode : of the machine instruction that carries it out, by its first letters."""
 
     statement: str
     opcode: str
@@ -37,56 +38,30 @@ COSTS = {
 }  # fmt: skip
 
 
-SIDES = """#define XOR asm volatile("xor.b32 %0, %0, %1;" : "+r"(x) : "r"(stay));
-#define SUM asm volatile("mad.lo.u32 %0, %0, %1, %1;" : "+r"(x) : "r"(stay));
-#define TWELVE(x) x x x x x x x x x x x x
-"""
-
-
 def source() -> str:
     """CUDA C++, one kernel per cost."""
-    return SIDES + "\n".join(_kernel(name, cost) for name, cost in COSTS.items())
-
-
-def _kernel(name: str, cost: Cost) -> str:
-    return f"""KERNEL cost_{name}(u64 *stamps, u32 *out, u32 stay, int rounds) {{
-    __shared__ u32 words[32];
-    u32 lane = threadIdx.x & 31, x = stay + lane, base = (u32)__cvta_generic_to_shared(words);
-    u32 *mine = out + blockIdx.x * blockDim.x + threadIdx.x;
-    u32 same = base + stay * lane, *whole = out + stay * threadIdx.x;  // one address, which the compiler does not know
-    if (threadIdx.x < 32) words[lane] = 0;
-    __syncthreads();
-    u64 start = cycle();
-    #pragma unroll 1
-    for (int i = 0; i < rounds; i++) {{
-        #pragma unroll
-        for (int k = 0; k < {cost.repeated}; k++) {{ {cost.statement} }}
-    }}
-    wait_for(x + words[0] + (mine == out));
-    stamp(stamps, start, cycle());
-}}
-"""
+    return kernel_file(__name__) + "\n".join(
+        timed_kernel(f"cost_{name}", "u32 *out, u32 stay, int rounds", "SETUP", unrolled(cost.repeated, cost.statement),
+                     "x + words[0] + (mine == out)") for name, cost in COSTS.items()
+    )  # fmt: skip
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Cost x warps of one block per SM."""
+    """Cost x warps of the one block of each SM."""
     for name in COSTS:
         for warps in WARPS:
             args = ("stamps", "out", np.uint32(0), np.int32(ROUNDS))
-            step = Step(f"cost_{name}", (facts.sm_count,), 32 * warps, args)
-            axes: dict[str, Axis] = {"cost": name, "warps": warps}
             out = Buffer("out", 4 * facts.sm_count * 32 * warps, "zeros")
-            yield Case(axes, step, "stamps", (stamps_of(step.warps), out), seconds=5e-4)
+            step = Step(f"cost_{name}", (facts.sm_count,), 32 * warps, args)
+            yield stamped({"cost": name, "warps": warps}, step, out, seconds=5e-4)
 
 
 def cycles(record: Record) -> float:
-    """Of one warp for one of them."""
-    return float(record.value["latency"]) / (ROUNDS * COSTS[str(record.axes["cost"])].repeated)
+    """Cycles of a warp for one statement."""
+    return record.number("latency") / (ROUNDS * COSTS[str(record.axes["cost"])].repeated)
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
     """Cycles by warps per block."""
-    return Findings({}, {
-        name: {str(r.axes["warps"]): round(cycles(r), 2) for r in mine}
-        for name in COSTS if (mine := chosen(records, cost=name))
-    })  # fmt: skip
+    return Findings({}, {name: by_axis(sweep, "warps", cycles, 2) for name in COSTS
+                         if (sweep := matching(records, cost=name))})  # fmt: skip

@@ -1,15 +1,13 @@
-"""One block on the device: what each transaction of a diverging load costs, how loads of one SM hold each other up."""
+"""One block on the device: cost of each transaction of a diverging load, and the delay between loads of one SM."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpbound.measure import loaded_latency
-from warpbound.measure.case import Axis, Case, Findings, Record, Step, chosen, stamps_of
-from warpbound.measure.chains import SECTORS, laid
+from warpbound.measure.case import Axis, Case, Findings, Record, Step, cold, matching, stamped
+from warpbound.measure.chains import SECTORS, chain_in
 from warpbound.measure.device import Facts
-from warpbound.measure.pointer_chase import eviction
 
 LANES = (1, 2, 4, 8, 16, 32)
 BLOCK = (1, 2, 4, 8, 16, 24, 32)  # warps
@@ -19,7 +17,7 @@ ROUNDS = {"stream": 8, "random": 2}  # of 16 loads
 
 
 def source() -> str:
-    """CUDA C++: that of loaded chains."""
+    """CUDA C++: the kernels of loaded_latency."""
     return loaded_latency.source()
 
 
@@ -35,51 +33,47 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 
 def _case(level: str, pattern: str, threads: int, facts: Facts) -> Case:
-    chain = laid(pattern, level, 1024, facts)
-    rounds = ROUNDS[pattern]
+    chain, rounds = chain_in(level, pattern, 1024, facts), ROUNDS[pattern]
     step = Step("loaded_cg_1", (1,), threads, ("stamps", *chain.args, np.int32(rounds)))
-    scratch, evict = eviction(facts)
-    cold = level == "dram"
     axes: dict[str, Axis] = {"pattern": pattern, "level": level, "threads": threads,
                              "loads": loaded_latency.LOADS_PER_ROUND * rounds}  # fmt: skip
-    buffers = (*chain.buffers, stamps_of(step.warps), *((scratch,) if cold else ()))
-    return Case(axes, step, "stamps", buffers, chain.setup, (evict,) if cold else (), seconds=2e-4)
+    case = stamped(axes, step, *chain.buffers, setup=chain.setup, seconds=2e-4)
+    return cold(case, facts) if level == "dram" else case
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
     """Slopes over lanes and over warps, and the points."""
     figures: dict[str, object] = {}
     for level in PLACES:
-        lanes = [r for r in chosen(records, level=level, pattern="random") if int(r.axes["threads"]) <= 32]
-        if len(lanes) > 1:
-            at, cycles = _points(lanes, 1)
+        points = _points(matching(records, level=level, pattern="random"), lambda threads: threads <= 32, 1)
+        if len(points) > 1:
             figures[f"{level} random"] = {
-                "cycles for each transaction more": _slope(at, cycles),
-                "latency of one warp alone": round(float(cycles[-1]), 1),
-                "curve [lanes, cycles]": _rows(at, cycles),
-            }  # fmt: skip
+                "cycles for each transaction more": _slope(points),
+                "latency of one warp alone": round(points[-1][1], 1),
+                "curve [lanes, cycles]": _rounded(points),
+            }
         for pattern in PATTERNS:
-            warps = [r for r in chosen(records, level=level, pattern=pattern) if int(r.axes["threads"]) >= 32]
-            if len(warps) > 1:
-                at, cycles = _points(warps, 32)
+            points = _points(matching(records, level=level, pattern=pattern), lambda threads: threads >= 32, 32)
+            if len(points) > 1:
                 figures[f"{level} {pattern}, warps of one SM"] = {
-                    "cycles between warps": _slope(at, cycles),
-                    "for each sector": round(_slope(at, cycles) / SECTORS[pattern], 3),
-                    "curve [warps, cycles]": _rows(at, cycles),
-                }  # fmt: skip
+                    "cycles between warps": _slope(points),
+                    "for each sector": round(_slope(points) / SECTORS[pattern], 3),
+                    "curve [warps, cycles]": _rounded(points),
+                }
     return Findings({}, figures)
 
 
-def _points(mine: list[Record], unit: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    mine = sorted(mine, key=lambda r: int(r.axes["threads"]))
-    at = np.array([float(r.axes["threads"]) / unit for r in mine])
-    return at, np.array([loaded_latency.latency(r) for r in mine])
+def _points(records: list[Record], within: Callable[[float], bool], unit: int) -> list[tuple[float, float]]:
+    """(Threads in units of `unit`, cycles of a load), by threads."""
+    chosen = [r for r in records if within(r.number("threads"))]
+    return sorted((r.number("threads") / unit, loaded_latency.latency(r)) for r in chosen)
 
 
-def _slope(at: NDArray[np.float64], cycles: NDArray[np.float64]) -> float:
+def _slope(points: list[tuple[float, float]]) -> float:
     """From the first point to the last."""
-    return round(float((cycles[-1] - cycles[0]) / (at[-1] - at[0])), 3)
+    (first, low), (last, high) = points[0], points[-1]
+    return round((high - low) / (last - first), 3)
 
 
-def _rows(at: NDArray[np.float64], cycles: NDArray[np.float64]) -> list[list[float]]:
-    return [[int(a), round(float(c), 2)] for a, c in zip(at, cycles, strict=True)]
+def _rounded(points: list[tuple[float, float]]) -> list[list[float]]:
+    return [[int(count), round(cycles, 2)] for count, cycles in points]

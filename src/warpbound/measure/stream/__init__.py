@@ -1,4 +1,4 @@
-"""Device memory under streams: rates over block size and occupancy, and the parameters that explain them."""
+"""Bandwidth of device memory under streams, over block size and occupancy, and the parameters that explain it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,13 +7,13 @@ import numpy as np
 
 from warpbound.errors import WarpboundError
 from warpbound.machine import Gpu, Quantity
-from warpbound.measure.case import Axis, Buffer, Case, Findings, Found, Record, Step, chosen
+from warpbound.measure.case import Axis, Buffer, Case, Estimate, Findings, Record, Step, column, curve, matching
 from warpbound.measure.device import Facts
-from warpbound.measure.stream.fitting import SMALLEST, Observed, Sweep, Widest, fitted
-from warpbound.measure.suite_sources import kernel_file
+from warpbound.measure.kernel_text import kernel_file
+from warpbound.measure.stream.fitting import SMALLEST, Observed, Sweep, Widest, fit_streams
 
-ELEMENTS = 1 << 26     # doubles per array: 512 MB, or more where L2 is large
-BEYOND = 8             # times L2 at least
+ELEMENTS = 1 << 26     # least doubles per array: 512 MB
+BEYOND = 8             # least multiple of L2
 HALO = 8
 STREAMS = {"init": (0, 1), "read": (1, 0), "scale": (1, 1), "copy": (1, 1), "triad": (2, 1), "stencil3": (1, 1),
            "stencil5": (1, 1)}  # fmt: skip  (arrays read, arrays written)
@@ -21,13 +21,13 @@ THREADS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 FEW_THREADS = (32, 64, 128, 256, 512, 1024)
 PERSISTENT_THREADS = (128, 256, 512, 1024)
 MIXED_THREADS = (128, 256, 512, 1024)
-ROWS = 8                 # of blocks, some of them written
+ROWS = 8                 # period of blocks in the mixture, some of which write
 PROPORTIONS = (2, 4, 6)  # of these, at every occupancy
 FITTED = ("init", "read", "scale")
-FITTED_BLOCKS = (1, 2, 4)  # per SM, where the fit is made
-AS_PRINTED = {"block_start": ("ns", 1e9), "store_cost": ("ns", 1e9), "dram_wait_read": ("ns", 1e9),
-              "dram_wait_mixed": ("ns", 1e9), "dram_read_capacity": ("GB/s", 1e-9),
-              "dram_write_capacity": ("GB/s", 1e-9)}  # fmt: skip
+FITTED_BLOCKS = (1, 2, 4)  # per SM
+UNITS = {"block_start": ("ns", 1e9), "store_cost": ("ns", 1e9), "dram_wait_read": ("ns", 1e9),
+         "dram_wait_mixed": ("ns", 1e9), "dram_read_capacity": ("GB/s", 1e-9),
+         "dram_write_capacity": ("GB/s", 1e-9)}  # fmt: skip  (of the catalogue)
 
 
 def source() -> str:
@@ -41,8 +41,8 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
     resident = (1, 2, 4) if quick else (1, 2, 4, 8, 16)
     for kernel in STREAMS:
         for blocks in resident:
-            every = kernel in FITTED and blocks in FITTED_BLOCKS or not quick
-            for threads in _fitting(THREADS if every else FEW_THREADS, blocks, facts):
+            all_sizes = kernel in FITTED and blocks in FITTED_BLOCKS or not quick
+            for threads in _fitting(THREADS if all_sizes else FEW_THREADS, blocks, facts):
                 yield _one_shot(kernel, threads, blocks, facts)
             for threads in _fitting((512,) if quick else PERSISTENT_THREADS, blocks, facts):
                 yield _persistent(kernel, threads, blocks, facts)
@@ -56,7 +56,7 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 
 def elements(facts: Facts) -> int:
-    """Doubles per array: little of what one launch leaves in L2 is of use to the next."""
+    """Doubles per array: so many that the next launch finds little of the data in L2."""
     return max(ELEMENTS, BEYOND * facts.l2_size // 8)
 
 
@@ -64,104 +64,99 @@ def _fitting(sizes: tuple[int, ...], blocks: int, facts: Facts) -> list[int]:
     return [threads for threads in sizes if threads * blocks <= facts.threads_per_sm]
 
 
-def _wide(threads: int, blocks: int, facts: Facts) -> Case:
-    args = ("b", "a", np.float64(-1.0), np.uint64(elements(facts) // 2))
-    step = Step("read_wide", (facts.sm_count * blocks,), threads, args)
-    axes: dict[str, Axis] = {"kernel": "read_wide", "threads": threads, "blocks": blocks, "bytes": 8 * elements(facts)}
-    return Case(axes, step, "time", _arrays(facts), seconds=4e-4)
-
-
-def _arrays(facts: Facts) -> tuple[Buffer, ...]:
-    return tuple(Buffer(name, 8 * (elements(facts) + HALO), "noise") for name in "abc")
+def _case(axes: dict[str, Axis], arrays_moved: int, step: Step, facts: Facts, seconds: float) -> Case:
+    buffers = tuple(Buffer(name, 8 * (elements(facts) + HALO), "noise") for name in "abc")
+    return Case({**axes, "bytes": 8 * elements(facts) * arrays_moved}, step, "time", buffers, seconds=seconds)
 
 
 def _args(facts: Facts) -> tuple[str | np.generic, ...]:
     return ("a", "b", "c", np.float64(-1.0), np.uint64(elements(facts)))
 
 
+def _wide(threads: int, blocks: int, facts: Facts) -> Case:
+    args = ("b", "a", np.float64(-1.0), np.uint64(elements(facts) // 2))
+    step = Step("read_wide", (facts.sm_count * blocks,), threads, args)
+    return _case({"kernel": "read_wide", "threads": threads, "blocks": blocks}, 1, step, facts, 4e-4)
+
+
 def _one_shot(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
-    moved = 8 * elements(facts) * sum(STREAMS[kernel])
     step = Step(kernel, (elements(facts) // threads + 1,), threads, _args(facts), facts.shared_for(blocks), 100)
-    warps = threads // 32 * blocks * facts.sm_count
-    return Case({"kernel": kernel, "threads": threads, "blocks": blocks, "bytes": moved}, step, "time", _arrays(facts),
-                seconds=max(4e-4, elements(facts) / 32 / warps * 7e-7))  # fmt: skip
+    seconds = max(4e-4, elements(facts) / 32 / (threads // 32 * blocks * facts.sm_count) * 7e-7)
+    axes: dict[str, Axis] = {"kernel": kernel, "threads": threads, "blocks": blocks}
+    return _case(axes, sum(STREAMS[kernel]), step, facts, seconds)
 
 
 def _persistent(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
-    moved = 8 * elements(facts) * sum(STREAMS[kernel])
-    grid, smem = (facts.sm_count * blocks,), facts.shared_for(blocks)
-    step = Step(f"{kernel}_persistent", grid, threads, _args(facts), smem, 100)
-    return Case({"kernel": f"{kernel}_persistent", "threads": threads, "blocks": blocks, "bytes": moved},
-                step, "time", _arrays(facts), seconds=2e-3)  # fmt: skip
+    name, grid = f"{kernel}_persistent", (facts.sm_count * blocks,)
+    step = Step(name, grid, threads, _args(facts), facts.shared_for(blocks), 100)
+    axes: dict[str, Axis] = {"kernel": name, "threads": threads, "blocks": blocks}
+    return _case(axes, sum(STREAMS[kernel]), step, facts, 2e-3)
 
 
 def _mixed(written: int, threads: int, blocks: int, facts: Facts) -> Case:
-    """blocks : on an SM at once, 0 for as many as fit."""
+    """blocks : resident on an SM, 0 for as many as fit."""
     smem, carveout = (facts.shared_for(blocks), 100) if blocks else (0, None)
     step = Step("mixed", (elements(facts) // threads,), threads, (*_args(facts), np.int32(written)), smem, carveout)
-    axes: dict[str, Axis] = {"kernel": "mixed", "written": written, "threads": threads, "blocks": blocks,
-                             "bytes": 8 * elements(facts)}  # fmt: skip
-    return Case(axes, step, "time", _arrays(facts), seconds=6e-4)
+    return _case({"kernel": "mixed", "written": written, "threads": threads, "blocks": blocks}, 1, step, facts, 6e-4)
 
 
 def rate(record: Record) -> float:
     """Bytes per second."""
-    return float(record.axes["bytes"]) / float(record.value["seconds"])
+    return record.number("bytes") / record.number("seconds")
+
+
+def _gigabytes(record: Record) -> float:
+    return rate(record) / 1e9
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
     """The best read rate; rates by kernel, size and blocks. The other parameters need latencies: `fit`."""
     table = {
-        name: [[r.axes["threads"], r.axes["blocks"], round(rate(r) / 1e9, 1)] for r in chosen(records, kernel=name)]
+        name: curve(matching(records, kernel=name), "threads", "blocks", (_gigabytes, 1))
         for name in (*STREAMS, *(f"{name}_persistent" for name in STREAMS), "read_wide")
     }
-    mixed = chosen(records, kernel="mixed")
-    mixtures = [[int(r.axes["written"]) / ROWS, round(rate(r) / 1e9, 1)] for r in chosen(mixed, blocks=0)]
-    held = {
-        f"{written}/{ROWS} written": [
-            [r.axes["threads"], r.axes["blocks"], round(rate(r) / 1e9, 1)]
-            for r in chosen(mixed, written=written) if r.axes["blocks"]
-        ] for written in PROPORTIONS
-    }  # fmt: skip
-    reads = [rate(r) for name in ("read", "read_persistent", "read_wide", "copy") for r in chosen(records, kernel=name)]
-    found = {}
-    if reads:
-        found["dram_achievable_bandwidth"] = Found(max(reads) / 1e9, "GB/s", "the best of reads and copies")
-    return Findings(found, {"rates": table, "share_written": mixtures, "mixed [threads, blocks, GB/s]": held})
+    mixed = matching(records, kernel="mixed")
+    mixtures = [[int(r.axes["written"]) / ROWS, round(_gigabytes(r), 1)] for r in matching(mixed, blocks=0)]
+    limited = [r for r in mixed if r.axes["blocks"]]
+    by_occupancy = {f"{written}/{ROWS} written": curve(matching(limited, written=written), "threads", "blocks",
+                                                       (_gigabytes, 1)) for written in PROPORTIONS}  # fmt: skip
+    reads = [_gigabytes(r) for name in ("read", "read_persistent", "read_wide", "copy")
+             for r in matching(records, kernel=name)]  # fmt: skip
+    best = {"dram_achievable_bandwidth": Estimate(max(reads), "GB/s", "the best of reads and copies")} if reads else {}
+    figures = {"rates": table, "share_written": mixtures, "mixed [threads, blocks, GB/s]": by_occupancy}
+    return Findings(best, figures)
 
 
 def fit(records: list[Record], board: Gpu) -> Findings:
-    """design's parameters of blocks and device memory; `board` has the measured latencies.
+    """Parameters of blocks and device memory; `board` has the measured latencies.
 
-    Everything is fitted to init, read and scale and to the widest read, and judged on the other kernels.
+    The fit takes init, read, scale and the widest read; the other kernels judge it.
     """
     sweeps = [sweep for name in FITTED for blocks in FITTED_BLOCKS if (sweep := _sweep(records, name, blocks))]
-    wide = [Widest(float(r.axes["threads"]) / 32 * float(r.axes["blocks"]), rate(r))
-            for r in chosen(records, kernel="read_wide")]  # fmt: skip
+    wide = [Widest(r.number("threads") / 32 * r.number("blocks"), rate(r))
+            for r in matching(records, kernel="read_wide")]  # fmt: skip
     if {sweep.kernel for sweep in sweeps} != set(FITTED):
         return Findings()
     clock = float(np.median([r.clock_Hz for r in records]))
     try:
-        best = fitted(Observed(board, clock, tuple(sweeps), tuple(wide[-1:])))
-    except WarpboundError as failed:
-        return Findings({}, {"not fitted": str(failed)})
+        best = fit_streams(Observed(board, clock, tuple(sweeps), tuple(wide[-1:])))
+    except WarpboundError as error:
+        return Findings({}, {"not fitted": str(error)})
     note = "fitted to init, read and scale with one to four blocks per SM and to the widest read"
-    found = {}
+    parameters = {}
     for name, value in best.values.items():
-        unit, factor = AS_PRINTED.get(name, ("1", 1.0))
-        found[name] = Found(value * factor, unit, note, best.standard_errors[name])
-    return Findings(found, {"mean error of the fit": {name: round(error, 4) for name, error in best.errors.items()}})
+        unit, factor = UNITS.get(name, ("1", 1.0))
+        parameters[name] = Estimate(value * factor, unit, note, best.standard_errors[name])
+    errors = {name: round(error, 4) for name, error in best.errors.items()}
+    return Findings(parameters, {"mean error of the fit": errors})
 
 
 def _sweep(records: list[Record], kernel: str, blocks: int) -> Sweep | None:
-    mine = [r for r in chosen(records, kernel=kernel, blocks=blocks) if int(r.axes["threads"]) >= 32 * SMALLEST]
-    if not mine:
-        return None
-    warps = np.array([float(r.axes["threads"]) / 32 for r in mine])
-    return Sweep(kernel, blocks, warps, np.array([rate(r) for r in mine]))
+    sweep = [r for r in matching(records, kernel=kernel, blocks=blocks) if int(r.axes["threads"]) >= 32 * SMALLEST]
+    return Sweep(kernel, blocks, column(sweep, "threads") / 32, np.array([rate(r) for r in sweep])) if sweep else None
 
 
-def with_values(board: Gpu, found: dict[str, Found], source_name: str) -> Gpu:
+def with_values(board: Gpu, estimates: dict[str, Estimate], source_name: str) -> Gpu:
     """The board with measured parameters in place."""
-    fresh = {n: Quantity(f.value, f.unit, source_name, "measured", f.note) for n, f in found.items()}
+    fresh = {n: Quantity(x.value, x.unit, source_name, "measured", x.note) for n, x in estimates.items()}
     return replace(board, parameters={**board.parameters, **fresh})

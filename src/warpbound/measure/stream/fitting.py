@@ -4,19 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpbound.headline.calibrate import PINS, STREAM_RANGES
 from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.streams import Setting, stream_rate
 from warpbound.machine import Gpu
-from warpbound.measure.fit_errors import standard_errors
+from warpbound.measure.case import Array
+from warpbound.measure.contention import standard_errors
 
-Array = NDArray[np.float64]
-SMALLEST = 2       # warps per block: smaller ones are not explained
-WIDE_LINES = 16    # of 128 B that a warp of read_wide waits for at once
-WIDE_WEIGHT = 4.0  # one kernel that says what no other does
+SMALLEST = 2       # least warps per block; the model does not explain smaller blocks
+WIDE_LINES = 16    # of 128 B that a warp of read_wide has in flight
+WIDE_WEIGHT = 4.0  # of the widest read in the fit: it alone determines some parameters
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Widest:
 
 @dataclass(frozen=True)
 class Observed:
-    """All that is fitted."""
+    """The measurements to fit."""
 
     board: Gpu
     clock_hz: float
@@ -56,8 +55,8 @@ class Fit:
     errors: dict[str, float]
 
 
-def fitted(x: Observed) -> Fit:
-    """The parameters that come closest to all that was observed."""
+def fit_streams(x: Observed) -> Fit:
+    """The parameters with the least relative errors of all rates."""
     start, low, high = (np.log([row[i] for row in STREAM_RANGES.values()]) for i in range(3))
     others = fitted_parameters(x.board).values
 
@@ -67,31 +66,31 @@ def fitted(x: Observed) -> Fit:
 
     def residuals(unknowns: Array) -> Array:
         values = at(unknowns)
-        wide = [WIDE_WEIGHT * (wide_rate(x, values, one.warps) / one.rate - 1.0) for one in x.widest]
-        return np.asarray(np.log1p(np.concatenate([*_errors(x, values).values(), np.array(wide)])))
+        widest = [WIDE_WEIGHT * (wide_rate(x, values, wide.warps) / wide.rate - 1.0) for wide in x.widest]
+        return np.asarray(np.log1p(np.concatenate([*_errors(x, values).values(), np.array(widest)])))
 
     best = least_squares(residuals, start, low, high)
-    found, spread = at(best), standard_errors(residuals, best).tolist()
+    parameters, spread = at(best), standard_errors(residuals, best).tolist()
     errors: dict[str, list[float]] = {}
-    for (kernel, _), values in _errors(x, found).items():
-        errors.setdefault(kernel, []).append(float(np.mean(np.abs(values))))
+    for (kernel, _), relative in _errors(x, parameters).items():
+        errors.setdefault(kernel, []).append(float(np.mean(np.abs(relative))))
     return Fit(
-        {n: float(getattr(found, n)) for n in STREAM_RANGES}, dict(zip(STREAM_RANGES, spread, strict=True)),
+        {n: float(getattr(parameters, n)) for n in STREAM_RANGES}, dict(zip(STREAM_RANGES, spread, strict=True)),
         {kernel: float(np.mean(each)) for kernel, each in errors.items()},
     )  # fmt: skip
 
 
 def _errors(x: Observed, values: Parameters) -> Mapping[tuple[str, int], Array]:
+    """(kernel, blocks) -> relative errors of the predicted rates."""
+    settings = [(s, Setting(x.board, x.clock_hz, float(s.blocks))) for s in x.sweeps]
     return {
-        (s.kernel, s.blocks): np.asarray(
-            stream_rate(s.kernel, Setting(x.board, x.clock_hz, float(s.blocks)), values, s.warps) / s.rates - 1.0
-        )
-        for s in x.sweeps
+        (s.kernel, s.blocks): np.asarray(stream_rate(s.kernel, setting, values, s.warps) / s.rates - 1.0)
+        for s, setting in settings
     }
 
 
 def wide_rate(x: Observed, values: Parameters, warps: float) -> float:
-    """Bytes per second of reads that never wait for a block: bytes in flight = rate x (latency + waiting)."""
+    """Bytes per second of persistent reads: bytes in flight = rate x (latency + queueing)."""
     latency = x.board.value("dram_latency") / x.clock_hz
     alone = latency * (1.0 + float(values.latency_spread) * np.log(WIDE_LINES))
     flying = x.board.value("sm_count") * warps * WIDE_LINES * 128.0
