@@ -41,7 +41,7 @@ def clocks(files: Iterable[RawFile]) -> list[str]:
         return []
     span = f"{observed.min() / 1e6:.0f} to {observed.max() / 1e6:.0f}"
     return [f"Gate: {int(other.sum())} of {len(observed)} cases ran at other clocks than {usual / 1e6:.0f} MHz "
-            f"({span}); cycles of one and seconds of another do not belong together. Delete the files of the mechanisms "
+            f"({span}); cycles of one and seconds of another do not belong together. Delete the files of mechanisms "
             "that matter, and measure them again."]  # fmt: skip
 
 
