@@ -28,10 +28,13 @@ ANSWERS = ("analysis", "cli", "page", "report", "whatif")  # where an answer is 
 
 @cache
 def opcodes(package: Path) -> frozenset[str]:
-    """Mnemonics in the tables of isa/, without modifiers."""
-    text = " ".join(path.read_text("utf-8") for path in sorted((package / "isa").glob("*opcodes.toml")))
-    quoted = re.findall(r'"""(.*?)"""|"(.*?)"', text, re.S)
-    return frozenset(word.partition(".")[0] for pair in quoted for part in pair for word in OPCODE.findall(part))
+    """Mnemonics in the tables of isa/, keys or words, without modifiers."""
+    files = (tomllib.loads(path.read_text("utf-8")) for path in sorted((package / "isa").glob("*opcodes.toml")))
+    sections = [(name, part) for table in files for name, part in table.items() if isinstance(part, dict)]
+    keys = {key for name, part in sections if "modifier" not in name for key in part}
+    families = [words for name, part in sections if name == "opcodes" for words in part.values()]
+    words = keys | {word for family in families for word in family.split()}
+    return frozenset(word.partition(".")[0] for word in words if OPCODE.fullmatch(word))
 
 
 @cache
