@@ -46,19 +46,19 @@ def inputs_of(name: str, x: LaunchFacts) -> Any:
     missing = [entry.name for entry in needed if entry.name not in fields]
     if missing:
         wanted = adapter.WANTED | {key: words for key, words in WORDS.items() if key not in adapter.WANTED}
-        said = dict.fromkeys(wanted.get(symbol, f"inputs.{name}.{symbol}") for symbol in missing)
-        return "needs " + "; ".join(said)
+        unknown = dict.fromkeys(wanted.get(symbol, f"inputs.{name}.{symbol}") for symbol in missing)
+        return "needs " + "; ".join(unknown)
     return kind(**fields)
 
 
 def _answer(name: str, x: LaunchFacts) -> ModelAnswer:
-    found = inputs_of(name, x)
-    if isinstance(found, str):
-        return silent(found)
-    answer: ModelAnswer = import_module(f"warpbound.adapt.{name}").answer(found, x)
+    inputs = inputs_of(name, x)
+    if isinstance(inputs, str):
+        return silent(inputs)
+    answer: ModelAnswer = import_module(f"warpbound.adapt.{name}").answer(inputs, x)
     if answer.rate is not None and not math.isfinite(answer.rate):
         return silent(NOTHING_BINDS)
     if symbols := x.given.get(name):
-        told = f"{x.given_by} {', '.join(symbols)}"
-        return msgspec.structs.replace(answer, reason="; ".join(filter(None, (told, answer.reason))))
+        own_symbols = f"{x.given_by} {', '.join(symbols)}"
+        return msgspec.structs.replace(answer, reason="; ".join(filter(None, (own_symbols, answer.reason))))
     return answer

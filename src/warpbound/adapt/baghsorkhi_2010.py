@@ -31,8 +31,8 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
+    prediction = predict(inputs)
     total = float(cycles(inputs))
     rate = float(inputs.warps) / total if total else None
-    bottleneck = str(found.bottleneck)
+    bottleneck = str(prediction.bottleneck)
     return ModelAnswer(x.seconds_of_turns(total), rate, "warp/cycle/SM", bottleneck, "waits of different warps add up")

@@ -55,9 +55,9 @@ def _transactions(kind: str, requests: float, sectors: float, warps: float) -> d
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    total, low, high = float(found.total), float(best(inputs)), float(worst(inputs))
+    prediction = predict(inputs)
+    total, low, high = float(prediction.total), float(best(inputs)), float(worst(inputs))
     names = [f"{kind}_{size}" for kind in ("gld", "gst") for size in SIZES]
     rate = sum(float(getattr(inputs, name)) for name in names) / total if total else float("inf")
-    said = f"between {low:.3g} s with no camping and {high:.3g} s with all of it; simulated benchmarks"
-    return ModelAnswer(total if total else None, rate, "transaction/s", str(found.bottleneck), said)
+    note = f"between {low:.3g} s with no camping and {high:.3g} s with all of it; simulated benchmarks"
+    return ModelAnswer(total if total else None, rate, "transaction/s", str(prediction.bottleneck), note)

@@ -5,7 +5,7 @@ Assumes   mu is the warp's instructions over its latency, both of the warp alone
 
 from typing import Any
 
-from warpbound.adapt.launch_facts import LaunchFacts, present
+from warpbound.adapt.launch_facts import LaunchFacts, answer_of, present
 from warpbound.models.chen_aamodt_2009 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate
@@ -24,8 +24,8 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs)
+    rate = float(prediction.rate)
     insts = x.work.warp_instructions
     warp_rate = issue_rate(x.gpu) * rate / insts if insts else 0.0
-    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "per issue slot; no bandwidth")
+    return answer_of(prediction, x.seconds(warp_rate), "per issue slot; no bandwidth")

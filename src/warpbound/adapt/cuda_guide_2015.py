@@ -6,7 +6,7 @@ Assumes   the accesses of adapt/accesses.py; one instruction takes one issue slo
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launch_facts import LaunchFacts, present
+from warpbound.adapt.launch_facts import LaunchFacts, answer_of, present
 from warpbound.models.cuda_guide_2015 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 
@@ -24,8 +24,8 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs)
+    rate = float(prediction.rate)
     arithmetic = accesses(x).arithmetic
     warp_rate = rate / arithmetic if arithmetic else 0.0
-    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "arithmetic alone; no bandwidth")
+    return answer_of(prediction, x.seconds(warp_rate), "arithmetic alone; no bandwidth")

@@ -97,8 +97,8 @@ def _real(count: int | None) -> float | None:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    cycles = float(found.total)
+    prediction = predict(inputs)
+    cycles = float(prediction.total)
     rate = x.warps / (float(inputs.active_sms) * cycles) if x.warps and cycles else None
     note = "every access is taken to reach DRAM" if _is_fitted(x.gpu) else DELAY_NOTE
-    return ModelAnswer(cycles / float(inputs.freq), rate, "warp/cycle/SM", str(found.bottleneck), note)
+    return ModelAnswer(cycles / float(inputs.freq), rate, "warp/cycle/SM", str(prediction.bottleneck), note)

@@ -19,25 +19,25 @@ BEYOND = "an interval asks for more than the bandwidth, where this model has no 
 def known(x: LaunchFacts) -> dict[str, Any]:
     a = accesses(x)
     schedulers = float(x.gpu.limits.sub_cores)
-    found = []
+    intervals = []
     if a.arithmetic:
-        found.append(Interval(1.0, max(1.0, a.arithmetic_latency), a.arithmetic))
+        intervals.append(Interval(1.0, max(1.0, a.arithmetic_latency), a.arithmetic))
     if a.count and a.latency:
-        found.append(Interval(1.0, max(1.0, a.latency), a.count, requests=1.0))
+        intervals.append(Interval(1.0, max(1.0, a.latency), a.count, requests=1.0))
     return present(
         warps=None if x.warps_per_sm is None else x.warps_per_sm / schedulers,
-        intervals=tuple(found) or None,
+        intervals=tuple(intervals) or None,
         cores=x.gpu.value("sm_count") * schedulers,
         service=service_time(x.clock_hz, x.gpu.value("dram_bandwidth"), a.bytes_each),
     )
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    per_inst = float(found.total)
+    prediction = predict(inputs)
+    per_inst = float(prediction.total)
     physical = bool(is_physical(inputs)) and per_inst > 0
     rate = 1.0 / per_inst if per_inst else None
     insts, schedulers = x.work.warp_instructions, x.gpu.limits.sub_cores
     warp_rate = schedulers * rate / insts if rate and insts and physical else 0.0
     note = "per scheduler" if physical else BEYOND
-    return ModelAnswer(x.seconds(warp_rate), rate, "inst/cycle/scheduler", str(found.bottleneck), note)
+    return ModelAnswer(x.seconds(warp_rate), rate, "inst/cycle/scheduler", str(prediction.bottleneck), note)

@@ -7,7 +7,7 @@ Assumes   no barrier splits the interval. Data crosses two boundaries, DRAM at i
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launch_facts import WARP, LaunchFacts, present
+from warpbound.adapt.launch_facts import WARP, LaunchFacts, answer_of, present
 from warpbound.models.interval_analysis import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate, pipe_cycles
@@ -25,7 +25,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
     memory = x.work.memory
     crossing = {"dram": dram_bytes(x), "l2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)}
     bandwidth = {"dram": x.gpu.value("dram_bandwidth"), "l2": x.gpu.get("l2_bandwidth")}
-    data = {name: moved / WARP for name, moved in crossing.items() if moved and bandwidth[name]}
+    data = {name: count / WARP for name, count in crossing.items() if count and bandwidth[name]}
     insts = _insts(x)
     return present(
         executions=0.0 if x.warps is None else WARP * x.warps,
@@ -56,7 +56,7 @@ def _width(x: LaunchFacts, pipe: str) -> float:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs)
+    rate = float(prediction.rate)
     time_s = float(inputs.executions) / rate if inputs.executions and rate else None
-    return ModelAnswer(time_s, rate, found.unit, str(found.bottleneck), "executions by one thread each, whole chip")
+    return answer_of(prediction, time_s, "executions by one thread each, whole chip")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from warpbound.bounds import Bounds
 from warpbound.machine import Gpu
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
@@ -77,3 +78,8 @@ def silent(reason: str) -> ModelAnswer:
 def present(**fields: Any) -> dict[str, Any]:
     """What is known of a model's Inputs: the fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def answer_of(prediction: Bounds, time_s: float | None, note: str | None) -> ModelAnswer:
+    """The answer of a model that gives rates: the tightest of its bounds."""
+    return ModelAnswer(time_s, float(prediction.rate), prediction.unit, str(prediction.bottleneck), note)

@@ -28,9 +28,9 @@ def read(path: str | Path) -> Benchmarks:
 def measured(text: str, origin: str) -> Benchmarks:
     """The table in a raw file of measurements. InputError where it is none."""
     try:
-        found = json.loads(text)
-        device, sms = found["device"]["name"], found["device"]["sm_count"]
-        runs = [record for record in found["records"] if record["axes"]["kernel"] in OPERATIONS]
+        results = json.loads(text)
+        device, sms = results["device"]["name"], results["device"]["sm_count"]
+        runs = [record for record in results["records"] if record["axes"]["kernel"] in OPERATIONS]
         rows = [_row(record) for record in runs]
     except (ValueError, KeyError, TypeError) as wrong:
         raise InputError(f"'{origin}' is no file of camping measurements ({wrong}).", "Measure it again.") from None
@@ -45,7 +45,7 @@ def measured(text: str, origin: str) -> Benchmarks:
         warps=active,
         time=np.array(time, dtype=np.float64),
         transactions=2.0 * ACCESSES * sms * active,
-        said=(f"CampProf's micro-benchmarks measured on {device}, {found.get('date', 'no date')}.",),
+        said=(f"CampProf's micro-benchmarks measured on {device}, {results.get('date', 'no date')}.",),
     )
 
 

@@ -6,7 +6,7 @@ Assumes   pin bandwidth; the peak of the mixture of types at hand, all operation
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launch_facts import LaunchFacts, silent
+from warpbound.adapt.launch_facts import LaunchFacts, answer_of, silent
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
@@ -25,10 +25,10 @@ WANTED: dict[str, str] = {}
 def inputs(work: Workload, gpu: Gpu, clock_hz: float) -> Inputs:
     """Peak of the mixture of types that the kernel uses; intensity inf where no byte reaches DRAM."""
     flop = sum(work.flop.values())
-    moved = work.memory.dram_bytes_read + work.memory.dram_bytes_written
+    carried_bytes = work.memory.dram_bytes_read + work.memory.dram_bytes_written
     ideal_s = sum(count / peak(gpu, kind, clock_hz, work) for kind, count in work.flop.items() if count)
     return Inputs(
-        intensity=flop / moved if moved else float("inf"),
+        intensity=flop / carried_bytes if carried_bytes else float("inf"),
         peak_flops=flop / ideal_s if ideal_s else float("inf"),
         peak_bandwidth=gpu.value("dram_bandwidth"),
     )
@@ -60,17 +60,17 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    flop, moved = sum(x.work.flop.values()), dram_bytes(x)
+    flop, carried_bytes = sum(x.work.flop.values()), dram_bytes(x)
     warps = x.warps
     if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none
-        if moved <= 0:
+        if carried_bytes <= 0:
             return silent("no flop and no DRAM traffic: it has nothing to say")
-        if moved < MOST_STAYS * x.work.memory.touched_bytes:
+        if carried_bytes < MOST_STAYS * x.work.memory.touched_bytes:
             return silent("no flop, and most of its bytes stay in L2: it knows no memory but DRAM")
         bandwidth = float(inputs.peak_bandwidth)
-        time_s = None if warps is None else moved * warps / bandwidth
+        time_s = None if warps is None else carried_bytes * warps / bandwidth
         return ModelAnswer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")
-    found = predict(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs)
+    rate = float(prediction.rate)
     time_s = None if warps is None else flop * warps / rate
-    return ModelAnswer(time_s, rate, found.unit, str(found.bottleneck), None)
+    return answer_of(prediction, time_s, None)

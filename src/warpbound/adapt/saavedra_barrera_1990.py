@@ -25,8 +25,8 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    share = float(found.rate)
+    prediction = predict(inputs)
+    share = float(prediction.rate)
     working = float(inputs.run) * accesses(x).count
     warp_rate = share / working if working else 0.0
-    return ModelAnswer(x.seconds(warp_rate), share, "busy share", str(found.bottleneck), "a switch costs nothing")
+    return ModelAnswer(x.seconds(warp_rate), share, "busy share", str(prediction.bottleneck), "a switch costs nothing")

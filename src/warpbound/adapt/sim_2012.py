@@ -35,7 +35,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     if not inputs.mem_insts:
         return silent(NO_ACCESS)
-    found = predict(inputs)
-    total = float(found.total)
+    prediction = predict(inputs)
+    total = float(prediction.total)
     rate = float(inputs.warps) / total if total else None
-    return ModelAnswer(x.seconds_of_turns(total), rate, "warp/cycle/SM", str(found.bottleneck), None)
+    return ModelAnswer(x.seconds_of_turns(total), rate, "warp/cycle/SM", str(prediction.bottleneck), None)

@@ -8,7 +8,7 @@ Assumes   a request is a global access that leaves the chip; the rest of the ins
 from typing import Any
 
 from warpbound.adapt.accesses import MEMORY_CAUSES, dram_bytes, off_chip, per_cycle
-from warpbound.adapt.launch_facts import WARP, LaunchFacts, present
+from warpbound.adapt.launch_facts import WARP, LaunchFacts, answer_of, present
 from warpbound.models.transit_2015 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
@@ -35,7 +35,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs)
+    rate = float(prediction.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0
-    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), "per SM; no cache in this model")
+    return answer_of(prediction, x.seconds(warp_rate), "per SM; no cache in this model")

@@ -8,7 +8,7 @@ Assumes   a processing element is an FP32 lane that needs a cycle per instructio
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
-from warpbound.adapt.launch_facts import WARP, LaunchFacts, present
+from warpbound.adapt.launch_facts import WARP, LaunchFacts, answer_of, present
 from warpbound.models.valley_2009 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
@@ -44,8 +44,8 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs)
+    rate = float(prediction.rate)
     warps, insts = x.warps, x.work.warp_instructions * WARP
     time_s = warps * insts / rate if warps and insts and rate else None
-    return ModelAnswer(time_s, rate, found.unit, str(found.bottleneck), "instructions of all threads; in-order lanes")
+    return answer_of(prediction, time_s, "instructions of all threads; in-order lanes")

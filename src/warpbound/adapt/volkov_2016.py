@@ -5,7 +5,7 @@ Assumes   a resource's time is that of adapt/resources.py; latency is unloaded. 
 
 from typing import Any
 
-from warpbound.adapt.launch_facts import LaunchFacts, present
+from warpbound.adapt.launch_facts import LaunchFacts, answer_of, present
 from warpbound.adapt.resources import demand
 from warpbound.bounds import Real
 from warpbound.machine import Gpu
@@ -34,6 +34,5 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
-    return ModelAnswer(x.seconds(rate), rate, found.unit, str(found.bottleneck), None)
+    prediction = predict(inputs)
+    return answer_of(prediction, x.seconds(float(prediction.rate)), None)

@@ -14,7 +14,7 @@ from typing import Any
 
 from warpbound.adapt import transit_2015
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, dram_bytes, per_cycle
-from warpbound.adapt.launch_facts import LaunchFacts, Locality, present
+from warpbound.adapt.launch_facts import LaunchFacts, Locality, answer_of, present
 from warpbound.adapt.resources import SECTOR_B
 from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache
 from warpbound.result.kernel import ModelAnswer
@@ -102,10 +102,10 @@ def _ilp(x: LaunchFacts) -> float:
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     cached = inputs.cache_capacity > 0
-    found = predict(inputs) if cached else predict_without_cache(inputs)
-    rate = float(found.rate)
+    prediction = predict(inputs) if cached else predict_without_cache(inputs)
+    rate = float(prediction.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0
-    return ModelAnswer(x.seconds(warp_rate), rate, found.unit, str(found.bottleneck), _note(x))
+    return answer_of(prediction, x.seconds(warp_rate), _note(x))
 
 
 def _note(x: LaunchFacts) -> str:

@@ -7,7 +7,7 @@ Assumes   the accesses of adapt/accesses.py; throughput of each kind alone is wa
 from typing import Any
 
 from warpbound.adapt.accesses import accesses, per_cycle
-from warpbound.adapt.launch_facts import LaunchFacts, present
+from warpbound.adapt.launch_facts import LaunchFacts, answer_of, present
 from warpbound.models.zhang_owens_2011 import Inputs, modelled, predict
 from warpbound.result.kernel import ModelAnswer
 
@@ -29,6 +29,5 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
-    found = predict(inputs)
-    rate = float(found.rate)
-    return ModelAnswer(x.seconds(rate), rate, found.unit, str(found.bottleneck), "curves are modelled, not measured")
+    prediction = predict(inputs)
+    return answer_of(prediction, x.seconds(float(prediction.rate)), "curves are modelled, not measured")

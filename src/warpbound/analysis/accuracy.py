@@ -46,22 +46,22 @@ class Accuracy(msgspec.Struct, frozen=True):
 
 def expected(gpu: str, bottleneck: str) -> Kind | None:
     """What was found for this board and bottleneck; None where fewer than FEWEST launches were judged."""
-    mine = (kind for kind in _found().kinds if (kind.gpu, kind.bottleneck) == (gpu, bottleneck))
+    mine = (kind for kind in _accuracy().kinds if (kind.gpu, kind.bottleneck) == (gpu, bottleneck))
     return next((kind for kind in mine if kind.n >= FEWEST), None)
 
 
 def form(binds: str) -> Form:
     """What was found for a class; of all launches where none of the class was measured."""
-    found = {one.binds: one for one in _found().forms}
-    return found.get(binds) or found.get(ANY) or AS_SPREAD
+    by_class = {form.binds: form for form in _accuracy().forms}
+    return by_class.get(binds) or by_class.get(ANY) or AS_SPREAD
 
 
 @cache
-def _found() -> Accuracy:
+def _accuracy() -> Accuracy:
     place = files("warpbound.analysis") / FILE
     return msgspec.json.decode(place.read_bytes(), type=Accuracy) if place.is_file() else Accuracy()
 
 
 def forget() -> None:
     """Read the file again at the next question."""
-    _found.cache_clear()
+    _accuracy.cache_clear()

@@ -29,7 +29,7 @@ _SECTOR, _LINE = np.uint64(5), np.uint64(2)  # shifts: bytes to sectors, sectors
 def hottest_updates(program: Program, trace: Trace, sample: Sample) -> float:
     """Steps on that line by the whole launch."""
     accesses = trace.accesses.get("global")
-    atomic = [index for index, one in enumerate(program.instructions) if one.traits.is_global_atomic]
+    atomic = [index for index, instruction in enumerate(program.instructions) if instruction.traits.is_global_atomic]
     if accesses is None or not atomic:
         return 0.0
     mine = np.flatnonzero(np.isin(accesses.instruction, atomic))
@@ -37,7 +37,7 @@ def hottest_updates(program: Program, trace: Trace, sample: Sample) -> float:
     row, lane = np.nonzero(accesses.active[mine])
     if not len(row):
         return 0.0
-    each = np.array([_of_one_lane(one) for one in program.instructions])[accesses.instruction[mine]]
+    each = np.array([_of_one_lane(instruction) for instruction in program.instructions])[accesses.instruction[mine]]
     row, sector, count = steps(row, accesses.addresses[mine][row, lane], each)
     which, several = _lines(sector)
     count = np.where(several, np.maximum(count, SECTOR_STEPS), count)
@@ -70,8 +70,8 @@ def of_spans(
     return np.asarray(trace * (blocks[last] - blocks[first] + 1) / stand_for)
 
 
-def _of_one_lane(one: Instruction) -> int:
-    return FLOAT_STEPS if any(word.startswith(_FLOATS) for word in one.modifiers) else 1
+def _of_one_lane(instruction: Instruction) -> int:
+    return FLOAT_STEPS if any(word.startswith(_FLOATS) for word in instruction.modifiers) else 1
 
 
 def steps(

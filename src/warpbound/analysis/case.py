@@ -91,14 +91,14 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
             "Choose a smaller block or another __launch_bounds__.",
         )
     blocks = product(launch.grid) if board.get("sm_count") else None
-    found = _residency(program, board, size, launch.smem, launch.carveout, blocks)
-    if found.fitting_blocks_per_sm == 0:
+    residency = _residency(program, board, size, launch.smem, launch.carveout, blocks)
+    if residency.fitting_blocks_per_sm == 0:
         raise InputError(
             f"{program.title}: not one block of {size} threads fits on an SM of {board.name} "
-            f"({', '.join(found.limiters)}).",
-            " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
+            f"({', '.join(residency.limiters)}).",
+            " ".join(step.sentence for step in residency.next_step) or "Use a smaller block.",
         )
-    return Case(program, board, launch, settings, found, size, ())
+    return Case(program, board, launch, settings, residency, size, ())
 
 
 def _residency(  # noqa: PLR0913  (each is one fact of the launch)

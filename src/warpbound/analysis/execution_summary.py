@@ -66,8 +66,8 @@ class Observed:
     @property
     def locality(self) -> Locality:
         """Of the loads of one warp, and the L1 that it meets."""
-        found = self.traffic.locality
-        return Locality(found.alpha, found.beta, found.residual, self.l1_bytes)
+        locality = self.traffic.locality
+        return Locality(locality.alpha, locality.beta, locality.residual, self.l1_bytes)
 
 
 def execution(program: Program, work: Workload, observed: Observed, x: LaunchFacts) -> Execution:
@@ -114,7 +114,7 @@ def hot_loop(program: Program, executed: NDArray[np.float64]) -> NDArray[np.int6
         np.concatenate([np.arange(flow.blocks[n].first, flow.blocks[n].last) for n in sorted(loop.blocks)])
         for loop in flow.loops
     ]
-    hot = [one for one in loops if executed[one].sum() >= HOT * executed.sum() > 0]
+    hot = [loop for loop in loops if executed[loop].sum() >= HOT * executed.sum() > 0]
     return min(hot, key=len) if hot else None
 
 
@@ -130,16 +130,16 @@ def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ..
 
 def register_notes(work: Workload, arch: int) -> tuple[str, ...]:
     """What reads of registers do to the rate of issue, where they need longer than the instructions."""
-    held = work.units.get("registers", 0.0)
-    if held <= work.warp_instructions or arch < FIRST_OF_TWO_BANKS:
+    cycles = work.units.get("registers", 0.0)
+    if cycles <= work.warp_instructions or arch < FIRST_OF_TWO_BANKS:
         return ()
-    each = held / work.warp_instructions
+    each = cycles / work.warp_instructions
     return (f"registers lie in two banks of one read per cycle each: by the banks that the compiler chose, an "
             f"instruction takes {each:.3g} cycles to issue",)  # fmt: skip
 
 
 def _named(caches: list[InstructionCache]) -> str:
-    return " and ".join(f"the {one.name} instruction cache of {one.bytes // 1024} KiB" for one in caches)
+    return " and ".join(f"the {cache.name} instruction cache of {cache.bytes // 1024} KiB" for cache in caches)
 
 
 def _x_model(x: LaunchFacts, observed: Observed) -> XModelSymbols:
@@ -166,11 +166,11 @@ def instructions_per_cycle(timed: Schedule) -> float:
 def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
     """Loads under way on average while at least one is; None where there is none."""
     stream = np.array(timed.stream, np.int64)
-    loading = np.flatnonzero(np.array([one.loads for one in waits], bool)[stream]) if len(stream) else stream
+    loading = np.flatnonzero(np.array([wait.loads for wait in waits], bool)[stream]) if len(stream) else stream
     if not len(loading):
         return None
     begins = np.array(timed.issue)[loading]
-    ends = begins + np.array([one.write for one in waits])[stream[loading]]
+    ends = begins + np.array([wait.write for wait in waits])[stream[loading]]
     until = np.maximum.accumulate(ends)
     together = (np.minimum(until[:-1], begins[1:]) - begins[:-1]).sum() + until[-1] - begins[-1]
     return float((ends - begins).sum() / together)
@@ -178,12 +178,14 @@ def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
 
 def _skipped(program: Program, observed: Observed) -> float:
     """Fillers that no thread executes."""
-    return float(observed.executed @ [one.skipped for one in program.instructions])
+    return float(observed.executed @ [instruction.skipped for instruction in program.instructions])
 
 
-def _bank_conflict(one: Instruction) -> bool:
+def _bank_conflict(instruction: Instruction) -> bool:
     """Whether its three source registers lie in one bank, none of them kept in the operand cache."""
     sources = {
-        x.index for x in one.operands[1:] if x.kind == "register" and x.index != RZ and "reuse" not in x.suffixes
+        x.index
+        for x in instruction.operands[1:]
+        if x.kind == "register" and x.index != RZ and "reuse" not in x.suffixes
     }
     return len(sources) >= 3 and len({index % 2 for index in sources}) == 1

@@ -48,32 +48,32 @@ def curve(case: Case, work: Work) -> ThroughputCurve | None:
     if not blocks:
         return None
     warps = np.arange(1.0, case.residency.max_warps_per_sm + 1.0)
-    found = throughput(work.focus, case.place, warps)
+    bounds = throughput(work.focus, case.place, warps)
     timed = [launch_prediction(case, work, n) for n in blocks]
-    ours = [THOUSAND * t.rate * per_block / case.clock_hz for t in timed if t is not None]
-    held = [float(n * per_block) for n in blocks]
-    used = {name: THOUSAND * limit for name, limit in found.limits.items() if np.isfinite(limit).all()}
-    volkov = (warps.tolist(), (THOUSAND * np.asarray(found.rate)).tolist())
+    predicted = [THOUSAND * t.rate * per_block / case.clock_hz for t in timed if t is not None]
+    resident_warps = [float(n * per_block) for n in blocks]
+    used = {name: THOUSAND * limit for name, limit in bounds.limits.items() if np.isfinite(limit).all()}
+    volkov = (warps.tolist(), (THOUSAND * np.asarray(bounds.rate)).tolist())
     what = "warps" if work.focus is work.whole else "iterations"
     return ThroughputCurve(
         unit=f"{what} per 1000 SM cycles",
         warps_per_sm=warps.tolist(),
         limits={name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
-        predicted=({"warpbound": (held, ours)} if ours else {}) | {"volkov_2016": volkov},
+        predicted=({"warpbound": (resident_warps, predicted)} if predicted else {}) | {"volkov_2016": volkov},
         here=float(case.residency.warps_per_sm),
     )
 
 
 def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
     """(start, end, kind) of what one warp does first: it issues, or waits for an instruction of some pipe."""
-    timed, found = work.timed, []
+    timed, spans = work.timed, []
     for position in range(min(ISSUES_SHOWN, len(timed.stream))):
         at, waited, producer = timed.issue[position], timed.waited[position], timed.producer[position]
         if waited:
             pipe = case.facts[timed.stream[producer]].pipe if producer >= 0 else "a result"
-            found.append((at - waited, at, f"waits for {pipe}"))
-        found.append((at, at + 1.0, "issues"))
-    return found
+            spans.append((at - waited, at, f"waits for {pipe}"))
+        spans.append((at, at + 1.0, "issues"))
+    return spans
 
 
 def _graph(case: Case, work: Work) -> ExecutionGraph:
@@ -89,10 +89,10 @@ def _graph(case: Case, work: Work) -> ExecutionGraph:
     first = max(0, min(slowest - LEAD, count - width))
     shown = range(first, first + width)
     path = set(pairwise(timed.critical))
-    held = {(timed.producer[at], at) for at in shown if timed.producer[at] >= 0}
+    dependences = {(timed.producer[at], at) for at in shown if timed.producer[at] >= 0}
     edges = [
         (start - first, to - first, timed.issue[to] - timed.issue[start], (start, to) in path)
-        for start, to in sorted(held | path)
+        for start, to in sorted(dependences | path)
         if start in shown and to in shown
     ]
     instructions = case.program.instructions
@@ -149,7 +149,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
 
 
 def _inputs(name: str, launched: LaunchFacts | None) -> dict[str, float] | None:
-    found: Any = inputs_of(name, launched) if launched is not None else ""
-    if isinstance(found, str):
+    inputs: Any = inputs_of(name, launched) if launched is not None else ""
+    if isinstance(inputs, str):
         return None
-    return {field.name: float(getattr(found, field.name)) for field in dataclasses.fields(found)}
+    return {field.name: float(getattr(inputs, field.name)) for field in dataclasses.fields(inputs)}

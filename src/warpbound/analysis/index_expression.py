@@ -55,7 +55,7 @@ class Access:
 
 
 @dataclass(frozen=True)
-class _Reached:
+class _Addresses:
     """Byte addresses by warp and alignment (n, 32), which threads exist, and d/dtx in elements (None: differs)."""
 
     lanes: NDArray[np.uint64]
@@ -63,106 +63,107 @@ class _Reached:
     slope: Form | None
 
 
-def answer(asked: Access) -> IndexCost:
+def answer(access: Access) -> IndexCost:
     """The cost of the access under each rule. Raises CommandError where the index is not affine."""
-    if asked.element_B not in SIZES_B:
+    if access.element_B not in SIZES_B:
         raise CommandError(
-            f"An element of {asked.element_B} bytes is not accessed at once.",
+            f"An element of {access.element_B} bytes is not accessed at once.",
             f"Give {', '.join(map(str, SIZES_B))}; a structure is read member by member.",
         )
-    element = index(asked.expression, asked.threads, asked.values, asked.shape)
-    reached = _Reached(
-        *rows(Address(affine.scale(element, asked.element_B)), asked.threads),
-        derivative(asked.expression, asked.threads, asked.values, asked.shape),
+    element = index(access.expression, access.threads, access.values, access.shape)
+    addresses = _Addresses(
+        *rows(Address(affine.scale(element, access.element_B)), access.threads),
+        derivative(access.expression, access.threads, access.values, access.shape),
     )
     rules: list[GlobalRule] | list[BankRule]
-    if asked.space == "shared":
-        rules = banks_used = _shared(asked, reached)
-        reason, remedy = _bank_advice(asked, reached, banks_used)
+    if access.space == "shared":
+        rules = banks_used = _shared(access, addresses)
+        reason, remedy = _bank_advice(access, addresses, banks_used)
     else:
-        rules = transactions = _global(asked, reached)
-        reason, remedy = _advice(asked, reached, transactions)
+        rules = transactions = _global(access, addresses)
+        reason, remedy = _advice(access, addresses, transactions)
     return IndexCost(
-        expression=asked.expression.text,
-        space=asked.space,
-        element_bytes=asked.element_B,
-        block=list(asked.threads.block),
-        constants=[name for name in asked.expression.names() if name not in asked.values],
-        derivative=None if reached.slope is None else spelled(reached.slope),
+        expression=access.expression.text,
+        space=access.space,
+        element_bytes=access.element_B,
+        block=list(access.threads.block),
+        constants=[name for name in access.expression.names() if name not in access.values],
+        derivative=None if addresses.slope is None else spelled(addresses.slope),
         rules=rules,
-        hong_kim_2009=_hong_kim(asked, reached) if asked.space == "global" else None,
+        hong_kim_2009=_hong_kim(access, addresses) if access.space == "global" else None,
         reason=reason,
         remedy=remedy,
     )
 
 
-def _global(asked: Access, reached: _Reached) -> list[GlobalRule]:
-    wanted = float(coalescing.distinct(reached.lanes, reached.exists).mean()) * asked.element_B
+def _global(access: Access, addresses: _Addresses) -> list[GlobalRule]:
+    requested_bytes = float(coalescing.distinct(addresses.lanes, addresses.exists).mean()) * access.element_B
     return [
-        _rule(asked, reached, rule, wanted)
+        _rule(access, addresses, rule, requested_bytes)
         for rule in RULES
-        if asked.arch is None or coalescing.family(asked.arch) == coalescing.family(rule[1])
+        if access.arch is None or coalescing.family(access.arch) == coalescing.family(rule[1])
     ]
 
 
-def _rule(asked: Access, reached: _Reached, rule: tuple[str, int, str], wanted: float) -> GlobalRule:
+def _rule(access: Access, addresses: _Addresses, rule: tuple[str, int, str], requested_bytes: float) -> GlobalRule:
     """One rule; coalesced is what takes no more transactions than neighbours in order from an aligned start."""
     name, arch, caching = rule
-    found = coalescing.transactions(reached.lanes, reached.exists, asked.element_B, arch, caching)
-    best = coalescing.transactions(_in_order(reached, asked.element_B), reached.exists, asked.element_B, arch, caching)
-    moved = float(found.bytes.mean())
+    size, in_order = access.element_B, _in_order(addresses, access.element_B)
+    cost = coalescing.transactions(addresses.lanes, addresses.exists, size, arch, caching)
+    best = coalescing.transactions(in_order, addresses.exists, size, arch, caching)
+    moved_bytes = float(cost.bytes.mean())
     return GlobalRule(
         compute_capability=name,
-        transactions_per_request=float(found.count.mean()),
-        bytes_per_request=moved,
-        efficiency=min(1.0, wanted / moved),
-        coalesced=bool((found.count <= best.count).all() and (found.bytes <= best.bytes).all())
-        and not _uncoalesced_1_0(asked, arch),
+        transactions_per_request=float(cost.count.mean()),
+        bytes_per_request=moved_bytes,
+        efficiency=min(1.0, requested_bytes / moved_bytes),
+        coalesced=bool((cost.count <= best.count).all() and (cost.bytes <= best.bytes).all())
+        and not _uncoalesced_1_0(access, arch),
     )
 
 
-def _uncoalesced_1_0(asked: Access, arch: int) -> bool:
+def _uncoalesced_1_0(access: Access, arch: int) -> bool:
     """On 1.0 and 1.1 words of 1 and 2 bytes never join."""
-    return arch == 10 and asked.element_B < 4
+    return arch == 10 and access.element_B < 4
 
 
-def _in_order(reached: _Reached, size: int) -> NDArray[np.uint64]:
-    return np.broadcast_to(np.arange(32, dtype=np.uint64) * np.uint64(size), reached.lanes.shape)
+def _in_order(addresses: _Addresses, size: int) -> NDArray[np.uint64]:
+    return np.broadcast_to(np.arange(32, dtype=np.uint64) * np.uint64(size), addresses.lanes.shape)
 
 
-def _shared(asked: Access, reached: _Reached) -> list[BankRule]:
-    found = []
+def _shared(access: Access, addresses: _Addresses) -> list[BankRule]:
+    rules = []
     for name, arch in BANK_RULES:
-        if asked.arch is None or coalescing.family(asked.arch) == coalescing.family(arch):
-            cost = banks.wavefronts(reached.lanes, reached.exists, asked.element_B, arch)
-            found.append(
+        if access.arch is None or coalescing.family(access.arch) == coalescing.family(arch):
+            cost = banks.wavefronts(addresses.lanes, addresses.exists, access.element_B, arch)
+            rules.append(
                 BankRule(
                     compute_capability=name,
                     wavefronts_per_request=float(cost.actual.mean()),
                     without_conflict=float(cost.ideal.mean()),
                 )
             )
-    return found
+    return rules
 
 
 # ------------------------------------------------------------------------------- Hong and Kim
 
 
-def _hong_kim(asked: Access, reached: _Reached) -> HongKimCoalescing:
+def _hong_kim(access: Access, addresses: _Addresses) -> HongKimCoalescing:
     """Algorithms 1 and 2 of the paper, where every half-warp is linear with the same step."""
-    elements = reached.lanes.astype(np.int64).reshape(-1, HALF) // asked.element_B
-    full = reached.exists.reshape(-1, HALF).all(axis=1)
+    elements = addresses.lanes.astype(np.int64).reshape(-1, HALF) // access.element_B
+    full = addresses.exists.reshape(-1, HALF).all(axis=1)
     steps = np.diff(elements[full], axis=1)
     if not steps.size or np.any(steps != steps.flat[0]) or abs(int(steps.flat[0])) >= 1 << 30:
         reason = "the paper's algorithms need one known step between neighbours in every whole half-warp"
         return HongKimCoalescing(reason=reason)
     step, starts = int(steps.flat[0]), [int(start) for start in elements[full][:, 0]]
-    joined = hong_kim.coalesced(asked.element_B, step, starts)
-    half = hong_kim.transactions(asked.element_B, step, starts)
+    coalesced = hong_kim.coalesced(access.element_B, step, starts)
+    half = hong_kim.transactions(access.element_B, step, starts)
     return HongKimCoalescing(
         increment=step,
         half_warps_aligned=all(start % HALF == 0 for start in starts),
-        algorithm_1=Algorithm1(joined, 1 if joined else 2 * HALF),
+        algorithm_1=Algorithm1(coalesced, 1 if coalesced else 2 * HALF),
         algorithm_2=Algorithm2(half, hong_kim.per_warp(half)),
     )
 
@@ -170,30 +171,30 @@ def _hong_kim(asked: Access, reached: _Reached) -> HongKimCoalescing:
 # ------------------------------------------------------------------------------- reasons
 
 
-def _advice(asked: Access, reached: _Reached, rules: list[GlobalRule]) -> tuple[str, str]:
+def _advice(access: Access, addresses: _Addresses, rules: list[GlobalRule]) -> tuple[str, str]:
     """Why the access costs what it costs, and what would mend it; no remedy where nothing is wasted."""
-    stride, row = _stride(asked, reached), asked.threads.block[0]
+    stride, row = _stride(access, addresses), access.threads.block[0]
     wasteful = any(not rule.coalesced for rule in rules)
     if stride == 0:
         remedy = "Let one thread read it, or keep it in constant memory; from 1.2 on it is one transaction anyway."
         return "every thread of a warp reads the same element", remedy if wasteful else ""
-    if stride == asked.element_B:
-        return _neighbours(asked, reached, wasteful)
-    if stride == -asked.element_B:
+    if stride == access.element_B:
+        return _neighbours(access, addresses, wasteful)
+    if stride == -access.element_B:
         remedy = "Count the other way where 1.0 or 1.1 matters: order within a segment counts only there."
         return "neighbouring threads take neighbouring elements, backwards", remedy if wasteful else ""
     if stride is not None:
         return (
-            f"neighbouring threads stand {abs(stride) // asked.element_B} elements ({abs(stride)} B) apart",
+            f"neighbouring threads stand {abs(stride) // access.element_B} elements ({abs(stride)} B) apart",
             "Make the factor of threadIdx.x 1: a structure of arrays instead of an array of structures, or a tile that "
             "is loaded in order into shared memory and read from there with the stride.",
         )
-    if reached.slope is not None and any(reached.slope.terms.keys() - {affine.ONE}):
+    if addresses.slope is not None and any(addresses.slope.terms.keys() - {affine.ONE}):
         return (
-            f"neighbouring threads stand {spelled(reached.slope)} elements apart: they walk down a column",
+            f"neighbouring threads stand {spelled(addresses.slope)} elements apart: they walk down a column",
             "Let threadIdx.x run along the row: swap the roles of x and y, or transpose a tile in shared memory.",
         )
-    if row % 32 and asked.threads.block[1] * asked.threads.block[2] > 1:
+    if row % 32 and access.threads.block[1] * access.threads.block[2] > 1:
         return (
             f"a warp covers {max(2, 32 // row)} rows of a block that is {row} threads wide",
             "Make blockDim.x a multiple of 32 (of 16 before 2.0).",
@@ -203,15 +204,15 @@ def _advice(asked: Access, reached: _Reached, rules: list[GlobalRule]) -> tuple[
     )
 
 
-def _neighbours(asked: Access, reached: _Reached, wasteful: bool) -> tuple[str, str]:  # noqa: FBT001  (a fact)
-    starts = reached.lanes[reached.exists[:, 0], 0]
+def _neighbours(access: Access, addresses: _Addresses, wasteful: bool) -> tuple[str, str]:  # noqa: FBT001  (a fact)
+    starts = addresses.lanes[addresses.exists[:, 0], 0]
     off = int(np.gcd.reduce(np.append(starts, np.uint64(128)).astype(np.int64)))
-    if asked.element_B < 4 and off >= 32:
+    if access.element_B < 4 and off >= 32:
         remedy = "Let each thread take 4, 8 or 16 bytes (char4, short2, ...)."
         return "neighbouring threads take neighbouring elements of less than 4 bytes", remedy
     if not wasteful or off >= 128:
-        said = "neighbouring threads take neighbouring elements, from an aligned start"
-        return said, "" if not wasteful else "Nothing: so wide an element takes more than one transaction."
+        reason = "neighbouring threads take neighbouring elements, from an aligned start"
+        return reason, "" if not wasteful else "Nothing: so wide an element takes more than one transaction."
     return (
         f"neighbouring threads take neighbouring elements, but a warp begins at multiples of only {off} B",
         "Begin every warp's part at a multiple of 128 B: pad rows to that length, or shift the index so that the "
@@ -219,10 +220,10 @@ def _neighbours(asked: Access, reached: _Reached, wasteful: bool) -> tuple[str, 
     )
 
 
-def _bank_advice(asked: Access, reached: _Reached, rules: list[BankRule]) -> tuple[str, str]:
+def _bank_advice(access: Access, addresses: _Addresses, rules: list[BankRule]) -> tuple[str, str]:
     if all(rule.wavefronts_per_request <= rule.without_conflict for rule in rules):
         return "no two lanes want different words of one bank at once", ""
-    stride = _stride(asked, reached)
+    stride = _stride(access, addresses)
     if stride is None:
         return "lanes want different words of the same bank", "Pad rows by one element, or permute columns by row (^)."
     share = gcd(max(1, abs(stride) // 4), 32)
@@ -232,11 +233,11 @@ def _bank_advice(asked: Access, reached: _Reached, rules: list[BankRule]) -> tup
     )
 
 
-def _stride(asked: Access, reached: _Reached) -> int | None:
+def _stride(access: Access, addresses: _Addresses) -> int | None:
     """Bytes from each thread to the next within a warp, where that is one number."""
-    both = reached.exists[:, 1:] & reached.exists[:, :-1]
-    change = np.diff(reached.lanes.astype(np.int64), axis=1)[both]
+    both = addresses.exists[:, 1:] & addresses.exists[:, :-1]
+    change = np.diff(addresses.lanes.astype(np.int64), axis=1)[both]
     if not change.size:
-        return asked.element_B
+        return access.element_B
     first = int(change[0])
     return first if (change == first).all() and abs(first) < 1 << 30 else None

@@ -107,27 +107,28 @@ def _block(case: Case) -> tuple[int, int, int]:
     if case.launch:
         return case.launch.block
     size = case.threads_per_block
-    rows = any("SR_TID.Y" in one.text for one in case.program.instructions) and size % WARP == 0
+    rows = any("SR_TID.Y" in instruction.text for instruction in case.program.instructions) and size % WARP == 0
     return (WARP, size // WARP, 1) if rows else (size, 1, 1)
 
 
 def address_notes(case: Case, known: Predicted) -> tuple[str, ...]:
     """What addresses rest on: how those that the code tells were found, and what is assumed of the others."""
     block = [n for n in _block(case) if n > 1] or [1]
-    found = ADDRESS_NOTE.format(block=" x ".join(str(n) for n in block))
-    told = (found,) if any(not access.depends_on for access in known.values()) else ()
-    return (*told, *assumed_coalesced(case.program.instructions, known))
+    note = ADDRESS_NOTE.format(block=" x ".join(str(n) for n in block))
+    notes = (note,) if any(not access.depends_on for access in known.values()) else ()
+    return (*notes, *assumed_coalesced(case.program.instructions, known))
 
 
 def _scalars(case: Case) -> dict[int, int]:
     """Offset of each 4-byte parameter whose integer value the launch gives."""
-    given = {one.name: one.value for one in case.launch.args if one.kind == "scalar"} if case.launch else {}
-    found = {}
+    arguments = case.launch.args if case.launch else ()
+    values = {argument.name: argument.value for argument in arguments if argument.kind == "scalar"}
+    integers = {}
     for number, parameter in enumerate(case.program.parameters):
-        value = given.get(parameter.name or number, given.get(number))
+        value = values.get(parameter.name or number, values.get(number))
         if parameter.size == 4 and isinstance(value, int) and parameter.type not in ("float", "f32"):
-            found[parameter.offset] = value
-    return found
+            integers[parameter.offset] = value
+    return integers
 
 
 def _served(case: Case, level: str, known: Predicted) -> tuple[Wait, ...]:

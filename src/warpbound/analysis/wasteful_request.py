@@ -12,8 +12,8 @@ BANK_WORD_B = 4  # a bank map is of requests of 4 bytes per lane
 
 def requests(case: Case, work: Work) -> dict[str, Request]:
     """Space -> the first request of its most wasteful instruction; without those that were not executed."""
-    found = {space: _most_wasteful(case, work, space) for space in ("global", "shared")}
-    return {space: request for space, request in found.items() if request is not None}
+    by_space = {space: _most_wasteful(case, work, space) for space in ("global", "shared")}
+    return {space: request for space, request in by_space.items() if request is not None}
 
 
 def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
@@ -28,14 +28,14 @@ def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
         if where == space and (access.ideal_sectors if space == "global" else access.ideal_wavefronts)
     }
     for index in sorted(waste, key=lambda index: (-waste[index], index)):
-        one, lanes = instructions[index], _first(work, space, index)
-        if lanes is None or (space == "shared" and lane_bytes(one) != BANK_WORD_B):
+        instruction, lanes = instructions[index], _first(work, space, index)
+        if lanes is None or (space == "shared" and lane_bytes(instruction) != BANK_WORD_B):
             continue
         return Request(
-            address=one.address,
-            line=one.place.outermost.line if one.place else None,
-            opcode=one.opcode,
-            bytes_per_lane=lane_bytes(one),
+            address=instruction.address,
+            line=instruction.place.outermost.line if instruction.place else None,
+            opcode=instruction.opcode,
+            bytes_per_lane=lane_bytes(instruction),
             addresses=lanes,
         )
     return None

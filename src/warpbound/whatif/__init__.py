@@ -40,32 +40,32 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
     default the bounds' own, which know no queues.
     """
-    now = predict(work, place)
-    taken = now.cycles | dict(cycles or {})
-    gains = _gains(work, place, now, seconds)
+    present = predict(work, place)
+    charged = present.cycles | dict(cycles or {})
+    gains = _gains(work, place, present, seconds)
     ahead = unrolled(work, place) if chain is not None else None
     single = (
-        *_single(work, place, residency, taken),
+        *_single(work, place, residency, charged),
         *_timed(work, place, residency, seconds),
         *([ahead] if ahead else []),
     )
-    both = pair(work, place, taken, TOGETHER)
-    found = _whatifs((*single, *([both] if both else [])), gains)
-    together = found.pop() if both else None
-    found = list(_possible(found, work, chain))
-    if any(w.change == NEARER and w.speedup >= NEARER_WORTH for w in found):
-        found += _whatifs(tuple(choices()), gains)
+    both = pair(work, place, charged, TOGETHER)
+    changes = _whatifs((*single, *([both] if both else [])), gains)
+    together = changes.pop() if both else None
+    changes = list(_possible(changes, work, chain))
+    if any(w.change == NEARER and w.speedup >= NEARER_WORTH for w in changes):
+        changes += _whatifs(tuple(choices()), gains)
     if together is not None:
-        alone = max((w.speedup for w in found if w.change in together.change), default=1.0)
-        found += [together] if together.speedup >= MORE * alone else []
-    return tuple(sorted((w for w in found if w.speedup >= WORTH), key=lambda w: -w.speedup))
+        alone = max((w.speedup for w in changes if w.change in together.change), default=1.0)
+        changes += [together] if together.speedup >= MORE * alone else []
+    return tuple(sorted((w for w in changes if w.speedup >= WORTH), key=lambda w: -w.speedup))
 
 
-def _possible(found: Iterable[WhatIf], work: Workload, chain: Callable[[], float] | None) -> Iterator[WhatIf]:
+def _possible(changes: Iterable[WhatIf], work: Workload, chain: Callable[[], float] | None) -> Iterator[WhatIf]:
     """Without what a chain of loads forbids, and without what only a chain asks for."""
-    gaining = {w.change for w in found if w.speedup >= WORTH}
+    gaining = {w.change for w in changes if w.speedup >= WORTH}
     cut = chain is None or not gaining & {AHEAD, HALVED} or separable(work, chain())
-    return (w for w in found if w.change not in ((DOUBLED,) if cut else (AHEAD, HALVED)))
+    return (w for w in changes if w.change not in ((DOUBLED,) if cut else (AHEAD, HALVED)))
 
 
 def _single(
@@ -88,30 +88,30 @@ def _timed(work: Workload, place: Place, residency: Residency | None, seconds: S
     yield from launch_changes.clocks(work, place)
 
 
-def _gains(work: Workload, place: Place, now: Prediction, seconds: Seconds | None) -> Gains:
+def _gains(work: Workload, place: Place, present: Prediction, seconds: Seconds | None) -> Gains:
     """How much faster alternatives do the same work."""
     if seconds is None:
-        return lambda many: [_by_bounds(one, now) for one in many]
+        return lambda many: [_by_bounds(change, present) for change in many]
     before: list[float] = []
 
     def by_time(many: Sequence[Alternative]) -> list[float]:
-        asked = [(one.work, one.place) for one in many]
+        launches = [(change.work, change.place) for change in many]
         if not before:
-            first, *times = seconds([(work, place), *asked])
+            first, *times = seconds([(work, place), *launches])
             before.append(first)
         else:
-            times = list(seconds(asked))
-        return [before[0] * one.done / time for one, time in zip(many, times, strict=True)]
+            times = list(seconds(launches))
+        return [before[0] * change.done / time for change, time in zip(many, times, strict=True)]
 
     return by_time
 
 
-def _by_bounds(one: Alternative, now: Prediction) -> float:
-    then = predict(one.work, one.place)
-    if now.time_s is not None and then.time_s is not None:
-        return now.time_s * one.done / then.time_s
-    return one.units * then.rate / now.rate
+def _by_bounds(change: Alternative, present: Prediction) -> float:
+    changed = predict(change.work, change.place)
+    if present.time_s is not None and changed.time_s is not None:
+        return present.time_s * change.done / changed.time_s
+    return change.units * changed.rate / present.rate
 
 
 def _whatifs(many: Sequence[Alternative], gains: Gains) -> list[WhatIf]:
-    return [WhatIf(one.change, float(gain), one.why) for one, gain in zip(many, gains(many), strict=True)]
+    return [WhatIf(change.change, float(gain), change.why) for change, gain in zip(many, gains(many), strict=True)]

@@ -50,8 +50,8 @@ def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
     """Everything that asks nothing of the residency."""
     for find in (_ilp, _no_conflicts, _coalesced, _no_barriers, _no_divergence, _no_spills, _single_precision,
                  _spread_atomics, _nearer):  # fmt: skip
-        if (found := find(work, place)) is not None:
-            yield found
+        if (alternative := find(work, place)) is not None:
+            yield alternative
 
 
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
@@ -104,8 +104,8 @@ def unrolled(work: Workload, place: Place) -> Alternative | None:
     if waits < 2:
         return None
     together = tuple(sum(work.phases[i : i + 2]) for i in range(0, waits, 2))
-    kept = len(together) / waits
-    ahead = replace(without(work, dict.fromkeys(("l1", "l2", "dram"), kept)), phases=together)
+    share = len(together) / waits
+    ahead = replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
     why = f"a warp waits for loads {len(together)} times instead of {waits}; it takes registers"
     return Alternative(AHEAD, why, ahead, place)
 
@@ -135,15 +135,15 @@ def _coalesced(work: Workload, place: Place) -> Alternative | None:
     spread, touched = memory.sectors_per_request, memory.l1_sectors_load + memory.l1_sectors_store
     if spread is None or not 0 < memory.ideal_sectors < touched:
         return None
-    kept = memory.ideal_sectors / touched
-    better = eased(eased(work, "l1", kept), "l2", kept)
-    moved = memory.dram_bytes_read + memory.dram_bytes_written
-    if moved > SECTOR_B * memory.ideal_sectors:
-        better = eased(better, "dram", SECTOR_B * memory.ideal_sectors / moved)
-    better = better.with_memory(l1_sectors_load=kept * memory.l1_sectors_load,
-                                l1_sectors_store=kept * memory.l1_sectors_store,
-                                store_pieces=_pieces(memory, spread * kept))  # fmt: skip
-    why = f"{spread:.1f} sectors per request where {spread * kept:.1f} hold the same bytes"
+    share = memory.ideal_sectors / touched
+    better = eased(eased(work, "l1", share), "l2", share)
+    dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
+    if dram_bytes > SECTOR_B * memory.ideal_sectors:
+        better = eased(better, "dram", SECTOR_B * memory.ideal_sectors / dram_bytes)
+    better = better.with_memory(l1_sectors_load=share * memory.l1_sectors_load,
+                                l1_sectors_store=share * memory.l1_sectors_store,
+                                store_pieces=_pieces(memory, spread * share))  # fmt: skip
+    why = f"{spread:.1f} sectors per request where {spread * share:.1f} hold the same bytes"
     return Alternative("coalesced global accesses", why, better, place)
 
 
@@ -180,21 +180,21 @@ def _no_spills(work: Workload, place: Place) -> Alternative | None:
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
     if not memory.local_sectors > 0 or not sectors:
         return None
-    kept = max(0.0, 1.0 - memory.local_sectors / sectors)
+    share = max(0.0, 1.0 - memory.local_sectors / sectors)
     units = work.units | {"lsu": max(0.0, work.units.get("lsu", 0.0) * (1.0 - _share_of_local(work)))}
     fewer = eased(work, "issue", 1.0 - memory.local_requests / (work.warp_instructions or 1.0))
     free = replace(
-        without(fewer, dict.fromkeys(("l1", "l2", "dram"), kept)),
+        without(fewer, dict.fromkeys(("l1", "l2", "dram"), share)),
         units=units,
         memory=replace(
-            memory, l1_wavefronts=kept * memory.l1_wavefronts, l1_narrow=kept * memory.l1_narrow,
-            store_pieces=kept * memory.store_pieces,
-            l2_sectors_read=kept * memory.l2_sectors_read,
-            l2_sectors_written=kept * memory.l2_sectors_written, dram_bytes_read=kept * memory.dram_bytes_read,
-            dram_bytes_written=kept * memory.dram_bytes_written,
+            memory, l1_wavefronts=share * memory.l1_wavefronts, l1_narrow=share * memory.l1_narrow,
+            store_pieces=share * memory.store_pieces,
+            l2_sectors_read=share * memory.l2_sectors_read,
+            l2_sectors_written=share * memory.l2_sectors_written, dram_bytes_read=share * memory.dram_bytes_read,
+            dram_bytes_written=share * memory.dram_bytes_written,
         ),
     )  # fmt: skip
-    why = f"spills and local arrays make {100 * (1 - kept):.0f} % of the sectors that L1 moves"
+    why = f"spills and local arrays make {100 * (1 - share):.0f} % of the sectors that L1 moves"
     return Alternative("no spills and no local arrays (more registers, smaller tiles)", why, free, place)
 
 
@@ -231,24 +231,24 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
     read, touched = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
     if not touched > 0 or read < READ_AGAIN * touched:
         return None
-    kept = touched / read
+    share = touched / read
     level = memory_latency(place.gpu, place.clock_hz)
-    moved = {name: work.parts.get(name, 0.0) for name in ("l2", "dram")}
-    at_l1 = (1.0 - kept) * sum(cycles * level.l1 / level.at(name) for name, cycles in moved.items())
-    near = without(work, {"l2": kept, "dram": kept})
+    waiting = {name: work.parts.get(name, 0.0) for name in ("l2", "dram")}
+    at_l1 = (1.0 - share) * sum(cycles * level.l1 / level.at(name) for name, cycles in waiting.items())
+    near = without(work, {"l2": share, "dram": share})
     near = replace(near, latency=near.latency + at_l1, parts=near.parts | {"l1": near.parts.get("l1", 0.0) + at_l1})
     near = near.with_memory(
-        l2_sectors_read=kept * memory.l2_sectors_read,
-        l2_sectors_far=kept * memory.l2_sectors_far,
+        l2_sectors_read=share * memory.l2_sectors_read,
+        l2_sectors_far=share * memory.l2_sectors_far,
         dram_bytes_read=min(memory.dram_bytes_read, touched),
     )
     why = f"every byte comes from L2 {read / touched:.1f} times in the mean"
     return Alternative(NEARER, why, near, place)
 
 
-def without(work: Workload, kept: dict[str, float]) -> Workload:
+def without(work: Workload, shares: dict[str, float]) -> Workload:
     """The same path with only a share of what each cause costs."""
-    parts = {cause: cycles * kept.get(cause, 1.0) for cause, cycles in work.parts.items()}
+    parts = {cause: cycles * shares.get(cause, 1.0) for cause, cycles in work.parts.items()}
     before = sum(work.parts.values())
     return replace(work, latency=work.latency * sum(parts.values()) / before if before else work.latency, parts=parts)
 

@@ -43,9 +43,9 @@ def curve(
             f"Give --warps {per_block}:{per_block * case.residency.fitting_blocks_per_sm}.",
         )
     places = [replace(case.place, warps_per_sm=float(n * per_block)) for n in blocks]
-    found = [predict(work.focus, place) for place in places]
+    predictions = [predict(work.focus, place) for place in places]
     timed = [launch_prediction(case, work, n) for n in blocks]
-    bounded = np.array([p.rate for p in found]) * case.clock_hz * case.place.active_sms
+    bounded = np.array([p.rate for p in predictions]) * case.clock_hz * case.place.active_sms
     rate = np.array(
         [b if t is None else t.rate * per_block * case.place.active_sms for b, t in zip(bounded, timed, strict=True)]
     )
@@ -60,7 +60,7 @@ def curve(
         time_s=[None if t is None else t.time_s for t in timed],
         warp_throughput_per_s=rate.tolist(),
         gbytes_per_s=(rate * dram_bytes / 1e9).tolist(),
-        bottleneck=[p.bottleneck if t is None else t.bottleneck for p, t in zip(found, timed, strict=True)],
+        bottleneck=[p.bottleneck if t is None else t.bottleneck for p, t in zip(predictions, timed, strict=True)],
         models=_models(case, work, blocks, per_block),
     )
 

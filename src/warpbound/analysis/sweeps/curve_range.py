@@ -87,8 +87,8 @@ def one_by_one(cycles: dict[str, float]) -> float:
 
 
 def _time(case: Case, work: Work, blocks: int) -> float | None:
-    found = launch_prediction(case, work, blocks)
-    return None if found is None else found.time_s
+    prediction = launch_prediction(case, work, blocks)
+    return None if prediction is None else prediction.time_s
 
 
 def _pipes(case: Case, work: Work, blocks: int, combined: Combined) -> float:

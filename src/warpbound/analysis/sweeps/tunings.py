@@ -56,19 +56,19 @@ def tunings(macros: Mapping[str, Sequence[object]], shape: Shape, launch: Launch
 
     Raises CommandError where an expression is malformed or nothing is left.
     """
-    values = {name: [str(value) for value in many] for name, many in macros.items()}
+    values = {name: [str(value) for value in each] for name, each in macros.items()}
     count = 1
-    for name, many in values.items():
-        if not many or len(set(many)) < len(many):
+    for name, each in values.items():
+        if not each or len(set(each)) < len(each):
             raise CommandError(f"The values of {name} are not one or more different ones.", "Write TILE=16,32,64.")
-        count *= len(many)
+        count *= len(each)
     if count > MOST:
         raise CommandError(f"{count} combinations are too many.", f"At most {MOST} are asked about at once.")
-    every = [dict(zip(values, one, strict=True)) for one in product(*values.values())]
-    found = [one for one in every if shape.where is None or number(shape.where, one)]
-    if not found:
+    combinations = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
+    admitted = [combination for combination in combinations if shape.where is None or number(shape.where, combination)]
+    if not admitted:
         raise CommandError(f"None of {count} combinations fulfils `{shape.where}`.", "Admit more of them.")
-    return [Tuning(one, _launch(one, shape, launch)) for one in found]
+    return [Tuning(combination, _launch(combination, shape, launch)) for combination in admitted]
 
 
 def _launch(macros: Macros, shape: Shape, launch: Launch) -> Launch | WarpboundError:
@@ -109,10 +109,10 @@ def _value(node: ast.expr, text: str, macros: Macros, depth: int = 0) -> int:
             named = ", ".join(macros) or "none"
             raise CommandError(f"`{text}` names {node.id}, which is no macro here.", f"There are {named}.")
         return _integer(node.id, macros[node.id])
-    found = _operation(node)
-    if found is None:
+    operation = _operation(node)
+    if operation is None:
         raise CommandError(f"`{text}` is no expression of macros.", _WAY_OUT)
-    of, sides = found
+    of, sides = operation
     try:
         return int(of(*(_value(side, text, macros, depth + 1) for side in sides)))
     except ZeroDivisionError:
@@ -146,11 +146,11 @@ def _integer(name: str, value: str) -> int:
 
 def parts(text: str) -> list[str]:
     """Pieces between commas that stand in no parentheses."""
-    found, depth = [""], 0
+    pieces, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")
         if letter == "," and depth == 0:
-            found.append("")
+            pieces.append("")
         else:
-            found[-1] += letter
-    return found
+            pieces[-1] += letter
+    return pieces
