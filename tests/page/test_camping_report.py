@@ -12,6 +12,7 @@ from warpbound.page.state import State
 from warpbound.report import html
 from warpbound.report.camping import band_text
 from warpbound.report.html.elements import as_html
+from warpbound.result.campprof import CampingBand, CampingConfiguration
 
 pytestmark = pytest.mark.cuda
 PARTITION = State(source="example:transpose_naive", gpu="gtx280", view="camping")
@@ -53,10 +54,11 @@ def test_a_newer_board_keeps_its_analysis(service: AnalysisService) -> None:
 
 def test_bands_of_a_table_begin_where_they_begin() -> None:
     """Drawn with letters: blanks before them count, in a fixed width."""
-    entry = {
-        "advice": "Leave it.", "degree": None, "warps_per_sm": [1, 2], "best_s": [0.5, 0.0], "worst_s": [1.0, 1.0],
-        "application_s": None, "configuration": {"warps_per_sm": 2}, "notes": [],
-    }  # fmt: skip
+    entry = CampingBand(
+        schema_version="1", gpu="gtx280", advice="Leave it.", degree=None, warps_per_sm=[1, 2], best_s=[0.5, 0.0],
+        worst_s=[1.0, 1.0], application_s=None, configuration=CampingConfiguration(1, 32, 2, None), counters={},
+        equation="by-size", benchmarks=[], notes=[],
+    )  # fmt: skip
     text = as_html(band_text(entry))
     assert f'<td class="words drawn">{16 * " "}{17 * "-"}</td>' in text
     assert f'<td class="words drawn">{33 * "-"}</td>' in text

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from support.page_states import entry
 from warpbound import compile, launch, machine
 from warpbound.adapt.answers import inputs_of
 from warpbound.errors import InputError
@@ -70,9 +71,9 @@ def test_every_slider_moves_something_without_a_fault(service: AnalysisService, 
 def test_while_moving_the_time_is_that_of_the_analysis(service: AnalysisService) -> None:
     subject = service.analyze(State(source="example:saxpy"))
     assert subject.entry is not None
-    assert quick_seconds(subject) == pytest.approx(subject.entry["time_s"], rel=1e-9)
+    assert quick_seconds(subject) == pytest.approx(entry(subject)["time_s"], rel=1e-9)
     warps, rate = quick_curve(subject)
-    expected = subject.entry["figures"]["curve"]["predicted"]["warpbound"]
+    expected = entry(subject)["figures"]["curve"]["predicted"]["warpbound"]
     assert warps.tolist() == pytest.approx(expected[0])
     assert rate.tolist() == pytest.approx(expected[1], rel=1e-9)
 
@@ -82,8 +83,8 @@ def test_bandwidth_needs_no_estimate(service: AnalysisService) -> None:
     exact, quick = service.analyze(state), service.estimate(state)
     assert quick.estimated
     assert exact.entry is not None
-    assert quick_seconds(quick) == pytest.approx(exact.entry["time_s"], rel=1e-6)
-    assert exact.entry["time_s"] > 1.5 * service.analyze(replace(state, values=())).entry["time_s"]  # type: ignore[index]
+    assert quick_seconds(quick) == pytest.approx(entry(exact)["time_s"], rel=1e-6)
+    assert entry(exact)["time_s"] > 1.5 * entry(service.analyze(replace(state, values=())))["time_s"]
 
 
 def test_a_latency_is_estimated_near_what_the_schedule_gives(service: AnalysisService) -> None:
@@ -97,19 +98,19 @@ def test_a_latency_is_estimated_near_what_the_schedule_gives(service: AnalysisSe
 
 def test_hiding_shows_the_bounds_of_the_report(service: AnalysisService) -> None:
     state = State(source="example:reduction", view="hiding")
-    entry = service.analyze(state).entry
-    assert entry is not None
+    own_entry = service.analyze(state).kernel
+    assert own_entry is not None
     shown = {one.name: one for one in picture(state, service).layers if isinstance(one, Curve)}
-    (own,) = beside("bounds", entry)
+    (own,) = beside("bounds", own_entry)
     assert isinstance(own, Picture)
     named = {one.name: one for one in own.layers if isinstance(one, Curve) and one.name.startswith("bound: ")}
     assert {name for name in shown if name.startswith("bound: ")} == set(named)
     for name, line in named.items():
         assert np.asarray(shown[name].y).tolist() == pytest.approx(np.asarray(line.y).tolist(), nan_ok=True), name
     words = draw_view("hiding", service.analyze(state), {}).words[0]
-    assert RESOURCE_WORDS[entry["bottleneck"]] in words
+    assert RESOURCE_WORDS[str(own_entry.bottleneck)] in words
     assert np.asarray(shown["volkov_2016"].y).tolist() == pytest.approx(
-        entry["figures"]["curve"]["predicted"]["volkov_2016"][1]
+        own_entry.figures.curve.predicted["volkov_2016"][1]  # type: ignore[union-attr]
     )
 
 
@@ -149,7 +150,7 @@ def test_what_dominates_is_what_the_model_says(service: AnalysisService) -> None
 def test_a_timeline_is_told_in_a_sentence(service: AnalysisService) -> None:
     subject = service.analyze(State(source="example:saxpy", view="timeline"))
     assert subject.entry is not None
-    events = subject.entry["figures"]["timeline"]
+    events = entry(subject)["figures"]["timeline"]
     for_memory = sum(end - start for start, end, kind in events if kind == "waits for lsu")
     issued = sum(kind == "issues" for _, _, kind in events)
     said = draw_view("timeline", subject, {}).words[0]

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from support.page_states import entry
 from warpbound.adapt.answers import LaunchFacts
 from warpbound.machine import Gpu, gpu
 from warpbound.memory.counters import COUNTERS
@@ -119,7 +120,7 @@ def test_what_a_paper_gives_acts_on_its_model(service: AnalysisService) -> None:
     name = next(one for one in papers() if one.startswith("interval-mxv-lcs"))
     own = State(source=f"paper:{name}", gpu="interval-cc61")
     asked = replace(own, values=((f"{GIVEN}interval_analysis.data.dram", 1e6),))
-    models = [(service.analyze(one).entry or {})["models"]["interval_analysis"] for one in (own, asked)]
+    models = [entry(service.analyze(one))["models"]["interval_analysis"] for one in (own, asked)]
     assert models[0]["rate"] != models[1]["rate"]
 
 

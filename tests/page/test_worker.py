@@ -17,6 +17,7 @@ from warpbound.page.worker import foreign
 from warpbound.page.worker_messages import Question
 from warpbound.page.worker_pool import WorkerPool
 from warpbound.program.nvrtc import header_folders
+from warpbound.result.plain import plain
 
 pytestmark = pytest.mark.cuda
 PATIENT_S, IMPATIENT_S = 600.0, 4.0  # a busy machine is no fault of a sound kernel; what has no end outlasts any limit
@@ -41,7 +42,7 @@ def impatient() -> Iterator[WorkerPool]:
 def answers_others(pool: WorkerPool) -> bool:
     """With all the time that a busy machine may need for it."""
     pool._seconds = PATIENT_S
-    return bool(pool.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f")
+    return bool(plain(pool.ask(Question("", KERNEL, "h200")).entry)["kernel"] == "f")
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,7 @@ def test_no_other_way_to_a_file_either(pool: WorkerPool, secret: Path, line: str
     """Taken or not, an answer holds nothing of the file: neither in an error nor among the lines shown."""
     answer = pool.ask(Question("", line.replace("{path}", str(secret)) + "\n" + KERNEL, "h200"))
     assert "the_secret" not in repr(answer)
-    assert answer.reason or answer.entry["kernel"] == "f"
+    assert answer.reason or plain(answer.entry)["kernel"] == "f"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +151,7 @@ def test_greedy_sources_end_and_harm_nobody(impatient: WorkerPool, greedy: str) 
     """Refused, ended by the clock, or even answered: which of them depends on the machine."""
     with suppress(InputError):
         answer = impatient.ask(Question("", greedy, "h200"))
-        assert answer.reason or answer.entry["kernel"]
+        assert answer.reason or plain(answer.entry)["kernel"]
     assert answers_others(impatient)
 
 
@@ -212,7 +213,7 @@ def test_a_kernel_that_does_not_end_is_ended(impatient: WorkerPool) -> None:
 def test_arrays_beyond_the_memory_are_refused(pool: WorkerPool) -> None:
     large = Question("", KERNEL, "h200", grid="1", block="32", args="x=f32[2000000000]:randn")
     assert "cannot be had" in pool.ask(large).reason
-    assert pool.ask(Question("", KERNEL, "h200")).entry["kernel"] == "f"
+    assert plain(pool.ask(Question("", KERNEL, "h200")).entry)["kernel"] == "f"
 
 
 def test_a_worker_is_confined() -> None:
@@ -235,7 +236,7 @@ def test_another_number_of_the_board_gives_what_the_api_gives(pool: WorkerPool) 
     for settings in ({}, {"dram_latency": 900.0}, {"dram_achievable_bandwidth": 2000.0, "sm_count": 100.0}):
         board = warpbound.machine.override(warpbound.gpu("h200"), settings)
         expected = warpbound.analyze(program, board, launch)
-        found = pool.ask(Question("saxpy", "", "h200", tuple(settings.items()))).entry
+        found = plain(pool.ask(Question("saxpy", "", "h200", tuple(settings.items()))).entry)
         for key in ("time_s", "time_interval_s", "bottleneck", "warps_needed", "occupancy", "memory", "whatifs"):
             assert found[key] == pytest.approx(expected[key]) if key == "time_s" else found[key] == expected[key]
 
@@ -244,5 +245,5 @@ def test_two_sources_do_not_disturb_each_other(pool: WorkerPool) -> None:
     other = KERNEL.replace("f(", "g(").replace("1.0f", "2.0f * x[3]")
     first = pool.ask(Question("", KERNEL, "h200"))
     second = pool.ask(Question("", other, "h200"))
-    assert (first.entry["kernel"], second.entry["kernel"]) == ("f", "g")
+    assert (plain(first.entry)["kernel"], plain(second.entry)["kernel"]) == ("f", "g")
     assert pool.ask(Question("", KERNEL, "h200")) == first

@@ -1,22 +1,23 @@
 """Several answers in one table: what tells rows apart, what all share, and which differences are marked."""
 
-from typing import Any
 
 import pytest
 from rich.console import Console
 
+from support.results import kernel_result
 from warpbound.report.side_by_side import side_by_side
+from warpbound.result.kernel import KernelResult
+from warpbound.result.refusal import Error, Refusal
 
 
-def entry(kernel: str, file: str, gpu: str, registers: int) -> dict[str, Any]:
-    return {
-        "kernel": kernel, "gpu": gpu, "program": {"source": file, "registers": registers}, "time_s": 1e-6,
-        "bottleneck": "dram", "occupancy": {"warps_per_sm": 8, "max_warps_per_sm": 64}, "warps_needed": None,
-        "latency": None, "confidence": {"proxy_isa": None},
-    }  # fmt: skip
+def entry(kernel: str, file: str, gpu: str, registers: int, time_s: float = 1e-6) -> KernelResult:
+    return kernel_result(
+        kernel=kernel, gpu=gpu, program={"source": file, "registers": registers}, time_s=time_s, bottleneck="dram",
+        occupancy={"warps_per_sm": 8},
+    )  # fmt: skip
 
 
-def printed(*entries: dict[str, Any]) -> list[str]:
+def printed(*entries: KernelResult | Refusal) -> list[str]:
     console = Console(width=80, highlight=False)
     with console.capture() as capture:
         console.print(side_by_side(entries))
@@ -50,7 +51,7 @@ def test_a_difference_is_one_to_the_same_gpu(gpu, mark):
 
 
 def test_a_kernel_under_a_new_name_is_compared_with_the_old_one():
-    old, new = entry("old", "a.cu", "t4", 20) | {"time_s": 3e-6}, entry("new", "b.cu", "t4", 20)
+    old, new = entry("old", "a.cu", "t4", 20, 3e-6), entry("new", "b.cu", "t4", 20)
     lines = printed(old, new)
     assert lines[0] == "t4"
     assert "old 3 us dram 8/64 - - 20 -" in lines
@@ -63,5 +64,5 @@ def test_kernels_of_one_file_are_not_compared():
 
 
 def test_a_gpu_that_cannot_answer_is_named_once():
-    error = {"kernel": None, "gpu": "k40", "error": {"reason": "No compiler.", "hint": "Give a listing."}}
+    error = Refusal(kernel=None, gpu="k40", error=Error("No compiler.", "Give a listing."))
     assert printed(entry("one", "a.cu", "t4", 20), error, error)[-1] == "k40: No compiler. Give a listing."

@@ -8,10 +8,13 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+from support.results import kernel_result
 from warpbound.cli import main
 from warpbound.report.summary import MOST_THREATS, summary
 from warpbound.report.text import DETAILS, pages
 from warpbound.report.trust import ROUTINE, threats
+from warpbound.result.kernel import KernelResult
+from warpbound.result.refusal import Error, Refusal
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -102,19 +105,16 @@ def test_the_notes_of_an_answer_without_risks_are_all_routine(words: tuple[str, 
     assert [note for note in notes if not note.startswith(ROUTINE)] == []
 
 
-def bare(**given: Any) -> dict[str, Any]:
-    confidence = {"assumed": [], "unknown_opcodes": [], "expected_error": None} | given
-    return {
-        "kernel": "k", "gpu": "t4", "gpu_name": "T4", "mode": "dynamic", "confidence": confidence,
-        "time_s": 1e-3, "time_interval_s": [9e-4, 1.2e-3], "bottleneck": "dram", "runner_up": "dram",
-        "bounds": [{"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}], "scope": "whole kernel",
-        "warps_needed": 20.6, "not_executed": None, "launch": {"grid": [1], "block": [32], "smem": 0},
-        "latency": {"cycles": 10.0}, "doubts": [], "lines": [], "whatifs": [], "loops": [],
-        "occupancy": {"warps_per_sm": 64, "max_warps_per_sm": 64, "limiters": ["warps"]},
-    }  # fmt: skip
+def bare(**confidence: Any) -> KernelResult:
+    bound = {"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}
+    return kernel_result(
+        time_s=1e-3, time_interval_s=[9e-4, 1.2e-3], bottleneck="dram", runner_up="dram", bounds=[bound],
+        warps_needed=20.6, latency={"cycles": 10.0, "parts": {}, "by_level": {}, "load_phases": []},
+        confidence=confidence,
+    )  # fmt: skip
 
 
-def shown(entry: dict[str, Any]) -> list[str]:
+def shown(entry: KernelResult) -> list[str]:
     console = Console(width=200, highlight=False)
     with console.capture() as captured:
         console.print(summary(entry))
@@ -136,7 +136,6 @@ def test_no_more_than_a_few_notes_stand_next_to_the_time() -> None:
 
 def test_a_refusal_is_a_sentence() -> None:
     console = Console(width=200, highlight=False)
-    error = {"reason": "It cannot run.", "hint": "Choose another."}
     with console.capture() as captured:
-        console.print(*pages([{"kernel": "k", "gpu": "t4", "error": error}]))
+        console.print(*pages([Refusal(kernel="k", gpu="t4", error=Error("It cannot run.", "Choose another."))]))
     assert captured.get() == "k on t4: It cannot run. Choose another.\n"

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from support.results import kernel_result
 from warpbound.report.bottleneck_tables import stalls
 from warpbound.report.verdict import verdict
+from warpbound.result.kernel import KernelResult
 
 DRAM = {"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}
 L2 = {"resource": "l2", "cycles_per_warp": 38.9, "utilization": 0.74}
@@ -15,16 +17,15 @@ FASTER_CLOCK = {"change": "a memory clock 10 % higher", "speedup": 1.9, "why": "
 FEWER_BYTES = {"change": "half the DRAM traffic", "speedup": 1.72, "why": "it is"}
 
 
-def entry(**given: Any) -> dict[str, Any]:
-    return {
-        "gpu_name": "T4", "time_s": 1e-3, "time_interval_s": [9e-4, 1.2e-3], "bottleneck": "dram", "runner_up": "l2",
-        "bounds": [DRAM, L2], "scope": "whole kernel", "warps_needed": 20.6, "not_executed": None, "launch": None,
-        "occupancy": {"warps_per_sm": 64, "max_warps_per_sm": 64, "limiters": ["warps"]},
-        "whatifs": [FASTER_CLOCK, FEWER_BYTES], "confidence": {"assumed": []},
-    } | given  # fmt: skip
+def entry(**fields: Any) -> KernelResult:
+    usual: dict[str, Any] = {
+        "time_s": 1e-3, "time_interval_s": [9e-4, 1.2e-3], "bottleneck": "dram", "runner_up": "l2",
+        "bounds": [DRAM, L2], "warps_needed": 20.6, "whatifs": [FASTER_CLOCK, FEWER_BYTES],
+    }  # fmt: skip
+    return kernel_result(**usual | fields)
 
 
-def lines(one: dict[str, Any]) -> list[str]:
+def lines(one: KernelResult) -> list[str]:
     console = Console(width=200, highlight=False)
     with console.capture() as captured:
         console.print(verdict(one))
@@ -67,7 +68,7 @@ def test_contents_that_decide_branches_and_were_not_given_come_first(note: str, 
 def test_stall_reasons_are_explained(reason: str, meaning: str) -> None:
     console = Console(width=80, highlight=False)
     with console.capture() as captured:
-        console.print(stalls({"stalls": [{"reason": reason, "cycles": 10.0, "share": 1.0}]}))
+        console.print(stalls(entry(stalls=[{"reason": reason, "cycles": 10.0, "share": 1.0}])))
     row = captured.get().splitlines()[1]
     assert reason in row
     assert meaning in row

@@ -92,13 +92,12 @@ def _write_page(asking: Any, out: str | None) -> None:
     from warpbound.cli.request import answer
     from warpbound.models import MODELS
     from warpbound.report import html
-    from warpbound.result.plain import plain
 
     html.refuse_many(len(asking.sources) * len(asking.gpus))
     views, models = asking.settings.views, asking.settings.models or tuple(MODELS)
     settings = replace(asking.settings, models=models, views=(*views, *html.VIEWS))
     results = answer(replace(asking, settings=settings), analyze_kernel, announced)
-    write(html.page([plain(result) for result in results], command_line(), views), out)
+    write(html.page(results, command_line(), views), out)
 
 
 @click.command(epilog=CURVE_EXAMPLES)
@@ -121,10 +120,9 @@ def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) ->
     asking, bound = question(**asked, views=""), partial(ask, warps=first_last(warps))
     if form == "html":
         from warpbound.report import html
-        from warpbound.result.plain import plain
-
+    
         html.refuse_many(len(asking.sources) * len(asking.gpus))
-        curves = [plain(result) for result in answer(asking, bound, announced)]
+        curves = answer(asking, bound, announced)
         write(html.curve_page(curves, command_line()), out)
         return
     show_results(form, out, answer(asking, bound, announced), pages)
@@ -162,8 +160,7 @@ def predict(
     results = predictions(file, gpus, cases, How(clock, model_names(models), parsed(settings)))
     if form == "html":
         from warpbound.report import html
-        from warpbound.result.plain import plain
-
-        write(html.workload_page([plain(result) for result in results], command_line()), out)
+    
+        write(html.workload_page(results, command_line()), out)
         return
     show_results(form, out, results, pages)

@@ -4,6 +4,7 @@ from itertools import chain
 from typing import Any
 
 import click
+import msgspec
 
 from warpbound.cli.output import announced, answer, command_line, form_option, warn_without_numba, write
 from warpbound.errors import CommandError
@@ -92,13 +93,13 @@ def predict(
     from warpbound.camping.prediction import benchmarks_of, predicted
     from warpbound.machine import gpu
     from warpbound.report.camping import band_text
-    from warpbound.result.plain import plain
 
     there = gpu(board)
     table = read(data) if data else benchmarks_of(there)
     title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
-    entry = plain(predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation))
-    entry["notes"] += ran.notes if ran else ()
+    entry = predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation)
+    if ran:
+        entry = msgspec.structs.replace(entry, notes=[*entry.notes, *ran.notes])
     if form == "html":
         from warpbound.report.html import camping_page
 

@@ -36,14 +36,13 @@ def coalescing(  # noqa: PLR0913  (one per option)
     from warpbound.memory.address_registers import Threads
     from warpbound.memory.expressions import parse
     from warpbound.report.index_expression import coalescing as text
-    from warpbound.result.plain import plain
 
     size = parse_dim(block)
     if not 0 < size[0] * size[1] * size[2] <= 1024:
         raise CommandError(f"--block {block}: no block has so many threads.", "Give 1 to 1024 in all.")
     arch = machine.gpu(gpu).arch if gpu else None
     known = dict(_value(word) for word in values)
-    entry = plain(ask(Access(parse(expression), element, Threads(size), known, _extents(shape), space, arch)))
+    entry = ask(Access(parse(expression), element, Threads(size), known, _extents(shape), space, arch))
     answer(form, entry, text(entry))
 
 

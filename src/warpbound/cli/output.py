@@ -34,12 +34,11 @@ def _with_its_extra(_: click.Context, __: click.Parameter, form: str) -> str:
 
 def show_results(form: str, out: str | None, results: list[Any], pages: Callable[[list[Any]], Iterable[Any]]) -> None:
     from warpbound.report.document import as_json, document
-    from warpbound.result.plain import plain
 
     if form == "json":
         write(as_json(document(command_line(), results)), out)
     else:
-        show(pages([plain(result) for result in results]), out)
+        show(pages(results), out)
 
 
 def command_line() -> str:

@@ -151,7 +151,6 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     from warpbound.cli.request import answer as answered
     from warpbound.cli.request import question
     from warpbound.report.simulation import kernel_pages
-    from warpbound.result.plain import plain
 
     words = {key: asked[key] for key in OF_A_KERNEL}
     asking = question(
@@ -161,7 +160,7 @@ def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> Non
     if drawing:
         asking = replace(asking, settings=replace(asking.settings, views=("figures",)))
     ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
-    results = [plain(result) for result in answered(asking, ask, announced)]
+    results = answered(asking, ask, announced)
     drawn = []
     if drawing:
         from warpbound.report.html.illustrations import simulated_kernel
@@ -183,11 +182,15 @@ def _write(form: str, out: str | None, results: list[Any], parts: list[Any], dra
         figures = drawn or [[] for _ in parts]
         titled = []
         for result, body, own in zip(results, parts, figures, strict=False):
-            title = result.get("title") or (own[0].title if own else result["gpu"])
+            title = _title(result) or (own[0].title if own else result.gpu)
             titled.append(Part(title, (line for line in body if str(line) != title), own))
         write(html.plain_page("Simulation of one SM", HOW_TO_READ, titled, command_line()), out)
     else:
         show(chain.from_iterable(parts), out)
+
+
+def _title(result: Any) -> str:
+    return str(result.get("title", "") if isinstance(result, dict) else getattr(result, "title", ""))
 
 
 HOW_TO_READ = (

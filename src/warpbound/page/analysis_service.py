@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,6 @@ from warpbound import machine
 from warpbound.adapt.answers import LaunchFacts, answers, inputs_of
 from warpbound.adapt.partition_benchmarks import Benchmarks, parse
 from warpbound.analysis import workload_prediction
-from warpbound.analysis.entries import Entry
 from warpbound.camping.benchmarks import table
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
@@ -44,7 +43,7 @@ from warpbound.page.worker_messages import RUNNERS, Answer, Question
 from warpbound.page.worker_pool import WorkerPool
 from warpbound.program.arch_match import OLDEST
 from warpbound.report.figures import Block
-from warpbound.result.plain import plain
+from warpbound.result.kernel import KernelResult, SetByHand
 from warpbound.simulate.numba_jit import COMPILED
 from warpbound.simulate.partition_patterns import MICROS
 from warpbound.workload.files import WorkloadCase
@@ -250,7 +249,7 @@ def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
     subject = Subject(case.name, board, block, x, x.work, None, int(x.blocks_per_sm or 0))
     subject = with_kernel(subject, kernel_values(values))
     assert subject.launched is not None
-    return replace(subject, entry=plain(workload_prediction.predicted_of(case, subject.launched, tuple(MODELS))))
+    return replace(subject, entry=workload_prediction.predicted_of(case, subject.launched, tuple(MODELS)))
 
 
 def _case(name: str, numbers: dict[str, float]) -> WorkloadCase:
@@ -270,21 +269,22 @@ def _whole(key: str, value: float) -> int:
     return round(value)
 
 
-def mark(change: Change) -> dict[str, Any]:
-    """A number set by hand, as a file tells of it."""
-    return {name: value for name, value in asdict(change).items() if name != "views"}
+def mark(change: Change) -> SetByHand:
+    """A number set by hand, as a file has it."""
+    return SetByHand(change.key, change.label, change.unit, change.value, change.own)
 
 
 def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
     entry = answer.entry
-    program = entry["program"]
-    own = entry["figures"]["block"] if "figures" in entry else None
-    block = Block(**own) if own else Block(BARE_BLOCK.threads, program["registers"], program["shared_bytes"])
+    assert entry is not None
+    block = Block(BARE_BLOCK.threads, entry.program.registers, entry.program.shared_bytes)
+    if entry.figures:
+        block = Block(**msgspec.structs.asdict(entry.figures.block))
     launched = None
-    if answer.numbers is not None and entry["launch"] is not None:
+    if answer.numbers is not None and entry.launch is not None:
         numbers: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
         launched = LaunchFacts(gpu=board, **numbers)
-    return Subject(entry["kernel"], board, block, launched, answer.focus, entry, answer.fitting, launch)
+    return Subject(entry.kernel, board, block, launched, answer.focus, entry, answer.fitting, launch)
 
 
 def _with_symbols(subject: Subject, state: State) -> Subject:
@@ -295,15 +295,14 @@ def _with_symbols(subject: Subject, state: State) -> Subject:
         return subject
     x = replace(x, given={**x.given, **{name: {**x.given.get(name, {}), **own} for name, own in own_symbols.items()}},
                 given_by="set by hand:")  # fmt: skip
-    models = {name: plain(answer) for name, answer in answers(tuple(own_symbols), x).items()}
-    changed: Entry = {**entry, "models": {**entry["models"], **models}}
-    if "figures" in entry:
-        inputs = {name: _plain(inputs_of(name, x)) for name in own_symbols}
-        changed["figures"] = {**entry["figures"], "inputs": {**entry["figures"]["inputs"], **inputs}}
+    changed: Any = msgspec.structs.replace(entry, models=entry.models | answers(tuple(own_symbols), x))
+    if subject.figures:
+        inputs = subject.figures.inputs | {name: _numbers_of(inputs_of(name, x)) for name in own_symbols}
+        changed = msgspec.structs.replace(changed, figures=msgspec.structs.replace(subject.figures, inputs=inputs))
     return replace(subject, launched=x, entry=changed)
 
 
-def _plain(inputs: Any) -> dict[str, float] | None:
+def _numbers_of(inputs: Any) -> dict[str, float] | None:
     return None if isinstance(inputs, str) else {name: float(value) for name, value in vars(inputs).items()}
 
 
@@ -316,10 +315,10 @@ def _marked(subject: Subject, defaults: SliderDefaults, state: State) -> Subject
     if not followed:
         return replace(subject, changes=all_changes)
     notes = [f"{BY_HAND} {change.words}" for change in followed]
-    marks: Entry = {"set_by_hand": [mark(change) for change in followed]}
-    if "confidence" in subject.entry:
-        assumed = [*subject.entry["confidence"]["assumed"], *notes]
-        marks["confidence"] = {**subject.entry["confidence"], "assumed": assumed}
+    marks: dict[str, Any] = {"set_by_hand": [mark(change) for change in followed]}
+    if isinstance(subject.entry, KernelResult):
+        confidence = subject.entry.confidence
+        marks["confidence"] = msgspec.structs.replace(confidence, assumed=[*confidence.assumed, *notes])
     else:
-        marks["assumed"] = [*subject.entry["assumed"], *notes]
-    return replace(subject, entry={**subject.entry, **marks}, changes=all_changes)
+        marks["assumed"] = [*subject.entry.assumed, *notes]
+    return replace(subject, entry=msgspec.structs.replace(subject.entry, **marks), changes=all_changes)

@@ -203,11 +203,12 @@ def _parts(view: str, subject: Subject) -> tuple[Any, Any]:
     from warpbound.report.html.elements import elements, sass_listing
     from warpbound.report.models import details
     from warpbound.report.text import VIEWS as PARTS
+    from warpbound.result.workload import WorkloadResult
 
     entry = subject.entry
     if entry is None:
         return None, None
-    if entry["mode"] == "written":
+    if isinstance(entry, WorkloadResult):
         return (components(elements(details(entry))), None) if view == "verdict" else (None, None)
     if view == "sass":
         return components(sass_listing(entry)), None

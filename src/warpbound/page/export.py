@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+import msgspec
 from rich.text import Text
 
 from warpbound import machine
-from warpbound.analysis.entries import Entry
 from warpbound.page.analysis_service import CAMPING, AnalysisService, mark
 from warpbound.page.slider_updates import state_of
 from warpbound.page.state import State, to_query
@@ -21,7 +21,9 @@ from warpbound.report.html.contents import Column, Section, contents
 from warpbound.report.html.elements import as_html
 from warpbound.report.models import details
 from warpbound.report.text import subline
+from warpbound.result.plain import plain
 from warpbound.result.quantities import SCHEMA_VERSION
+from warpbound.result.workload import WorkloadResult
 
 NOTHING = dict.fromkeys(("as-json", "as-html"), "There is no answer to take along.")  # button -> why it gives nothing
 LONGEST_SOURCE = 80  # characters of a packed text that the file names
@@ -74,19 +76,19 @@ def _newer(subject: Subject, state: State) -> bool:
 def as_file(subject: Subject, state: State) -> str:
     """JSON as `analyze` and `predict` write it; of the camping band as `campprof predict`; else words and curves."""
     if state.view == CAMPING:
-        return as_json({**answered(subject, dict(state.values)), **_taken(subject, state)})
+        return as_json({**plain(answered(subject, dict(state.values))), **_taken(subject, state)})
     if subject.entry is None:
         return as_json(_taken(subject, state) | _curves(subject, state))
     return as_json(document(_asked(state), [subject.entry]))
 
 
-def _taken(subject: Subject, state: State) -> Entry:
+def _taken(subject: Subject, state: State) -> dict[str, Any]:
     """What stands in a file besides its answer."""
     marks = [mark(change) for change in subject.changes if state.view in change.views]
     return {"schema_version": SCHEMA_VERSION, "command": _asked(state), "set_by_hand": marks}
 
 
-def _curves(subject: Subject, state: State) -> Entry:
+def _curves(subject: Subject, state: State) -> dict[str, Any]:
     values = dict(state.values)
     output, further = draw_view(state.view, subject, values), second_picture(state.view, subject, values)
     pictures = [picture for picture in (output.picture, further) if picture is not None]
@@ -113,8 +115,8 @@ def as_report(subject: Subject, state: State) -> str:
     if _newer(subject, state):
         return html.filled(_with_partitions(subject, state, figures), figures, _asked(state))
     if subject.compiled:
-        assert subject.entry is not None
-        filling = contents([subject.entry], figures.add)
+        assert subject.kernel is not None
+        filling = contents([subject.kernel], figures.add)
         (column,) = filling["columns"]
         section = _section(state.view, subject, dict(state.values), figures) if state.view == CAMPING else None
         column = replace(column, subline=described(subject), rest=(*column.rest, *filter(None, [section])))
@@ -137,11 +139,11 @@ def as_report(subject: Subject, state: State) -> str:
 
 def _with_partitions(subject: Subject, state: State, figures: html.Figures) -> dict[str, Any]:
     """The camping band alone: nothing else is known of a kernel on a board that no code is made for."""
-    assert subject.entry is not None
+    assert subject.kernel is not None
     assert subject.partition_board is not None
     values, code = dict(state.values), {"clock_MHz": None, "mode": "run on simulated memory partitions"}
     on = f"{subject.name} on the memory partitions of {subject.partition_board.name}"
-    subline = described(replace(subject, entry=subject.entry | code), CAMPING)
+    subline = described(replace(subject, entry=msgspec.structs.replace(subject.kernel, **code)), CAMPING)
     picture = draw_view(CAMPING, subject, values).picture
     band = tuple(figures.add(one) for one in (picture,) if one is not None)
     section = Section(CAMPING, "Best and worst time", "", as_html(band_text(answered(subject, values))), band)
@@ -178,12 +180,12 @@ def described(subject: Subject, view: str = "") -> str:
     entry, changes = subject.entry, by_hand(subject, view)
     if entry is None:
         origin = "No kernel stands behind it: every number is a slider"
-    elif entry["mode"] == "written":
-        origin = f"As {entry['source']} describes it"
+    elif isinstance(entry, WorkloadResult):
+        origin = f"As {entry.source} describes it"
     else:
-        program = entry["program"]
-        file = program["source"].rpartition("/")[2]
-        origin = subline(entry | {"program": program | {"source": "pasted source" if file == "<input>" else file}})
+        file = entry.program.source.rpartition("/")[2]
+        program = msgspec.structs.replace(entry.program, source="pasted source" if file == "<input>" else file)
+        origin = subline(msgspec.structs.replace(entry, program=program))
         return f"{origin}. {changes}" if changes else origin
     return f"{origin}. {changes}".strip()
 

@@ -72,11 +72,11 @@ def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) ->
 def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block) -> Subject:
     x, board = own.launched, subject.gpu
     assert x is not None
-    assert own.entry is not None
+    assert own.kernel is not None
     blocks = _product(launch.grid)
     residency = occupancy(
         board, block.threads, block.registers, block.shared_bytes, launch.carveout,
-        barriers=own.entry["program"]["barriers"], grid_blocks=blocks,
+        barriers=own.kernel.program.barriers, grid_blocks=blocks,
     )  # fmt: skip
     _refuse_empty(own.name, board, residency)
     return replace(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from warpbound import machine
 from warpbound.adapt.answers import LaunchFacts
 from warpbound.adapt.partition_benchmarks import Benchmarks, shipped_boards
-from warpbound.analysis.entries import Entry
 from warpbound.board_parameters import LARGEST
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
@@ -14,6 +13,9 @@ from warpbound.page.state import State
 from warpbound.page.worker_messages import CampingRun
 from warpbound.predict import active_sms
 from warpbound.report.figures import Block
+from warpbound.result.figures import FigureData
+from warpbound.result.kernel import KernelResult
+from warpbound.result.workload import WorkloadResult
 from warpbound.workload import Workload
 
 GPU = "gpu."  # what the names of a board's numbers begin with among the values of a State
@@ -57,7 +59,7 @@ class Subject:
     block: Block
     launched: LaunchFacts | None = None
     focus: Workload | None = None
-    entry: Entry | None = None
+    entry: KernelResult | WorkloadResult | None = None
     fitting: int = 0
     launch: Launch | None = None
     estimated: bool = False
@@ -72,12 +74,22 @@ class Subject:
     @property
     def compiled(self) -> bool:
         """Whether a kernel's code stands behind it."""
-        return self.entry is not None and self.entry["mode"] != "written"
+        return self.kernel is not None
+
+    @property
+    def kernel(self) -> KernelResult | None:
+        """The answer for a compiled kernel."""
+        return self.entry if isinstance(self.entry, KernelResult) else None
+
+    @property
+    def figures(self) -> FigureData | None:
+        """The numbers behind the figures of a compiled kernel."""
+        return (self.kernel.figures or None) if self.kernel else None
 
     @property
     def written(self) -> bool:
         """Whether it is a paper's workload."""
-        return self.entry is not None and self.entry["mode"] == "written"
+        return isinstance(self.entry, WorkloadResult)
 
     @property
     def static_shared(self) -> int:

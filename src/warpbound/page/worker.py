@@ -122,7 +122,6 @@ class Analyzer:
         from warpbound.models import MODELS
         from warpbound.page.kernel_sources import launch_of, program_of
         from warpbound.page.work_overrides import overridden_case, overridden_counts, overridden_program
-        from warpbound.result.plain import plain
 
         program, launch, numbers = program_of(question), launch_of(question), dict(question.numbers)
         board = machine.override(machine.gpu(question.gpu), dict(question.settings))
@@ -131,11 +130,11 @@ class Analyzer:
         case = overridden_case(followed, numbers)
         fitting = case.residency.fitting_blocks_per_sm
         if not board.board:
-            return Answer(entry=plain(result_of(case, None)), fitting=fitting)
+            return Answer(entry=result_of(case, None), fitting=fitting)
         work = overridden_counts(self._work(followed, question, program), numbers)
         x = launched(case, work)
         numbers_of_launch = msgspec.convert(x, Numbers, from_attributes=True) if x is not None else None
-        return Answer(entry=plain(result_of(case, work)), numbers=numbers_of_launch, focus=work.focus, fitting=fitting)
+        return Answer(entry=result_of(case, work), numbers=numbers_of_launch, focus=work.focus, fitting=fitting)
 
     def _work(self, case: Any, question: Question, program: Any) -> Any:
         """As `analysis.work_of`, the blocks followed once for all questions that they answer.

@@ -1,10 +1,9 @@
 """What the page asks of a worker process and what it is told: numbers and names, never code to run."""
 
-from typing import Any
-
 import msgspec
 
 from warpbound.adapt.launch_facts import Locality
+from warpbound.result.kernel import KernelResult
 from warpbound.workload import Workload
 
 RUNNERS = 2  # workers that run micro-benchmarks at once
@@ -65,14 +64,14 @@ class CampingRun(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """entry : one result of `analyze`, {} where there is none; numbers : None where the launch is not known.
+    """entry : one result of `analyze`; numbers : None where the launch is not known.
 
     focus : what the verdict is about; fitting : blocks that fit an SM. camped, rows : where partitions were
     asked for; rows as `camping.benchmarks` makes them.
     reason, hint : why there is no answer.
     """
 
-    entry: dict[str, Any] = {}
+    entry: KernelResult | None = None
     numbers: Numbers | None = None
     focus: Workload | None = None
     fitting: int = 0

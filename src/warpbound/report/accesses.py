@@ -8,17 +8,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount
+from warpbound.result.code import Access
+from warpbound.result.kernel import KernelResult
 
 _CLOSE = 1.01  # counts whose ratio is below are the same
 
 
-def accesses(entry: Entry) -> RenderableType:
+def accesses(entry: KernelResult) -> RenderableType:
     """One row per source line, kind of access and reason, counts averaged; the ones that waste most first."""
-    groups: dict[tuple[object, ...], list[Entry]] = {}
-    for row in entry["accesses"]:
+    groups: dict[tuple[object, ...], list[Access]] = {}
+    for row in entry.accesses:
         groups.setdefault(_kind(row), []).append(row)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in ("line", "access", "in code", "per request", "without waste", ""):
@@ -26,10 +27,10 @@ def accesses(entry: Entry) -> RenderableType:
     for rows in sorted(groups.values(), key=lambda rows: -_waste(rows)):
         one = rows[0]
         taken, ideal = _mean(rows)
-        unit = "sectors" if one["space"] == "global" else "wavefronts"
+        unit = "sectors" if one.space == "global" else "wavefronts"
         table.add_row(
-            str(one["line"] or f"{one['address']:#x}"),
-            f"{_opcode(one)} {one['bytes_per_lane']} B",
+            str(one.line or f"{one.address:#x}"),
+            f"{_opcode(one)} {one.bytes_per_lane} B",
             str(len(rows)),
             f"{amount(taken)} {unit.removesuffix('s') if taken == 1 else unit}" if taken is not None else "?",
             amount(ideal) if ideal is not None else "?",
@@ -40,42 +41,46 @@ def accesses(entry: Entry) -> RenderableType:
     return Group(Fitting(table), Text(note, "dim"))
 
 
-def said(row: Entry) -> str:
+def said(row: Access) -> str:
     """Why an access costs what it costs."""
-    if row["depends_on"]:
-        assumed = "taken as coalesced: " if row["wavefronts"] is None else ""
-        return f"{assumed}the address depends on {row['depends_on']}"
-    stride, inside, size = row["stride_bytes"], row["row_stride_bytes"], row["bytes_per_lane"]
+    if row.depends_on:
+        assumed = "taken as coalesced: " if row.wavefronts is None else ""
+        return f"{assumed}the address depends on {row.depends_on}"
+    stride, inside, size = row.stride_bytes, row.row_stride_bytes, row.bytes_per_lane
     if stride == 0:
         return "one address for all lanes"
     if _waste([row]) <= _CLOSE:
-        return "coalesced" if row["space"] == "global" else "no conflict"
+        return "coalesced" if row.space == "global" else "no conflict"
     if stride == size:
         return "misaligned"
     step = f"lanes are {abs(inside)} B apart" if inside and abs(inside) < 1 << 20 else "lanes are scattered"
     if inside and abs(inside) == size:
         step = "contiguous only within small groups of lanes"
-    return step if row["space"] == "global" else f"bank conflict: {step}"
+    return step if row.space == "global" else f"bank conflict: {step}"
 
 
-def _mean(rows: Sequence[Entry]) -> tuple[float | None, float | None]:
+def _mean(rows: Sequence[Access]) -> tuple[float | None, float | None]:
     """Sectors or wavefronts of one request, and as many as would do; None where not known."""
-    unit = "sectors" if rows[0]["space"] == "global" else "wavefronts"
-    if any(row[unit] is None for row in rows):
+    if rows[0].space == "global":
+        counts = [(row.sectors, row.ideal_sectors) for row in rows]
+    else:
+        counts = [(row.wavefronts, row.ideal_wavefronts) for row in rows]
+    known = [(cost, ideal) for cost, ideal in counts if cost is not None and ideal is not None]
+    if len(known) < len(counts):
         return None, None
-    return fmean(row[unit] for row in rows), fmean(row[f"ideal_{unit}"] for row in rows)
+    return fmean(cost for cost, _ in known), fmean(ideal for _, ideal in known)
 
 
-def _waste(rows: Sequence[Entry]) -> float:
+def _waste(rows: Sequence[Access]) -> float:
     taken, ideal = _mean(rows)
     return taken / ideal if taken and ideal else 0.0
 
 
-def _kind(row: Entry) -> tuple[object, ...]:
-    return row["line"] or row["address"], _opcode(row), row["bytes_per_lane"], said(row)
+def _kind(row: Access) -> tuple[object, ...]:
+    return row.line or row.address, _opcode(row), row.bytes_per_lane, said(row)
 
 
-def _opcode(row: Entry) -> str:
+def _opcode(row: Access) -> str:
     """Without guard and modifiers."""
-    words: list[str] = row["text"].split()
+    words: list[str] = row.text.split()
     return words[1 if words[0].startswith("@") else 0].split(".")[0]

@@ -7,31 +7,33 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, STALL_WORDS, amount, count
+from warpbound.result.code import SourceLine
+from warpbound.result.kernel import KernelResult, WhatIf
 
 WORTH = 0.005  # shares below this are left out of tables
 WORTH_A_STALL = 0.01
 MOST_LINES = 6  # source lines
 
 
-def latency(entry: Entry) -> RenderableType:
+def latency(entry: KernelResult) -> RenderableType:
     """Least time of one warp by cause, how its loads overlap, and the source lines that cost most of it."""
-    own = entry["latency"]
-    total = own["cycles"]
-    rows = sorted(((c, n) for c, n in own["parts"].items() if n >= WORTH * total), key=lambda row: -row[1])
+    own = entry.latency
+    assert own is not None
+    total = own.cycles
+    rows = sorted(((c, n) for c, n in own.parts.items() if n >= WORTH * total), key=lambda row: -row[1])
     table = _grid("right", "right", "left", "left")
     for cause, cycles in rows:
         table.add_row(f"{cycles:.0f}", f"{100 * cycles / total:.0f} %", Bar(cycles / total), CAUSE_WORDS[cause])
-    once = ", every loop once" if entry["loops"] and entry["mode"] == "static" else ""
-    levels = ", ".join(f"{level.upper()} {cycles:.0f}" for level, cycles in own["by_level"].items())
+    once = ", every loop once" if entry.loops and entry.mode == "static" else ""
+    levels = ", ".join(f"{level.upper()} {cycles:.0f}" for level, cycles in own.by_level.items())
     return Group(
-        Text(f"{total:.0f} cycles at least{once}.{_phases(own['load_phases'])}"),
+        Text(f"{total:.0f} cycles at least{once}.{_phases(own.load_phases)}"),
         table,
         Text(f"If one level served all global loads: {levels} cycles.", "dim"),
         Text(),
-        source_lines(entry["lines"][:MOST_LINES]),
+        source_lines(entry.lines[:MOST_LINES]),
     )
 
 
@@ -46,7 +48,7 @@ def _phases(phases: Sequence[int]) -> str:
     return f"{waits}, {min(phases)} to {max(phases)} in flight."
 
 
-def source_lines(rows: Sequence[Entry]) -> RenderableType:
+def source_lines(rows: Sequence[SourceLine]) -> RenderableType:
     """Source lines with their cycles of one warp alone and the cause of most of these."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), show_header=True, header_style="dim")
     table.add_column("cycles", justify="right", no_wrap=True)
@@ -54,64 +56,69 @@ def source_lines(rows: Sequence[Entry]) -> RenderableType:
     table.add_column("source", no_wrap=True, overflow="ellipsis", max_width=44)
     table.add_column("mostly", no_wrap=True)
     for row in rows:
-        cause, cycles = max(row["parts"].items(), key=lambda part: part[1])
-        name = row["text"] or row["file"].rpartition("/")[2]
+        cause, cycles = max(row.parts.items(), key=lambda part: part[1])
+        name = row.text or row.file.rpartition("/")[2]
         table.add_row(
-            f"{row['cycles']:.0f}", str(row["line"]) if row["line"] else "-", Text(name), f"{cause} {cycles:.0f}"
+            f"{row.cycles:.0f}", str(row.line) if row.line else "-", Text(name), f"{cause} {cycles:.0f}"
         )
     return Fitting(table)
 
 
-def bounds(entry: Entry) -> RenderableType:
-    what = "per warp" if entry["scope"].startswith("whole") else f"per warp and iteration of the {entry['scope']}"
+def whole_kernel(entry: KernelResult) -> bool:
+    """Whether the bounds are those of the whole kernel, not of a loop."""
+    return (entry.scope or "").startswith("whole")
+
+
+def bounds(entry: KernelResult) -> RenderableType:
+    what = "per warp" if whole_kernel(entry) else f"per warp and iteration of the {entry.scope}"
     note = f"SM cycles for which each resource is busy {what}; the resource with the most cycles binds."
-    return Group(Text(note, "dim"), bounds_table(entry, len(entry["bounds"])))
+    return Group(Text(note, "dim"), bounds_table(entry, len(entry.bounds)))
 
 
-def bounds_table(entry: Entry, most: int, *, ruled: bool = True) -> RenderableType:
+def bounds_table(entry: KernelResult, most: int, *, ruled: bool = True) -> RenderableType:
     """The `most` tightest bounds: SM cycles of each resource and the share of its time in use."""
     table = Table(box=box.SIMPLE_HEAD if ruled else None, pad_edge=False, header_style="dim")
     for name in ("resource", "SM cycles", "in use", ""):
         number = name in ("SM cycles", "in use")
         table.add_column(name, justify="right" if number else "left", no_wrap=number)
-    for bound in [bound for bound in entry["bounds"] if bound["utilization"] >= WORTH][:most]:
-        share = bound["utilization"]
+    for bound in [bound for bound in entry.bounds if bound.utilization >= WORTH][:most]:
+        share = bound.utilization
         table.add_row(
-            RESOURCE_WORDS[bound["resource"]],
-            amount(bound["cycles_per_warp"]),
+            RESOURCE_WORDS[bound.resource],
+            amount(bound.cycles_per_warp),
             f"{100 * share:.0f} %",
             Bar(share),
-            style="bold" if bound["resource"] == entry["bottleneck"] else "",
+            style="bold" if bound.resource == entry.bottleneck else "",
         )
     return Fitting(table)
 
 
-def whatifs(rows: Sequence[Entry]) -> RenderableType:
+def whatifs(rows: Sequence[WhatIf]) -> RenderableType:
     """Changes of the kernel, its launch or the GPU with the speedup that each would bring."""
     if not rows:
         return Text("None of the changes tried here would help by half a per cent.")
     table = _grid("right", "left")
     for row in rows:
-        table.add_row(f"{row['speedup']:.2f}x", Text.assemble((row["change"], "bold"), f" - {row['why']}."))
+        table.add_row(f"{row.speedup:.2f}x", Text.assemble((row.change, "bold"), f" - {row.why}."))
     return table
 
 
-def changes_of_the_kernel(entry: Entry) -> list[Entry]:
+def changes_of_the_kernel(entry: KernelResult) -> list[WhatIf]:
     """The what-ifs that a programmer can act on: all but those of a faster clock."""
-    return [whatif for whatif in entry["whatifs"] if "clock" not in whatif["change"]]
+    return [whatif for whatif in entry.whatifs if "clock" not in whatif.change]
 
 
-def stalls(entry: Entry) -> RenderableType:
+def stalls(entry: KernelResult) -> RenderableType:
     """Where the time of a warp goes while all resident warps run, by stall reason."""
     table = _grid("right", "right", "left", "left", "left")
     for column in table.columns:
         column.no_wrap = True
-    for row in entry["stalls"]:
-        if row["share"] >= WORTH_A_STALL:
-            share, reason = row["share"], row["reason"]
-            cells = (f"{row['cycles']:.0f}", f"{100 * share:.0f} %", Bar(share, full=16), reason)
+    for row in entry.stalls:
+        if row.share >= WORTH_A_STALL:
+            share, reason = row.share, row.reason
+            cells = (f"{row.cycles:.0f}", f"{100 * share:.0f} %", Bar(share, full=16), reason)
             table.add_row(*cells, Text(STALL_WORDS.get(reason, ""), "dim"))
-    total = sum(row["cycles"] for row in entry["stalls"])
+    total = sum(row.cycles for row in entry.stalls)
     note = "Stall reasons are those of Nsight Compute; block replacement is warpbound's own."
     period = Text(f"{total:.0f} cycles from the start of a block to the start of the next one in its place.")
     return Group(period, Fitting(table), Text(note, "dim"))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -9,11 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.camping.validation import Judged
 from warpbound.models.campprof_2011.regression import Fit
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, seconds
+from warpbound.result.campprof import CampingBand
 
 BARS = 32  # characters of the band
 SYMBOLS = {
@@ -26,7 +27,7 @@ SYMBOLS = {
 }
 
 
-def fit_entry(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]], form: str) -> Entry:
+def fit_entry(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]], form: str) -> dict[str, Any]:
     """The JSON of `campprof fit`."""
     return {
         "equation": form,
@@ -67,22 +68,22 @@ def _rows(one: Fit) -> list[tuple[str, float, float, float, float]]:
     return list(zip(one.names, *(column.tolist() for column in columns), strict=True))
 
 
-def band_text(entry: Entry) -> RenderableType:
+def band_text(entry: CampingBand) -> RenderableType:
     """The band at every number of warps; the kernel's own configuration is marked."""
-    lines: list[RenderableType] = [Text(entry["advice"], "bold")]
-    if entry["degree"] is not None:
-        lines.append(Text(f"Degree of camping {entry['degree']:.2f} (0 none, 1 every access)."))
+    lines: list[RenderableType] = [Text(entry.advice, "bold")]
+    if entry.degree is not None:
+        lines.append(Text(f"Degree of camping {entry.degree:.2f} (0 none, 1 every access)."))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for column in ("warps", "best", "worst", "application"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("best to worst", no_wrap=True)
-    most = max(entry["worst_s"])
-    application: Sequence[float | None] = entry["application_s"] or [None] * len(entry["warps_per_sm"])
-    for warps, low, high, at in zip(entry["warps_per_sm"], entry["best_s"], entry["worst_s"], application, strict=True):
-        here = "*" if warps == entry["configuration"]["warps_per_sm"] else " "
+    most = max(entry.worst_s)
+    application: Sequence[float | None] = entry.application_s or [None] * len(entry.warps_per_sm)
+    for warps, low, high, at in zip(entry.warps_per_sm, entry.best_s, entry.worst_s, application, strict=True):
+        here = "*" if warps == entry.configuration.warps_per_sm else " "
         own = "" if at is None else _time(at)
         table.add_row(f"{warps}{here}", _time(low), _time(high), own, _bar((low, high, at), most))
-    notes = [Text(f"- {note}", "dim") for note in entry["notes"]]
+    notes = [Text(f"- {note}", "dim") for note in entry.notes]
     return Group(*lines, Fitting(table), Text("* the configuration given; x the application.", "dim"), *notes)
 
 
@@ -101,7 +102,7 @@ def _time(value: float) -> str:
     return seconds(value) if value > 0 else f"{value * 1e6:.3g} us"
 
 
-def validation_entry(results: Sequence[Judged], form: str) -> Entry:
+def validation_entry(results: Sequence[Judged], form: str) -> dict[str, Any]:
     """The JSON of `campprof validate`."""
     kernels = [
         {

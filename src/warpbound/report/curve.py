@@ -8,9 +8,11 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Bar
 from warpbound.report.formatting import amount, seconds
+from warpbound.report.refusals import refusal_line
+from warpbound.result.curve import OccupancyCurve
+from warpbound.result.refusal import Refusal
 
 BAR = 20  # columns of a full bar
 COLUMNS = ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds")
@@ -19,13 +21,13 @@ WIDE = 64
 POINTS = 5  # numbers of warps for which the papers' models are shown
 
 
-def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
+def pages(results: Sequence[OccupancyCurve | Refusal]) -> Iterator[RenderableType]:
     """One table per kernel and GPU."""
     for entry in results:
-        if "error" in entry:
-            yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
+        if isinstance(entry, Refusal):
+            yield refusal_line(entry)
         else:
-            yield Text(f"{entry['kernel']} on {entry['gpu']}, {entry['mode']}, {entry['scope']}", "bold cyan")
+            yield Text(f"{entry.kernel} on {entry.gpu}, {entry.mode}, {entry.scope}", "bold cyan")
             yield Curve(entry)
 
 
@@ -33,51 +35,50 @@ def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
 class Curve:
     """One row per number of resident blocks, with a bar for the throughput; fewer columns in a narrow window."""
 
-    entry: Entry
+    entry: OccupancyCurve
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield table(self.entry, COLUMNS if options.max_width >= WIDE else NARROW)
-        unit = "iterations of that loop by a warp" if self.entry["scope"].startswith("loop") else "warps"
+        unit = "iterations of that loop by a warp" if self.entry.scope.startswith("loop") else "warps"
         told = " Rates are those of full SMs; the time has the launch, its start and its end as well."
-        yield Text(f"A unit is one of the {unit}.{told if self.entry['mode'] == 'dynamic' else ''}", "dim")
-        if self.entry.get("models"):
+        yield Text(f"A unit is one of the {unit}.{told if self.entry.mode == 'dynamic' else ''}", "dim")
+        if self.entry.models:
             yield by_model(self.entry, POINTS if options.max_width >= WIDE else 1)
 
 
-def by_model(entry: Entry, points: int) -> Table:
+def by_model(entry: OccupancyCurve, points: int) -> Table:
     """The times of the papers' models at so many numbers of warps, the largest among them."""
-    warps = entry["warps_per_sm"]
+    warps = entry.warps_per_sm
     shown = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
     made.add_column("model")
     for i in shown:
         made.add_column(f"{warps[i]} warps", justify="right", no_wrap=True)
-    for name, said in entry["models"].items():
-        times = [said["time_s"][i] for i in shown]
-        made.add_row(name, *("-" if time is None else seconds(time) for time in times))
+    for name, said in entry.models.items():
+        times = [said.time_s[i] for i in shown]
+        made.add_row(name, *(seconds(time) for time in times))
     return made
 
 
-def table(entry: Entry, shown: Sequence[str]) -> Table:
+def table(entry: OccupancyCurve, shown: Sequence[str]) -> Table:
     """The columns asked for, and a bar for the throughput."""
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
     for name in shown:
         made.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
     made.add_column("")
-    most = max(entry["warp_throughput_per_s"])
-    for i, rate in enumerate(entry["warp_throughput_per_s"]):
+    most = max(entry.warp_throughput_per_s)
+    for i, rate in enumerate(entry.warp_throughput_per_s):
         cells = _cells(entry, i)
         made.add_row(*(cells[name] for name in shown), Bar(rate / most, BAR))
     return made
 
 
-def _cells(entry: Entry, i: int) -> dict[str, str]:
-    time = entry["time_s"][i]
+def _cells(entry: OccupancyCurve, i: int) -> dict[str, str]:
     return {
-        "warps": str(entry["warps_per_sm"][i]),
-        "blocks": str(entry["blocks_per_sm"][i]),
-        "time": "-" if time is None else seconds(time),
-        "units/s": amount(entry["warp_throughput_per_s"][i]),
-        "DRAM GB/s": amount(entry["gbytes_per_s"][i]),
-        "binds": entry["bottleneck"][i],
+        "warps": str(entry.warps_per_sm[i]),
+        "blocks": str(entry.blocks_per_sm[i]),
+        "time": seconds(entry.time_s[i]),
+        "units/s": amount(entry.warp_throughput_per_s[i]),
+        "DRAM GB/s": amount(entry.gbytes_per_s[i]),
+        "binds": entry.bottleneck[i],
     }

@@ -7,9 +7,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import seconds
+from warpbound.report.refusals import refusal_line
+from warpbound.result.curve import OccupancyCurve
+from warpbound.result.refusal import Refusal
 
 COLUMNS = {
     "l1": "L1",
@@ -21,23 +23,23 @@ COLUMNS = {
 }
 
 
-def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
+def pages(results: Sequence[OccupancyCurve | Refusal]) -> Iterator[RenderableType]:
     """One table per kernel and GPU."""
     for entry in results:
-        if "error" in entry:
-            yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
+        if isinstance(entry, Refusal):
+            yield refusal_line(entry)
         else:
-            yield Text(f"{entry['kernel']} on {entry['gpu']}: time of the launch", "bold cyan")
+            yield Text(f"{entry.kernel} on {entry.gpu}: time of the launch", "bold cyan")
             yield _table(entry)
 
 
-def _table(entry: Entry) -> RenderableType:
+def _table(entry: OccupancyCurve) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
     for name in ("warps", "blocks", *COLUMNS.values()):
         table.add_column(name, justify="right", no_wrap=True)
-    for row, warps in enumerate(entry["warps_per_sm"]):
-        times = (entry["range"][name][row] for name in COLUMNS)
-        blocks = str(entry["blocks_per_sm"][row])
-        table.add_row(str(warps), blocks, *("-" if time is None else seconds(time) for time in times))
+    for row, warps in enumerate(entry.warps_per_sm):
+        times = (getattr(entry.range, name)[row] for name in COLUMNS)
+        blocks = str(entry.blocks_per_sm[row])
+        table.add_row(str(warps), blocks, *(seconds(time) for time in times))
     said = "Loads served by one level alone; pipes and latency alone, with memory as it is."
     return Group(Fitting(table), Text(said, "dim"))

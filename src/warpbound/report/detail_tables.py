@@ -8,96 +8,98 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Columns, Fitting
 from warpbound.report.formatting import amount, count, listed, seconds
+from warpbound.result.code import SassLine
+from warpbound.result.execution import Execution
+from warpbound.result.kernel import BlockSample, KernelResult, Loop, MemoryTraffic
 
 
-def occupancy(entry: Entry) -> RenderableType:
+def occupancy(entry: KernelResult) -> RenderableType:
     """Resident blocks and warps, what limits them, and the throughput that more warps would bring."""
-    own = entry["occupancy"]
-    limits = ", ".join(f"{name} {n}" for name, n in own["block_limits"].items())
+    own = entry.occupancy
+    limits = ", ".join(f"{name} {n}" for name, n in own.block_limits.items())
     parts = [occupancy_sentence(entry), Text(f"Blocks that each limit admits: {limits}.", "dim")]
-    return Group(*parts, *([Text(own["next_step"])] if own["next_step"] else []), *_curve(entry))
+    return Group(*parts, *([Text(own.next_step)] if own.next_step else []), *_curve(entry))
 
 
-def occupancy_sentence(entry: Entry) -> Text:
-    own = entry["occupancy"]
-    blocks = count(own["blocks_per_sm"], "block")
-    share = 100 * own["warps_per_sm"] / own["max_warps_per_sm"]
+def occupancy_sentence(entry: KernelResult) -> Text:
+    own = entry.occupancy
+    blocks = count(own.blocks_per_sm, "block")
+    share = 100 * own.warps_per_sm / own.max_warps_per_sm
     return Text(
-        f"{blocks} per SM, {own['warps_per_sm']} of {own['max_warps_per_sm']} warps ({share:.0f} %), "
-        f"limited by {listed(own['limiters'])}."
+        f"{blocks} per SM, {own.warps_per_sm} of {own.max_warps_per_sm} warps ({share:.0f} %), "
+        f"limited by {listed(own.limiters)}."
     )
 
 
-def _curve(entry: Entry) -> list[RenderableType]:
+def _curve(entry: KernelResult) -> list[RenderableType]:
     """Throughput over resident warps: it grows until the latency is hidden, at least by Volkov's bounds."""
-    most, needed = entry["occupancy"]["max_warps_per_sm"], entry["warps_needed"]
+    most, needed = entry.occupancy.max_warps_per_sm, entry.warps_needed
     if not needed or not most:
         return []
     values = tuple(min(warps / needed, 1.0) for warps in range(1, most + 1))
     title = "Throughput by resident warps, by the bounds alone; ^ this launch:"
-    return [Text(), Columns(values, float(entry["occupancy"]["warps_per_sm"]), title, "warps")]
+    return [Text(), Columns(values, float(entry.occupancy.warps_per_sm), title, "warps")]
 
 
-def kernel(entry: Entry) -> RenderableType:
-    program = entry["program"]
-    mix = ", ".join(f"{pipe} {n}" for pipe, n in program["mix"].items())
-    spilled = program["spill_bytes_stored"] + program["spill_bytes_loaded"]
-    local = f", {program['local_bytes']} B of local memory" if program["local_bytes"] else ""
+def kernel(entry: KernelResult) -> RenderableType:
+    program = entry.program
+    mix = ", ".join(f"{pipe} {n}" for pipe, n in program.mix.items())
+    spilled = program.spill_bytes_stored + program.spill_bytes_loaded
+    local = f", {program.local_bytes} B of local memory" if program.local_bytes else ""
     spills = f", {spilled} B of spills" if spilled else ", no spills"
     return Group(
         Text(
-            f"{program['registers']} registers, {program['shared_bytes']} B static shared memory"
-            f"{local}{spills}, {count(program['barriers'], 'barrier')}."
+            f"{program.registers} registers, {program.shared_bytes} B static shared memory"
+            f"{local}{spills}, {count(program.barriers, 'barrier')}."
         ),
-        Text(f"{program['instructions']} instructions in the code, by pipe: {mix}."),
-        *_executed(entry["execution"]),
+        Text(f"{program.instructions} instructions in the code, by pipe: {mix}."),
+        *_executed(entry.execution),
     )
 
 
-def _executed(own: Entry | None) -> list[Text]:
+def _executed(own: Execution | None) -> list[Text]:
     """What only the execution shows: divergence, parallelism in one warp, the code that is run again and again."""
     if own is None:
         return []
-    said = [f"On average {own['lanes_per_instruction'] or 0:.3g} of 32 lanes are active"]
-    said += [f"one warp alone issues {own['ilp']:.2g} instructions per cycle between its waits for memory"]
-    said += [f"loads in flight at once: {own['mlp']:.2g}"] if own["mlp"] else []
-    code = own["code"]
-    where = {"loop": "in the hot loop", "whole kernel": "executed"}[code["hot"]]
-    held = f"the {code['held_by']} instruction cache" if code["held_by"] else "no instruction cache"
-    fits = f", which {held} holds" if code["caches"] else ""
-    return [Text(f"{'; '.join(said)}."), Text(f"{_bytes(code['hot_bytes'])} of code {where}{fits}.")]
+    said = [f"On average {own.lanes_per_instruction or 0:.3g} of 32 lanes are active"]
+    said += [f"one warp alone issues {own.ilp:.2g} instructions per cycle between its waits for memory"]
+    said += [f"loads in flight at once: {own.mlp:.2g}"] if own.mlp else []
+    code = own.code
+    where = {"loop": "in the hot loop", "whole kernel": "executed"}[code.hot]
+    held = f"the {code.held_by} instruction cache" if code.held_by else "no instruction cache"
+    fits = f", which {held} holds" if code.caches else ""
+    return [Text(f"{'; '.join(said)}."), Text(f"{_bytes(code.hot_bytes)} of code {where}{fits}.")]
 
 
-def loops(entry: Entry) -> RenderableType:
+def loops(entry: KernelResult) -> RenderableType:
     """All loops; what the columns mean."""
     note = (
         "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
         "P: on the chip, for DRAM; Q: per SM, for issue."
     )
-    return Group(loops_table(entry["loops"]), Text(note, "dim"))
+    return Group(loops_table(entry.loops), Text(note, "dim"))
 
 
-def loops_table(rows: Sequence[Entry], *, ruled: bool = True) -> RenderableType:
+def loops_table(rows: Sequence[Loop], *, ruled: bool = True) -> RenderableType:
     """Per iteration: trips, least cycles of one warp, instructions, the tightest resource and what saturates it."""
     table = Table(box=box.SIMPLE_HEAD if ruled else None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q"):
         table.add_column(name, justify="left" if name in ("lines", "tightest") else "right", no_wrap=True)
     for loop in rows:
-        demand = loop["demand"]
+        demand = loop.demand
         tightest = max(demand, key=lambda name: demand[name])
         table.add_row(
-            "  " * (loop["depth"] - 1) + _span(loop["lines"]),
-            _or(loop["trip_count"], "?"),
-            f"{loop['latency_cycles']:.0f}",
-            f"{loop['warp_instructions']:.0f}",
+            "  " * (loop.depth - 1) + _span(loop.lines),
+            "?" if loop.trip_count is None else amount(loop.trip_count),
+            f"{loop.latency_cycles:.0f}",
+            f"{loop.warp_instructions:.0f}",
             tightest,
             amount(demand[tightest]),
-            _or(loop["threads_to_saturate"].get(tightest), "-"),
-            _or(loop["P"], "-"),
-            _or(loop["Q"], "-"),
+            amount(loop.threads_to_saturate.get(tightest)),
+            amount(loop.P),
+            amount(loop.Q),
         )
     return Fitting(table)
 
@@ -108,41 +110,37 @@ def _span(lines: Sequence[int]) -> str:
     return str(lines[0]) if lines[0] == lines[1] else f"{lines[0]}-{lines[1]}"
 
 
-def _or(value: float | None, absent: str) -> str:
-    return absent if value is None else amount(value)
-
-
-def memory(entry: Entry) -> RenderableType:
+def memory(entry: KernelResult) -> RenderableType:
     """Loads, stores and what each level moves."""
-    own = entry["memory"]
+    own = entry.memory
     rows = [
-        ("global loads", f"{amount(own['global_load_requests'])} requests, {amount(own['l1_sectors_load'])} sectors"),
+        ("global loads", f"{amount(own.global_load_requests)} requests, {amount(own.l1_sectors_load)} sectors"),
         (
             "global stores",
-            f"{amount(own['global_store_requests'])} requests, {amount(own['l1_sectors_store'])} sectors",
+            f"{amount(own.global_store_requests)} requests, {amount(own.l1_sectors_store)} sectors",
         ),
         (
             "sectors per request",
-            f"loads {_or(own['sectors_per_load'], '-')}, stores {_or(own['sectors_per_store'], '-')}",
+            f"loads {amount(own.sectors_per_load)}, stores {amount(own.sectors_per_store)}",
         ),
-        ("L1", f"{_per_cent(own['l1_hit_rate'])} hits"),
+        ("L1", f"{_per_cent(own.l1_hit_rate)} hits"),
         (
             "L2",
-            f"{amount(own['l2_sectors_read'])} sectors read, {amount(own['l2_sectors_written'])} written, "
-            f"{_per_cent(own['l2_hit_rate'])} hits",
+            f"{amount(own.l2_sectors_read)} sectors read, {amount(own.l2_sectors_written)} written, "
+            f"{_per_cent(own.l2_hit_rate)} hits",
         ),
         *_far_side(own),
-        ("DRAM", f"{_bytes(own['dram_bytes_read'])} read, {_bytes(own['dram_bytes_written'])} written"),
-        *_sampling(own, entry["sample"]),
+        ("DRAM", f"{_bytes(own.dram_bytes_read)} read, {_bytes(own.dram_bytes_written)} written"),
+        *_sampling(own, entry.sample),
         (
             "shared memory",
-            f"{amount(own['shared_wavefronts_load'])} wavefronts of loads, "
-            f"{amount(own['shared_wavefronts_store'])} of stores; "
-            f"{amount(own['shared_conflict_wavefronts'])} for bank conflicts",
+            f"{amount(own.shared_wavefronts_load)} wavefronts of loads, "
+            f"{amount(own.shared_wavefronts_store)} of stores; "
+            f"{amount(own.shared_conflict_wavefronts)} for bank conflicts",
         ),
         *_atomics(own),
-        ("touched", f"{_bytes(own['touched_bytes'])} of global memory"),
-        *_reach(entry["execution"]),
+        ("touched", f"{_bytes(own.touched_bytes)} of global memory"),
+        *_reach(entry.execution),
     ]
     table = Table.grid(padding=(0, 2))
     for row in rows:
@@ -150,47 +148,49 @@ def memory(entry: Entry) -> RenderableType:
     return table
 
 
-def _far_side(own: Entry) -> list[tuple[str, str]]:
-    far = own.get("l2_sectors_far")
+def _far_side(own: MemoryTraffic) -> list[tuple[str, str]]:
+    far = own.l2_sectors_far
     return [("L2, far side", f"{amount(far)} of the sectors read, which cross from side to side")] if far else []
 
 
-def _sampling(own: Entry, sample: Entry | None) -> list[tuple[str, str]]:
+def _sampling(own: MemoryTraffic, sample: BlockSample | None) -> list[tuple[str, str]]:
     """Standard errors of what the sample says of caches and DRAM, where they are at least a thousandth."""
-    off = (sample or {}).get("memory_error") or {}
+    off = (sample.memory_error if sample else None) or {}
     rates = [(level, 100 * off.get(f"{level.lower()}_hit_rate", 0.0)) for level in ("L1", "L2")]
-    bytes_ = [(f"DRAM {way}", 100 * off.get(f"dram_bytes_{way}", 0.0) / max(1.0, own[f"dram_bytes_{way}"] or 0.0))
-              for way in ("read", "written")]  # fmt: skip
+    bytes_ = [
+        ("DRAM read", 100 * off.get("dram_bytes_read", 0.0) / max(1.0, own.dram_bytes_read or 0.0)),
+        ("DRAM written", 100 * off.get("dram_bytes_written", 0.0) / max(1.0, own.dram_bytes_written or 0.0)),
+    ]
     said = [f"{name} hits {points:.2g} points" for name, points in rates if points >= 0.1]
     said += [f"{name} {share:.2g} %" for name, share in bytes_ if share >= 0.1]
     return [("standard error", ", ".join(said))] if said else []
 
 
-def _atomics(own: Entry) -> list[tuple[str, str]]:
-    if not own["global_atomic_requests"] and not own["shared_wavefronts_atomic"]:
+def _atomics(own: MemoryTraffic) -> list[tuple[str, str]]:
+    if not own.global_atomic_requests and not own.shared_wavefronts_atomic:
         return []
-    on_chip = amount(own["shared_wavefronts_atomic"])
-    return [("atomics", f"{amount(own['global_atomic_requests'])} global requests, {on_chip} shared wavefronts")]
+    on_chip = amount(own.shared_wavefronts_atomic)
+    return [("atomics", f"{amount(own.global_atomic_requests)} global requests, {on_chip} shared wavefronts")]
 
 
-def _reach(own: Entry | None) -> list[tuple[str, str]]:
+def _reach(own: Execution | None) -> list[tuple[str, str]]:
     """What TLBs must reach, and how even the traffic is over memory partitions, where their mapping is known."""
     if own is None:
         return []
-    pages, spread = own["pages"], own.get("partitions")
-    many = amount(pages["sample"])
-    rows = [("TLB reach", f"{many} pages of {pages['page_bytes'] >> 20} MiB touched by the sampled blocks")]
+    pages, spread = own.pages, own.partitions
+    many = amount(pages.sample)
+    rows = [("TLB reach", f"{many} pages of {pages.page_bytes >> 20} MiB touched by the sampled blocks")]
     if spread:
-        shares = ", ".join(f"{100 * n / max(1, sum(spread['segments'])):.3g}" for n in spread["segments"])
+        shares = ", ".join(f"{100 * n / max(1, sum(spread.segments)):.3g}" for n in spread.segments)
         rows += [
             ("partitions", f"{shares} % of the sampled traffic"),
-            ("", f"fullest: {spread['camping']:.2g} times the mean, {spread['camping_at_once']:.2g} at one moment"),
+            ("", f"fullest: {spread.camping:.2g} times the mean, {spread.camping_at_once:.2g} at one moment"),
         ]
     return rows
 
 
-def _bytes(count: float) -> str:
-    text = amount(count)
+def _bytes(number: float | None) -> str:
+    text = amount(number)
     return f"{text} B" if text[-1].isdigit() else f"{text}B"
 
 
@@ -198,22 +198,22 @@ def _per_cent(value: float | None) -> str:
     return "no" if value is None else f"{100 * value:.1f} %"
 
 
-def sass(rows: Sequence[Entry]) -> RenderableType:
+def sass(rows: Sequence[SassLine]) -> RenderableType:
     """Issue cycle, control word as stall, write and read scoreboard, wait mask; * marks the critical path."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
     for name in ("line", "cycle", "st", "w", "r", "wait", "pipe"):
         table.add_column(name, justify="right" if name in ("line", "cycle", "st") else "left", no_wrap=True)
     table.add_column("instruction", overflow="fold")
     for row in rows:
-        word = row["control"] or {}
-        wait = "".join(str(board) for board in word.get("wait", ()))
-        cycle = "" if row["issue"] is None else f"{math.floor(row['issue'])}{'*' if row['critical'] else ' '}"
-        style = "dim" if row["issue"] is None else "bold" if row["waited"] else ""
-        said = f"  +{row['waited']:.0f} for {row['waits_for']:04x}" if row["waited"] else ""
+        word = row.control
+        stall, write, read = (word.stall, word.write_scoreboard, word.read_scoreboard) if word else (None, None, None)
+        wait = "".join(str(board) for board in word.wait) if word else ""
+        cycle = "" if row.issue is None else f"{math.floor(row.issue)}{'*' if row.critical else ' '}"
+        style = "dim" if row.issue is None else "bold" if row.waited else ""
+        waits = f"  +{row.waited:.0f} for {row.waits_for:04x}" if row.waited else ""
         table.add_row(
-            str(row["line"] or ""), cycle, _cell(word.get("stall")), _cell(word.get("write_scoreboard")),
-            _cell(word.get("read_scoreboard")), wait, row["pipe"],
-            Text(f"{row['address']:04x} {row['text']}{said}"), style=style,
+            str(row.line or ""), cycle, _cell(stall), _cell(write), _cell(read), wait, row.pipe,
+            Text(f"{row.address:04x} {row.text}{waits}"), style=style,
         )  # fmt: skip
     note = "cycle: issue (* on the critical path); st: stall; w, r: scoreboards raised; wait: scoreboards awaited."
     return Group(table, Text(note, "dim"))
@@ -223,11 +223,10 @@ def _cell(value: int | None) -> str:
     return "" if value is None else str(value)
 
 
-def models(entry: Entry) -> RenderableType:
+def models(entry: KernelResult) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("model", "time", "binds", ""):
         table.add_column(name, justify="right" if name == "time" else "left", no_wrap=bool(name))
-    for name, said in entry["models"].items():
-        time = seconds(said["time_s"]) if said["time_s"] is not None else "-"
-        table.add_row(name, time, said["bottleneck"] or "-", Text(said["reason"] or ""))
+    for name, answer in entry.models.items():
+        table.add_row(name, seconds(answer.time_s), answer.bottleneck or "-", Text(answer.reason or ""))
     return Fitting(table)

@@ -47,8 +47,10 @@ _RATES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
-def amount(value: float) -> str:
-    """Three significant digits, with k, M or G from ten thousand on."""
+def amount(value: float | None) -> str:
+    """Three significant digits, with k, M or G from ten thousand on; a dash where there is no number."""
+    if value is None:
+        return "-"
     if abs(value) >= 1e4:
         for size, letter in _PREFIXES:
             if abs(value) >= size:
@@ -58,16 +60,23 @@ def amount(value: float) -> str:
 
 def flops(value: float) -> str:
     """A rate of arithmetic, three significant digits: `18.2 Tflop/s`."""
-    size, letter = next((one for one in _RATES if abs(value) >= one[0]), _RATES[-1])
+    size, letter = next((rate for rate in _RATES if abs(value) >= rate[0]), _RATES[-1])
     return f"{amount(value / size)} {letter}flop/s"
 
 
-def seconds(value: float) -> str:
-    """A time in the unit that keeps it between 1 and 1000."""
+def seconds(value: float | None) -> str:
+    """A time in the unit that keeps it between 1 and 1000; a dash where there is none."""
+    if value is None:
+        return "-"
     for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
         if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value / 1e-9:.3g} ns"
+
+
+def resource_words(name: str | None) -> str:
+    """A resource as a reader calls it; a name of a model's own stays."""
+    return RESOURCE_WORDS.get(name or "", name or "-")
 
 
 def count(number: int, noun: str) -> str:

@@ -8,45 +8,47 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
-from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, amount, seconds
+from warpbound.report.formatting import CAUSE_WORDS, amount, capital, resource_words, seconds
+from warpbound.report.refusals import why
+from warpbound.result.kernel import ModelAnswer
+from warpbound.result.refusal import Refusal
+from warpbound.result.workload import WarpLatency, WorkloadResult
 
 SIDE_BY_SIDE = 3  # answers in one table
 OURS = "warpbound"
 
 
-def pages(results: Sequence[Entry]) -> Iterator[RenderableType]:
+def pages(results: Sequence[WorkloadResult | Refusal]) -> Iterator[RenderableType]:
     """One result in full; several as tables of a row per model."""
-    if len(results) == 1 and "error" not in results[0]:
+    if len(results) == 1 and not isinstance(results[0], Refusal):
         yield _whole(results[0])
         return
-    answered = [entry for entry in results if "error" not in entry]
+    answered = [entry for entry in results if not isinstance(entry, Refusal)]
     for start in range(0, len(answered), SIDE_BY_SIDE):
         yield _beside(answered[start : start + SIDE_BY_SIDE])
     for name, reason in _silent(answered).items():
         yield Text.assemble((f"{name}: ", "bold"), (f"{reason}.", "yellow"))
     for entry in results:
-        if "error" in entry:
-            error = entry["error"]
-            yield Text(f"{entry['kernel']} on {entry['gpu']}: {error['reason']} {error['hint']}", "red")
+        if isinstance(entry, Refusal):
+            yield Text(f"{entry.kernel} on {entry.gpu}: {why(entry)}", "red")
 
 
-def _whole(entry: Entry) -> RenderableType:
-    return Group(Text(f"{entry['kernel']} on {entry['gpu_name']}", style="bold cyan"), details(entry))
+def _whole(entry: WorkloadResult) -> RenderableType:
+    return Group(Text(f"{entry.kernel} on {entry.gpu_name}", style="bold cyan"), details(entry))
 
 
-def details(entry: Entry) -> RenderableType:
+def details(entry: WorkloadResult) -> RenderableType:
     """One result without its heading."""
     parts: list[RenderableType] = [
         Padding(Text(_subline(entry), style="dim"), (0, 0, 1, 2)),
         Padding(_verdict(entry), (0, 0, 1, 2)),
     ]
-    if entry["latency"]:
-        parts += [_title("Latency of one warp"), Padding(_latency(entry), (0, 0, 1, 2))]
-    if entry["bounds"]:
+    if entry.latency:
+        parts += [_title("Latency of one warp"), Padding(_latency(entry.latency), (0, 0, 1, 2))]
+    if entry.bounds:
         parts += [_title("What each resource allows"), Padding(_bounds(entry), (0, 0, 0, 2))]
     parts += [_title("The models of the papers"), Padding(_answers(entry), (0, 0, 0, 2))]
-    parts += [Padding(Text(f"- assumed: {note}", "dim"), (0, 0, 0, 2)) for note in entry["assumed"]]
+    parts += [Padding(Text(f"- assumed: {note}", "dim"), (0, 0, 0, 2)) for note in entry.assumed]
     return Group(*parts)
 
 
@@ -54,106 +56,101 @@ def _title(words: str) -> Text:
     return Text(words, style="bold cyan")
 
 
-def _subline(entry: Entry) -> str:
-    launch, occupancy = entry["launch"], entry["occupancy"]
-    words = [entry["source"]] if entry["source"] else []
-    if launch["blocks"]:
-        words.append(f"{launch['blocks']} blocks")
-    if launch["threads_per_block"]:
-        words.append(f"{launch['threads_per_block']} threads per block")
-    if occupancy["warps_per_sm"]:
-        words.append(f"{amount(occupancy['warps_per_sm'])} warps per SM")
-    return ", ".join([*words, f"{entry['clock_MHz']:.0f} MHz"])
+def _subline(entry: WorkloadResult) -> str:
+    launch, occupancy = entry.launch, entry.occupancy
+    words = [entry.source] if entry.source else []
+    if launch.blocks:
+        words.append(f"{launch.blocks} blocks")
+    if launch.threads_per_block:
+        words.append(f"{launch.threads_per_block} threads per block")
+    if occupancy.warps_per_sm:
+        words.append(f"{amount(occupancy.warps_per_sm)} warps per SM")
+    return ", ".join([*words, f"{entry.clock_MHz:.0f} MHz"])
 
 
-def _verdict(entry: Entry) -> RenderableType:
+def _verdict(entry: WorkloadResult) -> RenderableType:
     lines = []
-    if entry["time_s"] is not None:
-        lines.append(Text(f"Time {seconds(entry['time_s'])}{_between(entry)}.", "bold"))
-    if entry["bottleneck"] is None:
+    if entry.time_s is not None:
+        lines.append(Text(f"Time {seconds(entry.time_s)}{_between(entry)}.", "bold"))
+    if entry.bottleneck is None:
         return Text("No counts are given: the bounds have nothing to say.")
-    name = RESOURCE_WORDS[entry["bottleneck"]]
-    binds = f"{name[0].upper()}{name[1:]} binds"
-    if entry["runner_up"] != entry["bottleneck"]:
-        binds += f"; next {RESOURCE_WORDS[entry['runner_up']]}"
+    binds = f"{capital(resource_words(entry.bottleneck))} binds"
+    if entry.runner_up != entry.bottleneck:
+        binds += f"; next {resource_words(entry.runner_up)}"
     lines.append(Text(f"{binds}."))
-    if entry["warps_needed"] is not None:
-        lines.append(Text(f"{amount(entry['warps_needed'])} warps per SM would hide the latency."))
+    if entry.warps_needed is not None:
+        lines.append(Text(f"{amount(entry.warps_needed)} warps per SM would hide the latency."))
     return Group(*lines)
 
 
-def _between(entry: Entry) -> str:
-    if entry["time_interval_s"] is None:
+def _between(entry: WorkloadResult) -> str:
+    if entry.time_interval_s is None:
         return ""
-    low, high = entry["time_interval_s"]
+    low, high = entry.time_interval_s
     return f" (between {seconds(low)} and {seconds(high)})"
 
 
-def _latency(entry: Entry) -> RenderableType:
-    parts = sorted(entry["latency"]["parts"].items(), key=lambda part: -part[1])
-    said = ", ".join(f"{amount(cycles)} {CAUSE_WORDS[cause]}" for cause, cycles in parts)
-    return Text(f"{amount(entry['latency']['cycles'])} cycles: {said}.")
+def _latency(latency: WarpLatency) -> RenderableType:
+    parts = sorted(latency.parts.items(), key=lambda part: -part[1])
+    words = ", ".join(f"{amount(cycles)} {CAUSE_WORDS[cause]}" for cause, cycles in parts)
+    return Text(f"{amount(latency.cycles)} cycles: {words}.")
 
 
-def _bounds(entry: Entry) -> RenderableType:
+def _bounds(entry: WorkloadResult) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for column in ("resource", "SM cycles per warp", "in use"):
         table.add_column(column, justify="left" if column == "resource" else "right")
-    for bound in entry["bounds"]:
-        used = f"{100 * bound['utilization']:.0f} %"
-        table.add_row(RESOURCE_WORDS[bound["resource"]], amount(bound["cycles_per_warp"]), used)
+    for bound in entry.bounds:
+        used = f"{100 * bound.utilization:.0f} %"
+        table.add_row(resource_words(bound.resource), amount(bound.cycles_per_warp), used)
     return table
 
 
-def _answers(entry: Entry) -> RenderableType:
+def _answers(entry: WorkloadResult) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for column in ("model", "time", "rate", "binds"):
         justify: JustifyMethod = "right" if column in ("time", "rate") else "left"
         table.add_column(column, justify=justify, no_wrap=column != "binds", overflow="fold")
     notes: list[RenderableType] = []
-    for name, said in entry["models"].items():
-        if said["reason"]:
-            style = "dim" if said["rate"] is not None else "yellow"
-            notes.append(Text.assemble((f"{name}: ", "bold"), (f"{said['reason']}.", style)))
-        if said["rate"] is None and said["time_s"] is None:
+    for name, answer in entry.models.items():
+        if answer.reason:
+            style = "dim" if answer.rate is not None else "yellow"
+            notes.append(Text.assemble((f"{name}: ", "bold"), (f"{answer.reason}.", style)))
+        if answer.rate is None and answer.time_s is None:
             continue
-        table.add_row(name, _time(said), _rate(said), said["bottleneck"] or "-")
+        table.add_row(name, seconds(answer.time_s), _rate(answer), answer.bottleneck or "-")
     return Group(table, *notes, Text()) if notes else table
 
 
-def _time(said: Entry) -> str:
-    return seconds(said["time_s"]) if said["time_s"] is not None else "-"
-
-
-def _rate(said: Entry) -> str:
+def _rate(answer: ModelAnswer) -> str:
     """With its unit, to which a prefix is joined: 80 GB/s."""
-    if said["rate"] is None:
+    if answer.rate is None:
         return "-"
-    number = amount(said["rate"])
-    joined = number[-1].isalpha() and said["unit"][0].isalpha()
-    return f"{number}{said['unit']}" if joined else f"{number} {said['unit']}"
+    number = amount(answer.rate)
+    joined = number[-1].isalpha() and (answer.unit or " ")[0].isalpha()
+    return f"{number}{answer.unit}" if joined else f"{number} {answer.unit}"
 
 
-def _beside(entries: Sequence[Entry]) -> RenderableType:
+def _beside(entries: Sequence[WorkloadResult]) -> RenderableType:
     """Times of one launch each, or rates where no launch is known."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("", no_wrap=True)
     for entry in entries:
-        table.add_column(f"{entry['kernel']} on {entry['gpu']}", justify="right", overflow="fold")
-    table.add_row(OURS, *(_time(entry) for entry in entries))
-    for name in entries[0]["models"]:
-        table.add_row(name, *(_cell(entry["models"][name]) for entry in entries))
+        table.add_column(f"{entry.kernel} on {entry.gpu}", justify="right", overflow="fold")
+    table.add_row(OURS, *(seconds(entry.time_s) for entry in entries))
+    for name in entries[0].models:
+        table.add_row(name, *(_cell(entry.models[name]) for entry in entries))
     return table
 
 
-def _silent(entries: Sequence[Entry]) -> dict[str, str]:
+def _silent(entries: Sequence[WorkloadResult]) -> dict[str, str]:
     """Models that say nothing of any entry, and why not of the first."""
-    names = list(entries[0]["models"]) if entries else []
-    mute = [name for name in names if all(entry["models"][name]["rate"] is None for entry in entries)]
-    return {name: entries[0]["models"][name]["reason"] for name in mute}
+    names = list(entries[0].models) if entries else []
+    mute = [name for name in names if all(entry.models[name].rate is None for entry in entries)]
+    return {name: entries[0].models[name].reason or "" for name in mute}
 
 
-def _cell(said: Entry) -> str:
-    if said["time_s"] is not None or said["rate"] is None:
-        return _time(said)
-    return _rate(said)
+def _cell(answer: ModelAnswer) -> str:
+    if answer.time_s is not None or answer.rate is None:
+        return seconds(answer.time_s)
+    return _rate(answer)

@@ -8,25 +8,27 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, seconds
+from warpbound.report.refusals import by_reason
+from warpbound.result.kernel import KernelResult
+from warpbound.result.refusal import Refusal
 
 COLUMNS = ("time", "binds", "warps", "needed", "latency", "regs")
 MARK = "*"
 PROXY = "~"
 
 
-def side_by_side(results: Sequence[Entry]) -> RenderableType:
+def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
     """A table of all results; a mark follows what differs from the first row that does the same on that GPU.
 
     Kernels of one name do the same; so do the kernels of several files that hold one each. What all rows share, the
     kernel or the GPU, stands above the table.
     """
-    answered = [entry for entry in results if "error" not in entry]
+    answered = [entry for entry in results if not isinstance(entry, Refusal)]
     heading, names = _names(answered)
-    ways = {"on": [_machine(entry) for entry in answered], heading: names}
-    varying = {title: words for title, words in ways.items() if len(set(words)) > 1}
+    columns = {"on": [_machine(entry) for entry in answered], heading: names}
+    varying = {title: words for title, words in columns.items() if len(set(words)) > 1}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 0))
     for title in reversed(varying):
         table.add_column(title, overflow="fold", no_wrap=title == "on")
@@ -41,55 +43,52 @@ def side_by_side(results: Sequence[Entry]) -> RenderableType:
         own = (varying[title][row] for title in reversed(varying))
         gain = [_speedup(first, entry)] if compared else []
         table.add_row(*own, *(_marked(cells[c], before[c]) for c in COLUMNS), *gain)
-    shared = [{entry["kernel"] for entry in answered}, set(ways["on"])]
+    shared = [{entry.kernel for entry in answered}, set(columns["on"])]
     title = " on ".join(next(iter(words)) for words in shared if len(words) == 1)
     parts: list[RenderableType] = [Text(title, "bold cyan")] if title else []
     return Group(*parts, Fitting(table), *_notes(answered, compared), *_refused(results))
 
 
-def _firsts(answered: Sequence[Entry]) -> list[Entry]:
+def _firsts(answered: Sequence[KernelResult]) -> list[KernelResult]:
     """For each answer the first one that does the same on the same GPU."""
     files: dict[str, set[str]] = {}
     for entry in answered:
-        files.setdefault(entry["program"]["source"], set()).add(entry["kernel"])
+        files.setdefault(entry.program.source, set()).add(entry.kernel)
     one_each = len(files) > 1 and all(len(kernels) == 1 for kernels in files.values())
-    firsts: dict[tuple[str, str], Entry] = {}
-    return [firsts.setdefault(("" if one_each else entry["kernel"], entry["gpu"]), entry) for entry in answered]
+    firsts: dict[tuple[str, str], KernelResult] = {}
+    return [firsts.setdefault(("" if one_each else entry.kernel, entry.gpu), entry) for entry in answered]
 
 
-def _speedup(first: Entry, entry: Entry) -> str:
-    if entry is first or not first["time_s"] or not entry["time_s"]:
+def _speedup(first: KernelResult, entry: KernelResult) -> str:
+    if entry is first or not first.time_s or not entry.time_s:
         return "-"
-    return f"{first['time_s'] / entry['time_s']:.2f}x"
+    return f"{first.time_s / entry.time_s:.2f}x"
 
 
-def _notes(answered: Sequence[Entry], compared: bool) -> list[Text]:  # noqa: FBT001  (whether, not how)
+def _notes(answered: Sequence[KernelResult], compared: bool) -> list[Text]:  # noqa: FBT001  (whether, not how)
     """What the marks mean."""
     differs = f"{MARK} differs from the first row of that GPU, speedup is over it; " if compared else ""
     notes = [Text(f"{differs}latency: least cycles of one warp.", "dim")]
-    stand_ins = sorted({entry["confidence"]["proxy_isa"] for entry in answered if entry["confidence"]["proxy_isa"]})
-    if stand_ins:
-        notes.append(Text(f"{PROXY} code of {', '.join(stand_ins)} stands in: no compiler at hand for its own.", "dim"))
+    proxies = sorted({entry.confidence.proxy_isa for entry in answered if entry.confidence.proxy_isa})
+    if proxies:
+        words = f"{PROXY} analyzed with code of {', '.join(proxies)}: no compiler here makes the GPU's own."
+        notes.append(Text(words, "dim"))
     return notes
 
 
-def _machine(entry: Entry) -> str:
-    return f"{entry['gpu']}{f' {PROXY}' if entry['confidence']['proxy_isa'] else ''}"
+def _machine(entry: KernelResult) -> str:
+    return f"{entry.gpu}{f' {PROXY}' if entry.confidence.proxy_isa else ''}"
 
 
-def _refused(results: Sequence[Entry]) -> list[Text]:
+def _refused(results: Sequence[KernelResult | Refusal]) -> list[Text]:
     """One line per reason, with the GPUs it is about."""
-    reasons: dict[str, list[str]] = {}
-    for entry in results:
-        if "error" in entry:
-            said = f"{entry['error']['reason']} {entry['error']['hint']}"
-            reasons.setdefault(said, []).append(entry["gpu"])
-    return [Text(f"{', '.join(dict.fromkeys(gpus))}: {said}", "red") for said, gpus in reasons.items()]
+    groups = {reason: dict.fromkeys(entry.gpu for entry in group) for reason, group in by_reason(results).items()}
+    return [Text(f"{', '.join(gpus)}: {reason}", "red") for reason, gpus in groups.items()]
 
 
-def _names(answered: Sequence[Entry]) -> tuple[str, list[str]]:
+def _names(answered: Sequence[KernelResult]) -> tuple[str, list[str]]:
     """What tells the rows' programs apart: a heading and each row's kernel, file or both; folders only where needed."""
-    kernels, files = [entry["kernel"] for entry in answered], [entry["program"]["source"] for entry in answered]
+    kernels, files = [entry.kernel for entry in answered], [entry.program.source for entry in answered]
     short = [file.rpartition("/")[2] for file in files]
     files = short if len(set(short)) == len(set(files)) else files
     if len(set(files)) <= 1:
@@ -105,14 +104,14 @@ def _marked(cell: str, first: str) -> Text:
     return Text(cell) if cell == first else Text(cell + MARK, style="bold yellow")
 
 
-def _cells(entry: Entry) -> dict[str, str]:
-    occupancy, program = entry["occupancy"], entry["program"]
-    needed = entry["warps_needed"]
+def _cells(entry: KernelResult) -> dict[str, str]:
+    occupancy, program = entry.occupancy, entry.program
+    needed = entry.warps_needed
     return {
-        "time": seconds(entry["time_s"]) if entry["time_s"] is not None else "-",
-        "binds": entry["bottleneck"] or "-",
-        "warps": f"{occupancy['warps_per_sm']}/{occupancy['max_warps_per_sm']}",
+        "time": seconds(entry.time_s),
+        "binds": entry.bottleneck or "-",
+        "warps": f"{occupancy.warps_per_sm}/{occupancy.max_warps_per_sm}",
         "needed": amount(math.ceil(needed)) if needed is not None else "-",
-        "latency": f"{entry['latency']['cycles']:.0f}" if entry["latency"] else "-",
-        "regs": str(program["registers"]),
+        "latency": f"{entry.latency.cycles:.0f}" if entry.latency else "-",
+        "regs": str(program.registers),
     }

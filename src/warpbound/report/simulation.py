@@ -11,6 +11,9 @@ from rich.text import Text
 
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import amount, seconds
+from warpbound.report.refusals import refusal_line
+from warpbound.result.refusal import Refusal
+from warpbound.result.simulation import SimulatedKernel
 
 BAR = 20  # columns of a full bar
 
@@ -110,18 +113,18 @@ def catalogue(rows: Sequence[Mapping[str, str]]) -> str:
     return "\n".join(f"{row['name']:{wide}}  {row['title']}" for row in rows)
 
 
-def kernel_pages(results: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[RenderableType]:
     """One page for each kernel and GPU: time beside the headline prediction's, and both tables of stalls."""
     for entry in results:
-        if "error" in entry:
-            yield Text(f"{entry['gpu']}: {entry['error']['reason']} {entry['error']['hint']}", "red")
+        if isinstance(entry, Refusal):
+            yield refusal_line(entry)
             continue
-        yield Text(entry["title"], "bold cyan")
-        yield Text(f"{entry['source']}; {entry['policy'].replace('_', ' ')}", "dim")
-        predicted = entry["headline_time_s"]
+        yield Text(entry.title, "bold cyan")
+        yield Text(f"{entry.source}; {entry.policy.replace('_', ' ')}", "dim")
+        predicted = entry.headline_time_s
         against = f"; the headline prediction says {seconds(predicted)}" if predicted else ""
-        over = f" ({entry['simulated_over_headline']:.3f} of it)" if predicted else ""
-        yield Text(f"Time {seconds(entry['time_s'])}{against}{over}.")
-        yield Text(_sentence(entry["outcome"]))
-        yield _stalls(entry["outcome"]["stalls"])
-        yield Text(entry["assumed"], "dim")
+        over = f" ({entry.simulated_over_headline:.3f} of it)" if predicted else ""
+        yield Text(f"Time {seconds(entry.time_s)}{against}{over}.")
+        yield Text(_sentence(entry.outcome))
+        yield _stalls(entry.outcome["stalls"])
+        yield Text(entry.assumed, "dim")

@@ -6,20 +6,21 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.kernel_argument import declared_dtype
 from warpbound.report import detail_tables
-from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs
+from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
 from warpbound.report.formatting import capital, count
 from warpbound.report.trust import expected_error, routine_notes, threats, widest
 from warpbound.report.verdict import hiding, no_time, tightest, time
+from warpbound.result.code import Parameter, SourceLine
+from warpbound.result.kernel import KernelResult, Loop
 
 MOST_THREATS, MOST_BOUNDS, MOST_LINES, MOST_LOOPS, MOST_CHANGES = 3, 4, 4, 5, 3
 HOT = 0.01  # of a warp's cycles: source lines with less are left out
 TITLE = "bold cyan"
 
 
-def summary(entry: Entry) -> RenderableType:
+def summary(entry: KernelResult) -> RenderableType:
     """About one screen."""
     parts: list[RenderableType] = []
     for title, body in _sections(entry):
@@ -28,80 +29,81 @@ def summary(entry: Entry) -> RenderableType:
     return Group(*parts)
 
 
-def _sections(entry: Entry) -> Iterator[tuple[str, RenderableType]]:
-    timed = entry["time_s"] is not None
+def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
+    timed = entry.time_s is not None
     yield "", Group(*_verdict(entry))
-    if entry["latency"] is None:
+    if entry.latency is None:
         yield "Occupancy", Group(*_occupancy(entry))
         return
-    unit = "warp" if entry["scope"].startswith("whole") else "warp and iteration"
+    unit = "warp" if whole_kernel(entry) else "warp and iteration"
     yield f"What binds, SM cycles per {unit}", bounds_table(entry, MOST_BOUNDS, ruled=False)
     if not timed:
         yield "Occupancy", Group(*_occupancy(entry))
-        if entry["loops"]:
-            yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry["loops"]), ruled=False)
+        if entry.loops:
+            yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), ruled=False)
     elif hot := _hot_lines(entry):
         yield "Hot source lines, cycles of one warp alone", source_lines(hot)
     yield "Best changes", whatifs(changes_of_the_kernel(entry)[:MOST_CHANGES])
     yield "Trust", Group(*_trust(entry))
 
 
-def _verdict(entry: Entry) -> list[Text]:
+def _verdict(entry: KernelResult) -> list[Text]:
     notes = shown_threats(entry)
-    if entry["bottleneck"] is None:
+    if entry.bottleneck is None:
         return [no_time(entry), *notes]
-    if entry["time_s"] is not None:
+    if entry.time_s is not None:
         return [time(entry), *notes, tightest(entry), hiding(entry)]
-    lines = [no_time(entry)] if entry["not_executed"] else [_options_for_a_time(entry)]
+    lines = [no_time(entry)] if entry.not_executed else [_options_for_a_time(entry)]
     return [*lines, *notes, tightest(entry), hiding(entry)]
 
 
-def shown_threats(entry: Entry) -> list[Text]:
+def shown_threats(entry: KernelResult) -> list[Text]:
     """The worst of what may make this answer wrong."""
     notes = threats(entry)
     more = [Text(f"{len(notes) - MOST_THREATS} more: --views confidence", "dim")] if len(notes) > MOST_THREATS else []
     return [*notes[:MOST_THREATS], *more]
 
 
-def _options_for_a_time(entry: Entry) -> Text:
+def _options_for_a_time(entry: KernelResult) -> Text:
     """What to add to the command line for a time."""
-    grid = [] if entry["launch"] else ["--grid X", "--block X"]
-    args = [f"--arg {p['name'] or number}={_value(p)}" for number, p in enumerate(entry["program"]["parameters"])]
+    grid = [] if entry.launch else ["--grid X", "--block X"]
+    args = [f"--arg {p.name or number}={_value(p)}" for number, p in enumerate(entry.program.parameters)]
     return Text(f"No time without a launch and its arguments. Add {' '.join(grid + args)} or --launch FILE.toml.")
 
 
-def _occupancy(entry: Entry) -> Iterator[Text]:
+def _occupancy(entry: KernelResult) -> Iterator[Text]:
     yield detail_tables.occupancy_sentence(entry)
-    if entry["occupancy"]["next_step"]:
-        yield Text(entry["occupancy"]["next_step"])
-    notes = (note for note in entry["confidence"]["assumed"] if note.startswith("no launch given"))
+    if entry.occupancy.next_step:
+        yield Text(entry.occupancy.next_step)
+    notes = (note for note in entry.confidence.assumed if note.startswith("no launch given"))
     yield from (Text(f"{capital(note)}.", "dim") for note in notes)
 
 
-def _value(parameter: Entry) -> str:
-    pointer = "*" in parameter["type"]
-    dtype = declared_dtype(parameter["type"])
-    return f"{dtype or 'TYPE'}[COUNT]" if pointer else "NUMBER" if dtype else "VALUE"
+def _value(parameter: Parameter) -> str:
+    words = parameter.type or ""
+    dtype = declared_dtype(words)
+    return f"{dtype or 'TYPE'}[COUNT]" if "*" in words else "NUMBER" if dtype else "VALUE"
 
 
-def _hot_lines(entry: Entry) -> list[Entry]:
-    rows = [row for row in entry["lines"] if row["line"] and row["cycles"] >= HOT * entry["latency"]["cycles"]]
+def _hot_lines(entry: KernelResult) -> list[SourceLine]:
+    least = HOT * entry.latency.cycles if entry.latency else 0.0
+    rows = [row for row in entry.lines if row.line and row.cycles >= least]
     return rows[:MOST_LINES]
 
 
-def _heaviest(loops: Sequence[Entry]) -> list[Entry]:
+def _heaviest(loops: Sequence[Loop]) -> list[Loop]:
     """The loops that cost most, in program order."""
-    cost = [loop["cycles_per_warp"] or loop["latency_cycles"] for loop in loops]
+    cost = [loop.cycles_per_warp or loop.latency_cycles for loop in loops]
     kept = sorted(range(len(loops)), key=lambda index: -cost[index])[:MOST_LOOPS]
     return [loops[index] for index in sorted(kept)]
 
 
-def _trust(entry: Entry) -> Iterator[Text]:
-    if entry["time_s"] is None:
+def _trust(entry: KernelResult) -> Iterator[Text]:
+    if entry.time_s is None:
         yield Text("Bounds come from the code alone: counts, caches and waiting need a launch with its arguments.")
     else:
         yield Text(expected_error(entry))
-        if entry["doubts"]:
+        if entry.doubts:
             yield Text(f"{widest(entry)}.")
     routine = routine_notes(entry)
     if routine:

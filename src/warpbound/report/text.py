@@ -8,19 +8,21 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.padding import Padding
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report import bottleneck_tables, detail_tables
 from warpbound.report.accesses import accesses
+from warpbound.report.refusals import why
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.summary import TITLE, shown_threats, summary
 from warpbound.report.trust import confidence
 from warpbound.report.verdict import verdict
+from warpbound.result.kernel import KernelResult
+from warpbound.result.refusal import Refusal
 
 VERDICTS = 4  # of so many results at most the verdicts follow the table
 SUMMARY = "summary"  # the view that is shown where none is named
 
 
-def pages(results: Sequence[Entry], views: Sequence[str] = ()) -> Iterator[RenderableType]:
+def pages(results: Sequence[KernelResult | Refusal], views: Sequence[str] = ()) -> Iterator[RenderableType]:
     """One screen of one result, or the named views of it; several results in a table, with a verdict each."""
     views = views or (SUMMARY,)
     if len(results) == 1:
@@ -28,8 +30,8 @@ def pages(results: Sequence[Entry], views: Sequence[str] = ()) -> Iterator[Rende
         return
     yield side_by_side(results)
     for entry in results if len(results) <= VERDICTS else ():
-        if "error" not in entry:
-            yield Text(f"{headline(entry)} ({entry['program']['source']})", style=TITLE)
+        if not isinstance(entry, Refusal):
+            yield Text(f"{headline(entry)} ({entry.program.source})", style=TITLE)
             notes = shown_threats(entry) if SUMMARY in views else []
             yield Padding(Group(verdict(entry), *notes), (0, 0, 1, 2))
 
@@ -39,60 +41,57 @@ class View:
     """A part of the report: its title, what it shows of an entry, and whether the entry has anything for it."""
 
     title: str
-    show: Callable[[Entry], RenderableType]
-    has: Callable[[Entry], Any] = bool
+    show: Callable[[KernelResult], RenderableType]
+    has: Callable[[KernelResult], Any] = bool
 
 
 @dataclass(frozen=True)
 class Report:
     """One entry of `results`, to be printed by a Rich console: the named views that it has something for."""
 
-    entry: Entry
+    entry: KernelResult | Refusal
     views: Sequence[str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if "error" in self.entry:
-            yield _refusal(self.entry)
+        entry = self.entry
+        if isinstance(entry, Refusal):
+            name = entry.kernel or "-"
+            yield Text.assemble((f"{name} on {entry.gpu}: ", "bold"), why(entry))
             return
-        yield Text(headline(self.entry), style=TITLE)
-        yield Padding(Text(subline(self.entry), style="dim"), (0, 0, 1, 2))
+        yield Text(headline(entry), style=TITLE)
+        yield Padding(Text(subline(entry), style="dim"), (0, 0, 1, 2))
         for name, view in VIEWS.items():
-            if name not in self.views or not view.has(self.entry):
+            if name not in self.views or not view.has(entry):
                 continue
             if name == SUMMARY:
-                yield view.show(self.entry)
+                yield view.show(entry)
                 continue
             yield Text(view.title, style=TITLE)
-            yield Padding(view.show(self.entry), (0, 0, 1, 2))
+            yield Padding(view.show(entry), (0, 0, 1, 2))
         if SUMMARY in self.views:
-            yield Text(f"More: {', '.join(self._others())} (--views NAME,...), or --views all.", "dim")
+            yield Text(f"More: {', '.join(self._others(entry))} (--views NAME,...), or --views all.", "dim")
 
-    def _others(self) -> list[str]:
+    def _others(self, entry: KernelResult) -> list[str]:
         """Views that would show more of this entry; annotated SASS is made only where it is asked for."""
-        return [name for name in DETAILS if name not in self.views and (name == "sass" or VIEWS[name].has(self.entry))]
+        return [name for name in DETAILS if name not in self.views and (name == "sass" or VIEWS[name].has(entry))]
 
 
-def _refusal(entry: Entry) -> Text:
-    error = entry["error"]
-    return Text.assemble((f"{entry['kernel'] or '-'} on {entry['gpu']}: ", "bold"), error["reason"], " ", error["hint"])
-
-
-def headline(entry: Entry) -> str:
+def headline(entry: KernelResult) -> str:
     """What the answer is about."""
-    return f"{entry['kernel']} on {entry['gpu_name']}"
+    return f"{entry.kernel} on {entry.gpu_name}"
 
 
-def subline(entry: Entry) -> str:
+def subline(entry: KernelResult) -> str:
     """Where it came from: file, code, launch, clock, mode."""
-    program, launch = entry["program"], entry["launch"]
-    words = [program["source"], f"code for {program['arch']}"]
+    program, launch = entry.program, entry.launch
+    words = [program.source, f"code for {program.arch}"]
     if launch:
-        words += [f"grid {_size(launch['grid'])}", f"block {_size(launch['block'])}"]
-        if launch["smem"]:
-            words.append(f"{launch['smem']} B dynamic shared")
-    if entry["clock_MHz"]:
-        words.append(f"{entry['clock_MHz']:.0f} MHz")
-    return ", ".join([*words, entry["mode"]])
+        words += [f"grid {_size(launch.grid)}", f"block {_size(launch.block)}"]
+        if launch.smem:
+            words.append(f"{launch.smem} B dynamic shared")
+    if entry.clock_MHz:
+        words.append(f"{entry.clock_MHz:.0f} MHz")
+    return ", ".join([*words, entry.mode])
 
 
 def _size(dims: Sequence[int]) -> str:
@@ -102,8 +101,8 @@ def _size(dims: Sequence[int]) -> str:
     return " x ".join(str(n) for n in kept)
 
 
-def _timed(entry: Entry) -> bool:
-    return entry["latency"] is not None
+def _timed(entry: KernelResult) -> bool:
+    return entry.latency is not None
 
 
 VIEWS: dict[str, View] = {
@@ -111,23 +110,23 @@ VIEWS: dict[str, View] = {
     "verdict": View("Verdict", verdict),
     "latency": View("Why: one warp alone", bottleneck_tables.latency, _timed),
     "bounds": View("Why: what each resource allows", bottleneck_tables.bounds, _timed),
-    "stalls": View("Where a warp's time goes", bottleneck_tables.stalls, lambda entry: entry["stalls"]),
-    "whatifs": View("What to do first", lambda entry: bottleneck_tables.whatifs(entry["whatifs"]), _timed),
+    "stalls": View("Where a warp's time goes", bottleneck_tables.stalls, lambda entry: entry.stalls),
+    "whatifs": View("What to do first", lambda entry: bottleneck_tables.whatifs(entry.whatifs), _timed),
     "occupancy": View("Occupancy", detail_tables.occupancy),
     "kernel": View("Kernel", detail_tables.kernel),
-    "loops": View("Loops, per iteration and warp", detail_tables.loops, lambda entry: entry["loops"]),
-    "accesses": View("Memory accesses, by source line", accesses, lambda entry: entry.get("accesses")),
+    "loops": View("Loops, per iteration and warp", detail_tables.loops, lambda entry: entry.loops),
+    "accesses": View("Memory accesses, by source line", accesses, lambda entry: entry.accesses),
     "memory": View(
         "Memory traffic, whole launch",
         detail_tables.memory,
-        lambda entry: entry["memory"]["global_load_requests"] is not None,
+        lambda entry: entry.memory.global_load_requests is not None,
     ),
     "sass": View(
         "SASS along the path of one warp",
-        lambda entry: detail_tables.sass(entry["sass"]),
-        lambda entry: entry.get("sass"),
+        lambda entry: detail_tables.sass(entry.sass or ()),
+        lambda entry: entry.sass,
     ),
-    "models": View("The models of the papers", detail_tables.models, lambda entry: entry["models"]),
+    "models": View("The models of the papers", detail_tables.models, lambda entry: entry.models),
     "confidence": View("How far to trust this", confidence),
 }
 DETAILS = tuple(name for name in VIEWS if name != SUMMARY)  # what `all` stands for

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.analysis.interval import CLOCK, FORM
-from warpbound.report.formatting import RESOURCE_WORDS, capital, listed
+from warpbound.report.formatting import capital, listed, resource_words
+from warpbound.result.kernel import KernelResult
 
 MEANING = {  # of uncertainties that no measurement of the board alone would end
     CLOCK: " The boost clock is assumed; `--clock MHZ` sets another.",
@@ -25,51 +25,52 @@ CONTENTS = " depend on the contents of "
 ZEROS = "taken as 0; branches"  # in a note about contents that nobody gave and that decide how the kernel runs
 
 
-def confidence(entry: Entry) -> RenderableType:
+def confidence(entry: KernelResult) -> RenderableType:
     """Expected error, the widest uncertainty, everything that was assumed."""
-    assumed = entry["confidence"]["assumed"]
-    lines = [Text(expected_error(entry)), *([Text(_uncertainty(entry))] if entry["doubts"] else [])]
+    assumed = entry.confidence.assumed
+    lines = [Text(expected_error(entry)), *([Text(_uncertainty(entry))] if entry.doubts else [])]
     lines += [Text("Assumed:")] if assumed else []
     lines += [Text(f"- {note}", "dim") for note in assumed]
     return Group(*lines, *(Text(f"- {words}", "red") for words in _unknown_opcodes(entry)))
 
 
-def expected_error(entry: Entry) -> str:
+def expected_error(entry: KernelResult) -> str:
     """The mean error of measured launches that are bound alike."""
-    own = entry["confidence"]
-    if own["expected_error"] is None:
+    own = entry.confidence
+    if own.expected_error is None:
         return "No expected error: no launch with this bottleneck was measured on this board."
+    inside = 100 * (own.interval_coverage or 0.0)
     return (
-        f"Expected error {100 * own['expected_error']:.1f} %: the mean over {own['judged']} measured launches on this "
-        f"board bound by {RESOURCE_WORDS[entry['bottleneck']]}; {100 * own['interval_coverage']:.0f} % of them lie in "
+        f"Expected error {100 * own.expected_error:.1f} %: the mean over {own.judged} measured launches on this "
+        f"board bound by {resource_words(entry.bottleneck)}; {inside:.0f} % of them lie in "
         "their interval."
     )
 
 
-def widest(entry: Entry) -> str:
+def widest(entry: KernelResult) -> str:
     """What makes most of the interval."""
-    first = entry["doubts"][0]
-    origin = ", taken from relatives" if first["assumed"] else ""
-    return f"Most of the interval comes from {first['parameter']} ({100 * first['relative']:.1f} % of the time{origin})"
+    first = entry.doubts[0]
+    origin = ", taken from relatives" if first.assumed else ""
+    return f"Most of the interval comes from {first.parameter} ({100 * first.relative:.1f} % of the time{origin})"
 
 
-def _uncertainty(entry: Entry) -> str:
+def _uncertainty(entry: KernelResult) -> str:
     """What makes most of the interval, and what would shrink it."""
-    first = entry["doubts"][0]
-    sentence = f"{widest(entry)}.{MEANING.get(first['parameter'], '')}"
-    best = next((doubt for doubt in entry["doubts"] if doubt["measured_by"]), None)
+    first = entry.doubts[0]
+    sentence = f"{widest(entry)}.{MEANING.get(first.parameter, '')}"
+    best = next((doubt for doubt in entry.doubts if doubt.measured_by), None)
     if best is None:
         return sentence
-    how = f"`warpbound measure --only {best['measured_by']}`"
+    how = f"`warpbound measure --only {best.measured_by}`"
     if best is first:
         return f"{sentence} Measuring it ({how}) would shrink the interval most."
-    return f"{sentence} Of what can be measured, {best['parameter']} ({how}) would shrink it most."
+    return f"{sentence} Of what can be measured, {best.parameter} ({how}) would shrink it most."
 
 
-def threats(entry: Entry) -> list[Text]:
+def threats(entry: KernelResult) -> list[Text]:
     """What may make this one answer wrong, worst first: input that was not given, code that was not understood, every
     note that is not routine, and the data that the time holds for."""
-    notes = [note for note in entry["confidence"]["assumed"] if not note.startswith(ROUTINE + IN_VERDICT)]
+    notes = [note for note in entry.confidence.assumed if not note.startswith(ROUTINE + IN_VERDICT)]
     of_contents = [note for note in notes if CONTENTS in note]
     others = [note for note in notes if note not in of_contents and ZEROS not in note]
     return [
@@ -90,14 +91,14 @@ def _contents(notes: Sequence[str]) -> list[Text]:
     return [Text(words, "yellow")]
 
 
-def routine_notes(entry: Entry) -> int:
+def routine_notes(entry: KernelResult) -> int:
     """How many notes hold for whatever kernel runs on the board."""
-    return sum(note.startswith(ROUTINE) for note in entry["confidence"]["assumed"])
+    return sum(note.startswith(ROUTINE) for note in entry.confidence.assumed)
 
 
-def zeros(entry: Entry) -> list[Text]:
+def zeros(entry: KernelResult) -> list[Text]:
     """A warning where contents that were not given decide branches: time and interval are those of zeros."""
-    notes = [note for note in entry["confidence"]["assumed"] if ZEROS in note]
+    notes = [note for note in entry.confidence.assumed if ZEROS in note]
     names = [note.partition(" read")[0].removeprefix("unknown ") for note in notes]
     if not names:
         return []
@@ -110,6 +111,6 @@ def zeros(entry: Entry) -> list[Text]:
     ]
 
 
-def _unknown_opcodes(entry: Entry) -> list[str]:
-    names = ", ".join(entry["confidence"]["unknown_opcodes"])
+def _unknown_opcodes(entry: KernelResult) -> list[str]:
+    names = ", ".join(entry.confidence.unknown_opcodes)
     return [f"unknown opcodes, counted for issue only: {names}"] if names else []

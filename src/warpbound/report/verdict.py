@@ -5,39 +5,39 @@ import math
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
-from warpbound.report.bottleneck_tables import changes_of_the_kernel
-from warpbound.report.formatting import RESOURCE_WORDS, amount, capital, listed, seconds
+from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
+from warpbound.report.formatting import amount, capital, listed, resource_words, seconds
 from warpbound.report.trust import zeros
+from warpbound.result.kernel import Bound, KernelResult
 
 
-def verdict(entry: Entry) -> RenderableType:
+def verdict(entry: KernelResult) -> RenderableType:
     """Four lines or so; why there is no time where there is none."""
-    if entry["bottleneck"] is None:
+    if entry.bottleneck is None:
         return no_time(entry)
     lines = [binding(entry), hiding(entry), _first(entry)]
-    if entry["time_s"] is not None:
+    if entry.time_s is not None:
         return Group(time(entry), *zeros(entry), *lines)
-    return Group(no_time(entry), *lines) if entry["not_executed"] else Group(*lines, no_time(entry))
+    return Group(no_time(entry), *lines) if entry.not_executed else Group(*lines, no_time(entry))
 
 
-def time(entry: Entry) -> Text:
-    low, high = entry["time_interval_s"]
-    words = f"Time {seconds(entry['time_s'])}, probably between {seconds(low)} and {seconds(high)}."
+def time(entry: KernelResult) -> Text:
+    low, high = entry.time_interval_s or (None, None)
+    words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}."
     return Text(words, "bold")
 
 
-def no_time(entry: Entry) -> Text:
+def no_time(entry: KernelResult) -> Text:
     """Why no time is predicted, and what to give for one."""
-    if entry["bottleneck"] is None:
-        return Text(f"No time is predicted: {entry['gpu_name']} names an architecture, not a board.")
-    if entry["not_executed"]:
+    if entry.bottleneck is None:
+        return Text(f"No time is predicted: {entry.gpu_name} names an architecture, not a board.")
+    if entry.not_executed:
         return Text.assemble(
-            ("The kernel could not be executed: ", "bold red"), (entry["not_executed"], "red"),
+            ("The kernel could not be executed: ", "bold red"), (entry.not_executed, "red"),
             " No time is predicted; what follows comes from the code alone.",
         )  # fmt: skip
     options = "an --arg NAME=VALUE for each parameter"
-    if entry["launch"] is None:
+    if entry.launch is None:
         options = f"--grid, --block and {options}"
     return Text(
         f"No time is predicted: trip counts are unknown without the arguments. Give {options} (or --launch FILE).",
@@ -45,63 +45,63 @@ def no_time(entry: Entry) -> Text:
     )
 
 
-def binding(entry: Entry) -> Text:
+def binding(entry: KernelResult) -> Text:
     """What binds and what comes next, with their SM cycles."""
-    name, second = entry["bottleneck"], entry["runner_up"]
-    bounds = {bound["resource"]: bound for bound in entry["bounds"]}
-    where = "" if entry["scope"].startswith("whole") else f"In the {entry['scope']}, "
-    text = f"{RESOURCE_WORDS[name] if where else capital(RESOURCE_WORDS[name])} binds"
+    name, second = entry.bottleneck, entry.runner_up
+    bounds: dict[str | None, Bound] = {bound.resource: bound for bound in entry.bounds}
+    where = "" if whole_kernel(entry) else f"In the {entry.scope}, "
+    text = f"{resource_words(name) if where else capital(resource_words(name))} binds"
     if name in bounds:
         unit = "warp and iteration" if where else "warp"
-        text += f": {amount(bounds[name]['cycles_per_warp'])} SM cycles per {unit}{_used(bounds[name], ', ')}"
+        text += f": {amount(bounds[name].cycles_per_warp)} SM cycles per {unit}{_used(bounds[name], ', ')}"
     if second in bounds and second != name:
         behind = bounds[second]
-        text += f"; next {RESOURCE_WORDS[second]} ({amount(behind['cycles_per_warp'])}{_used(behind, '; ')})"
+        text += f"; next {resource_words(second)} ({amount(behind.cycles_per_warp)}{_used(behind, '; ')})"
     return Text.assemble(where, (text + ".", "bold"))
 
 
-def tightest(entry: Entry) -> Text:
+def tightest(entry: KernelResult) -> Text:
     """What binds and what comes next, with their shares alone."""
-    name, second = entry["bottleneck"], entry["runner_up"]
-    bounds = {bound["resource"]: bound for bound in entry["bounds"]}
-    where = "" if entry["scope"].startswith("whole") else f"In the {entry['scope']}, "
-    text = f"{RESOURCE_WORDS[name] if where else capital(RESOURCE_WORDS[name])} binds{_share(bounds.get(name))}"
+    name, second = entry.bottleneck, entry.runner_up
+    bounds: dict[str | None, Bound] = {bound.resource: bound for bound in entry.bounds}
+    where = "" if whole_kernel(entry) else f"In the {entry.scope}, "
+    text = f"{resource_words(name) if where else capital(resource_words(name))} binds{_share(bounds.get(name))}"
     if second != name:
-        text += f", then {RESOURCE_WORDS[second]}{_share(bounds.get(second))}"
+        text += f", then {resource_words(second)}{_share(bounds.get(second))}"
     return Text.assemble(where, (text + ".", "bold"))
 
 
-def _share(bound: Entry | None) -> str:
+def _share(bound: Bound | None) -> str:
     return "" if bound is None else f" ({_used(bound, '')})" if _used(bound, "") else ""
 
 
-def _used(bound: Entry, before: str) -> str:
+def _used(bound: Bound, before: str) -> str:
     """How busy a resource is; latency and launching are no resources that could be."""
-    if bound["resource"] in ("latency", "launch"):
+    if bound.resource in ("latency", "launch"):
         return ""
-    return f"{before}{100 * bound['utilization']:.0f} % in use"
+    return f"{before}{100 * bound.utilization:.0f} % in use"
 
 
-def hiding(entry: Entry) -> Text:
+def hiding(entry: KernelResult) -> Text:
     """Resident warps against those that would hide the latency."""
-    occupancy = entry["occupancy"]
-    resident, most, needed = occupancy["warps_per_sm"], occupancy["max_warps_per_sm"], entry["warps_needed"]
+    occupancy = entry.occupancy
+    resident, most, needed = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
     start = f"{resident} of {most} warps are resident; {amount(math.ceil(needed))} would hide the latency: "
-    if entry["bottleneck"] == "launch":
+    if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")
     if needed <= resident:
         return Text(start + "more occupancy buys nothing.")
     if needed <= most:
         return Text(start + "more occupancy helps.")
     if resident < most:
-        limits = listed(occupancy["limiters"])
+        limits = listed(occupancy.limiters)
         return Text(start + f"more occupancy helps (limited by {limits}), and so does more at once per warp (ILP).")
     return Text(start + "more than an SM holds, so each warp must do more at once (ILP).")
 
 
-def _first(entry: Entry) -> Text:
+def _first(entry: KernelResult) -> Text:
     """The change of the kernel or its launch that buys most."""
     own = changes_of_the_kernel(entry)
     if not own:
         return Text("No change to the kernel tried here would help by half a per cent.")
-    return Text.assemble("First to try: ", (own[0]["change"], "bold"), f", {own[0]['speedup']:.2f}x as fast.")
+    return Text.assemble("First to try: ", (own[0].change, "bold"), f", {own[0].speedup:.2f}x as fast.")

@@ -8,6 +8,7 @@ import pytest
 import warpbound
 from support.figure_gallery import GALLERY
 from support.paths import ROOT
+from support.results import record
 from warpbound.analysis import Settings
 from warpbound.models import MODELS
 from warpbound.report import html
@@ -56,7 +57,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = Settings(models=tuple(MODELS), views=html.VIEWS)
     entry = warpbound.analysis.analyze(program, warpbound.gpu("h200"), launch, settings)
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(html.page([entry], "warpbound analyze <b>"), encoding="utf-8")
+    path.write_text(html.page([record(entry)], "warpbound analyze <b>"), encoding="utf-8")
     return path
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import warpbound
 from support.paths import ROOT
+from support.results import record
 from warpbound.analysis import Settings
 from warpbound.report import figures, html
 from warpbound.report.figures.picture import Arrows, Boxes, Curve, numbers
@@ -44,7 +45,7 @@ def curve(picture: Any, name: str) -> Curve:
 
 @pytest.mark.cuda
 def test_the_bounds_drawn_are_those_of_the_table(tiled: dict[str, Any]) -> None:
-    (picture,) = beside("bounds", tiled)
+    (picture,) = beside("bounds", record(tiled))
     rates = {bound["resource"]: 1000.0 / bound["cycles_per_warp"] for bound in tiled["bounds"]}
     for resource in ("shared", "lsu"):
         name = f"bound: {RESOURCE_WORDS[resource].removeprefix('the ')}"
@@ -56,7 +57,7 @@ def test_the_bounds_drawn_are_those_of_the_table(tiled: dict[str, Any]) -> None:
 
 @pytest.mark.cuda
 def test_latency_crosses_the_tightest_bound_at_the_warps_that_the_verdict_names(tiled: dict[str, Any]) -> None:
-    (picture,) = beside("bounds", tiled)
+    (picture,) = beside("bounds", record(tiled))
     tight = RESOURCE_WORDS[tiled["bottleneck"]].removeprefix("the ")
     latency, tightest = curve(picture, "bound: latency"), curve(picture, f"bound: {tight}")
     above = numbers(latency.y) >= numbers(tightest.y)
@@ -65,7 +66,7 @@ def test_latency_crosses_the_tightest_bound_at_the_warps_that_the_verdict_names(
 
 @pytest.mark.cuda
 def test_the_graph_shows_the_stretch_in_which_a_warp_waits_longest(tiled: dict[str, Any]) -> None:
-    graph = next(one for one in beside("sass", tiled) if one.title.startswith("Execution graph"))
+    graph = next(one for one in beside("sass", record(tiled)) if one.title.startswith("Execution graph"))
     path = graph.named("longest path")
     assert isinstance(path, Arrows)
     longest = np.max(numbers(path.x1) - numbers(path.x0))
@@ -75,7 +76,7 @@ def test_the_graph_shows_the_stretch_in_which_a_warp_waits_longest(tiled: dict[s
 
 @pytest.mark.cuda
 def test_a_warp_in_time_names_what_it_waits_for(tiled: dict[str, Any]) -> None:
-    timeline = next(one for one in beside("sass", tiled) if one.title.startswith("One warp"))
+    timeline = next(one for one in beside("sass", record(tiled)) if one.title.startswith("One warp"))
     memory = timeline.named("waits for memory")
     assert isinstance(memory, Boxes)
     own = [(start, end) for start, end, kind in tiled["figures"]["timeline"] if kind == "waits for lsu"]
@@ -94,7 +95,7 @@ def test_waiting_for_any_pipe_has_words() -> None:
 
 @pytest.mark.cuda
 def test_words_are_explained_at_the_end_and_linked_from_the_top(tiled: dict[str, Any]) -> None:
-    page = html.page([tiled], "warpbound analyze")
+    page = html.page([record(tiled)], "warpbound analyze")
     assert page.index('href="#words"') < page.index("Verdict") < page.index('id="words"')
     assert all(f"<dt>{word}</dt>" in page for word in WORDS)
 
@@ -112,7 +113,7 @@ def test_a_time_that_rests_on_unknown_contents_says_so(
         '[[args]]\nname = "out"\ndtype = "f32"\nshape = [8192]\n'
     )
     program = warpbound.compile(NESTED, "t4")
-    said = verdict(warpbound.analyze(program, "t4", warpbound.launch(file)))
+    said = verdict(record(warpbound.analyze(program, "t4", warpbound.launch(file))))
     lines = [str(line) for line in said.renderables]
     assert any("time for zeros: contents of 'length' decide branches" in line for line in lines) == warned
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import html5lib
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,7 @@ from rich.text import Text
 
 import warpbound
 from support.paths import ROOT
+from support.results import record
 from warpbound.analysis import Settings
 from warpbound.cli import main
 from warpbound.errors import InputError, WarpboundError
@@ -27,6 +29,8 @@ from warpbound.report.charts import Bar
 from warpbound.report.figures.listing import listing
 from warpbound.report.html.elements import as_html
 from warpbound.report.text import DETAILS, VIEWS
+from warpbound.result.code import SassLine, SourceLine
+from warpbound.result.refusal import Error, Refusal
 
 LARGEST_B = 8_000_000
 HOSTILE = '<script>alert("1")</script>&amp;"\''
@@ -43,7 +47,7 @@ def answered() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def page(answered: dict[str, Any]) -> str:
-    return html.page([answered], "warpbound analyze examples/saxpy.cu")
+    return html.page([record(answered)], "warpbound analyze examples/saxpy.cu")
 
 
 def parsed(text: str) -> Any:
@@ -78,7 +82,7 @@ def test_it_is_valid_html_of_less_than_eight_megabytes(page: str) -> None:
 @pytest.mark.cuda
 def test_it_reads_from_the_verdict_down(page: str, answered: dict[str, Any]) -> None:
     text = words(parsed(page))
-    titles = [VIEWS[name].title for name in DETAILS if VIEWS[name].has(answered)]
+    titles = [VIEWS[name].title for name in DETAILS if VIEWS[name].has(record(answered))]
     assert all(title in text for title in titles)
     assert in_order(text, "saxpy on NVIDIA H200", "Verdict", "What to do first", "Why: one warp", "How far to trust")
     for whatif in answered["whatifs"]:
@@ -122,7 +126,7 @@ def test_names_source_and_paths_are_escaped(answered: dict[str, Any]) -> None:
     entry["lines"][0]["line"] = entry["sass"][0]["line"]
     entry["whatifs"] = [{"change": HOSTILE, "speedup": 2.0, "why": HOSTILE}]
     entry["confidence"]["assumed"] = [HOSTILE]
-    made = html.page([entry, {"kernel": HOSTILE, "gpu": HOSTILE, "error": {"reason": HOSTILE, "hint": ""}}], HOSTILE)
+    made = html.page([record(entry), Refusal(kernel=HOSTILE, gpu=HOSTILE, error=Error(HOSTILE, ""))], HOSTILE)
     tree = parsed(made)
     scripts = list(tree.iter("script"))
     figures = [one for one in tree.iter("div") if one.get("data-figure")]
@@ -134,7 +138,7 @@ def test_names_source_and_paths_are_escaped(answered: dict[str, Any]) -> None:
 @pytest.mark.cuda
 def test_answers_stand_side_by_side(answered: dict[str, Any]) -> None:
     other = copy.deepcopy(answered) | {"gpu": "l4", "gpu_name": "NVIDIA L4"}
-    tree = parsed(html.page([answered, other], "warpbound"))
+    tree = parsed(html.page([record(answered), record(other)], "warpbound"))
     text = words(tree)
     assert in_order(text, "Comparison", "saxpy on NVIDIA H200", "saxpy on NVIDIA L4", "Why: one warp alone")
     ids = [one.get("id") for one in tree.iter() if one.get("id")]
@@ -172,7 +176,7 @@ def test_the_command_writes_the_file_or_prints_it(tmp_path: Path) -> None:
 def test_without_a_launch_the_figures_that_need_one_are_left_out() -> None:
     program = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
     entry = warpbound.analysis.analyze(program, warpbound.gpu("h200"), None, SETTINGS)
-    captions = [("".join(one.itertext())) for one in parsed(html.page([entry], "")).iter("figcaption")]
+    captions = [("".join(one.itertext())) for one in parsed(html.page([record(entry)], "")).iter("figcaption")]
     assert any("Throughput against occupancy" in caption for caption in captions)
     assert not any("Roofline" in caption or "X-graph" in caption for caption in captions)
 
@@ -181,7 +185,7 @@ def test_without_a_launch_the_figures_that_need_one_are_left_out() -> None:
 def test_an_architecture_alone_is_shown_without_figures() -> None:
     program = warpbound.compile(ROOT / "examples" / "saxpy.cu", "sm_90")
     entry = warpbound.analysis.analyze(program, warpbound.gpu("sm_90"), None, SETTINGS)
-    tree = parsed(html.page([entry], ""))
+    tree = parsed(html.page([record(entry)], ""))
     assert not list(tree.iter("figure"))
     assert "No time is predicted" in words(tree)
 
@@ -237,7 +241,8 @@ def test_a_listing_has_the_control_word_the_wait_and_the_source() -> None:
         {"address": 32, "text": "EXIT", "pipe": "cbu", "control": None, "line": None, "issue": None, "waited": None,
          "waits_for": None, "critical": False},
     ]  # fmt: skip
-    first, second, third = listing(rows, [{"line": 7, "text": "  y = x + x;"}])
+    source = SourceLine(file="k.cu", line=7, text="  y = x + x;", cycles=1.0, parts={})
+    first, second, third = listing(msgspec.convert(rows, list[SassLine]), [source])
     assert (first.stall, first.write, first.read, first.wait, first.critical) == ("4", "0", "", "1 3", True)
     assert (first.source, second.source) == ("y = x + x;", "")
     assert (second.cycle, second.waits_for) == ("400", "390 cycles for LDG.E at 0000")
@@ -289,7 +294,7 @@ def test_a_long_kernel_shows_where_it_waits_most() -> None:
     assert len(own["names"]) == 32 < own["of"]
     longest = max(event[1] - event[0] for event in entry["figures"]["timeline"] if event[2] != "issues")
     assert max(edge[2] for edge in own["edges"]) >= 0.9 * longest
-    captions = ["".join(one.itertext()) for one in parsed(html.page([entry], "")).iter("figcaption")]
+    captions = ["".join(one.itertext()) for one in parsed(html.page([record(entry)], "")).iter("figcaption")]
     assert any(f"of {own['of']}" in caption and "waits longest" in caption for caption in captions)
 
 
@@ -308,7 +313,7 @@ def test_the_most_wasteful_request_is_mapped(name: str, defines: dict[str, int],
     assert (sectors if space == "global" else ways) == costs
     row = next(row for row in entry["accesses"] if row["address"] == own["address"] and row["space"] == space)
     assert row["sectors" if space == "global" else "wavefronts"] == pytest.approx(costs, rel=0.05)
-    captions = " ".join("".join(one.itertext()) for one in parsed(html.page([entry], "")).iter("figcaption"))
+    captions = " ".join("".join(one.itertext()) for one in parsed(html.page([record(entry)], "")).iter("figcaption"))
     assert f"line {own['line']}: " in captions
     assert "of its first request" in captions
 

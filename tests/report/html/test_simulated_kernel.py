@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import html5lib
+import msgspec
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -18,6 +19,8 @@ from warpbound.report import html
 from warpbound.report.figures.picture import Boxes, Curve, Picture, Points, numbers
 from warpbound.report.html.illustrations import simulated_kernel
 from warpbound.result.plain import plain
+from warpbound.result.refusal import Error, Refusal
+from warpbound.result.simulation import SimulatedKernel
 
 pytestmark = pytest.mark.cuda
 
@@ -40,7 +43,7 @@ def test_figures_change_nothing_of_the_answer(saxpy: dict[str, Any]) -> None:
 
 
 def test_the_simulated_point_stands_beside_the_prediction(saxpy: dict[str, Any]) -> None:
-    picture = simulated_kernel(saxpy)[0]
+    picture = simulated_kernel(msgspec.convert(saxpy, SimulatedKernel))[0]
     assert isinstance(picture, Picture)
     here, mark = (layer for layer in picture.layers if isinstance(layer, Points))
     assert (here.name, mark.name) == ("this launch", "simulated")
@@ -53,13 +56,13 @@ def test_the_simulated_point_stands_beside_the_prediction(saxpy: dict[str, Any])
 
 def test_a_rate_above_every_line_is_in_the_plot(saxpy: dict[str, Any]) -> None:
     fast = saxpy | {"figures": saxpy["figures"] | {"at": (64, 500.0)}}
-    picture = simulated_kernel(fast)[0]
+    picture = simulated_kernel(msgspec.convert(fast, SimulatedKernel))[0]
     assert isinstance(picture, Picture)
     assert picture.y.span == (0.0, pytest.approx(550.0))
 
 
 def test_warps_in_time_are_those_of_the_run(saxpy: dict[str, Any]) -> None:
-    _, in_time, resident, memory = simulated_kernel(saxpy)
+    _, in_time, resident, memory = simulated_kernel(msgspec.convert(saxpy, SimulatedKernel))
     assert isinstance(in_time, Picture)
     assert isinstance(resident, Picture)
     assert isinstance(memory, Picture)
@@ -105,4 +108,4 @@ def test_the_page_has_every_figure_and_its_heading_once(tmp_path: Path) -> None:
 
 
 def test_a_board_that_cannot_be_simulated_has_no_figure() -> None:
-    assert simulated_kernel({"gpu": "gtx280", "error": {"reason": "no.", "hint": "Choose another."}}) == []
+    assert simulated_kernel(Refusal(kernel="k", gpu="gtx280", error=Error("no.", "Choose another."))) == []

@@ -1,7 +1,8 @@
 """The camping band: a kernel run on the memory partitions of an old board, or a profiler's counters set by sliders."""
 
 from dataclasses import replace
-from typing import Any
+
+import msgspec
 
 from warpbound import machine
 from warpbound.adapt import campprof_2011 as adapter
@@ -13,8 +14,7 @@ from warpbound.page.subject import Subject, partition_board_key
 from warpbound.page.views.view import Values, ViewOutput
 from warpbound.page.worker_messages import CampingRun
 from warpbound.report import figures
-from warpbound.result.campprof import COUNTERS
-from warpbound.result.plain import plain
+from warpbound.result.campprof import COUNTERS, CampingBand
 
 THOUSAND = 1000.0
 BARE = Measured({"gld_64": 1.0e6, "gst_64": 1.0e6}, grid=1024, block=256, warps=16)
@@ -73,20 +73,19 @@ def camping_controls(subject: Subject) -> list[Control]:
 def camping(subject: Subject, values: Values) -> ViewOutput:
     band = answered(subject, values)
     picture = figures.camping_band(
-        band["warps_per_sm"], band["best_s"], band["worst_s"], band["application_s"] or []
+        band.warps_per_sm, band.best_s, band.worst_s, band.application_s or []
     )
-    advice, (_, how) = band["advice"], counted(subject)
-    degree = "" if band["degree"] is None else f" Degree of camping {band['degree']:.2f}, 0 none, 1 every access."
+    advice, (_, how) = band.advice, counted(subject)
+    degree = "" if band.degree is None else f" Degree of camping {band.degree:.2f}, 0 none, 1 every access."
     return ViewOutput(picture, (f"On {_board(subject).name}: {advice[0].lower()}{advice[1:]}{degree}", *how))
 
 
-def answered(subject: Subject, values: Values) -> dict[str, Any]:
+def answered(subject: Subject, values: Values) -> CampingBand:
     """What `campprof predict` answers of the same, in the page's words. Raises WarpboundError."""
     board = _board(subject)
-    band = plain(predicted(measured(subject, values), board, subject.runs or benchmarks_of(board)))
-    band["advice"] = band["advice"].replace("--time tells", "a measured time tells")
-    band["notes"] += counted(subject)[1]
-    return band
+    band = predicted(measured(subject, values), board, subject.runs or benchmarks_of(board))
+    advice = band.advice.replace("--time tells", "a measured time tells")
+    return msgspec.structs.replace(band, advice=advice, notes=[*band.notes, *counted(subject)[1]])
 
 
 def measured(subject: Subject, values: Values) -> Measured:

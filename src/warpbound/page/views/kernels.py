@@ -25,7 +25,7 @@ def verdict(subject: Subject, values: Values) -> ViewOutput:
     words = []
     if subject.estimated and can_time(subject):
         words.append(f"About {seconds(quick_seconds(subject))}, an estimate while you move; the analysis follows.")
-    parts = subject.launched.work.parts if subject.launched else (subject.entry.get("latency") or {}).get("parts")
+    parts = subject.launched.work.parts if subject.launched else subject.entry.latency and subject.entry.latency.parts
     stack = figures.latency_stack({subject.name: parts}, "the schedule of one warp alone") if parts else None
     return ViewOutput(stack, tuple(words))
 
@@ -54,11 +54,11 @@ def occupancy_view(subject: Subject, values: Values) -> ViewOutput:
 
 
 def timeline(subject: Subject, values: Values) -> ViewOutput:
-    entry = subject.entry or {}
-    picture = one_warp_in_time(entry) if (entry.get("figures") or {}).get("timeline") else None
-    if picture is None:
+    own = subject.figures
+    picture = one_warp_in_time(own) if own else None
+    if own is None or picture is None:
         return ViewOutput(words=("A timeline needs a kernel's own code: choose an example or paste CUDA.",))
-    in_words = () if subject.estimated else (_in_time(entry["figures"]["timeline"]),)
+    in_words = () if subject.estimated else (_in_time(own.timeline),)
     words = (*_if_moving(subject), *in_words)
     return ViewOutput(replace(picture, source="control words and unloaded latencies"), words)
 
@@ -78,7 +78,7 @@ def _in_time(events: Sequence[tuple[float, float, str]]) -> str:
 
 
 def sass(subject: Subject, values: Values) -> ViewOutput:
-    if not (subject.entry or {}).get("sass"):
+    if not (subject.kernel and subject.kernel.sass):
         return ViewOutput(words=("There is no machine code here: choose an example or paste CUDA.",))
     return ViewOutput(words=_if_moving(subject))
 

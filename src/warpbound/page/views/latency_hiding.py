@@ -70,11 +70,11 @@ def _kernel_bounds(subject: Subject) -> ViewOutput:
     x, work = subject.launched, subject.focus
     assert work is not None
     if x is None or x.warps_per_sm is None or not work.latency:
-        own = (subject.entry or {}).get("figures", {}).get("curve")
-        if not own:
+        own = subject.figures.curve if subject.figures else None
+        if own is None:
             return ViewOutput(words=("The latency of a warp is not known for this one.",))
-        limited = Bounds(own["unit"], {name: np.array(limit) for name, limit in own["limits"].items()})
-        return ViewOutput(figures.throughput_against_occupancy(own["warps_per_sm"], limited, own["predicted"]))
+        limited = Bounds(own.unit, {name: np.array(limit) for name, limit in own.limits.items()})
+        return ViewOutput(figures.throughput_against_occupancy(own.warps_per_sm, limited, own.predicted))
     most = float(subject.gpu.limits.max_warps_per_sm)
     warps = np.arange(1.0, most + 1.0)
     own_bounds = throughput(work, Place(subject.gpu, x.clock_hz, x.warps_per_sm, busy_sms(x)), warps)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpbound.analysis.entries import Entry
 from warpbound.errors import InputError, WarpboundError
 from warpbound.report.figures.drawing import colour_changes, spec
 from warpbound.report.figures.picture import Boxes, Drawable, Panels, Picture, narrowed, numbers
@@ -23,6 +22,11 @@ from warpbound.report.figures.traces import Spec
 if TYPE_CHECKING:
     from warpbound.camping.kernel_counters import Executed
     from warpbound.report.html.plain import Part
+    from warpbound.result.campprof import CampingBand
+    from warpbound.result.curve import OccupancyCurve
+    from warpbound.result.kernel import KernelResult
+    from warpbound.result.refusal import Refusal
+    from warpbound.result.workload import WorkloadResult
 
 SIDE_BY_SIDE = 4
 LONG_NAME = 24  # characters
@@ -58,7 +62,7 @@ def refuse_many(count: int) -> None:
         )
 
 
-def page(results: Sequence[Entry], command: str, views: Sequence[str] = ()) -> str:
+def page(results: "Sequence[KernelResult | Refusal]", command: str, views: Sequence[str] = ()) -> str:
     """The whole file, with every view or those named.
 
     Raises InputError for more than four results, WarpboundError where the extra is missing.
@@ -71,7 +75,7 @@ def page(results: Sequence[Entry], command: str, views: Sequence[str] = ()) -> s
     return filled(contents(results, figures.add, views), figures, command)
 
 
-def curve_page(results: Sequence[Entry], command: str) -> str:
+def curve_page(results: "Sequence[OccupancyCurve | Refusal]", command: str) -> str:
     """The same for throughput against occupancy: one figure, a table for each answer."""
     refuse_many(len(results))
     needed("jinja2")
@@ -81,17 +85,18 @@ def curve_page(results: Sequence[Entry], command: str) -> str:
     return filled(contents(results, figures.add), figures, command)
 
 
-def workload_page(results: Sequence[Entry], command: str) -> str:
+def workload_page(results: "Sequence[WorkloadResult | Refusal]", command: str) -> str:
     """What every model says of hand-written workloads, one after the other."""
     needed("jinja2")
     from warpbound.report.html.illustrations import written
     from warpbound.report.html.plain import Part
     from warpbound.report.models import details, pages
+    from warpbound.result import refusal
 
     parts = [
-        Part(f"{entry['kernel']} on {entry['gpu']}", pages([entry]))
-        if "error" in entry
-        else Part(f"{entry['kernel']} on {entry['gpu_name']}", [details(entry)], written(entry))
+        Part(f"{entry.kernel} on {entry.gpu}", pages([entry]))
+        if isinstance(entry, refusal.Refusal)
+        else Part(f"{entry.kernel} on {entry.gpu_name}", [details(entry)], written(entry))
         for entry in results
     ]
     return plain_page("Workloads as written", WORKLOADS, parts, command)
@@ -103,15 +108,15 @@ WORKLOADS = (
 )
 
 
-def camping_page(entry: Entry, title: str, ran: "Executed | None", command: str) -> str:
+def camping_page(entry: "CampingBand", title: str, ran: "Executed | None", command: str) -> str:
     """The camping band; where the kernel was executed, the partitions that its blocks meet at."""
     needed("jinja2")
     from warpbound.report.camping import band_text
     from warpbound.report.figures.camping import blocks_at_partitions, camping_band, partition_shares
     from warpbound.report.html.plain import Part
 
-    times = (entry["best_s"], entry["worst_s"], entry["application_s"] or ())
-    parts = [Part("Best and worst time", [band_text(entry)], [camping_band(entry["warps_per_sm"], *times)])]
+    times = (entry.best_s, entry.worst_s, entry.application_s or ())
+    parts = [Part("Best and worst time", [band_text(entry)], [camping_band(entry.warps_per_sm, *times)])]
     if ran is not None:
         met = [blocks_at_partitions(ran.partition_at), partition_shares(ran.bytes_at)]
         parts.append(Part("Memory partitions", [], met))

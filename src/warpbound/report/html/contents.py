@@ -6,12 +6,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.elements import as_html, markup, sass_listing
 from warpbound.report.html.illustrations import beside, latency_stack
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.text import DETAILS, VIEWS, headline, subline
+from warpbound.result.kernel import KernelResult
+from warpbound.result.refusal import Refusal
 
 FIRST = ("verdict", "whatifs")  # what is wanted first; the other views keep the order of the text report
 INTRODUCTIONS = {
@@ -94,9 +95,9 @@ class Column:
 Add = Callable[[Drawable], Any]
 
 
-def contents(results: Sequence[Entry], add: Add, views: Sequence[str] = ()) -> dict[str, Any]:
+def contents(results: Sequence[KernelResult | Refusal], add: Add, views: Sequence[str] = ()) -> dict[str, Any]:
     """What the template fills in; `add` numbers a figure of the page. views : those to show, or all."""
-    answered = [entry for entry in results if "error" not in entry]
+    answered = [entry for entry in results if not isinstance(entry, Refusal)]
     several = len(results) > 1
     stack = latency_stack(answered) if several and (not views or "latency" in views) else None
     together = (add(stack),) if stack is not None else ()
@@ -112,7 +113,7 @@ def contents(results: Sequence[Entry], add: Add, views: Sequence[str] = ()) -> d
     }
 
 
-def _column(entry: Entry, key: str, add: Add, views: Sequence[str]) -> Column:
+def _column(entry: KernelResult, key: str, add: Add, views: Sequence[str]) -> Column:
     there = [name for name, view in VIEWS.items() if name in views and view.has(entry)]
     first = [name for name in FIRST if name in there]
     return Column(
@@ -124,7 +125,7 @@ def _column(entry: Entry, key: str, add: Add, views: Sequence[str]) -> Column:
     )
 
 
-def _section(name: str, entry: Entry, add: Add) -> Section:
+def _section(name: str, entry: KernelResult, add: Add) -> Section:
     return Section(
         key=name,
         title=VIEWS[name].title,

@@ -5,12 +5,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.curve import COLUMNS, table
 from warpbound.report.figures.picture import Axis, Curve, Picture
 from warpbound.report.figures.theme import CYCLE
 from warpbound.report.html.contents import WORDS, Add, Column, Section
 from warpbound.report.html.elements import as_html
+from warpbound.report.refusals import why
+from warpbound.result.curve import OccupancyCurve
+from warpbound.result.refusal import Refusal
 
 SOURCE = "the same launch predicted again with one resident block per SM, two, and so on to the most that fit"
 HOW_TO_READ = (
@@ -20,28 +22,28 @@ HOW_TO_READ = (
 )
 
 
-def contents(results: Sequence[Entry], add: Add) -> dict[str, Any]:
+def contents(results: Sequence[OccupancyCurve | Refusal], add: Add) -> dict[str, Any]:
     """What the template fills in; `add` numbers a figure of the page."""
-    answered = [entry for entry in results if "error" not in entry]
+    answered = [entry for entry in results if not isinstance(entry, Refusal)]
     together = Section("all", "Throughput against occupancy", HOW_TO_READ, Markup(""), (add(picture(answered)),))
     each = tuple(_section(number, entry) for number, entry in enumerate(answered, 1))
-    refused = tuple(_refused(number, entry) for number, entry in enumerate(results, 1) if "error" in entry)
+    refused = tuple(_refused(number, entry) for number, entry in enumerate(results, 1) if isinstance(entry, Refusal))
     title = _name(answered[0]) if len(answered) == 1 else "Throughput against occupancy"
-    subline = f"{answered[0]['mode']}, {answered[0]['scope']}" if len(answered) == 1 else ""
+    subline = f"{answered[0].mode}, {answered[0].scope}" if len(answered) == 1 else ""
     column = Column("curve", title, subline, (together,), (*each, *refused))
     return {"title": title, "how_to_read": "", "comparison": None, "together": (), "columns": [column], "words": WORDS}
 
 
-def picture(entries: Sequence[Entry]) -> Picture:
+def picture(entries: Sequence[OccupancyCurve]) -> Picture:
     """One line per kernel and GPU: throughput of the chip over the warps resident on an SM."""
     lines = []
     for number, entry in enumerate(entries):
         look = CYCLE[number % len(CYCLE)]
-        rate = entry["warp_throughput_per_s"]
-        lines.append(Curve(_name(entry), entry["warps_per_sm"], rate, look, look.symbol))
-    unit = "iterations/s" if any(entry["scope"].startswith("loop") for entry in entries) else "warps/s"
-    most = max(max(entry["warp_throughput_per_s"]) for entry in entries)
-    widest = max(max(entry["warps_per_sm"]) for entry in entries)
+        rate = entry.warp_throughput_per_s
+        lines.append(Curve(_name(entry), entry.warps_per_sm, rate, look, look.symbol))
+    unit = "iterations/s" if any(entry.scope.startswith("loop") for entry in entries) else "warps/s"
+    most = max(max(entry.warp_throughput_per_s) for entry in entries)
+    widest = max(max(entry.warps_per_sm) for entry in entries)
     return Picture(
         title="Throughput against occupancy",
         x=Axis("resident warps", "warps per SM", span=(0.0, 1.03 * widest)),
@@ -52,14 +54,13 @@ def picture(entries: Sequence[Entry]) -> Picture:
     )
 
 
-def _section(number: int, entry: Entry) -> Section:
-    return Section(f"curve-{number}", f"{_name(entry)}, {entry['scope']}", "", as_html(table(entry, COLUMNS)), ())
+def _section(number: int, entry: OccupancyCurve) -> Section:
+    return Section(f"curve-{number}", f"{_name(entry)}, {entry.scope}", "", as_html(table(entry, COLUMNS)), ())
 
 
-def _refused(number: int, entry: Entry) -> Section:
-    said = f"{entry['error']['reason']} {entry['error']['hint']}"
-    return Section(f"refused-{number}", f"{entry['kernel'] or '-'} on {entry['gpu']}", said, Markup(""), ())
+def _refused(number: int, entry: Refusal) -> Section:
+    return Section(f"refused-{number}", f"{entry.kernel or '-'} on {entry.gpu}", why(entry), Markup(""), ())
 
 
-def _name(entry: Entry) -> str:
-    return f"{entry['kernel']} on {entry['gpu']}"
+def _name(entry: OccupancyCurve) -> str:
+    return f"{entry.kernel} on {entry.gpu}"

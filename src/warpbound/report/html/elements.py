@@ -14,9 +14,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.analysis.entries import Entry
 from warpbound.report.charts import Bar, Columns, Fitting, kinds
 from warpbound.report.figures.listing import listing
+from warpbound.result.kernel import KernelResult
 
 _STYLES = ("bold", "dim", "red", "yellow", "green", "cyan", "italic")
 _SASS_HEAD = ("line", "cycle", "stall", "w", "r", "wait", "pipe", "instruction", "waits")
@@ -146,10 +146,10 @@ def _as_printed(part: RenderableType) -> Element:
     return Element("pre", ("\n".join(line.rstrip() for line in captured.get().splitlines()),))
 
 
-def sass_listing(entry: Entry) -> list[Element]:
+def sass_listing(entry: KernelResult) -> list[Element]:
     """SASS of an entry with its timing, a row for each instruction and for each source line where it changes."""
     body: list[Element] = []
-    for row in listing(entry["sass"], entry["lines"]):
+    for row in listing(entry.sass or (), entry.lines):
         if row.source:
             code = Element("td", (Element("code", (row.source,)),), "", {"colspan": str(len(_SASS_HEAD) - 1)})
             body.append(Element("tr", (Element("td", (row.line,), "number"), code), "source-line"))

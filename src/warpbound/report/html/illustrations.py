@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from warpbound import machine
-from warpbound.analysis.entries import Entry
 from warpbound.bounds import Bounds
 from warpbound.errors import WarpboundError
 from warpbound.models import hong_kim_2009, x_model_2016
@@ -22,36 +21,41 @@ from warpbound.report.figures import (
     x_graphs,
 )
 from warpbound.report.figures.picture import Drawable, Look, Picture, Points
+from warpbound.result.figures import FigureData, SimulationFigures, ThroughputCurve
+from warpbound.result.kernel import Bound, KernelResult
+from warpbound.result.refusal import Refusal
+from warpbound.result.simulation import SimulatedKernel
+from warpbound.result.workload import WorkloadResult
 
-Draw = Callable[[Entry], Drawable | None]
+Draw = Callable[[KernelResult, FigureData], Drawable | None]
 OURS = "the analysis of this report"
 WARPS_WRITTEN = 64  # that an SM may hold, of a workload that does not say
 THOUSAND = 1000.0
 
 
-def latency_stack(entries: Sequence[Entry]) -> Drawable | None:
+def latency_stack(entries: Sequence[KernelResult]) -> Drawable | None:
     """One bar per answer that knows the latency of a warp."""
-    known = {_name(entry, entries): entry["latency"]["parts"] for entry in entries if entry.get("latency")}
+    known = {_name(entry, entries): entry.latency.parts for entry in entries if entry.latency}
     return execution.latency_stack(known, f"{OURS}: one warp alone, unloaded latencies") if known else None
 
 
-def written(entry: Entry) -> list[Drawable]:
+def written(entry: WorkloadResult) -> list[Drawable]:
     """Of a hand-written workload: where its latency goes, and its bounds over the warps of an SM."""
-    if not entry["latency"]:
+    if not entry.latency:
         return []
-    source = entry["source"] or "the workload as written"
-    name = f"{entry['kernel']}, {entry['gpu']}"
-    stack = execution.latency_stack({name: entry["latency"]["parts"]}, source)
+    source = entry.source or "the workload as written"
+    name = f"{entry.kernel}, {entry.gpu}"
+    stack = execution.latency_stack({name: entry.latency.parts}, source)
     warps = np.arange(1.0, WARPS_WRITTEN + 1.0)
-    limits = {"latency": THOUSAND * warps / entry["latency"]["cycles"]}
-    for bound in entry["bounds"]:
-        if bound["resource"] != "latency" and bound["cycles_per_warp"] > 0:
-            limits[bound["resource"]] = np.full(warps.shape, THOUSAND / bound["cycles_per_warp"])
+    limits = {"latency": THOUSAND * warps / entry.latency.cycles}
+    for bound in entry.bounds:
+        if bound.resource != "latency" and bound.cycles_per_warp > 0:
+            limits[bound.resource] = np.full(warps.shape, THOUSAND / bound.cycles_per_warp)
     every = Bounds("warps per 1000 SM cycles", limits)
     return [stack, throughput.throughput_against_occupancy(warps, every, {"the lowest": (warps, every.rate)})]
 
 
-def _name(entry: Entry, entries: Sequence[Entry]) -> str:
+def _name(entry: KernelResult, entries: Sequence[KernelResult]) -> str:
     """Kernel and GPU; of several answers what tells them apart, the file where nothing else does."""
     telling = [way for way in (_kernel, _board) if len({way(other) for other in entries}) > 1] or [_kernel, _board]
     if len({tuple(way(other) for way in telling) for other in entries}) < len(entries):
@@ -59,105 +63,106 @@ def _name(entry: Entry, entries: Sequence[Entry]) -> str:
     return ", ".join(way(entry) for way in telling)
 
 
-def _kernel(entry: Entry) -> str:
-    return str(entry["kernel"])
+def _kernel(entry: KernelResult) -> str:
+    return str(entry.kernel)
 
 
-def _board(entry: Entry) -> str:
-    return str(entry["gpu"])
+def _board(entry: KernelResult) -> str:
+    return str(entry.gpu)
 
 
-def _file(entry: Entry) -> str:
-    return str(entry["program"]["source"]).rpartition("/")[2]
+def _file(entry: KernelResult) -> str:
+    return str(entry.program.source).rpartition("/")[2]
 
 
-def _throughput(entry: Entry) -> Picture | None:
-    curve = entry["figures"]["curve"]
-    if curve is None:
-        return None
-    limits = Bounds(curve["unit"], _limits(entry))
-    at, rate = next(iter(curve["predicted"].values()))
-    here = throughput.Here(curve["here"], float(np.interp(curve["here"], at, rate)))
+def _throughput(entry: KernelResult, own: FigureData) -> Picture | None:
+    return _curve_picture(own.curve, entry.bounds, entry.occupancy.warps_per_sm) if own.curve else None
+
+
+def _curve_picture(curve: ThroughputCurve, bounds: Sequence[Bound], resident: int) -> Picture:
+    limits = Bounds(curve.unit, _limits(curve, bounds, resident))
+    at, rate = next(iter(curve.predicted.values()))
+    here = throughput.Here(curve.here, float(np.interp(curve.here, at, rate)))
     source = f"{OURS}; after {throughput.VOLKOV}, sections 3.6, 3.7 and 4.1"
-    return throughput.throughput_against_occupancy(curve["warps_per_sm"], limits, curve["predicted"], here, source)
+    return throughput.throughput_against_occupancy(curve.warps_per_sm, limits, curve.predicted, here, source)
 
 
-def _limits(entry: Entry) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _limits(
+    curve: ThroughputCurve, bounds: Sequence[Bound], resident: int
+) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """The bounds that the report's table lists, over the warps of an SM: flat, but for latency."""
-    warps = np.array(entry["figures"]["curve"]["warps_per_sm"])
-    resident = max(1, entry["occupancy"]["warps_per_sm"])
+    warps = np.array(curve.warps_per_sm)
     limits = {}
-    for bound in entry["bounds"]:
-        if bound["cycles_per_warp"] > 0:
-            rate = THOUSAND / bound["cycles_per_warp"]
-            share = warps / resident if bound["resource"] == "latency" else np.ones(len(warps))
-            limits[bound["resource"]] = rate * share
+    for bound in bounds:
+        if bound.cycles_per_warp > 0:
+            rate = THOUSAND / bound.cycles_per_warp
+            share = warps / max(1, resident) if bound.resource == "latency" else np.ones(len(warps))
+            limits[bound.resource] = rate * share
     return limits
 
 
-def _occupancy(entry: Entry) -> Drawable | None:
-    block = occupancy.Block(**entry["figures"]["block"])
+def _occupancy(entry: KernelResult, own: FigureData) -> Drawable | None:
+    block = occupancy.Block(own.block.threads, own.block.registers, own.block.shared_bytes)
     try:
-        board = machine.override(machine.gpu(entry["gpu"]), entry["figures"].get("limits", {}))
+        board = machine.override(machine.gpu(entry.gpu), own.limits)
         return occupancy.occupancy_against_limits(board, block)
     except WarpboundError:  # a board from a file that is not in the catalogue
         return None
 
 
-def _roofline(entry: Entry) -> Drawable | None:
-    own = entry["figures"]["roofline"]
-    if own is None or not own["intensity"]:
+def _roofline(entry: KernelResult, own: FigureData) -> Drawable | None:
+    plot = own.roofline
+    if plot is None or not plot.intensity:
         return None
-    roofs = rooflines.Roofs(own["compute"], own["bandwidth"], frozenset(own["achievable"]))
-    return rooflines.roofline(roofs, [rooflines.Spot(entry["kernel"], own["intensity"], own["flops"])])
+    roofs = rooflines.Roofs(plot.compute, plot.bandwidth, frozenset(plot.achievable))
+    return rooflines.roofline(roofs, [rooflines.Spot(entry.kernel, plot.intensity, plot.flops)])
 
 
-def _partitions(entry: Entry) -> Drawable | None:
-    known = (entry["execution"] or {}).get("partitions")
-    return camping.partition_shares(np.array(known["segments"], np.int64), OURS) if known else None
+def _partitions(entry: KernelResult, _: FigureData) -> Drawable | None:
+    known = entry.execution.partitions if entry.execution else None
+    return camping.partition_shares(np.array(known.segments, np.int64), OURS) if known else None
 
 
-def _partition_map(entry: Entry) -> Drawable | None:
-    known = (entry["execution"] or {}).get("partitions")
-    if not known or not any(known["map"]["partition"]):
+def _partition_map(entry: KernelResult, _: FigureData) -> Drawable | None:
+    known = entry.execution.partitions if entry.execution else None
+    if not known or not any(known.map.partition):
         return None
-    at = np.array(known["map"]["partition"], np.int64)
-    return camping.sampled_at_partitions(at, known["map"]["blocks"], OURS)
+    at = np.array(known.map.partition, np.int64)
+    return camping.sampled_at_partitions(at, known.map.blocks, OURS)
 
 
-def _x_graph(entry: Entry) -> Drawable | None:
-    given = entry["figures"]["inputs"]["x_model_2016"]
-    return x_graphs.x_graph(x_model_2016.Inputs(**given), each="warps") if given else None
+def _x_graph(_: KernelResult, own: FigureData) -> Drawable | None:
+    symbols = own.inputs["x_model_2016"]
+    return x_graphs.x_graph(x_model_2016.Inputs(**symbols), each="warps") if symbols else None
 
 
-def _mwp(entry: Entry) -> Drawable | None:
-    given = entry["figures"]["inputs"]["hong_kim_2009"]
-    if not given:
+def _mwp(entry: KernelResult, own: FigureData) -> Drawable | None:
+    symbols = own.inputs["hong_kim_2009"]
+    if not symbols:
         return None
-    most = float(entry["occupancy"]["max_warps_per_sm"])
-    return parallelism.mwp_and_cwp(hong_kim_2009.Inputs(**given), np.arange(1.0, most + 1.0))
+    most = float(entry.occupancy.max_warps_per_sm)
+    return parallelism.mwp_and_cwp(hong_kim_2009.Inputs(**symbols), np.arange(1.0, most + 1.0))
 
 
-def one_warp_in_time(entry: Entry) -> Drawable | None:
+def one_warp_in_time(own: FigureData) -> Drawable | None:
     """What one warp does first, in words; None where it is not known."""
-    own = entry["figures"]["timeline"]
-    events = [execution.Event(0, start, end, WAITED.get(kind, kind)) for start, end, kind in own]
+    events = [execution.Event(0, start, end, WAITED.get(kind, kind)) for start, end, kind in own.timeline]
     if not events:
         return None
     title = f"One warp in time: its first {events[-1].end:.0f} cycles"
     return execution.timeline(events, title, f"{OURS}: control words and unloaded latencies")
 
 
-def _graph(entry: Entry) -> Drawable | None:
-    own = entry["figures"].get("graph")
-    if not own or not own["names"]:
+def _graph(_: KernelResult, figures: FigureData) -> Drawable | None:
+    own = figures.graph
+    if not own.names:
         return None
-    edges = [execution.Edge(*edge) for edge in own["edges"]]
+    edges = [execution.Edge(*edge) for edge in own.edges]
     source = f"{OURS}; after {execution.VOLKOV}, Figure 3.5"
-    picture = execution.execution_graph(own["names"], own["issue"], edges, source)
-    if len(own["names"]) == own["of"]:
+    picture = execution.execution_graph(own.names, own.issue, edges, source)
+    if len(own.names) == own.of:
         return picture
-    which = f"instructions {own['first'] + 1} to {own['first'] + len(own['names'])} of {own['of']}"
+    which = f"instructions {own.first + 1} to {own.first + len(own.names)} of {own.of}"
     return replace(picture, title=f"{picture.title}: {which}", caption=f"{picture.caption} Of a longer warp, {MOST}.")
 
 
@@ -176,46 +181,46 @@ WAITED = _ARITHMETIC | {
 def _requests(space: str) -> Draw:
     """The request that wastes most, of those to global or to shared memory."""
 
-    def draw(entry: Entry) -> Drawable | None:
-        own = entry["figures"].get("requests", {}).get(space)
+    def draw(_: KernelResult, figures: FigureData) -> Drawable | None:
+        own = figures.requests.get(space)
         if not own:
             return None
-        addresses = np.array(own["addresses"], np.uint64)
-        where = f"line {own['line']}" if own["line"] else f"{own['address']:#x}"
-        title = f"{own['opcode']}, {where}"
+        addresses = np.array(own.addresses, np.uint64)
+        where = f"line {own.line}" if own.line else f"{own.address:#x}"
+        title = f"{own.opcode}, {where}"
         if space == "global":
-            return accesses.sector_map(addresses, own["bytes_per_lane"], f"{title}: sectors of its first request")
+            return accesses.sector_map(addresses, own.bytes_per_lane, f"{title}: sectors of its first request")
         return accesses.bank_map(addresses, f"{title}: banks of its first request")
 
     return draw
 
 
-def simulated_kernel(entry: Entry) -> list[Drawable]:
+def simulated_kernel(entry: SimulatedKernel | Refusal) -> list[Drawable]:
     """Of a kernel run event by event: its warps in time, how many there are, what memory takes, its throughput."""
-    if "error" in entry:
+    if isinstance(entry, Refusal) or not entry.figures:
         return []
-    own, policy = entry["figures"], entry["policy"].replace("_", " ")
+    own, policy = entry.figures, entry.policy.replace("_", " ")
     source = f"{simulated.SIMULATION}, {policy}"
-    drawn: list[Drawable | None] = [_simulated_throughput(entry)]
-    if own["warps"]:
-        last = max(end for _, _, end, _ in own["warps"])
+    pictures: list[Drawable | None] = [_simulated_throughput(entry, own)]
+    if own.warps:
+        last = max(end for _, _, end, _ in own.warps)
         title = f"Warps of an SM in time: the first {last:.0f} cycles"
-        drawn.append(simulated.warps_in_time(own["warps"], title, source))
-    at, warps = (np.array(part) for part in own["resident"])
-    drawn.append(simulated.occupancy_in_time({"resident warps": (at, warps)}, "Warps on the SM in time", source))
-    spent = np.array(own["latencies"])
+        pictures.append(simulated.warps_in_time(own.warps, title, source))
+    at, warps = (np.array(part) for part in own.resident)
+    pictures.append(simulated.occupancy_in_time({"resident warps": (at, warps)}, "Warps on the SM in time", source))
+    spent = np.array(own.latencies)
     if len(spent) >= FEWEST and np.ptp(spent) > 0:
         title = f"What memory takes: the first {len(spent)} transactions"
-        drawn.append(simulated.latencies({"transactions": spent}, title, source))
-    return [picture for picture in drawn if picture is not None]
+        pictures.append(simulated.latencies({"transactions": spent}, title, source))
+    return [picture for picture in pictures if picture is not None]
 
 
-def _simulated_throughput(entry: Entry) -> Drawable | None:
+def _simulated_throughput(entry: SimulatedKernel, own: SimulationFigures) -> Drawable | None:
     """The bounds and the headline prediction over the warps of an SM, and the point that was simulated."""
-    picture = _throughput(entry)
-    if picture is None:
+    if own.curve is None or not entry.bounds or not entry.occupancy:
         return None
-    warps, rate = entry["figures"]["at"]
+    picture = _curve_picture(own.curve, entry.bounds, entry.occupancy.warps_per_sm)
+    warps, rate = own.at
     top = max(picture.y.span[1] if picture.y.span else 0.0, 1.1 * rate)
     mark = Points("simulated", [warps], [rate], (), SIMULATED)
     return replace(
@@ -231,30 +236,29 @@ FEWEST = 20  # transactions of which a distribution is drawn
 SIMULATED = Look("green", symbol="diamond")
 
 
-def _warps(entry: Entry) -> Drawable | None:
-    found = entry["figures"].get("warps")
-    if not found:
+def _warps(_: KernelResult, own: FigureData) -> Drawable | None:
+    if not own.warps:
         return None
-    last = max(end for _, _, end, _ in found)
-    return simulated.warps_in_time(
-        found, f"All warps of an SM in time: the first {last:.0f} cycles", f"{simulated.SIMULATION}, greedy then oldest"
-    )
+    last = max(end for _, _, end, _ in own.warps)
+    title = f"All warps of an SM in time: the first {last:.0f} cycles"
+    return simulated.warps_in_time(own.warps, title, f"{simulated.SIMULATION}, greedy then oldest")
 
 
 BESIDE: dict[str, tuple[Draw, ...]] = {
-    "latency": (lambda entry: latency_stack([entry]),),
+    "latency": (lambda entry, _: latency_stack([entry]),),
     "bounds": (_throughput,),
     "occupancy": (_occupancy,),
     "memory": (_roofline, _partitions, _partition_map),
     "accesses": (_requests("global"), _requests("shared")),
     "stalls": (_warps,),
-    "sass": (one_warp_in_time, _graph),
+    "sass": (lambda _, own: one_warp_in_time(own), _graph),
     "models": (_x_graph, _mwp),
 }
 
 
-def beside(view: str, entry: Entry) -> list[Drawable]:
+def beside(view: str, entry: KernelResult) -> list[Drawable]:
     """The figures that go with one view of an entry."""
-    if "figures" not in entry:
+    own = entry.figures
+    if not own:
         return []
-    return [picture for draw in BESIDE.get(view, ()) if (picture := draw(entry)) is not None]
+    return [picture for draw in BESIDE.get(view, ()) if (picture := draw(entry, own)) is not None]
