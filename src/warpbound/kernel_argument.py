@@ -7,19 +7,18 @@ the same words mean the same data everywhere.
 """
 
 import builtins
-import difflib
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from tokenize import TokenError
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.table_decoding import Form, TableFault, decoded, suggestion
 
 Dtype = Literal["f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool"]
 Fill = Literal["zeros", "ones", "iota", "rand", "randn"]
@@ -216,47 +215,24 @@ class Where:
         return self.error(f"{self.text}{', ' * bool(key)}{key} {reason}", hint)
 
 
-T = TypeVar("T")
-
-
-def converted(said: object, kind: type[T], where: Where) -> T:
-    """`said` as `kind`, a msgspec type; every refusal names the key, and what is close to a misspelt one."""
+def converted(table: object, form: type[Form], where: Where) -> Form:
+    """The table as a msgspec type; every refusal names the key, and the name that is close to a misspelt one."""
     try:
-        return msgspec.convert(said, kind)
-    except msgspec.ValidationError as problem:
-        reason, _, place = str(problem).partition(" - at `$.")
-        key = place.rstrip("`")
-    unknown = re.match("Object contains unknown field `(.*)`", reason, re.DOTALL)
-    if unknown:
-        fields = _fields_at(kind, key)
-        raise where.refusal(key, f"has no key '{unknown[1]}'.", suggestion(unknown[1], fields))
-    choice = re.match("Invalid enum value '(.*)'", reason, re.DOTALL)
-    if choice:
-        words = get_args(Dtype if key.endswith("dtype") else Fill)
-        raise where.refusal(key, f"'{choice[1]}' is not known.", suggestion(choice[1], words))
-    missing = re.match("Object missing required field `(.*)`", reason)
-    if missing:
-        raise where.refusal(missing[1], "is missing.", f"Add {missing[1]} = VALUE.")
-    reason = reason.replace(" | null", "")
-    raise where.refusal(key, f"is wrong: {reason[0].lower()}{reason[1:]}.", "Change its value.")
+        return decoded(table, form)
+    except TableFault as fault:
+        raise _refusal(fault, where) from None
 
 
-def _fields_at(kind: Any, key: str) -> list[str]:
-    """The keys of the table at `key`, such as args[0], of a msgspec struct."""
-    for part in re.findall("[A-Za-z_]+", key):
-        kind = {entry.name: entry.type for entry in msgspec.structs.fields(kind)}[part]
-        while arguments := get_args(kind):  # of an annotation, a list or a union
-            kind = arguments[0]
-    return [entry.name for entry in msgspec.structs.fields(kind)]
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """A hint that names what is close to a misspelt word, or else all there is."""
-    names = [name for name in known if name]
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    if close:
-        return f"Did you mean '{close[0]}'?"
-    return f"Known are {', '.join(names)}." if names else "There are none."
+def _refusal(fault: TableFault, where: Where) -> WarpboundError:
+    word = fault.word
+    match fault.kind:
+        case "unknown key":
+            return where.refusal(fault.key, f"has no key '{word}'.", suggestion(word, fault.known))
+        case "unknown word":
+            return where.refusal(fault.key, f"'{word}' is not known.", suggestion(word, fault.known))
+        case "missing key":
+            return where.refusal(word, "is missing.", f"Add {word} = VALUE.")
+    return where.refusal(fault.key, f"is wrong: {fault.reason.replace(' | null', '')}.", "Change its value.")
 
 
 # The one way of saying the contents -> the other keys that go with it.

@@ -23,8 +23,8 @@ from warpbound.kernel_argument import (
     from_value,
     pack,
     parse_argument,
-    suggestion,
 )
+from warpbound.table_decoding import suggestion
 
 __all__ = [
     "Argument",

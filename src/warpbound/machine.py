@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from warpbound.board_parameters import HOW, LARGEST, PARAMETERS, SMALLEST, UNITS, Parameter
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
+from warpbound.table_decoding import Form, TableFault, decoded, suggestion
 
 __all__ = [
     "HOW", "PARAMETERS", "UNITS", "Claim", "Gpu", "Parameter", "Quantity",
@@ -204,7 +205,6 @@ def clock(board: Gpu, which: str | float) -> float:
 
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e300)]
 Words = Annotated[str, msgspec.Meta(pattern=r"\S")]
-Form = TypeVar("Form", bound=msgspec.Struct)
 
 
 class _OtherValue(msgspec.Struct, forbid_unknown_fields=True):
@@ -260,7 +260,7 @@ def load(text: str, key: str, origin: str) -> Gpu:
         raise InputError(f"{place.at('compute_capability')}: {error.reason}", error.hint) from None
     for name in file.parameters:
         if name not in PARAMETERS:
-            raise _unknown_key(f"{place.at(name)}: parameters.{name}", name, PARAMETERS)
+            raise _unknown_key(place, name, PARAMETERS, ())
     parameters = {name: _quantity(name, entry, file.sources, place) for name, entry in file.parameters.items()}
     board = Gpu(key, file.name, file.compute_capability, parameters, file.aliases, file.hypothetical)
     if absent := _missing(board):
@@ -293,36 +293,31 @@ class _Place:
 
 def _decode(table: Any, form: type[Form], place: _Place, *names: str) -> Form:
     """A table of the file as a struct; `names` lead to the table. Raises InputError."""
-    try:
-        return msgspec.convert(table, form)
-    except msgspec.ValidationError as error:
-        raise _refusal(str(error), table, form, place, *names) from None
-
-
-def _refusal(error: str, table: Any, form: type[msgspec.Struct], place: _Place, *names: str) -> InputError:
-    """msgspec's error in the words of the file."""
-    subject = ".".join(names)
     if not isinstance(table, dict):
-        return InputError(f"{place.at(*names)}: {subject} is a bare value.", f"Write a table [parameters.{subject}].")
-    path = re.search(r"at `\$\.(\w+)(\W?)", error)
-    field_name = re.search(r"(unknown|missing required) field `(.*?)`", error)
-    if path is None and field_name is not None:
-        key = field_name[2]
-        if field_name[1] == "unknown":
-            where = ".".join(["parameters", *names, key] if names else [key])
-            return _unknown_key(f"{place.at(*names, key)}: {where}", key, form.__struct_fields__)
-        where = f"{place.at(*names)}: {subject}" if names else place.origin
-        return InputError(f"{where} has no {key}.", f"Add a line {key} = ..." if names else _NEEDED)
-    key = path[1] if path else ""
-    nested = path is not None and path[2] not in ("`", "")
-    problem = "is malformed" if nested else f"is {table.get(key)!r}"
-    return InputError(f"{place.at(*names, key)}: {'.'.join([*names, key])} {problem}.", _WAY_OUT.get(key, _NEEDED))
+        subject = ".".join(names)
+        raise InputError(f"{place.at(*names)}: {subject} is a bare value.", f"Write a table [parameters.{subject}].")
+    try:
+        return decoded(table, form)
+    except TableFault as fault:
+        raise _refusal(fault, table, place, names) from None
 
 
-def _unknown_key(where: str, key: str, known: Iterable[str]) -> InputError:
-    near = difflib.get_close_matches(key, known, n=1)
-    hint = f"Did you mean {near[0]}?" if near else f"Known are {', '.join(known)}."
-    return InputError(f"{where} is not a known key.", hint)
+def _refusal(fault: TableFault, table: Mapping[str, Any], place: _Place, names: tuple[str, ...]) -> InputError:
+    word, (key, *inner) = fault.word, re.findall(r"\w+", fault.key) or [""]
+    subject = ".".join([*names, key])
+    if key:
+        problem = "is malformed" if inner else f"is {table.get(key)!r}"
+        return InputError(f"{place.at(*names, key)}: {subject} {problem}.", _WAY_OUT.get(key, _NEEDED))
+    if fault.kind == "unknown key":
+        return _unknown_key(place, word, fault.known, names)
+    where = f"{place.at(*names)}: {'.'.join(names)}" if names else place.origin
+    return InputError(f"{where} has no {word}.", f"Add a line {word} = ..." if names else _NEEDED)
+
+
+def _unknown_key(place: _Place, key: str, known: Iterable[str], names: tuple[str, ...]) -> InputError:
+    """names : of the parameter whose table has the key."""
+    where = ".".join(("parameters", *names, key) if names or known is PARAMETERS else (key,))
+    return InputError(f"{place.at(*names, key)}: {where} is not a known key.", suggestion(key, known))
 
 
 def _quantity(name: str, table: Any, sources: Mapping[str, str], place: _Place) -> Quantity:

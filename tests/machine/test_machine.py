@@ -62,13 +62,13 @@ REFUSED = {  # id: (text, words that lead to the line or None, the sentence, the
         changed("[parameters.l2_latency]", "[parameters.l2_latncy]"),
         ("[parameters.l2_latncy]",),
         "parameters.l2_latncy is not a known key",
-        "Did you mean l2_latency?",
+        "Did you mean 'l2_latency'?",
     ),
     "unknown key": (
         changed('unit = "1"', 'unti = "1"'),
         ("[parameters.sm_count]", "unti"),
         "parameters.sm_count.unti is not a known key",
-        "mean unit?",
+        "mean 'unit'?",
     ),
     "unit outside the list": (
         changed('unit = "GB/s"', 'unit = "Gb/s"'),

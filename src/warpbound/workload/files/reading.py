@@ -14,6 +14,7 @@ import msgspec
 
 from warpbound import models
 from warpbound.errors import InputError
+from warpbound.table_decoding import suggestion
 from warpbound.workload.files.tables import (
     Access,
     Counts,
@@ -24,7 +25,6 @@ from warpbound.workload.files.tables import (
     Tables,
     Traffic,
     parse,
-    suggestion,
 )
 
 _RIVALS = {  # a case that says one of these takes back what the file says by the other

@@ -1,15 +1,13 @@
 """Tables of a workload file, and the messages for errors in them."""
 
-import difflib
 import math
-import re
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct, field
 
 from warpbound.errors import InputError
+from warpbound.table_decoding import TableFault, decoded, suggestion
 
 Per = Literal["warp", "launch"]
 Kind = Literal["load", "store", "shared_load", "shared_store"]
@@ -210,17 +208,17 @@ def parse(document: dict[str, Any], origin: str) -> File:
     """The tables of a document; InputError names file, key and the way out."""
     _finite(document, origin, "")
     try:
-        said = msgspec.convert(document, File)
-    except msgspec.ValidationError as problem:
-        raise _refusal(str(problem), document, origin) from None
-    check(said, origin, "")
+        file = decoded(document, File)
+    except TableFault as fault:
+        raise _refusal(fault, origin) from None
+    check(file, origin, "")
     seen: set[str] = set()
-    for order, variant in enumerate(said.case):
+    for order, variant in enumerate(file.case):
         if variant.name in seen:
             raise InputError(f"{origin}, case[{order}]: '{variant.name}' is there twice.", "Rename one of the two.")
         seen.add(variant.name)
         check(variant, origin, f"case[{order}].")
-    return said
+    return file
 
 
 def check(said: Tables, origin: str, prefix: str) -> None:
@@ -276,18 +274,16 @@ def _finite(value: Any, origin: str, key: str) -> None:
         _finite(part, origin, name)
 
 
-def _refusal(problem: str, document: dict[str, Any], origin: str) -> InputError:
-    reason, _, place = problem.partition(" - at `$.")
-    key = place.rstrip("`").replace("[...]", "")
-    if unknown := re.match("Object contains unknown field `(.*)`", reason, re.DOTALL):
-        known = _keys_at(key)
-        return InputError(f"{origin}{_at(key)} has no key '{unknown[1]}'.", suggestion(unknown[1], known))
-    if missing := re.match("Object missing required field `(.*)`", reason):
-        return InputError(f"{origin}{_at(key)} has no {missing[1]}.", _ADD.get(missing[1], f"Add {missing[1]} = ...."))
-    if choice := re.match("Invalid enum value (.*)", reason, re.DOTALL):
-        word = choice[1].strip("'")
-        return InputError(f"{origin}{_at(key)}: {word!r} is not known.", suggestion(word, _words_at(key)))
-    return InputError(f"{origin}{_at(key)} is wrong: {reason[0].lower()}{reason[1:]}.", "Change its value.")
+def _refusal(fault: TableFault, origin: str) -> InputError:
+    place, word = f"{origin}, {fault.key}" if fault.key else origin, fault.word
+    match fault.kind:
+        case "unknown key":
+            return InputError(f"{place} has no key '{word}'.", suggestion(word, fault.known))
+        case "missing key":
+            return InputError(f"{place} has no {word}.", _ADD.get(word, f"Add {word} = ...."))
+        case "unknown word":
+            return InputError(f"{place}: {word!r} is not known.", suggestion(word, fault.known))
+    return InputError(f"{place} is wrong: {fault.reason}.", "Change its value.")
 
 
 _ADD = {
@@ -295,39 +291,3 @@ _ADD = {
     "title": 'Add title = "what this is".',
     "name": 'Add name = "what differs here".',
 }
-
-
-def _at(key: str) -> str:
-    return f", {key}" if key else ""
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """A hint with the names close to a misspelt word, or else all names."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
-    return f"Did you mean '{close[0]}'?" if close else f"Known are {', '.join(names)}."
-
-
-def _type_at(key: str) -> Any:
-    """The type of the value at `case[0].counts.pipes`."""
-    kind: Any = File
-    for part in re.findall("[A-Za-z_0-9]+(?![0-9]*\\])", key):
-        table = next((one for one in _flat(kind) if isinstance(one, type) and issubclass(one, Struct)), None)
-        if table is None:
-            return kind
-        kind = {entry.encode_name: entry.type for entry in msgspec.structs.fields(table)}[part]
-    return kind
-
-
-def _flat(kind: Any) -> list[Any]:
-    """The types that a union, a list or an annotation is made of, itself among them."""
-    return [kind, *(inner for part in get_args(kind) for inner in _flat(part))]
-
-
-def _keys_at(key: str) -> list[str]:
-    tables = [one for one in _flat(_type_at(key)) if isinstance(one, type) and issubclass(one, Struct)]
-    return [entry.encode_name for entry in msgspec.structs.fields(tables[0])] if tables else []
-
-
-def _words_at(key: str) -> list[str]:
-    return [str(word) for word in _flat(_type_at(key)) if isinstance(word, str | int) and not isinstance(word, bool)]
