@@ -1,8 +1,8 @@
 """The tables and figures that can be reproduced: what the papers print of them, as data.
 
-An item is a TOML file in the folder of its paper; papers.toml names it and the module that computes it. There the
-function of the same name returns our values by name from the inputs; where the item has a picture, NAME_figures returns
-its series. The file has
+An item NAME is a TOML file in the folder of its paper; papers.toml names it and the module that computes it. There the
+function NAME returns our values by name from the inputs, and NAME_figures the series of its figures, if it has any.
+Where these are not enough for its pictures, `pictures` has a function NAME that draws them. The file has
 
 name, title, where   the item's name, its subject, its place in the paper
 unit, units          of all numbers; by name, or by the last part of a name
@@ -20,7 +20,7 @@ Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": .
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -35,7 +35,6 @@ Numbers = Mapping[str, Any]  # name -> number, word, or more names
 
 SHARED = "inputs.toml"  # of a paper's folder: what several of its items start from
 EXACT = 1e-5            # share by which a recorded number may move: what six digits leave open
-_KEYS = {"name", "title", "where", "stand_in", "note", "unit", "units", "inputs", "spread"}
 _TABLES = ("printed", "measured", "readings", "contradictions")
 
 _NUMBER = r"[\d.]*\d[a-z]?"
@@ -60,9 +59,9 @@ class Printed:
     contradiction: str = ""  # what in the paper speaks against the value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Item:
-    """A table, figure or section of a paper."""
+    """A table, figure or section of a paper; fields with a default may be missing in its file."""
 
     paper: str
     name: str                     # "fig-4.6"
@@ -70,13 +69,13 @@ class Item:
     function: str                 # of that module
     title: str
     where: str                    # in the paper
-    stand_in: str                 # what replaces an experiment that is not at hand
-    note: str
-    inputs: ItemInputs                  # inputs, the paper's shared ones among them
+    stand_in: str = ""            # what replaces an experiment that is not at hand
+    note: str = ""
+    inputs: ItemInputs            # the paper's shared ones among them
     printed: dict[str, Printed]   # by name; nested names joined with ": "
-    unit: str                     # of what `units` does not name
-    units: dict[str, str]         # by name, or by the last part of one
-    spread: float                 # share by which a recorded number may move; a simulation's sample may more
+    unit: str = "1"               # of what `units` does not name
+    units: dict[str, str] = field(default_factory=dict)  # by name, or by the last part of one
+    spread: float = EXACT         # share by which a recorded number may move; a simulation's sample may more
 
     @property
     def key(self) -> str:
@@ -159,29 +158,14 @@ def _items(paper: str) -> Iterator[Item]:
 
 
 def _item(paper: str, module: str, file: Traversable, shared: ItemInputs) -> Item:
+    """Raises TypeError for an unknown key."""
     table = _table(file)
-    unknown = set(table) - _KEYS - set(_TABLES)
-    if unknown:
-        raise ValueError(f"{paper}/{file.name}: unknown {', '.join(sorted(unknown))}")
-    return Item(
-        paper=paper,
-        name=table["name"],
-        module=module,
-        function=file.name.removesuffix(".toml"),
-        title=table["title"],
-        where=table["where"],
-        stand_in=table.get("stand_in", ""),
-        note=table.get("note", ""),
-        inputs={**shared, **table.get("inputs", {})},
-        printed=_printed(table),
-        unit=table.get("unit", "1"),
-        units=table.get("units", {}),
-        spread=table.get("spread", EXACT),
-    )
+    printed = _printed({name: flat(table.pop(name, {})) for name in _TABLES})
+    inputs, function = {**shared, **table.pop("inputs", {})}, file.name.removesuffix(".toml")
+    return Item(paper=paper, module=module, function=function, inputs=inputs, printed=printed, **table)
 
 
-def _printed(table: Mapping[str, Any]) -> dict[str, Printed]:
-    tables = {name: flat(table.get(name, {})) for name in _TABLES}
+def _printed(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Printed]:
     return {
         what: Printed(
             value=tables["printed"].get(what, tables["measured"].get(what)),

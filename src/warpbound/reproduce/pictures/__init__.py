@@ -1,6 +1,6 @@
 """Pictures of the items, drawn by the functions that draw report and page.
 
-Most are drawn from the item's series; the modules here draw the others.
+Most are drawn from the item's series; functions of a paper's module here, named like the item's, draw the others.
 """
 
 import re
@@ -29,8 +29,7 @@ class PaperPicture:
 
 def drawn_by(item: Item) -> Draw | None:
     """The function that draws an item, where its series alone do not."""
-    functions: dict[str, Draw] = import_module(f"warpbound.reproduce.pictures.{item.paper}").PICTURES
-    return functions.get(item.name)
+    return getattr(import_module(f"warpbound.reproduce.pictures.{item.paper}"), item.function, None)
 
 
 def has_pictures(item: Item) -> bool:

@@ -18,11 +18,12 @@ TILES = 32   # rows and columns of the map, from the matrix's corner
 BLOCKS = 32  # that run together
 
 
-def _pipeline(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def fig_7(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """The pipeline of GEM's warps through the partitions."""
     return (figures.queue_at_partitions(gem_pipeline(inputs)[:STEPS], f"{OF}, Figure 7: simulated"),)
 
 
-def _maps(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def fig_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 8: what the first blocks read and write, in rows and on diagonals; a corner of the matrices."""
     machine = machine_of(gpu(inputs["gpu"]))
     kinds = [(way, kind) for way in ("coalesced", "diagonal") for kind in ("read", "written")]
@@ -50,7 +51,8 @@ def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
     return figures.partition_map(partition_of, block_of, f"{way}: {kind}", f"{OF}, Figure 8")
 
 
-def _bands(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def fig_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Bands of best and worst case of each application."""
     cases = {name: validated(inputs["gpu"])[name] for name in APPLICATIONS}
     return tuple(
         replace(
@@ -60,10 +62,3 @@ def _bands(inputs: ItemInputs) -> tuple[Drawable, ...]:
         )
         for name, case in cases.items()
     )
-
-
-PICTURES = {
-    "fig-7": _pipeline,
-    "fig-8": _maps,
-    "fig-10": _bands,
-}

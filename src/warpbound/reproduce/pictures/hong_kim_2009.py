@@ -17,13 +17,14 @@ PAPER = "hong_kim_2009"
 OF = "Hong and Kim 2009"
 
 
-def _periods(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def figs_5_to_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 5 to 8: each case warp by warp."""
     cases = ("5a", "5b", "6a", "6b", "7", "8a", "8b")
     return (_timelines([f"fig-{case}" for case in cases], "Periods of computation and memory", "Figures 5 to 8"),)
 
 
-def _meeting(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Figures 11 and 24 in time."""
     return (
         _timelines(["fig-11a", "fig-11b"], "Without and with a barrier", "Figure 11"),
         _timelines(["fig-24-dependent", "fig-24-independent"], "Requests that wait for each other or not", "Figure 24"),
@@ -35,7 +36,7 @@ def _timelines(scenarios: list[str], title: str, place: str) -> Panels:
     return Panels(title, plots, f"{OF}, {place}: simulated", plots[0].caption, columns=2)
 
 
-def _merge(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def table_5(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 15 and 16 from their series; 17, 18 and 19: CPI, CWP and MWP of every benchmark, GPU by GPU."""
     times = [recorded(figure) for figure in table_5_figures(inputs)]
     launches = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
@@ -68,7 +69,7 @@ def _by_benchmark(
     )
 
 
-def _svm(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def figs_22_and_23(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 22 and 23."""
     warps = np.arange(1.0, inputs["most_warps"] + 1)
     return tuple(
@@ -79,11 +80,3 @@ def _svm(inputs: ItemInputs) -> tuple[Drawable, ...]:
         )
         for version, number in zip(VERSIONS, (22, 23), strict=True)
     )
-
-
-PICTURES = {
-    "figs-5-8": _periods,
-    "table-5": _merge,
-    "figs-22-23": _svm,
-    "simulated": _meeting,
-}

@@ -7,8 +7,6 @@ from warpbound.reproduce.scenarios import warp_timeline
 PAPER = "interval_analysis"
 
 
-def _tables(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """The cycle tables as timelines."""
     return tuple(warp_timeline(PAPER, scenario) for scenario in dict.fromkeys(inputs["scenarios"].values()))
-
-
-PICTURES = {"simulated": _tables}

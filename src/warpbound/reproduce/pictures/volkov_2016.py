@@ -21,7 +21,7 @@ WARPS_SHOWN = 400.0  # cycles of a timeline
 ROUNDS_OF_FIGURE_5_1 = 60_000.0  # cycles
 
 
-def _accesses(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def figs_2_1_and_2_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 2.1 and 2.2."""
     transactions = [
         replace(figures.sector_map(chapters_2_and_3.global_addresses(inputs, name), inputs["word_B"]), title=name)
@@ -44,7 +44,7 @@ def _accesses(inputs: ItemInputs) -> tuple[Drawable, ...]:
     )  # fmt: skip
 
 
-def _vector_add(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def section_3_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 3.5 and, without its points, Figure 3.6."""
     program = chapters_2_and_3.program(inputs)
     pairs = one_warp.dual_pairs(program)
@@ -66,14 +66,16 @@ def _vector_add(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return graph, replace(curve, title="Vector add on Kepler")
 
 
-def _cusp(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def fig_4_5(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Cusps of the five machines."""
     alpha = np.geomspace(1 / inputs["largest_alpha"], inputs["largest_alpha"], inputs["steps"])
     kinds = {name: machine.mix(0.0, 0.0) for name, machine in machines(inputs).items()}
     cusp = figures.warps_needed_against_intensity(kinds, alpha)
     return (replace(cusp, source=f"{OF}, section 4.5 and Figure 4.5: the model"),)
 
 
-def _under_load(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def fig_6_3(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Memory latency under load, from Table 6.5."""
     table = inputs["machines"]
     memories = {
         name: contention.Memory(table[name]["a"], tuple(table[name]["b"]), tuple(table[name]["c_GBs"]))
@@ -82,12 +84,13 @@ def _under_load(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return (figures.latency_against_throughput(memories, {}, "GB/s", f"{OF}, Figure 6.3, from Table 6.5"),)
 
 
-def _six_warps(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def fig_4_7(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Six warps, tiled and together, in time."""
     plots = tuple(warp_timeline(PAPER, f"fig-4.7-{start}", 60.0) for start in ("tiled", "together"))
     return (Panels("Six warps in execution", plots, f"{OF}, Figure 4.7: simulated", plots[0].caption, columns=1),)
 
 
-def _errors(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def section_7_9(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 7.11 to 7.13 and all other models, machine by machine: a plot for each model, and its extremes."""
     alpha, plots = alphas(inputs["steps"]), []
     for name, machine in machines(inputs).items():
@@ -98,12 +101,13 @@ def _errors(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return tuple(plots)
 
 
-def _barrier(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def listings_3_1_to_3_3(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Listing 3.3 in time."""
     plot = warp_timeline(PAPER, "listing-3.3")
     return (replace(plot, source=f"{OF}, Listing 3.3: simulated"),)
 
 
-def _simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
+def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 3.2, 3.3, 5.1, 5.2, 5.4 and 6.5."""
     three = replace(warp_timeline(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
     many = replace(warp_timeline(PAPER, "fig-3.3", 4.0 * WARPS_SHOWN), source=f"{OF}, Figure 3.3: simulated")
@@ -124,15 +128,3 @@ def _simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
         figures.occupancy_in_time(ending, "Occupancy at the end of a launch", f"{OF}, Figure 5.4: simulated"),
         figures.latencies(latencies, "Latencies of single accesses on Kepler", f"{OF}, Figure 6.5: simulated"),
     )  # fmt: skip
-
-
-PICTURES = {
-    "figs-2.1-2.2": _accesses,
-    "listings-3.1-3.3": _barrier,
-    "section-3.8": _vector_add,
-    "fig-4.5": _cusp,
-    "fig-4.7": _six_warps,
-    "fig-6.3": _under_load,
-    "section-7.9": _errors,
-    "simulated": _simulated,
-}
