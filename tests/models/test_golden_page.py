@@ -90,8 +90,7 @@ def test_sentence_has_the_numbers_of_its_cases(sentence: str, where: list[str]) 
 
 
 def test_page_speaks_of_every_model() -> None:
-    assert "`warpbound models` lists fifteen published models" in PAGE
-    assert len(MODELS) == 15
+    assert f"`warpbound models` lists {len(MODELS)} published models" in PAGE
     for name in MODELS:
         assert f"| `{name}` |" in PAGE, f"{name} is not on the picture"
         assert f"**`{name}`**" in PAGE, f"nothing is said of {name}"
