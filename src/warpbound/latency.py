@@ -107,7 +107,7 @@ def own_timing(gpu: Gpu) -> Timing | None:
     gap, barrier = gpu.get("issue_gap"), longer(gpu).get("barrier_latency", 1.0)
     wider = gap / table.cycles["gap"][0] if gap else 1.0
     factors = {"barrier": barrier, "reissue": 1.0}
-    cycles = {key: tuple(factors.get(key, wider) * one for one in row) for key, row in table.cycles.items()}
+    cycles = {key: tuple(factors.get(key, wider) * cycle for cycle in row) for key, row in table.cycles.items()}
     again = gpu.get("reissue_cost")
     return replace(table, cycles=cycles | ({"reissue": (again,)} if again else {}))
 
@@ -148,18 +148,18 @@ def _delayed(wait: Wait, extra: Callable[[int], float], index: int) -> Wait:
     return replace(wait, write=wait.write + more, busy=1.0 + more) if more else wait
 
 
-def _paced(instructions: Sequence[Instruction], found: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:
+def _paced(instructions: Sequence[Instruction], timings: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:
     """With what tables say of the distances between instructions, where no control word does."""
     table = memory.timing
     if table is None:
         ended = [_ends(instruction) for instruction in instructions]
-        return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, found, strict=True))
+        return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, timings, strict=True))
     marked = frozenset(index for index, instruction in enumerate(instructions) if instruction.pairs)
     pair = table.get("pair")
     pairs = marked or (greedy_pairs(instructions) if pair is not None else frozenset())
     return tuple(
         replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(instruction, wait, memory, table)
-        for index, (instruction, wait) in enumerate(zip(instructions, found, strict=True))
+        for index, (instruction, wait) in enumerate(zip(instructions, timings, strict=True))
     )
 
 
@@ -186,11 +186,13 @@ def _visible(instruction: Instruction, wait: Wait, memory: MemoryLatency) -> Wai
     """
     if instruction.control is None:
         return wait
-    seen = _row("scoreboard", memory)
+    visible = _row("scoreboard", memory)
     idle = _row("stall_zero", memory) if instruction.control.yields and instruction.control.stall == 0 else 0.0
     counted = instruction.control.write is None and not wait.hold and not _asynchronous(instruction)
     late = counted and memory.longer.get(wait.follows, 1.0) > 1.0
-    return replace(wait, write=max(wait.write, seen), read=max(wait.read, seen), hold=max(wait.hold, idle), late=late)
+    return replace(
+        wait, write=max(wait.write, visible), read=max(wait.read, visible), hold=max(wait.hold, idle), late=late
+    )
 
 
 def _asynchronous(instruction: Instruction) -> bool:

@@ -38,8 +38,8 @@ class Timing:
 def timing(arch: int, board: str) -> Timing | None:
     """The table of a board (its key), else of its architecture (35 for 3.5); None where there is neither."""
     tables = _tables()
-    by_board = (table for table, said in tables if board in said.get("boards", "").split())
-    by_arch = (table for table, said in tables if str(arch) in said.get("architectures", "").split())
+    by_board = (table for table, row in tables if board in row.get("boards", "").split())
+    by_arch = (table for table, row in tables if str(arch) in row.get("architectures", "").split())
     return next(by_board, None) or next(by_arch, None)
 
 
@@ -60,11 +60,11 @@ def _load() -> dict[str, Any]:
 
 @cache
 def _tables() -> tuple[tuple[Timing, dict[str, Any]], ...]:
-    return tuple((_timing(name, said), said) for name, said in _load().items() if name != "sources")
+    return tuple((_timing(name, table), table) for name, table in _load().items() if name != "sources")
 
 
-def _timing(name: str, said: dict[str, Any]) -> Timing:
-    claims = {key: claim for key, claim in said.items() if isinstance(claim, dict)}
+def _timing(name: str, table: dict[str, Any]) -> Timing:
+    claims = {key: claim for key, claim in table.items() if isinstance(claim, dict)}
     cycles = {key: claim["value"] for key, claim in claims.items()}
     return Timing(
         name=name,

@@ -11,9 +11,9 @@ _CHECK_B = 32  # every file begins with the hash of the rest, so that a damaged 
 
 def folder() -> Path:
     """The cache folder: $XDG_CACHE_HOME/warpbound or ~/.cache/warpbound, or a folder of the user in /tmp."""
-    given = os.environ.get("XDG_CACHE_HOME", "")
+    variable = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "warpbound"
+        return (Path(variable) if os.path.isabs(variable) else Path.home() / ".cache") / "warpbound"
     except RuntimeError:  # a user without a home
         return Path(tempfile.gettempdir()) / f"warpbound-{os.getuid()}"
 
@@ -33,9 +33,9 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
     result = kept(name)
     if result is not None:
         return result
-    made = make()
-    keep(_place(name), hashlib.sha256(made).digest() + made)
-    return made
+    content = make()
+    keep(_place(name), hashlib.sha256(content).digest() + content)
+    return content
 
 
 def kept(name: str) -> bytes | None:

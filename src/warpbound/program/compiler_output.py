@@ -20,11 +20,11 @@ class Compiled(msgspec.Struct, frozen=True):
 
 def spills(log: str) -> dict[str, tuple[int, int]]:
     """Mangled name -> (bytes stored, bytes loaded) of every kernel in the words of ptxas."""
-    found, entry = {}, ""
+    signatures, entry = {}, ""
     for line in log.splitlines():
         if match := _ENTRY.search(line):
             entry = match[1]
         elif (match := _SPILLS.search(line)) and entry:
-            found[entry] = (int(match[1]), int(match[2]))
+            signatures[entry] = (int(match[1]), int(match[2]))
             entry = ""
-    return found
+    return signatures

@@ -141,20 +141,20 @@ def _callees(
 
 
 def _reverse_postorder(blocks: Sequence[Block], roots: Sequence[int]) -> list[int]:
-    seen: set[int] = set()
+    visited: set[int] = set()
     post: list[int] = []
     for root in reversed(roots):
-        if root in seen:
+        if root in visited:
             continue
-        seen.add(root)
+        visited.add(root)
         path = [(root, iter(blocks[root].follows))]
         while path:
             node, rest = path[-1]
-            step = next((n for n in rest if n not in seen), None)
+            step = next((n for n in rest if n not in visited), None)
             if step is None:
                 post.append(path.pop()[0])
             else:
-                seen.add(step)
+                visited.add(step)
                 path.append((step, iter(blocks[step].follows)))
     return post[::-1]
 
@@ -208,10 +208,10 @@ def _loops(blocks: Sequence[Block], order: Sequence[int], dominators: tuple[int 
                 body = bodies.setdefault(header, {header})
                 pending = [node]
                 while pending:
-                    one = pending.pop()
-                    if one not in body:
-                        body.add(one)
-                        pending.extend(before[one])
+                    block_number = pending.pop()
+                    if block_number not in body:
+                        body.add(block_number)
+                        pending.extend(before[block_number])
     headers = sorted(bodies, key=lambda h: (-len(bodies[h]), h))
     loops: list[Loop] = []
     for header in headers:

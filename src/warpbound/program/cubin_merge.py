@@ -42,19 +42,19 @@ def joined(images: Sequence[bytes]) -> bytes | None:
     if len({(image[:16], image[48:52]) for image in images}) != 1 or any(b"__part" in image for image in images):
         return None
     parts = [_sections(image, number) for number, image in enumerate(images)]
-    kept: list[_Section] = [_Section("", [0] * 10, b"", 0)]
+    merged: list[_Section] = [_Section("", [0] * 10, b"", 0)]
     places: list[dict[int, int]] = []  # of each cubin: number of a section there -> here
     for sections in parts:
         own = {i: section for i, section in enumerate(sections) if not _LEFT_OUT.match(section.name)}
-        places.append({i: len(kept) + n for n, i in enumerate(own)})
-        kept += own.values()
-    symbols, names, first_global, moved = _symbols(parts, places)
-    table = len(kept)
-    for one in kept[1:]:
-        _relinked(one, places[one.cubin], moved[one.cubin], table)
-        one.name += _MARK.format(number=one.cubin)
-    lines, relocations, kind = _lines(parts, moved)
-    kept += [
+        places.append({i: len(merged) + n for n, i in enumerate(own)})
+        merged += own.values()
+    symbols, names, first_global, new_numbers = _symbols(parts, places)
+    table = len(merged)
+    for section in merged[1:]:
+        _relinked(section, places[section.cubin], new_numbers[section.cubin], table)
+        section.name += _MARK.format(number=section.cubin)
+    lines, relocations, kind = _lines(parts, new_numbers)
+    merged += [
         _Section(".symtab", [0, _SYMTAB, 0, 0, 0, 0, table + 1, first_global, 8, _SYMBOL.size], symbols, 0),
         _Section(".strtab", [0, _STRTAB, 0, 0, 0, 0, 0, 0, 1, 0], names, 0),
         _Section(_LINES, [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], lines, 0),
@@ -62,7 +62,7 @@ def joined(images: Sequence[bytes]) -> bytes | None:
             _LINES_MOVED[kind], [0, kind, 0x40, 0, 0, 0, table, table + 2, 8, _RELOCATION[kind].size], relocations, 0
         ),
     ]
-    return _written(images[0][:_HEADER_B], kept)
+    return _written(images[0][:_HEADER_B], merged)
 
 
 def listings(text: str, count: int) -> list[str]:
@@ -75,7 +75,7 @@ def listings(text: str, count: int) -> list[str]:
         for number in range(count):
             if title[1].endswith(_MARK.format(number=number)):
                 result[number] += text[title.start() : end].replace(_MARK.format(number=number), "")
-    return [_renumbered(one) for one in result]
+    return [_renumbered(listing) for listing in result]
 
 
 def is_of(listing: str, image: bytes) -> bool:
@@ -87,16 +87,17 @@ def is_of(listing: str, image: bytes) -> bool:
     }
     titles = list(_TITLE.finditer(listing))
     ends = [title.start() for title in titles[1:]] + [len(listing)]
-    shown = {
+    code_sections = {
         title[1]: b"".join(int(word, 16).to_bytes(8, "little") for word in _WORD.findall(listing[title.end() : end]))
         for title, end in zip(titles, ends, strict=True)
         if title[1].startswith(".text.")
     }
-    return shown == code
+    return code_sections == code
 
 
 def _renumbered(listing: str) -> str:
-    numbers = {number: place for place, number in enumerate(sorted({int(one) for one in _LABEL.findall(listing)}))}
+    labels = sorted({int(label) for label in _LABEL.findall(listing)})
+    numbers = {number: place for place, number in enumerate(labels)}
     return _LABEL.sub(lambda label: f".L_x_{numbers[int(label[1])]}", listing)
 
 
@@ -124,7 +125,7 @@ def _symbols(
     parts: Sequence[Sequence[_Section]], places: Sequence[dict[int, int]]
 ) -> tuple[bytes, bytes, int, list[dict[int, int]]]:
     """Table of symbols, their names, the first that is not local, and for each cubin: number there -> number here."""
-    moved = [dict[int, int]() for _ in parts]
+    new_numbers = [dict[int, int]() for _ in parts]
     local, others = list[_Symbol](), list[_Symbol]()
     for cubin, sections in enumerate(parts):
         own, names = _named(sections, ".symtab"), _named(sections, ".strtab")
@@ -139,36 +140,36 @@ def _symbols(
             (others if info >> 4 else local).append((cubin, number, here))
     table, texts = bytearray(_SYMBOL.size), bytearray(1)
     for place, (cubin, number, (title, *rest)) in enumerate(local + others, start=1):
-        moved[cubin][number] = place
+        new_numbers[cubin][number] = place
         table += _SYMBOL.pack(len(texts), *rest)
         texts += title.encode(errors="surrogateescape") + b"\0"
-    return bytes(table), bytes(texts), 1 + len(local), moved
+    return bytes(table), bytes(texts), 1 + len(local), new_numbers
 
 
-def _relinked(_section: _Section, places: dict[int, int], moved: dict[int, int], table: int) -> None:
+def _relinked(_section: _Section, places: dict[int, int], new_numbers: dict[int, int], table: int) -> None:
     """Numbers of sections and symbols in a section's header and relocations, made those of the joined cubin."""
     if _section.head[1] in _RELOCATION:
         _section.head[6:8] = [table, places.get(_section.head[7], 0)]
-        _section.contents = _relocated(_section.contents, _section.head[1], moved, 0)
+        _section.contents = _relocated(_section.contents, _section.head[1], new_numbers, 0)
     elif _section.name.startswith(".text."):  # the symbol of the kernel in the low bits, beside its registers
-        _section.head[6:8] = [table, _section.head[7] & ~0xFFFFFF | moved.get(_section.head[7] & 0xFFFFFF, 0)]
+        _section.head[6:8] = [table, _section.head[7] & ~0xFFFFFF | new_numbers.get(_section.head[7] & 0xFFFFFF, 0)]
     else:
         _section.head[6:8] = [places.get(number, 0) for number in _section.head[6:8]]
 
 
-def _relocated(contents: bytes, kind: int, moved: dict[int, int], by: int) -> bytes:
+def _relocated(contents: bytes, kind: int, new_numbers: dict[int, int], by: int) -> bytes:
     return b"".join(
-        _RELOCATION[kind].pack(offset + by, moved.get(info >> 32, 0) << 32 | info & 0xFFFFFFFF, *addend)
+        _RELOCATION[kind].pack(offset + by, new_numbers.get(info >> 32, 0) << 32 | info & 0xFFFFFFFF, *addend)
         for offset, info, *addend in _RELOCATION[kind].iter_unpack(contents)
     )
 
 
-def _lines(parts: Sequence[Sequence[_Section]], moved: Sequence[dict[int, int]]) -> tuple[bytes, bytes, int]:
+def _lines(parts: Sequence[Sequence[_Section]], new_numbers: Sequence[dict[int, int]]) -> tuple[bytes, bytes, int]:
     """The tables of source lines, one behind the other; where they name their code, and in which form."""
     names = {section.name for sections in parts for section in sections}
     kind = next((kind for kind, name in _LINES_MOVED.items() if name in names), 4)
     tables, relocations = bytearray(), bytearray()
-    for sections, own in zip(parts, moved, strict=True):
+    for sections, own in zip(parts, new_numbers, strict=True):
         relocations += _relocated(_named(sections, _LINES_MOVED[kind]), kind, own, len(tables))
         tables += _named(sections, _LINES)
     return bytes(tables), bytes(relocations), kind

@@ -81,14 +81,14 @@ class _Job:
                 *(f"-D{key}={value}" for key, value in self.options.defines),
                 *(f"-I{place}" for place in places), *extra,
             ]  # fmt: skip
-            made, notes = self._best(source, target, flags)
-        self._require_kernel(source, made)
+            output, notes = self._best(source, target, flags)
+        self._require_kernel(source, output)
         if source.unread_line is not None:
             notes += (f"line {source.unread_line}: host code that is not understood; a launch in it may be overlooked",)
-        if left_out := [] if self.options.instance else _left_out(source, made):
+        if left_out := [] if self.options.instance else _left_out(source, output):
             notes += (f"kernel templates that nothing instantiates are left out: {', '.join(left_out)}",)
             notes += tuple(_not_deduced(one) for one in source.deduced if one in left_out)
-        return Compiled(made.cubin, made.titles, _overloads(source.kernels), spills(made.log), notes)
+        return Compiled(output.cubin, output.titles, _overloads(source.kernels), spills(output.log), notes)
 
     def _target(self) -> tuple[str, list[str]]:
         """The architecture by the user's own -arch, else the GPU's; the other options."""
@@ -112,22 +112,22 @@ class _Job:
 
         Host code blanked; blanked in the user's headers too; the file as it is.
         """
-        wanted = list(source.launched)
+        instances = list(source.launched)
         if self.options.instance:
-            wanted.append(qualified(self.options.instance, source.kernels))
+            instances.append(qualified(self.options.instance, source.kernels))
         attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
         refused: list[str] = []
         empty: tuple[nvrtc.Made, tuple[str, ...]] | None = None
         for i, (code, headers) in enumerate(attempts):
             if (code, headers) in attempts[:i]:
                 continue
-            made, notes = self._with_remedies(nvrtc.Unit(code, self.name, headers), target, flags, wanted)
-            if b".text." in made.cubin:
-                return made, notes
-            if made.cubin:
-                empty = made, notes
+            output, notes = self._with_remedies(nvrtc.Unit(code, self.name, headers), target, flags, instances)
+            if b".text." in output.cubin:
+                return output, notes
+            if output.cubin:
+                empty = output, notes
             else:
-                refused.append(made.log)
+                refused.append(output.log)
         if empty and (source.kernels or not refused or "__global__" not in self.text):
             return empty
         telling = [log for log in refused if not set(_UNOPENED.findall(log)) & set(source.absent)]
@@ -137,17 +137,17 @@ class _Job:
         raise self._refusal(log, source.absent)
 
     def _with_remedies(
-        self, unit: nvrtc.Unit, target: str, flags: list[str], wanted: list[str]
+        self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str]
     ) -> tuple[nvrtc.Made, tuple[str, ...]]:
         """A build; where the compiler names what would help - a flag, the architecture's own features - with that."""
-        made = nvrtc.build(unit, [f"-arch={target}", *flags], wanted)
-        if not made.cubin and _UNMARKED in made.log:  # constexpr functions
+        output = nvrtc.build(unit, [f"-arch={target}", *flags], instances)
+        if not output.cubin and _UNMARKED in output.log:  # constexpr functions
             flags = [*flags, _UNMARKED]
-            made = nvrtc.build(unit, [f"-arch={target}", *flags], wanted)
-        if not made.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(made.log):
-            made = nvrtc.build(unit, [f"-arch={target}a", *flags], wanted)
-            return made, (f"compiled for {target}a: the source uses what no other architecture has",)
-        return made, ()
+            output = nvrtc.build(unit, [f"-arch={target}", *flags], instances)
+        if not output.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(output.log):
+            output = nvrtc.build(unit, [f"-arch={target}a", *flags], instances)
+            return output, (f"compiled for {target}a: the source uses what no other architecture has",)
+        return output, ()
 
     def _refusal(self, log: str, absent: tuple[str, ...]) -> InputError:
         lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]
@@ -159,10 +159,10 @@ class _Job:
             )
         errors = _ERROR.findall(log)
         if not errors:
-            said = next((line.strip() for line in lines if "error" in line.lower()), "the compiler does not say why")
-            rest = f"\n  {whole}\n" if whole.strip() not in ("", said) else ""
+            message = next((line.strip() for line in lines if "error" in line.lower()), "the compiler does not say why")
+            rest = f"\n  {whole}\n" if whole.strip() not in ("", message) else ""
             return InputError(
-                f"{self.name} does not compile: {said.rstrip('.')}.{rest}", "Mend the source or the options."
+                f"{self.name} does not compile: {message.rstrip('.')}.{rest}", "Mend the source or the options."
             )
         file, line, message = errors[0]
         if _FROM_DEVICE in message:
@@ -178,10 +178,10 @@ class _Job:
             f"Mend the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.{left_out}",
         )
 
-    def _require_kernel(self, source: Source, made: nvrtc.Made) -> None:
-        if b".text." in made.cubin:
+    def _require_kernel(self, source: Source, output: nvrtc.Made) -> None:
+        if b".text." in output.cubin:
             return
-        if not made.cubin.startswith(b"\x7fELF"):
+        if not output.cubin.startswith(b"\x7fELF"):
             raise InputError(
                 f"{self.name}: the compiler options make no machine code.", "Leave out what asks for PTX or LTO."
             )
@@ -205,9 +205,9 @@ def _not_deduced(template: str) -> str:
     return f"the launch of {template} leaves its template arguments to be deduced from host code, which is not read"
 
 
-def _left_out(source: Source, made: nvrtc.Made) -> list[str]:
+def _left_out(source: Source, output: nvrtc.Made) -> list[str]:
     """The kernel templates of a source without any instance in what was made of it; a few of many."""
-    there = {title.partition("<")[0].strip() for title in made.titles.values()}
+    there = {title.partition("<")[0].strip() for title in output.titles.values()}
     names = list(
         dict.fromkeys(
             kernel.qualified for kernel in source.kernels if kernel.template and kernel.qualified not in there

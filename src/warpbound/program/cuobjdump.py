@@ -55,8 +55,8 @@ def read_dump(text: str, source: str, machine: Gpu) -> tuple[Listing, ...]:
             f"{source} is code for {inside}; {machine.name} is sm_{machine.arch} and cannot run it.",
             "Choose another --gpu, or dump a program that was built for this one.",
         )
-    best = max((one.arch or 0, one.variant) for one in fitting)
-    return tuple(_listing(one, source) for one in fitting if (one.arch, one.variant) == best)
+    best = max((section.arch or 0, section.variant) for section in fitting)
+    return tuple(_listing(section, source) for section in fitting if (section.arch, section.variant) == best)
 
 
 def _parts(text: str) -> Iterator[_Part]:

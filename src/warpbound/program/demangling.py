@@ -28,7 +28,7 @@ class _Reader:
 
     text: str
     at: int = 2
-    seen: list[str] = field(default_factory=list)
+    substitutions: list[str] = field(default_factory=list)
 
     def took(self, word: str) -> bool:
         result = self.text.startswith(word, self.at)
@@ -41,7 +41,7 @@ class _Reader:
         return match
 
     def kept(self, word: str) -> str:
-        self.seen.append(word)
+        self.substitutions.append(word)
         return word
 
 
@@ -95,10 +95,10 @@ def _substitution(x: _Reader) -> str:
     if x.took("St"):
         return "std"
     result = x.matched(_SEQUENCE)
-    number = (int(result[1], 36) + 1 if result[1] else 0) if result else len(x.seen)
-    if number >= len(x.seen):
+    number = (int(result[1], 36) + 1 if result[1] else 0) if result else len(x.substitutions)
+    if number >= len(x.substitutions):
         raise _Unsupported
-    return x.seen[number]
+    return x.substitutions[number]
 
 
 def _arguments(x: _Reader) -> str:
@@ -107,10 +107,10 @@ def _arguments(x: _Reader) -> str:
 
 
 def _until_end(x: _Reader) -> list[str]:
-    found: list[str] = []
+    arguments: list[str] = []
     while not x.took("E"):
-        found += _until_end(x) if x.took("J") else [_literal(x) if x.took("L") else _type(x)]
-    return found
+        arguments += _until_end(x) if x.took("J") else [_literal(x) if x.took("L") else _type(x)]
+    return arguments
 
 
 def _literal(x: _Reader) -> str:

@@ -36,21 +36,21 @@ def from_binary(raw: bytes, name: str, machine: Gpu, kernel: str | None) -> tupl
     groups = containers(raw, name)
     if not groups:
         raise _empty(raw, name)
-    wanted = _identifier(kernel)
+    identifier = _identifier(kernel)
     unpacked = [(image, image.contents(name)) for images in groups for image in _chosen(images, machine)]
     parts = [(image, part) for image, part in unpacked if any(mark in part for mark in _KERNEL)]
     if not parts:
         raise _nothing(groups, name, machine)
-    parts = [(image, part) for image, part in parts if wanted in part] or parts
+    parts = [(image, part) for image, part in parts if identifier in part] or parts
     cubins = [part for image, part in parts if image.kind == "cubin" and not _relocatable(part)]
     loose = [part for image, part in parts if image.kind == "cubin" and _relocatable(part)]
     if loose and not cubins:
         cubins = [_linked(loose, machine, name)]
-    found = [program for cubin in cubins for program in from_cubin(cubin, name)]
+    kernels = [program for cubin in cubins for program in from_cubin(cubin, name)]
     for image, part in parts:
         if image.kind == "PTX":
-            found += _assembled(image, part, machine, name)
-    return tuple(found)
+            kernels += _assembled(image, part, machine, name)
+    return tuple(kernels)
 
 
 def _empty(raw: bytes, name: str) -> InputError:

@@ -103,7 +103,7 @@ def containers(raw: bytes, source: str) -> tuple[tuple[Image, ...], ...]:
 
     Raises InputError where one of them is cut off.
     """
-    found, at = [], raw.find(_MAGIC)
+    binaries, at = [], raw.find(_MAGIC)
     while at >= 0:
         end = at + len(_MAGIC)
         if at + _HEADER.size <= len(raw):
@@ -112,9 +112,9 @@ def containers(raw: bytes, source: str) -> tuple[tuple[Image, ...], ...]:
                 end = at + header + size
                 if end > len(raw):
                     raise InputError(f"{source}: its fat binary is cut off.", "Build it again.")
-                found.append(tuple(_images(raw[at + header : end], source)))
+                binaries.append(tuple(_images(raw[at + header : end], source)))
         at = raw.find(_MAGIC, end)
-    return tuple(found)
+    return tuple(binaries)
 
 
 def _images(raw: bytes, source: str) -> Iterator[Image]:

@@ -26,8 +26,8 @@ class Headers:
 
 def reachable(text: str, include: Iterable[Path], options: Iterable[str]) -> Headers:
     """Every header that `text` can reach in the folders of `include` and of the compiler options."""
-    given, first = _in_options(options)
-    folders = [*include, *given, Path()]
+    listed, first = _in_options(options)
+    folders = [*include, *listed, Path()]
     pending = [text, *(f'#include "{name}"' for name in first)]
     files: dict[Path, bytes] = {}
     spelled: dict[str, set[Path]] = {}

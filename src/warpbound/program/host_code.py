@@ -87,7 +87,7 @@ class _Item:
     node: Any
     text: str
     declares: frozenset[str]
-    kept: bool
+    needed: bool
 
 
 def split_host_code(text: str, headers: Mapping[str, str], known_header: Callable[[str], bool]) -> Source:
@@ -104,13 +104,13 @@ def split_host_code(text: str, headers: Mapping[str, str], known_header: Callabl
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
     launched = instances(text, kernels, roots[""])
     _keep_what_is_named(everything, {word for name in launched for word in _WORD.findall(name)})
-    named = {word for item in everything if item.kept for word in _LIBRARY.findall(item.text)}
+    named = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, named)
     blanked = {
         name: _blank(code.encode(), _host_parts(roots[name], items[name], marks, includes))
         for name, code in {"": text, **headers}.items()
     }
-    launching = [item.node for item in items[""] if not item.kept and "<<<" in item.text]
+    launching = [item.node for item in items[""] if not item.needed and "<<<" in item.text]
     return Source(
         blanked.pop(""), blanked, kernels, launched, deduced(text, kernels),
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
@@ -139,8 +139,8 @@ def _parse(text: str, limiting: Iterable[str]) -> Any:
     return Parser(Language(tree_sitter_cuda.language())).parse(plain.encode()).root_node
 
 
-def _without_limit(found: re.Match[str]) -> str:
-    return found[0] if "define" in found[0] else " " * len(found[0].encode())
+def _without_limit(names: re.Match[str]) -> str:
+    return names[0] if "define" in names[0] else " " * len(names[0].encode())
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def _items(root: Any, marks: re.Pattern[str]) -> Iterator[_Item]:
         text = node.text.decode(errors="replace")
         if node.type in _MACROS:
             words = _WORD.findall(text)
-            yield _Item(node, text, frozenset(words[1:2]), kept=False)
+            yield _Item(node, text, frozenset(words[1:2]), needed=False)
             continue
         whole = _is_class(node) or _is_class(node.children[-1] if node.children else node)
         is_kept = not whole and marks.search(_head(node)) is not None
@@ -202,13 +202,13 @@ def _is_class(node: Any) -> bool:
 def _keep_what_is_named(items: Iterable[_Item], launched: set[str]) -> None:
     """Spread from the kept items, and from the words of the instances that are launched, to those that declare a word
     in them. A host function is never kept."""
-    waiting = [item for item in items if not item.kept and not _is_host_function(item.node)]
-    words = launched.union(word for item in items if item.kept for word in _WORD.findall(item.text))
+    waiting = [item for item in items if not item.needed and not _is_host_function(item.node)]
+    words = launched.union(word for item in items if item.needed for word in _WORD.findall(item.text))
     while result := [item for item in waiting if item.declares & words]:
         for item in result:
-            item.kept = True
+            item.needed = True
             words |= set(_WORD.findall(item.text))
-        waiting = [item for item in waiting if not item.kept]
+        waiting = [item for item in waiting if not item.needed]
 
 
 def _is_host_function(node: Any) -> bool:
@@ -227,23 +227,23 @@ def _is_host_function(node: Any) -> bool:
 
 def _declares(node: Any) -> frozenset[str]:
     """The names a piece gives to the rest of the file."""
-    found: set[str] = set()
+    names: set[str] = set()
     if node.type == "template_declaration" and node.children:
         return _declares(node.children[-1] if node.children[-1].type != ";" else node.children[-2])
     if node.type == "using_declaration":
-        found |= set(_WORD.findall(node.text.decode(errors="replace"))[-1:])
+        names |= set(_WORD.findall(node.text.decode(errors="replace"))[-1:])
     if node.type == "namespace_alias_definition":
-        found |= set(_WORD.findall(node.text.decode(errors="replace"))[1:2])
+        names |= set(_WORD.findall(node.text.decode(errors="replace"))[1:2])
     for part in (node.child_by_field_name("name"), *node.children_by_field_name("declarator")):
         name = None if part is None else first_of(part, _NAMES)
         if name is not None:
-            found.add(name.text.decode())
+            names.add(name.text.decode())
     inner = node.child_by_field_name("type")
     if inner is not None and inner.type in (*_CLASSES, "enum_specifier"):
-        found |= _declares(inner)
+        names |= _declares(inner)
     if node.type == "enum_specifier" and (body := node.child_by_field_name("body")) is not None:
-        found |= {word for child in body.children for word in _WORD.findall(child.text.decode())[:1]}
-    return frozenset(found)
+        names |= {word for child in body.children for word in _WORD.findall(child.text.decode())[:1]}
+    return frozenset(names)
 
 
 def _head(node: Any) -> str:
@@ -257,8 +257,8 @@ def _host_members(node: Any, marks: re.Pattern[str]) -> Iterator[Any]:
     """The member functions of a class that only the host can call."""
     pending = [node]
     while pending:
-        one = pending.pop()
-        for child in one.children:
+        node = pending.pop()
+        for child in node.children:
             inner = child.children[-1] if child.type == "template_declaration" and child.children else child
             if inner.type == "function_definition":
                 body = first_of(inner, frozenset({"compound_statement"}))
@@ -297,9 +297,9 @@ def _host_parts(root: Any, items: list[_Item], marks: re.Pattern[str], includes:
         if item.node.type in _MACROS or item.text.split() == ["using", "namespace", "std;"]:
             continue
         is_namespace = item.text.startswith("using namespace") and "std" not in item.text
-        if not item.kept and not is_namespace:
+        if not item.needed and not is_namespace:
             yield item.node
-        elif item.kept and _holds_class(item.node):
+        elif item.needed and _holds_class(item.node):
             yield from _host_members(_class_of(item.node), marks)
 
 

@@ -16,8 +16,8 @@ def paced(program: Program, machine: Gpu) -> Program:
 
 
 def _notes(table: Timing, program: Program) -> list[str]:
-    said = ", ".join(f"{key.replace('_', ' ')} {_written(value)}" for key, value in table.cycles.items())
-    notes = [f"cycles between instructions by the table of {table.name}: {said}"]
+    distances = ", ".join(f"{key.replace('_', ' ')} {_written(value)}" for key, value in table.cycles.items())
+    notes = [f"cycles between instructions by the table of {table.name}: {distances}"]
     if table.get("pair") is not None and not any(instruction.pairs for instruction in program.instructions):
         notes.append("pairs are not marked: taken greedily in program order, never two loads")
     if table.assumed:

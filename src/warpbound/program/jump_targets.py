@@ -18,9 +18,8 @@ def label_targets(section: Section) -> Section:
     ]
     if any(unknown_targets(instruction) for instruction in section.instructions):
         for instruction, after in pairwise(section.instructions):
-            if always(instruction) and (
-                instruction.traits.kind == "branch" or leaves(instruction)
-            ):  # then a jump leads behind it
+            ends = instruction.traits.kind == "branch" or leaves(instruction)
+            if ends and always(instruction):  # then some jump leads behind it
                 section.labels.setdefault(f".L_{after.address:x}", after.address)
     return section
 
@@ -36,7 +35,7 @@ def leads(instruction: Instruction) -> bool:
         plain = "REL" in instruction.modifiers or instruction.opcode != "CALL"
         return plain and not any(x.kind in ("register", "uniform") for x in instruction.operands)
     traits = instruction.traits
-    direct = traits.kind in ("branch", "return", "target") and not traits.indirect
+    direct = traits.kind in ("branch", "return", "target") and not (traits.indirect or traits.target_set_by)
     return direct or (instruction.opcode == "WARPSYNC" and "COLLECTIVE" in instruction.modifiers)
 
 

@@ -11,18 +11,18 @@ _PLAIN_NAME = re.compile(r"\d+")
 _CONST = re.compile(r"\bconst\s+((?:\b(?:unsigned|signed|long|short|int|char|double)\b\s*)+|[\w:]+(?:<[^<>]*>)?)")
 
 
-def named(found: tuple[Program, ...], kernel: str | None, source: str) -> tuple[Program, ...]:
-    """Those of `found` that `kernel` names; all without a name. Raises InputError where there is none."""
-    if not found:
+def named(kernels: tuple[Program, ...], kernel: str | None, source: str) -> tuple[Program, ...]:
+    """The kernels that `kernel` names; all without a name. Raises InputError where there is none."""
+    if not kernels:
         raise InputError(f"{source} holds no kernel.", "Give a file with a __global__ function.")
     if kernel is None:
-        return found
-    wanted = bare(kernel)
-    chosen = tuple(one for one in found if wanted in _names(one))
-    if not chosen:
-        raise InputError(f"{source} has no kernel `{kernel}`.", f"It holds: {', '.join(spelled(found))}.")
-    exact = tuple(one for one in chosen if wanted in (bare(one.name), bare(one.title)))
-    return exact or chosen
+        return kernels
+    request = bare(kernel)
+    matches = tuple(program for program in kernels if request in _names(program))
+    if not matches:
+        raise InputError(f"{source} has no kernel `{kernel}`.", f"It holds: {', '.join(spelled(kernels))}.")
+    exact = tuple(program for program in matches if request in (bare(program.name), bare(program.title)))
+    return exact or matches
 
 
 def _names(program: Program) -> set[str]:
@@ -40,10 +40,13 @@ def bare(name: str) -> str:
     return re.sub(r"\s", "", re.sub(r"(?<=[<,\s])(-?\d+)[uUlL]+\b", r"\1", name))
 
 
-def spelled(found: Sequence[Program]) -> list[str]:
+def spelled(kernels: Sequence[Program]) -> list[str]:
     """The titles of kernels, with the mangled name where a title is not one's own."""
-    titles = [one.title for one in found]
-    return [one.title if titles.count(one.title) == 1 else f"{one.title} ({one.name})" for one in found]
+    titles = [program.title for program in kernels]
+    return [
+        program.title if titles.count(program.title) == 1 else f"{program.title} ({program.name})"
+        for program in kernels
+    ]
 
 
 def title_of(mangled: str) -> str:

@@ -31,11 +31,11 @@ class Signature:
 def instances(text: str, kernels: Sequence[Signature], root: Any) -> tuple[str, ...]:
     """Name expressions of the template instances that `text` launches or spells out, and of its local kernels."""
     templates = {kernel.name for kernel in kernels if kernel.template}
-    written = [*_LAUNCH.findall(text), *_explicit(root)]
-    names = [re.sub(r"\s+", " ", name).strip() for name in written]
-    wanted = [name for name in names if name.partition("<")[0].strip().rpartition("::")[2] in templates]
+    instances = [*_LAUNCH.findall(text), *_explicit(root)]
+    names = [re.sub(r"\s+", " ", name).strip() for name in instances]
+    templates_named = [name for name in names if name.partition("<")[0].strip().rpartition("::")[2] in templates]
     lonely = [kernel.qualified for kernel in kernels if kernel.local and not kernel.template]
-    return tuple(dict.fromkeys([*(qualified(name, kernels) for name in wanted), *lonely]))
+    return tuple(dict.fromkeys([*(qualified(name, kernels) for name in templates_named), *lonely]))
 
 
 def deduced(text: str, kernels: Sequence[Signature]) -> tuple[str, ...]:
@@ -68,10 +68,10 @@ def first_of(node: Any, kinds: frozenset[str]) -> Any:
     """The first node of one of these kinds, breadth first; None where there is none."""
     pending = [node]
     while pending:
-        one = pending.pop(0)
-        if one.type in kinds:
-            return one
-        pending.extend(one.children)
+        node = pending.pop(0)
+        if node.type in kinds:
+            return node
+        pending.extend(node.children)
     return None
 
 

@@ -45,7 +45,7 @@ def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
     listing = read_bare(text, name, machine)
     note = f"the listing does not say what it was built for: taken as sm_{machine.arch}"
     result = (_program(section, machine.arch, "", name) for section in listing.sections)
-    return tuple(replace(one, assumed=(*one.assumed, note)) for one in result)
+    return tuple(replace(program, assumed=(*program.assumed, note)) for program in result)
 
 
 def _program(section: Section, arch: int, variant: str, name: str) -> Program:
@@ -83,8 +83,8 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
 
 def _no_control_words(arch: int) -> str:
     """The note about how instructions issue in a listing without control words."""
-    taken = "each instruction is taken to wait for the registers that it reads"
-    return f"the listing has no control words: {taken}" + (f" ({_WAYS})" if arch >= MAXWELL else "")
+    assumption = "each instruction is taken to wait for the registers that it reads"
+    return f"the listing has no control words: {assumption}" + (f" ({_WAYS})" if arch >= MAXWELL else "")
 
 
 def _last_register(instruction: Instruction) -> int:

@@ -30,23 +30,26 @@ def from_cubin(
     return tuple(_as_in_the_source(result))
 
 
-def _as_in_the_source(found: list[Program]) -> list[Program]:
+def _as_in_the_source(kernels: list[Program]) -> list[Program]:
     """By the first line of each where all have lines; compilers write the last kernel of a file first."""
     places = [
-        [instruction.place.outermost for instruction in program.instructions if instruction.place] for program in found
+        [instruction.place.outermost for instruction in program.instructions if instruction.place]
+        for program in kernels
     ]
     if not all(places):
-        return found
-    firsts = {id(program): min((p.file, p.line) for p in own) for program, own in zip(found, places, strict=True)}
-    return sorted(reversed(found), key=lambda program: firsts[id(program)])
+        return kernels
+    firsts = {id(program): min((p.file, p.line) for p in own) for program, own in zip(kernels, places, strict=True)}
+    return sorted(reversed(kernels), key=lambda program: firsts[id(program)])
 
 
 def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compiled | None, name: str) -> Program:
     facts = cubin.kernels[section.name]
     plain = plain_name(section.name)
-    said = compiled.parameters if compiled else {}
-    written = said.get(section.name) or said.get(plain.rpartition("::")[2], [])
-    known = _agreed([one for one in written if len(one) == len(facts.parameters)], len(facts.parameters))
+    signatures = compiled.parameters if compiled else {}
+    candidates = signatures.get(section.name) or signatures.get(plain.rpartition("::")[2], [])
+    known = _agreed(
+        [candidate for candidate in candidates if len(candidate) == len(facts.parameters)], len(facts.parameters)
+    )
     return Program(
         name=section.name,
         title=(compiled.titles.get(section.name) if compiled else None) or title_of(section.name),
@@ -89,10 +92,10 @@ def _calls_away(instructions: Iterable[Instruction]) -> Iterator[str]:
         yield f"calls {plain_name(name.strip('`() '))}, compiled apart: its instructions are not counted"
 
 
-def _agreed(written: Sequence[Sequence[tuple[str, str]]], count: int) -> list[tuple[str, str]]:
+def _agreed(candidates: Sequence[Sequence[tuple[str, str]]], count: int) -> list[tuple[str, str]]:
     """Names and types of parameters as far as all overloads of the name agree on them."""
     known = []
-    for choices in zip(*written, strict=True) if written else [()] * count:
+    for choices in zip(*candidates, strict=True) if candidates else [()] * count:
         names, types = {word for word, _ in choices}, {kind for _, kind in choices}
         known.append((names.pop() if len(names) == 1 else "", types.pop() if len(types) == 1 else ""))
     return known

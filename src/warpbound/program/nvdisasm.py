@@ -70,10 +70,10 @@ def _together(images: Sequence[bytes], source: str) -> list[str | None]:
     if whole is None:
         return alone
     with _file(whole) as place:
-        done = _started([str(_tool()), *_FLAGS, "--no-dataflow", place], source)
-    if done.returncode:
+        process = _started([str(_tool()), *_FLAGS, "--no-dataflow", place], source)
+    if process.returncode:
         return alone
-    parts = listings(done.stdout.decode(errors="replace"), len(images))
+    parts = listings(process.stdout.decode(errors="replace"), len(images))
     fit = (
         is_of(part, image) and not _INDIRECT.search(part.encode()) for part, image in zip(parts, images, strict=True)
     )
@@ -95,16 +95,16 @@ def _tool() -> Path:
 def _run(tool: Path, image: bytes, source: str) -> bytes:
     """The listing without data-flow analysis, in a third of the time; with it for code that needs it."""
     with _file(image) as place:
-        done = _started([str(tool), *_FLAGS, "--no-dataflow", place], source)
-        if done.returncode or _INDIRECT.search(done.stdout):
-            done = _started([str(tool), *_FLAGS, place], source)
-    if done.returncode or not done.stdout.strip():
-        message = done.stderr.decode(errors="replace").replace(place, source).strip().splitlines()
+        process = _started([str(tool), *_FLAGS, "--no-dataflow", place], source)
+        if process.returncode or _INDIRECT.search(process.stdout):
+            process = _started([str(tool), *_FLAGS, place], source)
+    if process.returncode or not process.stdout.strip():
+        message = process.stderr.decode(errors="replace").replace(place, source).strip().splitlines()
         raise InputError(
             f"{source}: nvdisasm refused it: {message[-1] if message else 'no output'}.",
             "Give a cubin for sm_75 or later, as nvcc or NVRTC writes it.",
         )
-    return done.stdout
+    return process.stdout
 
 
 @contextmanager

@@ -81,18 +81,18 @@ class Reader:
 
     def _next_address(self) -> int:
         assert self.section is not None
-        done = self.section.instructions
-        return done[-1].address + 16 if done else 0
+        instructions = self.section.instructions
+        return instructions[-1].address + 16 if instructions else 0
 
-    def _instruction(self, number: int, found: re.Match[str]) -> None:
+    def _instruction(self, number: int, match: re.Match[str]) -> None:
         if self.section is None:
             raise self.outside(number)
-        address, expected = int(found[1], 16), self._next_address()
+        address, expected = int(match[1], 16), self._next_address()
         if address != expected:
             raise self.lost(number, address, expected)
-        text = (found[2] or "").rstrip()
+        text = (match[2] or "").rstrip()
         guard, opcode, modifiers, operands = split_instruction(text)
-        self.low = int(found[3], 16) if found[3] else None
+        self.low = int(match[3], 16) if match[3] else None
         self.place_open = False
         self.section.instructions.append(
             Instruction(address, opcode, modifiers, operands, text, guard=guard, place=self.place_of_source)

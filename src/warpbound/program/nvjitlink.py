@@ -63,15 +63,15 @@ def link(kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence
     """
     task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags)))
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-m", CHILD], input=task, capture_output=True, timeout=TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
         return Linked(b"", f"nvJitLink was stopped after {TIMEOUT_S:g} s without an answer")
     try:
-        linked = msgspec.msgpack.decode(done.stdout, type=Linked | None)
+        linked = msgspec.msgpack.decode(process.stdout, type=Linked | None)
     except msgspec.DecodeError:
-        return Linked(b"", f"nvJitLink broke down on it (exit status {done.returncode})")
+        return Linked(b"", f"nvJitLink broke down on it (exit status {process.returncode})")
     if linked is None:
         raise _missing()
     return linked

@@ -56,18 +56,18 @@ def version() -> str:
 
 def build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     """Compile with all `instances`, or with those that the compiler can make sense of."""
-    made = _build(unit, flags, instances)
-    bad = rejected(made.log)
-    if made.cubin or not bad:
-        return made
+    output = _build(unit, flags, instances)
+    bad = rejected(output.log)
+    if output.cubin or not bad:
+        return output
     sound = [instance for instance in instances if _bare(instance) not in bad]
-    again = _build(unit, flags, sound) if len(sound) < len(instances) and sound != instances else made
-    return again if again.cubin and b".text." in again.cubin else made
+    again = _build(unit, flags, sound) if len(sound) < len(instances) and sound != instances else output
+    return again if again.cubin and b".text." in again.cubin else output
 
 
 def rejected(log: str) -> set[str]:
     """The name expressions that a log complains of, without blanks."""
-    return {_bare(found) for found in _REJECTED.findall(log)}
+    return {_bare(name) for name in _REJECTED.findall(log)}
 
 
 def _bare(instance: str) -> str:

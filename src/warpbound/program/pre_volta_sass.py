@@ -54,14 +54,14 @@ class EarlyReader(Reader):
 
     def _next_address(self) -> int:
         assert self.section is not None
-        done = self.section.instructions
-        return done[-1].address + instruction_bytes(self.arch) if done else 0
+        instructions = self.section.instructions
+        return instructions[-1].address + instruction_bytes(self.arch) if instructions else 0
 
     def _early(self, number: int, address: int, code: str) -> None:
         if self.section is None:
             raise self.outside(number)
-        done = self.section.instructions
-        if done and not follows(self.arch, done[-1].address, address):
+        instructions = self.section.instructions
+        if instructions and not follows(self.arch, instructions[-1].address, address):
             raise self.lost(number, address, self._next_address())
         text = code.removeprefix("{").removesuffix("}").strip("; \t")
         guard, opcode, modifiers, operands = split_instruction(plain(text))
@@ -104,9 +104,9 @@ def rejoined(section: Section) -> Section:
     return section
 
 
-def _leading(instruction: Instruction, said: list[int], section: Section, place: int, opener: str) -> Instruction:
-    ahead = [address for address in said if address > instruction.address]
-    known = said if opener == "PCNT" else ahead
+def _leading(instruction: Instruction, addresses: list[int], section: Section, place: int, opener: str) -> Instruction:
+    ahead = [address for address in addresses if address > instruction.address]
+    known = addresses if opener == "PCNT" else ahead
     if not known:
         if "S" in instruction.modifiers and not instruction.traits.target_set_by:
             return instruction

@@ -19,19 +19,22 @@ FREE = 32  # registers of a thread with which such an SM holds all its threads
 NOTE = "{likely} registers a thread, as code for sm_80 has, whose SM holds as many threads; that of {isa} has {own}"
 
 
-def with_likely_registers(found: Sequence[Program], compile_for: Callable[[int], Compiled]) -> tuple[Program, ...]:
+def with_likely_registers(kernels: Sequence[Program], compile_for: Callable[[int], Compiled]) -> tuple[Program, ...]:
     """The programs; those that stand in, with more than FREE registers, with no more than code for sm_80 has.
 
     compile_for : the same source for sm_<argument>; where that is refused, programs keep their registers.
     """
-    if not any(one.proxy_isa and one.registers > FREE for one in found):
-        return tuple(found)
+    if not any(kernel.proxy_isa and kernel.registers > FREE for kernel in kernels):
+        return tuple(kernels)
     try:
         compiled = compile_for(AS_MANY_THREADS)
     except InputError:
-        return tuple(found)
-    kernels = read_cubin(compiled.cubin, found[0].source_name).kernels
-    return tuple(_likely(one, max(FREE, kernels[one.name].registers)) if one.name in kernels else one for one in found)
+        return tuple(kernels)
+    facts = read_cubin(compiled.cubin, kernels[0].source_name).kernels
+    return tuple(
+        _likely(kernel, max(FREE, facts[kernel.name].registers)) if kernel.name in facts else kernel
+        for kernel in kernels
+    )
 
 
 def _likely(program: Program, registers: int) -> Program:

@@ -70,7 +70,7 @@ def from_ptx(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
             _remedy(header),
         )
     compiled = _assemble(text, name, f"sm_{arch}{header.features}", entries)
-    return tuple(replace(one, proxy_isa=proxy) for one in from_cubin(compiled.cubin, name, compiled))
+    return tuple(replace(program, proxy_isa=proxy) for program in from_cubin(compiled.cubin, name, compiled))
 
 
 def _remedy(header: Header) -> str:
@@ -98,11 +98,11 @@ def _header(text: str, name: str) -> Header:
 
 def _parameters(text: str) -> dict[str, list[list[tuple[str, str]]]]:
     """By kernel: name and type of its parameters; names that a compiler made up are left out."""
-    return {entry: [list(_of_entry(entry, written))] for entry, written in _ENTRY.findall(text)}
+    return {entry: [list(_of_entry(entry, parameters))] for entry, parameters in _ENTRY.findall(text)}
 
 
-def _of_entry(entry: str, written: str) -> Iterator[tuple[str, str]]:
-    for part in written.split(","):
+def _of_entry(entry: str, parameters: str) -> Iterator[tuple[str, str]]:
+    for part in parameters.split(","):
         match = _PARAMETER.search(part.strip())
         if match:
             kind = " ".join(match[1].split()) + (match[3] or "").replace(" ", "")

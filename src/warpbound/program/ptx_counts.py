@@ -99,16 +99,16 @@ def count_ptx(
     bodies = [body for body in _bodies(text, source) if body.statements]
     if not bodies:
         raise InputError(f"{source} holds no PTX instruction.", "Give what `nvcc -ptx` writes, or a piece of it.")
-    asked = dict(trips or {})
-    result = tuple(_counted(body, asked, uncoalesced) for body in bodies)
-    _check(result, bodies, source, asked, uncoalesced or ())
+    trip_counts = dict(trips or {})
+    result = tuple(_counted(body, trip_counts, uncoalesced) for body in bodies)
+    _check(result, bodies, source, trip_counts, uncoalesced or ())
     return result
 
 
 def _check(
-    found: Iterable[Counted], bodies: Iterable[_Body], source: str, trips: Mapping[str, float], lines: Collection[int]
+    counts: Iterable[Counted], bodies: Iterable[_Body], source: str, trips: Mapping[str, float], lines: Collection[int]
 ) -> None:
-    loops = [loop.label for one in found for loop in one.loops]
+    loops = [loop.label for kernel in counts for loop in kernel.loops]
     for label in trips:
         if label not in loops:
             known = ", ".join(loops) or "none"
@@ -140,15 +140,17 @@ def _counted(body: _Body, trips: Mapping[str, float], uncoalesced: Collection[in
     return Counted(body.name, total, inside, loops)
 
 
-def _one(one: _Statement, uncoalesced: Collection[int] | None) -> Mix:
-    if _is_memory(one):
-        alone = uncoalesced is not None and one.line not in uncoalesced
+def _one(statement: _Statement, uncoalesced: Collection[int] | None) -> Mix:
+    if _is_memory(statement):
+        alone = uncoalesced is not None and statement.line not in uncoalesced
         return Mix(coalesced=1.0) if alone else Mix(uncoalesced=1.0)
-    return Mix(computation=1.0, synchronisation=1.0 if one.opcode in _BARRIERS else 0.0)
+    return Mix(computation=1.0, synchronisation=1.0 if statement.opcode in _BARRIERS else 0.0)
 
 
-def _is_memory(one: _Statement) -> bool:
-    return one.opcode in _ACCESSES and not any(word.split("::")[0] in _WITHOUT_MEMORY for word in one.modifiers)
+def _is_memory(statement: _Statement) -> bool:
+    return statement.opcode in _ACCESSES and not any(
+        word.split("::")[0] in _WITHOUT_MEMORY for word in statement.modifiers
+    )
 
 
 def _loops(body: _Body) -> list[tuple[str, int, int]]:
@@ -163,7 +165,7 @@ def _loops(body: _Body) -> list[tuple[str, int, int]]:
 
 def _bodies(text: str, source: str) -> Iterator[_Body]:
     """Kernels and functions; what stands before the first of them is a piece without a name."""
-    plain = _LINE_NUMBER.sub("", _REMARK.sub(lambda found: "\n" * found[0].count("\n"), text))
+    plain = _LINE_NUMBER.sub("", _REMARK.sub(lambda counts: "\n" * counts[0].count("\n"), text))
     plain = _VECTOR.sub(r"(\1)", _DIRECTIVE.sub("", _LEFT_OUT.sub("", plain)))
     name, statements, labels = "", list[_Statement](), dict[str, int]()
     for line, part in _parts(plain):

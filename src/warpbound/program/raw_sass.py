@@ -54,7 +54,7 @@ def is_raw_sass(text: str, machine: Gpu) -> bool:
         return False
     lines = [line for line in _lines(text) if line.code or line.label]
     known = [line.mnemonic for line in lines if line.mnemonic]
-    good = sum(opcode_facts(*one, machine.arch).known for one in known)
+    good = sum(opcode_facts(*opcode, machine.arch).known for opcode in known)
     return good > 0 and good + sum(not line.code for line in lines) >= _ENOUGH * len(lines)
 
 
@@ -66,7 +66,7 @@ def read_bare(text: str, source: str, machine: Gpu) -> Listing:
     arch, size = machine.arch, instruction_bytes(machine.arch)
     reader, section = reader_of(arch, source), Section(KERNEL, 1)
     reader.enter(section)
-    moved: dict[int, int] = {}  # address as printed -> address here
+    new_addresses: dict[int, int] = {}  # address as printed -> address here
     last: int | None = None
     for line in _lines(text):
         here = size * len(section.instructions)
@@ -82,14 +82,14 @@ def read_bare(text: str, source: str, machine: Gpu) -> Listing:
                         "The listing has lost or repeated lines; give all of it.",
                     )
                 last = line.address
-                moved[line.address] = here
+                new_addresses[line.address] = here
             brace, unbrace = "{ " * line.opens, " }" * line.closes
             reader.line(line.number, f"/*{here:04x}*/ {brace}{line.code} ;{unbrace} {line.encoding}")
             if line.control:
                 section.instructions[-1] = replace(section.instructions[-1], control=_control(line.control))
         elif line.encoding:
             reader.line(line.number, line.encoding)
-    section.instructions = [_led(instruction, section, moved, source) for instruction in section.instructions]
+    section.instructions = [_led(instruction, section, new_addresses, source) for instruction in section.instructions]
     return Listing(arch, "", (label_targets(finished(section, arch)),))
 
 
@@ -125,9 +125,9 @@ def _lines(text: str) -> Iterator[_Line]:
         )
 
 
-def _control(found: re.Match[str]) -> Control:
+def _control(match: re.Match[str]) -> Control:
     """The control word as assemblers of the community write it: B01----:R-:W2:Y:S04."""
-    wait, read, write, yields, stall = found.groups()
+    wait, read, write, yields, stall = match.groups()
     return Control(
         stall=int(stall) & 15,
         yields=yields == "Y",
@@ -138,13 +138,13 @@ def _control(found: re.Match[str]) -> Control:
     )
 
 
-def _place_of(address: int, moved: dict[int, int], section: Section) -> int | None:
+def _place_of(address: int, new_addresses: dict[int, int], section: Section) -> int | None:
     """New address of a printed one; a control word's address becomes that of the instruction behind it."""
     early = len(section.instructions) > 1 and section.instructions[1].address == 8
-    return moved.get(address, moved.get(address + 8) if early else None)
+    return new_addresses.get(address, new_addresses.get(address + 8) if early else None)
 
 
-def _led(instruction: Instruction, section: Section, moved: dict[int, int], source: str) -> Instruction:
+def _led(instruction: Instruction, section: Section, new_addresses: dict[int, int], source: str) -> Instruction:
     """Jumps to labels by their bare names, and to addresses as they were printed."""
     if not leads(instruction) or instruction.opcode == "RET":
         return instruction
@@ -153,7 +153,7 @@ def _led(instruction: Instruction, section: Section, moved: dict[int, int], sour
         if operand.kind == "other" and operand.text.strip("`'()") in section.labels:
             operands[i] = Operand("label", operand.text, index=0, value=section.labels[operand.text.strip("`'()")])
         elif operand.kind == "immediate" and i == len(operands) - 1:
-            target = _place_of(int(operand.value), moved, section) if moved else int(operand.value)
+            target = _place_of(int(operand.value), new_addresses, section) if new_addresses else int(operand.value)
             size = section.instructions[1].address if len(section.instructions) > 1 else 16
             if target is None or not 0 <= target < size * len(section.instructions) or target % size:
                 raise InputError(

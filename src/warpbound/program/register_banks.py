@@ -19,13 +19,13 @@ _IN_A_SLOT = ("register", "uniform", "immediate", "float", "constant")
 
 def bank_reads(instructions: Sequence[Instruction]) -> list[tuple[int, int]]:
     """Registers that each instruction reads from the even and from the odd bank, without hits in the operand cache."""
-    kept: dict[tuple[int, int], int] = {}
+    cached: dict[tuple[int, int], int] = {}
     result = []
     for instruction in instructions:
         slots = [(slot, x) for slot, x in enumerate(_sources(instruction)) if x.kind == "register" and x.index != RZ]
-        saved = {x.index for slot, x in slots if kept.get((slot, x.index % BANKS)) == x.index}
+        saved = {x.index for slot, x in slots if cached.get((slot, x.index % BANKS)) == x.index}
         for slot, x in slots:
-            kept[slot, x.index % BANKS] = x.index if "reuse" in x.suffixes else RZ
+            cached[slot, x.index % BANKS] = x.index if "reuse" in x.suffixes else RZ
         odd = [index % BANKS for index in _read(instruction) if index not in saved]
         result.append((len(odd) - sum(odd), sum(odd)))
     return result

@@ -25,10 +25,10 @@ def register_sets(instructions: Sequence[Instruction]) -> RegisterSets:
     bits: dict[str, int] = {}
 
     def as_set(names: tuple[str, ...]) -> int:
-        found = 0
+        bit_set = 0
         for name in names:
-            found |= bits.setdefault(name, 1 << len(bits))
-        return found
+            bit_set |= bits.setdefault(name, 1 << len(bits))
+        return bit_set
 
     both = [(as_set(reads(instruction)), as_set(writes(instruction))) for instruction in instructions]
-    return RegisterSets(bits, tuple(read for read, _ in both), tuple(written for _, written in both))
+    return RegisterSets(bits, tuple(read for read, _ in both), tuple(outputs for _, outputs in both))

@@ -194,28 +194,28 @@ def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Opti
     if is_cubin(raw) or is_binary(raw) or source.suffix not in _CUDA_ENDINGS:
         raise InputError(f"{name} is no CUDA C++, so macros change nothing of it.", "Give a .cu file.")
     text, arch = _text(raw, name), compiled_arch(machine)[0]
-    made: list[Compiled | WarpboundError] = []
+    outputs: list[Compiled | WarpboundError] = []
     compilers: list[Callable[[int], Compiled]] = []
     for options in each:
         within = with_instance(replace(options, include=(source.parent, *options.include)), kernel)
         compilers.append(partial(compile_cuda, text, name, options=within))
         try:
-            made.append(compilers[-1](arch))
+            outputs.append(compilers[-1](arch))
         except WarpboundError as problem:
-            made.append(problem)
-    cubins = list(dict.fromkeys(one.cubin for one in made if isinstance(one, Compiled)))
+            outputs.append(problem)
+    cubins = list(dict.fromkeys(one.cubin for one in outputs if isinstance(one, Compiled)))
     listings = dict(zip(cubins, disassemble_all(cubins, name), strict=True))
-    asked = text, name, machine, kernel
+    request = text, name, machine, kernel
     return [
-        one if isinstance(one, WarpboundError) else _one_of(one, listings[one.cubin], compiler, asked)
-        for one, compiler in zip(made, compilers, strict=True)
+        one if isinstance(one, WarpboundError) else _one_of(one, listings[one.cubin], compiler, request)
+        for one, compiler in zip(outputs, compilers, strict=True)
     ]
 
 
 def _one_of(
-    compiled: Compiled, listing: str, compiler: Callable[[int], Compiled], asked: tuple[str, str, Gpu, str | None]
+    compiled: Compiled, listing: str, compiler: Callable[[int], Compiled], request: tuple[str, str, Gpu, str | None]
 ) -> Program | WarpboundError:
-    text, name, machine, kernel = asked
+    text, name, machine, kernel = request
     try:
         read = with_likely_registers(_read_from(compiled, text, name, machine, listing), compiler)
         result = _fitting(named(read, kernel, name), machine)
@@ -224,17 +224,17 @@ def _one_of(
         return problem
 
 
-def _fitting(found: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
-    return tuple(paced(fits(one, machine), machine) for one in found)
+def _fitting(kernels: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
+    return tuple(paced(fits(one, machine), machine) for one in kernels)
 
 
-def _only(found: Sequence[Program]) -> Program:
-    if len(found) > 1:
+def _only(kernels: Sequence[Program]) -> Program:
+    if len(kernels) > 1:
         raise InputError(
-            f"{found[0].source_name} holds {len(found)} kernels: {', '.join(spelled(found))}.",
+            f"{kernels[0].source_name} holds {len(kernels)} kernels: {', '.join(spelled(kernels))}.",
             "Name one of them with kernel= (--kernel).",
         )
-    return found[0]
+    return kernels[0]
 
 
 def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:

@@ -22,8 +22,8 @@ _MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
 
 
 def _warp(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:
-    told = any(instruction.control is not None for instruction in instructions)
-    return Warp(instructions, waits, control_words.reading(waits) if told else dependences.step)
+    has_control_words = any(instruction.control is not None for instruction in instructions)
+    return Warp(instructions, waits, control_words.reading(waits) if has_control_words else dependences.step)
 
 
 def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Schedule:
@@ -119,12 +119,12 @@ def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequ
 
 def _settle(warp: Warp, body: Sequence[int]) -> int:
     """Run the loop until its state repeats; how many iterations make one period."""
-    seen: dict[object, int] = {}
+    states: dict[object, int] = {}
     for iteration in range(_MOST_ITERATIONS):
         state = warp.state()
-        if state in seen:
-            return iteration - seen[state]
-        seen[state] = iteration
+        if state in states:
+            return iteration - states[state]
+        states[state] = iteration
         warp.run(body, body[0] if body else None)
     return _MOST_ITERATIONS // 2
 

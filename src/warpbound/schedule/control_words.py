@@ -38,11 +38,11 @@ def watched(instruction: Instruction, wait: Wait) -> Step:
 
     Models   hardware that stalls an instruction until the registers that it reads are ready.
     """
-    told = step(instruction, wait)
+    plain = step(instruction, wait)
     needs = tuple((register, 0) for register in (() if instruction.skipped else reads(instruction)))
-    written = () if instruction.skipped else writes(instruction)
-    late = written if wait.late else ()
-    return told._replace(awaited=(*told.awaited, *needs), writes=(*told.writes, *late), forgets=written)
+    outputs = () if instruction.skipped else writes(instruction)
+    late = outputs if wait.late else ()
+    return plain._replace(awaited=(*plain.awaited, *needs), writes=(*plain.writes, *late), forgets=outputs)
 
 
 def reading(waits: Sequence[Wait]) -> Callable[[Instruction, Wait], Step]:

@@ -20,15 +20,15 @@ _ALONE = frozenset({"branch", "call", "exit", "return", "target"})  # kinds that
 
 def step(instruction: Instruction, wait: Wait) -> Step:
     """Read once from operands and tables."""
-    written = () if instruction.skipped else writes(instruction)
+    outputs = () if instruction.skipped else writes(instruction)
     return Step(
         gaps=tuple(max(gap, wait.hold) for gap in wait.gaps),
         issuing=wait.gaps[0],
         held=max(0.0, wait.hold - wait.gaps[0]),
         end=max(wait.gaps[0], wait.hold),
         awaited=tuple((register, 0) for register in (() if instruction.skipped else reads(instruction))),
-        writes=written,
-        forgets=written,
+        writes=outputs,
+        forgets=outputs,
         taken=wait.taken,
         varies=len(wait.gaps) > 1 or wait.taken is not None,
         idle=wait.causes if wait.loads or wait.hold else _ISSUE,

@@ -30,20 +30,20 @@ def run(warp: Warp, stream: Sequence[int]) -> None:
 
 def _repeat(warp: Warp, body: Sequence[int], turns: int, after: int | None) -> None:
     """Issue `body` so many times; the last turn is always simulated, as its successor differs."""
-    seen: dict[object, int] = {}
+    states: dict[object, int] = {}
     left = turns
     while left > 1:
-        if len(seen) < _MOST_STATES:
+        if len(states) < _MOST_STATES:
             state = warp.whole_state()
-            if state in seen:
-                period = seen[state] - left
+            if state in states:
+                period = states[state] - left
                 warp.again(period, (left - 1) // period)
                 left -= (left - 1) // period * period
-                seen = {}
+                states = {}
                 for _ in range(left - 1):
                     warp.run(body, body[0])
                 break
-            seen[state] = left
+            states[state] = left
         warp.run(body, body[0])
         left -= 1
     warp.run(body, after)

@@ -130,7 +130,7 @@ class Warp:
     def _blocked(self, awaited: tuple[tuple[Board, int], ...]) -> tuple[float, int]:
         """Cycle at which these scoreboards let the next instruction issue, and the position it waits for (-1: none)."""
         until, holder, loaded = self.free, -1, self.free
-        met = False
+        reached = False
         for board, allowed in awaited:
             raised = self.up.get(board)
             if not raised:
@@ -143,9 +143,9 @@ class Warp:
                     until, holder = up.until, up.position
                 if up.loads:
                     loaded = max(loaded, up.until)
-                    met = met or up.loads[-1] >= self.closed_before
+                    reached = reached or up.loads[-1] >= self.closed_before
             del raised[:cut]
-        if met:
+        if reached:
             self.phases.append(Phase(tuple(self.open_loads), loaded - self.free))
             self.open_loads = []
             self.closed_before = len(self.issue)
@@ -224,7 +224,7 @@ class Warp:
         self.stream += self.stream[first:] * times
         shifts = list(zip(moves[:, 0].tolist(), later[:, 0].tolist(), strict=True))
         for move, _ in shifts:
-            self.phases += [Phase(tuple(at + move for at in one.loads), one.waited) for one in old]
+            self.phases += [Phase(tuple(at + move for at in phase.loads), phase.waited) for phase in old]
             self.longer.update((at + move, x) for at, x in longer)
         self._move(first, shifts)
 

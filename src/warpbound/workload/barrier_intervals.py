@@ -83,7 +83,9 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
         for kind, want in enumerate(wants)
     ]
     total = {name: sum(want[name] for want in wants) for name in wants[0]}
-    return tuple(replace(one, demand={name: _over(one.demand[name], total[name]) for name in total}) for one in result)
+    return tuple(
+        replace(piece, demand={name: _over(piece.demand[name], total[name]) for name in total}) for piece in result
+    )
 
 
 def _over(part: float, whole: float) -> float:
@@ -103,20 +105,20 @@ def _kinds(cuts: Sequence[_Cut]) -> Whole:
     return np.array([numbers.setdefault(key, len(numbers)) for key in alike])
 
 
-def _path(cut: _Cut, told: Schedule, timing: Sequence[Wait]) -> _Path:
+def _path(cut: _Cut, schedule: Schedule, timing: Sequence[Wait]) -> _Path:
     """Of one warp alone, (pieces,)."""
     beyond = np.array([
         sum(share for cause, share in wait.causes if cause in BEYOND_SM) if wait.loads else 0.0 for wait in timing
     ])  # fmt: skip
-    count, holder = len(cut.begins), np.array(told.producer)
-    of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * told.waited
+    count, holder = len(cut.begins), np.array(schedule.producer)
+    of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * schedule.waited
     waits = _summed(cut.piece_of(np.arange(len(cut.stream))), of_loads, count)
-    begun = np.array(told.issue)[cut.begins]
-    awaited_at = {load: place for place, load in enumerate(told.producer) if load >= 0}
+    begun = np.array(schedule.issue)[cut.begins]
+    awaited_at = {load: place for place, load in enumerate(schedule.producer) if load >= 0}
     ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
-            for phase in told.phases if phase.loads]  # fmt: skip
+            for phase in schedule.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
-    return _Path(waits, np.diff(np.append(begun, told.cycles)) - waits, phases)
+    return _Path(waits, np.diff(np.append(begun, schedule.cycles)) - waits, phases)
 
 
 def _summed(number: Whole, values: Reals, count: int) -> Reals:

@@ -40,15 +40,15 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     """
     blocks = math.prod(grid)
     ends = {0, blocks - 1}
-    held = (corner(grid) + i * sm_count for i in range(resident))
-    middle = {block for block in (*patch(grid), *held) if 0 < block < blocks - 1}
+    resident_blocks = (corner(grid) + i * sm_count for i in range(resident))
+    middle = {block for block in (*patch(grid), *resident_blocks) if 0 < block < blocks - 1}
     spread = {int(blocks * (k * GOLDEN % 1.0)) for k in range(1, more + 1)} - ends - middle
     share = (blocks - len(ends)) / max(1, len(middle) + len(spread))
     few = min(share, STANDS_FOR) if spread else share
     weights = dict.fromkeys(ends, 1.0) | dict.fromkeys(middle, few)
     weights |= dict.fromkeys(spread, (blocks - len(ends) - few * len(middle)) / max(1, len(spread)))
-    chosen = sorted(weights)
-    return Sample(np.array(chosen, dtype=np.int64), np.array([weights[b] for b in chosen]))
+    sampled = sorted(weights)
+    return Sample(np.array(sampled, dtype=np.int64), np.array([weights[b] for b in sampled]))
 
 
 def every_block(blocks: int) -> Sample:
@@ -56,21 +56,21 @@ def every_block(blocks: int) -> Sample:
     return Sample(np.arange(blocks, dtype=np.int64), np.ones(blocks))
 
 
-def mean_per_warp(trace: Trace, chosen: Sample, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def mean_per_warp(trace: Trace, sampled: Sample, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Weighted mean over the warps of the grid of per-warp counts; counts of shape (w, n), result (n,)."""
-    weight_of = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
+    weight_of = dict(zip(sampled.blocks.tolist(), sampled.weights.tolist(), strict=True))
     weights = np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
     first = counts[0]  # where all do the same, the mean is just that
     return np.asarray(first + (weights @ (counts - first)) / weights.sum())
 
 
-def representative_executions(trace: Trace, chosen: Sample) -> NDArray[np.int64]:
+def representative_executions(trace: Trace, sampled: Sample) -> NDArray[np.int64]:
     """Executions by warps of representative blocks, (w, instructions); by all warps if no block represents others."""
-    inner = np.isin(trace.warps[:, 0], chosen.blocks[chosen.weights > 1])
+    inner = np.isin(trace.warps[:, 0], sampled.blocks[sampled.weights > 1])
     return trace.executed[inner] if inner.any() else trace.executed
 
 
-def sampling_error(trace: Trace, chosen: Sample) -> float | None:
+def sampling_error(trace: Trace, sampled: Sample) -> float | None:
     """Standard error of the mean instructions of a block, as a fraction of it; 0 where every block was executed.
 
     Where work grows along the grid, what blocks that lie to one side tell wrong of it is part of that. None with fewer
@@ -79,7 +79,7 @@ def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0
     issued = trace.executed.sum(axis=1)
-    inner, weights = chosen.blocks[chosen.weights > 1], chosen.weights[chosen.weights > 1]
+    inner, weights = sampled.blocks[sampled.weights > 1], sampled.weights[sampled.weights > 1]
     each = np.array([issued[trace.warps[:, 0] == block].sum() for block in inner.tolist()], np.float64)
     if len(each) < 2 or not each.any():
         return None
@@ -91,22 +91,22 @@ def sampling_error(trace: Trace, chosen: Sample) -> float | None:
     return float(np.hypot(chance, _drift(inner, each) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
 
 
-def probe_deviation(trace: Trace, chosen: Sample, probed: Trace) -> float:
+def probe_deviation(trace: Trace, sampled: Sample, probed: Trace) -> float:
     """Difference between the mean instructions of representative and of probed blocks, as a fraction of the larger
     mean."""
-    inner = np.isin(trace.warps[:, 0], chosen.blocks[chosen.weights > 1])
+    inner = np.isin(trace.warps[:, 0], sampled.blocks[sampled.weights > 1])
     if not inner.any():
         return 0.0
     means = [float(each.sum(axis=1).mean()) for each in (trace.executed[inner], probed.executed)]
     return abs(means[0] - means[1]) / max(1.0, *means)
 
 
-def end_block_ratio(trace: Trace, chosen: Sample) -> float:
+def end_block_ratio(trace: Trace, sampled: Sample) -> float:
     """Instructions of the first or last block, whichever has more, divided by the mean of the representative blocks."""
     issued = trace.executed.sum(axis=1)
-    per_block = {block: issued[trace.warps[:, 0] == block].sum() for block in chosen.blocks.tolist()}
-    inner = [per_block[block] for block in chosen.blocks[chosen.weights > 1].tolist()]
-    ends = [per_block[block] for block in chosen.blocks[chosen.weights == 1].tolist()]
+    per_block = {block: issued[trace.warps[:, 0] == block].sum() for block in sampled.blocks.tolist()}
+    inner = [per_block[block] for block in sampled.blocks[sampled.weights > 1].tolist()]
+    ends = [per_block[block] for block in sampled.blocks[sampled.weights == 1].tolist()]
     return float(max(ends, default=0) / max(1.0, np.mean(inner))) if inner else 0.0
 
 
@@ -121,11 +121,11 @@ def _drift(blocks: NDArray[np.int64], each: NDArray[np.float64]) -> float:
 
 
 def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
-    program: Program, arch: int, trace: Trace, chosen: Sample, memory: Memory, timed: Schedule, warps: float
+    program: Program, arch: int, trace: Trace, sampled: Sample, memory: Memory, timed: Schedule, warps: float
 ) -> Workload:
     """The mean warp of a launch of `warps` warps; `memory` is its traffic, `timed` the path it takes."""
-    issued = mean_per_warp(trace, chosen, trace.executed)
-    threads = mean_per_warp(trace, chosen, trace.threads)
+    issued = mean_per_warp(trace, sampled, trace.executed)
+    threads = mean_per_warp(trace, sampled, trace.threads)
     counts = count(program.instructions, facts_of(program.instructions, arch), issued.tolist(), threads.tolist())
     return Workload(
         title="whole launch",

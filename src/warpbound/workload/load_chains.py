@@ -24,9 +24,9 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
             halfway = longest
         if index not in known:
             known[index] = _step(instructions[index])
-        read, written, load = known[index]
+        read, outputs, load = known[index]
         loads = max((before.get(name, 0) for name in read), default=0) + load
-        for name in written:
+        for name in outputs:
             before[name] = max(loads, before.get(name, 0)) if name == _SHARED else loads
         longest = max(longest, loads if load else 0)
     return longest + (longest - halfway) * (len(stream) - len(some)) / max(1, len(some) - len(some) // 2)
@@ -34,9 +34,9 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
 
 def _step(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """What an instruction reads and writes, and 1 if it loads from global memory."""
-    traits, read, written = instruction.traits, reads(instruction), writes(instruction)
+    traits, read, outputs = instruction.traits, reads(instruction), writes(instruction)
     if "shared" in traits.spaces and traits.stores:
-        written = (*written, _SHARED)
+        outputs = (*outputs, _SHARED)
     if traits.spaces == ("shared",) and traits.loads:
         read = (*read, _SHARED)
-    return read, written, int(traits.is_global_load)
+    return read, outputs, int(traits.is_global_load)

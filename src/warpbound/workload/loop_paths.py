@@ -130,27 +130,27 @@ class _Region:
 
     def _shortest(self, start: int, goals: set[int], inside: frozenset[int]) -> tuple[int, ...]:
         ways: list[tuple[int, ...]] = [(start,)]
-        seen = {start}
+        visited = {start}
         for way in ways:
             if way[-1] in goals:
                 return way
             for target in self._follows(way[-1]):
-                if target in inside and target not in seen:
-                    seen.add(target)
+                if target in inside and target not in visited:
+                    visited.add(target)
                     ways.append((*way, target))
         return ()
 
 
 def _order(start: int, onward: Callable[[int], Sequence[int]]) -> list[int]:
     """Reverse postorder of the nodes that `start` leads to."""
-    seen, post = {start}, []
+    visited, post = {start}, []
     path = [(start, iter(onward(start)))]
     while path:
         node, rest = path[-1]
-        step = next((after for after in rest if after not in seen), None)
+        step = next((after for after in rest if after not in visited), None)
         if step is None:
             post.append(path.pop()[0])
         else:
-            seen.add(step)
+            visited.add(step)
             path.append((step, iter(onward(step))))
     return post[::-1]

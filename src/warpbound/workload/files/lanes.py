@@ -97,8 +97,8 @@ def pipe_cycles(gpu: Gpu, pipe: str) -> float:
 
 def width(gpu: Gpu, pipe: str) -> float:
     """Lanes of one SM, of the uniform pipe instructions in a cycle, that its architecture has; 0 where it has none."""
-    held = _architecture_cycles(gpu, pipe)
-    return _at_once(pipe) * gpu.limits.sub_cores / held if held else 0.0
+    cycles = _architecture_cycles(gpu, pipe)
+    return _at_once(pipe) * gpu.limits.sub_cores / cycles if cycles else 0.0
 
 
 def _at_once(pipe: str) -> float:

@@ -113,35 +113,35 @@ def _text(path: Path) -> str:
         raise InputError(f"workload file '{path}' cannot be read: {why}.", way) from None
 
 
-def _cases(said: File, origin: str) -> tuple[WorkloadCase, ...]:
-    if not said.case:
-        return (_written(said, said, None, origin),)
-    return tuple(_written(said, _merged(said, variant), variant.name, origin) for variant in said.case)
+def _cases(table: File, origin: str) -> tuple[WorkloadCase, ...]:
+    if not table.case:
+        return (_written(table, table, None, origin),)
+    return tuple(_written(table, _merged(table, variant), variant.name, origin) for variant in table.case)
 
 
-def _merged(said: File, variant: Tables) -> Tables:
+def _merged(table: File, variant: Tables) -> Tables:
     """The file with a case's keys in place of its own; launch and inputs key by key."""
     own = {name: getattr(variant, name) for name in Tables.__struct_fields__ if getattr(variant, name) is not None}
-    if variant.launch is not None and said.launch is not None:
-        own["launch"] = _merged_shape(said.launch, variant.launch)
-    if variant.inputs is not None and said.inputs is not None:
-        models = {**said.inputs, **variant.inputs}
-        own["inputs"] = {name: said.inputs.get(name, {}) | variant.inputs.get(name, {}) for name in models}
-    return Tables(**{name: own.get(name, getattr(said, name)) for name in Tables.__struct_fields__})
+    if variant.launch is not None and table.launch is not None:
+        own["launch"] = _merged_shape(table.launch, variant.launch)
+    if variant.inputs is not None and table.inputs is not None:
+        models = {**table.inputs, **variant.inputs}
+        own["inputs"] = {name: table.inputs.get(name, {}) | variant.inputs.get(name, {}) for name in models}
+    return Tables(**{name: own.get(name, getattr(table, name)) for name in Tables.__struct_fields__})
 
 
 def _merged_shape(base: Shape, change: Shape) -> Shape:
     new = {key: value for key, value in msgspec.structs.asdict(change).items() if value is not None}
-    kept = {key: value for key, value in msgspec.structs.asdict(base).items() if _RIVALS.get(key) not in new}
-    return Shape(**(kept | new))
+    common = {key: value for key, value in msgspec.structs.asdict(base).items() if _RIVALS.get(key) not in new}
+    return Shape(**(common | new))
 
 
-def _written(said: File, merged: Tables, case: str | None, origin: str) -> WorkloadCase:
-    given = {name: _symbols(name, symbols, origin) for name, symbols in (merged.inputs or {}).items()}
+def _written(table: File, merged: Tables, case: str | None, origin: str) -> WorkloadCase:
+    inputs = {name: _symbols(name, symbols, origin) for name, symbols in (merged.inputs or {}).items()}
     return WorkloadCase(
-        title=said.title,
+        title=table.title,
         case=case,
-        source=said.source,
+        source=table.source,
         origin=origin,
         gpu=merged.gpu,
         clock=merged.clock if merged.clock is not None else "boost",
@@ -150,17 +150,17 @@ def _written(said: File, merged: Tables, case: str | None, origin: str) -> Workl
         access=tuple(merged.access or ()),
         traffic=merged.memory,
         latency=merged.latency,
-        inputs=given,
+        inputs=inputs,
     )
 
 
-def _symbols(model: str, said: Symbols, origin: str) -> dict[str, Any]:
+def _symbols(model: str, table: Symbols, origin: str) -> dict[str, Any]:
     """The values of a model's own symbols, in the types of its Inputs."""
     if model not in models.MODELS:
         raise InputError(f"{origin}, inputs: no model is called '{model}'.", suggestion(model, models.MODELS))
     hints = typing.get_type_hints(getattr(models, model).Inputs)
     result = {}
-    for symbol, value in said.items():
+    for symbol, value in table.items():
         place = f"{origin}, inputs.{model}"
         if symbol not in hints:
             raise InputError(f"{place}: there is no symbol '{symbol}'.", suggestion(symbol, hints))
@@ -174,7 +174,7 @@ def _value(value: Any, hint: Any, place: str) -> Any:
         inner = next((part for part in typing.get_args(hint) if dataclasses.is_dataclass(part)), None)
         if inner is None:
             raise InputError(f"{place} is a list.", "Give a number.")
-        return tuple(_record(one, inner, place) for one in value)
+        return tuple(_record(item, inner, place) for item in value)
     if isinstance(value, dict):
         if not (isinstance(origin, type) and issubclass(origin, Mapping)):
             raise InputError(f"{place} is a table.", "Give a number.")
@@ -184,13 +184,13 @@ def _value(value: Any, hint: Any, place: str) -> Any:
     return value
 
 
-def _record(said: dict[str, float], kind: Any, place: str) -> Any:
+def _record(table: dict[str, float], kind: Any, place: str) -> Any:
     names = [entry.name for entry in dataclasses.fields(kind)]
-    for name in said:
+    for name in table:
         if name not in names:
             raise InputError(f"{place} has no key '{name}'.", suggestion(name, names))
     needed = [entry.name for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
     for name in needed:
-        if name not in said:
+        if name not in table:
             raise InputError(f"{place} has no {name}.", f"Add {name} = ....")
-    return kind(**said)
+    return kind(**table)

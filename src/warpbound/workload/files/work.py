@@ -22,20 +22,20 @@ LISTED = 1000  # phases that are repeated one by one; more say nothing new
 _CAUSE = {"alu": "fixed"}  # latency that a phase takes from the GPU -> cause it is booked on; else its own name
 
 
-def work_on(written: WorkloadCase, gpu: Gpu, clock_hz: float) -> Workload:
+def work_on(case: WorkloadCase, gpu: Gpu, clock_hz: float) -> Workload:
     """One warp of the case; latency 0 where the file gives none."""
-    counts = written.counts
-    share = _per_warp(written)
-    memory = _memory(written, share)
+    counts = case.counts
+    share = _per_warp(case)
+    memory = _memory(case, share)
     scale = share(counts.per) if counts else 1.0
-    pipes = _pipes(written, scale, share)
+    pipes = _pipes(case, scale, share)
     instructions = sum(pipes.values())
     if counts and counts.instructions is not None:
         instructions = counts.instructions * scale
-    parts = _parts(written, gpu, clock_hz)
+    parts = _parts(case, gpu, clock_hz)
     tensor = _named(counts.tensor if counts else None, scale)
     return Workload(
-        title=written.name,
+        title=case.name,
         unit="warp",
         lines=(0, 0),
         warp_instructions=instructions,
@@ -48,8 +48,8 @@ def work_on(written: WorkloadCase, gpu: Gpu, clock_hz: float) -> Workload:
         barriers=counts.barriers * scale if counts else 0.0,
         latency=sum(parts.values()),
         parts=parts,
-        phases=_phases(written),
-        warps=written.warps,
+        phases=_phases(case),
+        warps=case.warps,
     )
 
 
@@ -64,23 +64,23 @@ def levels(gpu: Gpu, clock_hz: float) -> dict[str, float]:
     return result | {"alu": alu_latency(gpu)}
 
 
-def _per_warp(written: WorkloadCase) -> Callable[[str], float]:
+def _per_warp(case: WorkloadCase) -> Callable[[str], float]:
     def share(per: str) -> float:
         if per == "warp":
             return 1.0
-        if written.warps is None:
+        if case.warps is None:
             raise InputError(
-                f"{written.origin}: counts are per launch, but launch does not say how many warps there are.",
+                f"{case.origin}: counts are per launch, but launch does not say how many warps there are.",
                 "Add blocks (or threads) and threads_per_block to [launch], or give the counts per warp.",
             )
-        return 1.0 / written.warps
+        return 1.0 / case.warps
 
     return share
 
 
-def _pipes(written: WorkloadCase, scale: float, share: Callable[[str], float]) -> dict[str, float]:
-    pipes = _named(written.counts.pipes if written.counts else None, scale)
-    accesses = sum(access.count * share(access.per) for access in written.access)
+def _pipes(case: WorkloadCase, scale: float, share: Callable[[str], float]) -> dict[str, float]:
+    pipes = _named(case.counts.pipes if case.counts else None, scale)
+    accesses = sum(access.count * share(access.per) for access in case.access)
     if accesses:
         pipes["lsu"] = pipes.get("lsu", 0.0) + accesses
     return pipes
@@ -97,14 +97,14 @@ def _units(pipes: dict[str, float], gpu: Gpu) -> dict[str, float]:
     return units
 
 
-def _memory(written: WorkloadCase, share: Callable[[str], float]) -> Memory:
+def _memory(case: WorkloadCase, share: Callable[[str], float]) -> Memory:
     total = Memory()
-    for access in written.access:
+    for access in case.access:
         total = total.plus(_one(access).scaled(access.count * share(access.per)))
-    if written.traffic is None:
+    if case.traffic is None:
         return total
-    scale = share(written.traffic.per)
-    counted = msgspec.structs.asdict(written.traffic)
+    scale = share(case.traffic.per)
+    counted = msgspec.structs.asdict(case.traffic)
     named = {f.name: counted[f.name] * scale for f in fields(Memory) if counted.get(f.name) is not None}
     if "l1_wavefronts" in named:
         named["l1_narrow"] = named["l1_wavefronts"]  # taken for full lines
@@ -143,15 +143,15 @@ def _one(access: Access) -> Memory:
     )
 
 
-def _parts(written: WorkloadCase, gpu: Gpu, clock_hz: float) -> dict[str, float]:
-    if written.latency is None:
+def _parts(case: WorkloadCase, gpu: Gpu, clock_hz: float) -> dict[str, float]:
+    if case.latency is None:
         return {}
-    if written.latency.parts is not None:
-        return _named(written.latency.parts, 1.0)
+    if case.latency.parts is not None:
+        return _named(case.latency.parts, 1.0)
     known = levels(gpu, clock_hz)
     parts: dict[str, float] = {}
-    for phase in written.latency.phases or ():
-        cause, cycles = _wait(phase, known, gpu, written.origin)
+    for phase in case.latency.phases or ():
+        cause, cycles = _wait(phase, known, gpu, case.origin)
         parts[cause] = parts.get(cause, 0.0) + cycles * phase.times
     return parts
 
@@ -167,10 +167,10 @@ def _wait(phase: Phase, known: dict[str, float], gpu: Gpu, origin: str) -> tuple
     return _CAUSE.get(phase.level, phase.level), known[phase.level]
 
 
-def _phases(written: WorkloadCase) -> tuple[int, ...]:
-    if written.latency is None or written.latency.phases is None:
+def _phases(case: WorkloadCase) -> tuple[int, ...]:
+    if case.latency is None or case.latency.phases is None:
         return ()
-    waits = [phase for phase in written.latency.phases if phase.level in ("dram", "l2", "l1")]
+    waits = [phase for phase in case.latency.phases if phase.level in ("dram", "l2", "l1")]
     repeated = [phase.loads or 1 for phase in waits for _ in range(round(min(phase.times, LISTED)))]
     return tuple(repeated[:LISTED])
 
