@@ -35,7 +35,7 @@ Examples:
 @form_option("text", "json", "csv", "html", "markdown")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
 def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str | None) -> None:
-    """The papers' tables and figures beside what the models here give; without a name, what there is."""
+    """The papers' tables and figures compared with the models here; without a name, the list of items."""
     from warpbound import reproduce as papers
 
     if name is None:

@@ -70,24 +70,24 @@ def _run(corpora: tuple[str, ...], gpus: str | None) -> Any:
     from warpbound.machine import gpu
     from warpbound.validate import corpus, results, validation_data
 
-    found = [corpus.corpus(word) for word in corpora or corpus.shipped()]
+    selected = [corpus.corpus(word) for word in corpora or corpus.shipped()]
     keys = [gpu(name).key for name in (gpus or "").split(",") if name.strip()]
-    return results.validate(found, keys, _counted, others=validation_data.stored().results)
+    return results.validate(selected, keys, _counted, others=validation_data.stored().results)
 
 
-def _present(found: Any, form: str, out: str | None, keep: bool) -> None:
+def _present(validation: Any, form: str, out: str | None, keep: bool) -> None:
     from warpbound.report.document import as_json
     from warpbound.validate import validation_data
     from warpbound.validate.score_tables import text
 
     if keep:
-        for place in validation_data.store(found):
+        for place in validation_data.store(validation):
             click.echo(f"warpbound: {place} written", err=True)
     if form == "json":
-        write(as_json(validation_data.as_builtins(found)), out)
+        write(as_json(validation_data.as_builtins(validation)), out)
     else:
-        show(text(found), out)
-    if found.results and all(result.refused for result in found.results):
+        show(text(validation), out)
+    if validation.results and all(result.refused for result in validation.results):
         raise InputError("no launch could be predicted.", "Each says why.")
 
 
@@ -95,10 +95,10 @@ def _counted(rows: Iterable[Any]) -> Iterator[Any]:
     """The same rows, counted on stderr every few seconds."""
     import time
 
-    wanted = list(rows)
-    told = time.monotonic()
-    for number, row in enumerate(wanted):
-        if time.monotonic() - told > TELL_EVERY_S:
-            told = time.monotonic()
-            click.echo(f"warpbound: {number} of {len(wanted)} launches ...", err=True)
+    every = list(rows)
+    last_report = time.monotonic()
+    for number, row in enumerate(every):
+        if time.monotonic() - last_report > TELL_EVERY_S:
+            last_report = time.monotonic()
+            click.echo(f"warpbound: {number} of {len(every)} launches ...", err=True)
         yield row

@@ -12,7 +12,7 @@ spread               share by which a recorded number may move, where a simulati
 [printed]            the paper's values by name, as strings with the digits that are printed; "about 54" is rough
 [measured]           the same for what the paper measured
 [readings]           by name, which reading is ours where the numbers differ
-[contradictions]     by name, what else in the paper speaks against the printed value
+[contradictions]     by name, what else in the paper contradicts the printed value
 
 Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": ...}}.
 """
@@ -56,7 +56,7 @@ class Printed:
     value: str | None = None
     measured: bool = False
     reading: str = ""        # the reading that was adopted
-    contradiction: str = ""  # what in the paper speaks against the value
+    contradiction: str = ""  # what in the paper contradicts the value
 
 
 @dataclass(frozen=True, kw_only=True)

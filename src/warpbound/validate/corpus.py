@@ -1,6 +1,6 @@
 """A corpus: launches that somebody measured, as data. A folder with corpus.toml, its sources and its rows.
 
-corpus.toml holds what all rows share; `{column}` in it stands for a column of the row. Columns of the rows: `gpu`,
+corpus.toml holds what all rows share; `{column}` in it is the value of that column. Columns of the rows: `gpu`,
 `kernel` where the corpus has several, what the templates name, and the measured value.
 """
 
@@ -170,7 +170,7 @@ def _kind(shared: Shared, words: Words) -> str:
 
 
 def seconds_of(value: float, unit: str, per: float, clock_MHz: float | None) -> float:
-    """Seconds that a printed value stands for; `per` units of work at a rate, or cycles for each of them.
+    """Seconds of a printed value; `per` units of work at a rate, or cycles for each of them.
 
     Raises ValueError for a unit that is not known, or cycles without a clock.
     """

@@ -4,7 +4,7 @@ Source   conformal prediction for launches in groups, each group counting once (
          Distribution-free prediction sets for two-layer hierarchical models, JASA 118, 2023), with errors relative to
          the expected spread (`warpbound.analysis.interval`).
 Models   a group is one corpus on one board. A class takes the groups that have launches of it, and one more group that
-         stands for what was not seen: all launches of the other classes.
+         represents unknown launches: all launches of the other classes.
 Omits    likeness between groups: boards of one generation, corpora of one author.
 """
 

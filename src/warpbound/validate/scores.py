@@ -14,7 +14,7 @@ APART = 0.1   # pairs whose measured times differ by more than this are ranked
 
 @dataclass(frozen=True)
 class Score:
-    """Of n launches; errors are relative to the measured time. None where there is nothing to say it of.
+    """Of n launches; errors are relative to the measured time. None where it is not defined.
 
     mape : mean of |error|; bias : median of the signed error. within : share with |error| up to NEAR. ranked : share
     of pairs in the right order less the share in the wrong one. regret_1, regret_5 : how much slower the best of the

@@ -126,22 +126,19 @@ def table_7(inputs: ItemInputs) -> Numbers:
 
 
 def simulated(inputs: ItemInputs) -> Numbers:
-    """Figures 5 to 8, 11, 24 and the programs of section 6.4 by simulation.
-
-    Cycles of every scenario, and what the text says of pairs of them.
-    """
+    """Figures 5 to 8, 11, 24 and section 6.4 by simulation: cycles, and statements of the text about them."""
     free, meeting = (run_scenario(PAPER, name).cycles for name in inputs["barrier"])
     requests = {name: run_scenario(PAPER, scenario).cycles for name, scenario in inputs["requests"].items()}
     costs = {
         f"program A over B, {blocks}": run_scenario(PAPER, a).cycles - run_scenario(PAPER, b).cycles
         for blocks, (a, b) in inputs["programs"].items()
     }
-    rising = list(costs.values())
+    few, more, most = costs.values()
     return {
         **{case: run_scenario(PAPER, scenario).cycles for case, scenario in inputs["cases"].items()},
         "barriers of Figure 11": meeting - free,
         **{f"{name} requests": cycles for name, cycles in requests.items()},
         "independent requests are sooner done": requests["independent"] < requests["dependent"],
         **costs,
-        "a barrier costs more with more blocks": rising[0] < rising[1] < rising[2],
+        "a barrier costs more with more blocks": few < more < most,
     }

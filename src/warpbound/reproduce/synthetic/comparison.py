@@ -1,4 +1,4 @@
-"""Models against a reference of one's choice on the synthetic family, as in sections 7.9 and 7.10 of the thesis.
+"""Models against any reference on the synthetic family, as in sections 7.9 and 7.10 of the thesis.
 
 A reference is any function of (machine, warps per SM, alpha) that returns accesses per cycle per SM: a model, a
 simulator, or `measured(path)`, the samples of a CSV file.
@@ -86,7 +86,7 @@ def measured(path: Path) -> Throughput:
     def throughput(machine: Machine, warps: Real, alpha: Real) -> Curve:
         n, a = np.broadcast_arrays(np.asarray(warps, dtype=np.float64), np.asarray(alpha, dtype=np.float64))
         rates = np.full(n.shape, np.nan)
-        for at in np.unique(samples[:, 0]):  # nothing is said between two alphas
+        for at in np.unique(samples[:, 0]):  # no interpolation between two alphas
             own = samples[samples[:, 0] == at]
             own = own[np.argsort(own[:, 1])]
             here = np.isclose(a, at)

@@ -1,7 +1,7 @@
 """Every model's throughput on the synthetic family: accesses per cycle per SM, for arrays of warps and alpha.
 
 The kernel is an endless chain of one access and alpha additions; where a model needs counts, it is given many turns.
-Models that take one scheduler, and warps on it, say so in their own section of the thesis (7.5 to 7.8).
+Sections 7.5 to 7.8 of the thesis have the models that take one scheduler and its warps.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""The synthetic family run by the simulator, beside the models: the experiment that anyone can repeat.
+"""The synthetic family in the simulator and by the models: the experiment that anyone can repeat.
 
-`reference(setting)` is a reference for `comparison`: any model can be held against the simulated machine.
+`reference(setting)` is a reference for `comparison`, which compares any model with the simulated machine.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Section V and Figures 12 to 18 with kernels of our own: what the model says of twelve applications, and of gesummv.
+"""Section V and Figures 12 to 18 with kernels of our own: the model's answers for twelve applications, and gesummv.
 
 What `applications_from_source` counted is data here, so that no compiler is needed.
 """

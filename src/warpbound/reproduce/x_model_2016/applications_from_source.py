@@ -1,6 +1,6 @@
 """The X-model's symbols of kernels of our own, from their sources: compiled, executed in part, handed to the model.
 
-Assumes   no compiler at hand makes code for boards before compute capability 7.5: code of sm_75 stands in for theirs,
+Assumes   no available compiler makes code for boards before compute capability 7.5; code of sm_75 replaces theirs,
           so that their E, Z and registers are those of another instruction set.  Caches are cold: every byte comes
           from DRAM at least once, as in an application that does not repeat its launch.
 """
@@ -21,7 +21,7 @@ from warpbound.kernel_launch import launch
 from warpbound.program import compile_program
 
 PROXY = "sm_75"
-FIRST = 75  # the oldest architecture that the compiler knows
+FIRST = 75  # the oldest architecture of the compiler
 SETTINGS = Settings(cache="cold", models=("x_model_2016",))
 DIGITS = 5  # significant ones that are kept
 SIX = ("threads", "ilp", "intensity", "lanes", "latency", "ms_throughput")

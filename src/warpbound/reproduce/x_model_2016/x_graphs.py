@@ -235,7 +235,7 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
 
 
 def figs_12_to_18_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Each operation beside the thrashing state."""
+    """The thrashing state, and the state after each operation."""
     before, source = Inputs(**inputs["thrashing"]), f"Figures 12 to 17, {OURS}"
     return (x_graph(name, {"before": before, "after": after}, source) for name, after in _operations(inputs).items())
 
