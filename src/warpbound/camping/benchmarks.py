@@ -21,7 +21,7 @@ def axis(gpu: Gpu) -> tuple[int, ...]:
 def runs(
     machine: Machine, warps: Sequence[int], micros: Sequence[Micro] = MICROS
 ) -> Iterator[tuple[str, Iterator[Row]]]:
-    """(What is run, its rows, one for each number of warps) of every micro-benchmark."""
+    """(Name of the run, a row for each number of warps) of every micro-benchmark."""
     for kind in micros:
         pattern = "camped" if kind.camped else "spread"
         yield f"{kind.operation}s of {kind.transaction} B, {pattern}", _rows(machine, warps, kind, pattern)
@@ -41,14 +41,14 @@ def simulated(gpu: Gpu) -> Benchmarks:
 
 
 def rows_of(gpu: Gpu) -> Iterator[Row]:
-    """Their rows, one after the other."""
+    """Rows of all runs of `simulated`."""
     return chain.from_iterable(each for _, each in runs(machine_of(gpu), axis(gpu)))
 
 
 def table(gpu: Gpu, rows: Iterable[Row]) -> str:
     """The file, with how it was made."""
     machine = machine_of(gpu)
-    said = (
+    comments = (
         f"CampProf's micro-benchmarks on {gpu.name}: simulated, not measured.",
         f"Made by `warpbound campprof simulate --gpu {gpu.key}`.",
         f"{machine.partitions} partitions of {machine.width} B in turn, {machine.bandwidth / 1e9:.1f} GB/s in all, "
@@ -58,7 +58,7 @@ def table(gpu: Gpu, rows: Iterable[Row]) -> str:
         f"{ITERATIONS} accesses of two half-warps by every warp, {LOOP_CYCLES} cycles of arithmetic before each.",
         "transactions: of the whole chip. time_s: from the first block's start to the last reply.",
     )
-    lines = [f"# {line}" for line in said] + [",".join(COLUMNS)]
+    lines = [f"# {line}" for line in comments] + [",".join(COLUMNS)]
     for operation, word, pattern, warps, seconds, count in rows:
         lines.append(f"{operation},{word},{pattern},{warps},{seconds:.9e},{count}")
     return "\n".join(lines) + "\n"

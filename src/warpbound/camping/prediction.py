@@ -56,41 +56,41 @@ def benchmarks_of(gpu: Gpu) -> Benchmarks:
 
 
 def band(counters: Mapping[str, float], warps: Reals, table: Benchmarks, form: str = "by-size") -> Band:
-    """Best and worst case at each of `warps`; where the fits cross, the band is closed at the best one."""
-    symbols: dict[str, Any] = {name: one.equation for name, one in fits(table, form).items()}
+    """Best and worst case at each of `warps`; where the fits cross, the band is closed at the best case."""
+    symbols: dict[str, Any] = {name: fit.equation for name, fit in fits(table, form).items()}
     symbols |= {name: counters.get(name, 0.0) for name in COUNTERS}
     x = Inputs(**symbols, per_warp=table.per_warp, warps=warps)
     low = np.asarray(best(x), dtype=np.float64)
     return Band(warps, low, np.maximum(low, worst(x)))
 
 
-def predicted(one: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size") -> CampingBand:
+def predicted(kernel: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size") -> CampingBand:
     """The answer of `campprof predict`. CommandError where the configuration is impossible."""
-    _check(one, gpu)
-    warps = np.array(sorted({*axis(gpu), one.warps}), dtype=np.float64)
-    found = band(one.counters, warps, table, form)
-    here = int(np.flatnonzero(warps == one.warps)[0])
+    _check(kernel, gpu)
+    warps = np.array(sorted({*axis(gpu), kernel.warps}), dtype=np.float64)
+    bounds = band(kernel.counters, warps, table, form)
+    here = int(np.flatnonzero(warps == kernel.warps)[0])
     degree = None
-    if one.time is not None and found.worst[here] > found.best[here]:
-        degree = float(degree_of_camping(one.time, found.best[here], found.worst[here]))
-    line = None if degree is None else np.asarray(application(degree, found.best, found.worst))
+    if kernel.time is not None and bounds.worst[here] > bounds.best[here]:
+        degree = float(degree_of_camping(kernel.time, bounds.best[here], bounds.worst[here]))
+    line = None if degree is None else np.asarray(application(degree, bounds.best, bounds.worst))
     if line is not None:
-        line[here] = one.time
-    low, high = float(found.best[here]), float(found.worst[here])
+        line[here] = kernel.time
+    low, high = float(bounds.best[here]), float(bounds.worst[here])
     return CampingBand(
         schema_version=SCHEMA_VERSION,
         gpu=gpu.key,
         warps_per_sm=warps.astype(int).tolist(),
-        best_s=found.best.tolist(),
-        worst_s=found.worst.tolist(),
+        best_s=bounds.best.tolist(),
+        worst_s=bounds.worst.tolist(),
         application_s=None if line is None else line.tolist(),
         degree=degree,
-        advice=advice(degree, one.time, low, high, gpu.get("memory_partitions") or math.inf),
-        configuration=CampingConfiguration(one.grid, one.block, one.warps, one.time),
-        counters={name: float(one.counters.get(name, 0.0)) for name in COUNTERS},
+        advice=advice(degree, kernel.time, low, high, gpu.get("memory_partitions") or math.inf),
+        configuration=CampingConfiguration(kernel.grid, kernel.block, kernel.warps, kernel.time),
+        counters={name: float(kernel.counters.get(name, 0.0)) for name in COUNTERS},
         equation=form,
         benchmarks=list(table.said),
-        notes=_notes(one, gpu, found),
+        notes=_notes(kernel, gpu, bounds),
     )
 
 
@@ -121,30 +121,30 @@ def advice(
     return f"Nearly all accesses camp in one partition, up to {gain:.1f} times faster without: {REMEDY}."
 
 
-def _check(one: Measured, gpu: Gpu) -> None:
+def _check(x: Measured, gpu: Gpu) -> None:
     most, threads = gpu.limits.max_warps_per_sm, gpu.limits.max_threads_per_block
-    if not any(one.counters.get(name, 0.0) for name in COUNTERS):
+    if not any(x.counters.get(name, 0.0) for name in COUNTERS):
         raise CommandError("No transaction is counted.", "Give at least one of --gld32 ... --gst128.")
-    if any(not 0.0 <= one.counters.get(name, 0.0) < float("inf") for name in COUNTERS):
+    if any(not 0.0 <= x.counters.get(name, 0.0) < float("inf") for name in COUNTERS):
         raise CommandError("A counter is negative or no number.", "Counters are 0 or more.")
-    if one.warps > most:
-        raise CommandError(f"--warps {one.warps}: an SM of {gpu.name} holds {most} at most.", f"Give 1 to {most}.")
-    if one.block > threads:
-        reason = f"--block: {one.block} threads, but a block of {gpu.name} has {threads} at most."
+    if x.warps > most:
+        raise CommandError(f"--warps {x.warps}: an SM of {gpu.name} holds {most} at most.", f"Give 1 to {most}.")
+    if x.block > threads:
+        reason = f"--block: {x.block} threads, but a block of {gpu.name} has {threads} at most."
         raise CommandError(reason, "Give a smaller block.")
-    if one.time is not None and not 0.0 < one.time < float("inf"):
-        raise CommandError(f"--time {one.time:g} is no time.", "Give seconds, more than 0.")
+    if x.time is not None and not 0.0 < x.time < float("inf"):
+        raise CommandError(f"--time {x.time:g} is no time.", "Give seconds, more than 0.")
 
 
-def _notes(one: Measured, gpu: Gpu, found: Band) -> list[str]:
-    per_block = -(-one.block // 32)
-    held = one.grid * per_block
+def _notes(x: Measured, gpu: Gpu, bounds: Band) -> list[str]:
+    per_block = -(-x.block // 32)
+    warps = x.grid * per_block
     sms = int(gpu.value("sm_count"))
     notes = ["counters are taken to be those of the whole launch"]
-    if one.warps % per_block:
-        notes.append(f"blocks of {one.block} threads come in steps of {per_block} warps: {one.warps} is none of them")
-    if held < one.warps * sms:
-        notes.append(f"the launch has {held} warps, too few for {one.warps} on each of {sms} SMs")
-    if low := int((found.best <= 0).sum()):
+    if x.warps % per_block:
+        notes.append(f"blocks of {x.block} threads come in steps of {per_block} warps: {x.warps} is none of them")
+    if warps < x.warps * sms:
+        notes.append(f"the launch has {warps} warps, too few for {x.warps} on each of {sms} SMs")
+    if low := int((bounds.best <= 0).sum()):
         notes.append(f"the equations fall below zero at {low} numbers of warps: they have one slope for all sizes")
     return notes

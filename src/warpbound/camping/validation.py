@@ -85,14 +85,14 @@ def timed(known: Known, machine: Machine) -> NDArray[np.float64]:
 def judged(known: Known, times: NDArray[np.float64], table: Benchmarks, form: str) -> Judged:
     """The band of a kernel against its times."""
     counted = {name.removesuffix("b"): float(count) for name, count in counters(known.pattern).items()}
-    found = band(counted, known.warps, table, form)
-    open_band = found.worst > found.best
-    lines = extrapolation_errors(times[open_band], found.best[open_band], found.worst[open_band])
+    bounds = band(counted, known.warps, table, form)
+    open_band = bounds.worst > bounds.best
+    lines = extrapolation_errors(times[open_band], bounds.best[open_band], bounds.worst[open_band])
     return Judged(
         known,
         times,
-        found,
-        geometric_mean(relative_errors(found.best, times)),
-        geometric_mean(relative_errors(found.worst, times)),
+        bounds,
+        geometric_mean(relative_errors(bounds.best, times)),
+        geometric_mean(relative_errors(bounds.worst, times)),
         geometric_mean(lines) if lines.size else float("nan"),
     )

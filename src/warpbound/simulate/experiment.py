@@ -1,4 +1,4 @@
-"""An experiment with warps on one SM, as one writes it down: machine, instructions, what warps execute, a launch."""
+"""Description of an experiment with warps on one SM: machine, instructions, streams of the warps, launch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -46,7 +46,7 @@ def empirical(shares: NDArray[np.float64], values: NDArray[np.float64]) -> Table
 
 @dataclass(frozen=True)
 class Pipe:
-    """A unit that takes one instruction at a time.
+    """A unit that accepts one instruction at a time.
 
     shared : one for the SM, else one for each scheduler. ahead : cycles of work that may wait in front of it.
     """
@@ -58,7 +58,7 @@ class Pipe:
 
 @dataclass(frozen=True)
 class Station:
-    """A place in the memory system that transactions pass one after the other; `service` varies around its mean."""
+    """A server in the memory system that transactions pass in sequence; `service` varies around its mean."""
 
     name: str
     service: Table = field(default_factory=deterministic)
@@ -82,11 +82,11 @@ class Machine:
 
 @dataclass(frozen=True)
 class Access:
-    """What an instruction asks of the memory system.
+    """Memory access of an instruction.
 
     lines : transactions. offset : cycles from issue until they get there. spread : mean of the random part of the
     latency of each, cycles. demand : station -> cycles that one of them takes there.
-    An instruction with an offset must be the only one that writes its token until somebody has waited for it.
+    An instruction with an offset must be the only writer of its token until another instruction waits for it.
     """
 
     lines: int = 1
@@ -127,7 +127,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Stream:
-    """What one warp executes: places in Experiment.steps, in order, `repeats` times over."""
+    """Instructions of a warp: indices into Experiment.steps, in order, `repeats` times."""
 
     steps: tuple[int, ...] | NDArray[np.int64]
     repeats: int = 1
@@ -153,10 +153,10 @@ class Launch:
 
 @dataclass(frozen=True)
 class Experiment:
-    """All that is needed to run; the same experiment gives the same events.
+    """A complete, deterministic experiment: the same experiment gives the same events.
 
     warm : cycle from which issued instructions are counted. horizon : cycle at which all stops, None for the end of
-    all blocks. log_rows : most events that are written down.
+    all blocks. log_rows : most events in the log.
     """
 
     machine: Machine

@@ -1,4 +1,4 @@
-"""An experiment as the one column of whole numbers that the event loop works on."""
+"""Converts an experiment to the flat array of integers that the event loop works on."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,10 +28,10 @@ def ticks(cycles: float) -> int:
 
 
 def flatten(x: Experiment) -> Whole:
-    """The column, ready to be played. Raises InputError for what does not fit together."""
-    _refuse(x)
+    """The array, ready to run. Raises InputError for an inconsistent experiment."""
+    _check(x)
     names = _numbered([name for step in x.steps for name in (step.writes, step.frees, *step.waits) if name])
-    tables = _given(x, names) | _changing(x, len(names))
+    tables = _constant_tables(x, names) | _initial_tables(x, len(names))
     head = np.zeros(HEAD, np.int64)
     for place, value in _numbers(x, len(names)).items():
         head[place] = value
@@ -64,8 +64,8 @@ def _numbers(x: Experiment, tokens: int) -> dict[int, int]:
     }
 
 
-def _given(x: Experiment, names: Mapping[str, int]) -> dict[int, Whole]:
-    """Tables that are only read."""
+def _constant_tables(x: Experiment, names: Mapping[str, int]) -> dict[int, Whole]:
+    """Tables that the loop only reads."""
     pipes, stations = x.machine.pipes, x.machine.stations
     demands = [step.access.demand if step.access else {} for step in x.steps]
     return {
@@ -82,8 +82,8 @@ def _given(x: Experiment, names: Mapping[str, int]) -> dict[int, Whole]:
     }
 
 
-def _changing(x: Experiment, tokens: int) -> dict[int, Whole]:
-    """Tables as they are before anything has happened."""
+def _initial_tables(x: Experiment, tokens: int) -> dict[int, Whole]:
+    """Tables that the loop changes, in their initial state."""
     size, schedulers = len(x.launch.warps[0]), x.machine.schedulers
     slots = size * x.launch.resident
     return {
@@ -127,8 +127,8 @@ def _offsets(x: Experiment) -> tuple[float, ...]:
     return x.launch.offsets or (0.0,) * (len(x.launch.warps[0]) * x.launch.resident)
 
 
-def _refuse(x: Experiment) -> None:
-    """Raise InputError for what does not fit together."""
+def _check(x: Experiment) -> None:
+    """Raise InputError for an inconsistent experiment."""
     pipes = [pipe.name for pipe in x.machine.pipes]
     if x.machine.policy not in POLICIES:
         raise InputError(f"No scheduler is called {x.machine.policy!r}.", f"There are {', '.join(POLICIES)}.")

@@ -1,9 +1,9 @@
-"""A kernel on the simulated SM: recorded streams of its warps, control words, pipes, the traffic of each instruction.
+"""A kernel as an experiment on the simulated SM: recorded warps, control words, pipes, traffic of each instruction.
 
 Source   control words as `schedule.control_words` reads them; pipes and latencies of isa/; memory of the board.
 Models   scoreboards as tokens (a counted wait leaves the youngest raises out); pipes of the sub-cores; one load/store
          unit of the SM whose data path takes a cycle for each wavefront; L2 and DRAM as an even share of the chip's.
-         A load is served by one level, drawn as often as the caches say; a line's latency has an exponential part.
+         A load is served by one level, drawn by the cache model's shares; a line's latency has an exponential part.
 Omits    register-bank conflicts, instruction cache, other SMs, hot addresses, asynchronous copies beyond LDGSTS.
 """
 
@@ -37,10 +37,10 @@ from warpbound.workload.files.lanes import PIPE_OF, issue_rate, stretch
 
 SECTOR_B, LINE_B = 32.0, 128.0
 EULER = 0.5772156649  # mean of the largest of n exponentials is ln n and this more, for large n
-QUEUE = 16.0          # cycles of work that may wait in front of the load/store unit; assumed
-TOKENS = 8            # raises of one scoreboard that are told apart, for waits that leave some up
-VARIED, MOST_VARIANTS = 2_000, 32  # instructions of the variants of one stream, and how many there are at most
-SHARED_UNITS, SHARED_BY = ("lsu", "tex"), 4  # one of the SM; isa/ has their SM cycles times four
+QUEUE = 16.0          # cycles of work that the queue of the load/store unit holds; assumed
+TOKENS = 8            # increments of one scoreboard that are distinguished, for waits that leave some pending
+VARIED, MOST_VARIANTS = 2_000, 32  # least instructions in all variants of a stream; most variants
+SHARED_UNITS, SHARED_BY = ("lsu", "tex"), 4  # shared by the SM; isa/ has their SM cycles times four
 Board = int | str               # a scoreboard's number, or a register's name in a listing
 _UNITS = {
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
@@ -77,10 +77,10 @@ class Timing:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What is known of a kernel on a board.
+    """A kernel on a board.
 
-    streams : recorded warps, places in `instructions`; blocks take them in turn. traffic : of one execution of each
-    instruction, mean. shares : of the levels that serve each instruction's loads.
+    streams : recorded warps, indices into `instructions`; blocks take them in turn. traffic : mean traffic of one
+    execution of each instruction. shares : of the levels that serve each instruction's loads.
     """
 
     instructions: tuple[Instruction, ...]
@@ -104,7 +104,7 @@ class Place:
 def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest", seed: int = 1) -> Experiment:
     """All blocks of the place run to their end."""
     rows = _Rows(kernel, seed)
-    variants = [rows.variants(one) for one in kernel.streams]
+    variants = [rows.variants(stream) for stream in kernel.streams]
     lines = [step.access.demand.get("dram", 0.0) for step in rows.steps if step.access]
     service = max(lines, default=0.0)
     variation = 2.0 * kernel.timing.wait / service - 1.0 if service else 1.0
@@ -129,13 +129,13 @@ def experiment(kernel: Kernel, place: Place, policy: str = "greedy_then_oldest",
 
 
 def _in_turn(counts: Sequence[int]) -> list[int]:
-    """Numbers of the variants of every recorded stream, one of each stream after the other, all streams as often."""
+    """Indices of the variants: one of each recorded stream in turn, each stream equally often."""
     own = list(zip(np.cumsum([0, *counts[:-1]]).tolist(), counts, strict=True))
     return [begin + turn % count for turn in range(max(counts)) for begin, count in own]
 
 
 class _Rows:
-    """Steps as streams need them: an instruction with its tokens and the level that serves it, each kind once."""
+    """Distinct steps of the streams: an instruction with its tokens and the level that serves it."""
 
     def __init__(self, kernel: Kernel, seed: int) -> None:
         self.kernel, self.random = kernel, np.random.default_rng(seed)
@@ -148,7 +148,7 @@ class _Rows:
         self.known: dict[tuple[object, ...], int] = {}
 
     def variants(self, path: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-        """The steps of warps that execute `path`, a short one several times with loads served by other levels."""
+        """Steps of warps that execute `path`; a short path has several variants, whose loads other levels serve."""
         count = min(MOST_VARIANTS, -(-VARIED // len(path)))
         covers = _covers(path, self.waits["dram"], self.kernel.instructions)
         return [self._stream(path, levels, covers) for levels in self._levels(path, count)]
@@ -157,21 +157,21 @@ class _Rows:
         self, path: NDArray[np.int32], levels: Sequence[int], covers: Sequence[Board | None]
     ) -> NDArray[np.int64]:
         raised: dict[Board, int] = {}
-        found = np.empty(len(path), np.int64)
+        steps = np.empty(len(path), np.int64)
         for position, index in enumerate(path.tolist()):
             level = LEVELS[levels[position]]
-            one, wait = self.kernel.instructions[index], self.waits[level][index]
-            control = self.controlled(one, wait)
+            instruction, wait = self.kernel.instructions[index], self.waits[level][index]
+            control = self.controlled(instruction, wait)
             awaited = tuple(t for board, left in control.awaited for t in self._tokens(board, left, raised))
             writes = self._raise(control.writes[0], raised) if control.writes else ""
             if not writes and covers[position] is not None:
                 writes = self._next(covers[position], raised)
             frees = self._raise(control.read, raised) if control.read is not None else ""
-            found[position] = self._row(index, level, (writes, frees, awaited))
-        return found
+            steps[position] = self._row(index, level, (writes, frees, awaited))
+        return steps
 
     def _levels(self, path: NDArray[np.int32], count: int) -> list[list[int]]:
-        """Which level serves each position in each variant: by the shares of its instruction, over all variants."""
+        """Level that serves each position in each variant, with the shares of its instruction over all variants."""
         turns = np.argsort(self.random.random((count, len(path))), axis=0)
         drawn = (turns + self.random.random((count, len(path)))) / count
         bounds = np.cumsum([[shares.get(level, 0.0) for level in LEVELS] for shares in self.kernel.shares], axis=1)
@@ -189,7 +189,7 @@ class _Rows:
         return f"SB{board}.{count % TOKENS}" if board in self.counted else f"SB{board}"
 
     def _tokens(self, board: Board, left: int, raised: dict[Board, int]) -> list[str]:
-        """Tokens of a board that must be down when the `left` youngest raises may stay up."""
+        """Tokens of a scoreboard to wait for when the `left` youngest increments may stay pending."""
         if board not in self.counted:
             return [f"SB{board}"]
         last = raised.get(board, 0) - left
@@ -204,14 +204,14 @@ class _Rows:
 
     def _step(self, index: int, level: str, tokens: tuple[str, str, tuple[str, ...]]) -> Step:
         kernel, wait = self.kernel, self.waits[level][index]
-        one, (writes, frees, awaited) = kernel.instructions[index], tokens
-        control = self.controlled(one, wait)
+        instruction, (writes, frees, awaited) = kernel.instructions[index], tokens
+        control = self.controlled(instruction, wait)
         pipe, busy = _pipe(kernel, self.facts[index], kernel.traffic[index])
         access, latency = _access(kernel, index, level, wait)
-        barrier = one.traits.is_block_barrier and wait.hold > 0
+        barrier = instruction.traits.is_block_barrier and wait.hold > 0
         stall = control.gaps[0] - (control.held if barrier else 0.0)
         return Step(
-            name=one.mnemonic, issue=self.issue, stall=stall, pipe=pipe, busy=busy,
+            name=instruction.mnemonic, issue=self.issue, stall=stall, pipe=pipe, busy=busy,
             latency=wait.hold if barrier else latency, access=access, writes="" if barrier else writes,
             waits=awaited, frees=frees, read=wait.read, barrier=barrier,
             blames=_BLAMES.get(wait.causes[0][0], Reason.WAIT), throttle=_throttle(pipe, self.facts[index]),
@@ -223,16 +223,16 @@ def _waits_at(kernel: Kernel, level: str) -> tuple[Wait, ...]:
 
 
 def _counted_boards(instructions: Sequence[Instruction]) -> set[Board]:
-    """Scoreboards that some instruction waits for without waiting for all of their raises."""
+    """Scoreboards with an instruction that waits for only a part of their increments."""
     return {board for one in instructions for board, left in controlled(one, Wait()).awaited if left}
 
 
 def _covers(
     path: NDArray[np.int32], timing: Sequence[Wait], instructions: Sequence[Instruction]
 ) -> list[Board | None]:
-    """For each position without a scoreboard of its own, the one that the next of its queue raises."""
+    """For each position without a scoreboard, the scoreboard of the next instruction in its queue."""
     coming: dict[str, Board] = {}
-    found: list[Board | None] = [None] * len(path)
+    covers: list[Board | None] = [None] * len(path)
     for position in range(len(path) - 1, -1, -1):
         wait = timing[path[position]]
         if not wait.queue:
@@ -241,46 +241,46 @@ def _covers(
         if writes:
             coming[wait.queue] = writes[0]
         else:
-            found[position] = coming.get(wait.queue)
-    return found
+            covers[position] = coming.get(wait.queue)
+    return covers
 
 
 def _pipe(kernel: Kernel, facts: OpcodeFacts, traffic: Memory) -> tuple[str, float]:
-    """The unit that an instruction holds longest, and for how long."""
+    """The unit that an instruction occupies longest, and its cycles there."""
     if facts.tensor is not None:
         kind, multiply_adds = facts.tensor
         return "tensor", multiply_adds * kernel.gpu.limits.sub_cores / tensor_rate(kernel.gpu, kind)
-    held = {unit: cycles for unit, cycles in facts.demand.items() if unit in _UNITS}
-    if not held:
+    demand = {unit: cycles for unit, cycles in facts.demand.items() if unit in _UNITS}
+    if not demand:
         return "", 0.0
-    unit = max(held, key=lambda name: held[name])
-    own = held[unit] * stretch(kernel.gpu, PIPE_OF.get(unit, unit))
+    unit = max(demand, key=lambda name: demand[name])
+    own = demand[unit] * stretch(kernel.gpu, PIPE_OF.get(unit, unit))
     cycles = own / SHARED_BY if unit in SHARED_UNITS else own
     return _UNITS[unit], max(cycles, _wavefronts(kernel, traffic)) if unit in SHARED_UNITS else cycles
 
 
 def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
-    """Cycles of the data path that L1 and shared memory have in common."""
+    """Cycles of the data path that L1 and shared memory share."""
     shared = traffic.shared_wavefronts_load + traffic.shared_wavefronts_store + traffic.shared_wavefronts_atomic
     return shared + traffic.l1_cycles(kernel.gpu.arch, kernel.timing.l1_bytes, kernel.gpu.get("store_piece_cost"))
 
 
 def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access | None, float]:
-    """What goes beyond L1, and the latency of one line."""
+    """The access beyond L1, and the latency of one line."""
     traffic, shares, timing = kernel.traffic[index], kernel.shares[index], kernel.timing
-    stored, loaded = traffic.l2_sectors_written, traffic.l2_sectors_read
-    if stored:
+    written, read = traffic.l2_sectors_written, traffic.l2_sectors_read
+    if written:
         to_dram = traffic.dram_bytes_written
-        l2 = timing.l2_write * stored + timing.l2_drain * to_dram
-        return _lines(stored, l2, timing.dram_byte * to_dram, 0.0), 0.0
+        l2 = timing.l2_write * written + timing.l2_drain * to_dram
+        return _lines(written, l2, timing.dram_byte * to_dram, 0.0), 0.0
     beyond = 1.0 - shares.get("l1", 0.0)
-    if not loaded or level == "l1" or beyond <= 0:
+    if not read or level == "l1" or beyond <= 0:
         return None, wait.write
-    sectors, from_dram = loaded / beyond, shares.get("dram", 0.0)
-    moved = traffic.dram_bytes_read / from_dram if level == "dram" and from_dram else 0.0
+    sectors, from_dram = read / beyond, shares.get("dram", 0.0)
+    dram_bytes = traffic.dram_bytes_read / from_dram if level == "dram" and from_dram else 0.0
     spread = timing.spread * kernel.latency.at(level)
-    access = _lines(sectors, timing.l2_read * sectors + timing.l2_fill * moved, timing.dram_byte * moved, spread)
-    return access, max(0.0, wait.write - EULER * spread)
+    l2 = timing.l2_read * sectors + timing.l2_fill * dram_bytes
+    return _lines(sectors, l2, timing.dram_byte * dram_bytes, spread), max(0.0, wait.write - EULER * spread)
 
 
 def _lines(sectors: float, l2: float, dram: float, spread: float) -> Access:
@@ -295,6 +295,6 @@ def _throttle(pipe: str, facts: OpcodeFacts) -> Reason:
 
 
 def shortened(kernel: Kernel, most: int) -> Kernel:
-    """The same with streams cut to `most` instructions; their ends are kept."""
-    cut = tuple(one if len(one) <= most else np.concatenate([one[: most - 1], one[-1:]]) for one in kernel.streams)
+    """The kernel with streams cut to `most` instructions; the last instruction stays."""
+    cut = tuple(s if len(s) <= most else np.concatenate([s[: most - 1], s[-1:]]) for s in kernel.streams)
     return replace(kernel, streams=cut)

@@ -1,6 +1,6 @@
-"""Numba where it is installed: the same functions, compiled; without it they run as they stand.
+"""Compiles functions with Numba where it is installed; without it they run as plain Python.
 
-Times are whole numbers in the simulators, so that both give the same results to the last digit.
+The simulators' times are integers, so that both give identical results.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ COMPILED = importlib.util.find_spec("numba") is not None and os.environ.get("NUM
 
 
 def _forget_stale() -> None:
-    """Drop machine code that is older than any file here: Numba looks only at the file that holds the function."""
+    """Delete cached machine code that is older than any file here: Numba checks only the file of the function."""
     here = Path(__file__).parent
     newest = max(source.stat().st_mtime for source in here.glob("*.py"))
     for index in (here / "__pycache__").glob("*.nbi"):
@@ -36,9 +36,9 @@ if COMPILED:
 
 @cache
 def compiled(function: Function) -> Function:
-    """The function, and those of this package that it calls, as machine code; as they stand without Numba.
+    """The function and the functions of this package that it calls as machine code; unchanged without Numba.
 
-    Numba is loaded here and not before: most of a second, and some ten more where nothing is compiled yet.
+    Numba is imported only here: that takes most of a second, and some ten seconds where nothing is cached.
     """
     if not COMPILED:
         return function
@@ -53,10 +53,10 @@ def compiled(function: Function) -> Function:
     own.__module__, own.__qualname__ = function.__module__, function.__qualname__
     try:
         return cast(Function, numba.njit(cache=True)(own))
-    except RuntimeError:  # there is no folder in which it could be kept
+    except RuntimeError:  # no writable folder for the cache
         return cast(Function, numba.njit(own))
 
 
 def column(values: NDArray[np.int64]) -> Any:
-    """Values as the functions read them fastest: an array where they are compiled, else a list."""
+    """The integers in the fastest form: an array for compiled functions, a list otherwise."""
     return np.ascontiguousarray(values) if COMPILED else values.tolist()

@@ -1,20 +1,20 @@
-"""The event loop behind `partitions`: plain functions over whole numbers, fit for Numba.
+"""The event loop of `partitions`: plain functions over one array of integers, which Numba can compile.
 
-Times are whole femtoseconds: the order of events never depends on rounding. Events of one moment happen in the order
-in which they were announced. Everything lies in one column of numbers, `m`; `Parts` says where each part begins, so
-that `m[at.sm + warp]` is the SM of a warp. (Many columns would cost more in counting references than in work.)
+Times are integers in femtoseconds: the order of events never depends on rounding. Simultaneous events happen in the
+order in which they were enqueued. All state is in one array `m`; `Parts` has the offset of each part, so that
+`m[at.sm + warp]` is the SM of a warp. (With many arrays, reference counting would cost more than the work.)
 """
 
 from typing import Any, NamedTuple
 
-READY, ARRIVED, REPLIED = 0, 1, 2  # kinds of event: a warp may go on; a transaction is at its partition; or replied to
+READY, ARRIVED, REPLIED = 0, 1, 2  # event kinds: a warp continues; a transaction reaches its partition; a reply arrives
 ORDER_BITS = 34  # below them 4 x number + kind
 MOST_EVENTS = 1 << 29  # that can be announced
 EVENT = (1 << ORDER_BITS) - 1
 
 
 class Sizes(NamedTuple):
-    """How many there are, and the machine's times in femtoseconds."""
+    """Counts, and the machine's times in femtoseconds."""
 
     sms: int
     blocks: int
@@ -29,7 +29,7 @@ class Sizes(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Where each part of the column begins. First what the warps do, then what changes, then what is recorded.
+    """Offsets of the parts of the array: the work of the warps, the state, the results.
 
     Warps of a block follow each other; so do the requests of a warp, and the transactions of a request.
     """
@@ -95,7 +95,7 @@ def play(m: Any, at: Parts, of: Sizes) -> None:
 
 
 def announce(m: Any, at: Parts, time: int, event: int) -> None:
-    """Put an event into the queue."""
+    """Enqueue an event."""
     when, what, place = at.when, at.what, m[at.queued]
     while place > 0 and m[when + (place - 1 >> 1)] > time:
         above = place - 1 >> 1
@@ -107,12 +107,12 @@ def announce(m: Any, at: Parts, time: int, event: int) -> None:
 
 
 def earliest(m: Any, at: Parts) -> tuple[int, int]:
-    """Take the earliest event out of the queue, of several the one announced first: its time and what it is."""
+    """Remove the earliest event, of simultaneous ones the first enqueued: its time and kind."""
     when, what = at.when, at.what
     m[at.queued] -= 1
     last = m[at.queued]
     time, event = m[when], m[what] & EVENT
-    moved, key, place, below = m[when + last], m[what + last], 0, 1
+    time_of_last, key, place, below = m[when + last], m[what + last], 0, 1
     while below < last:
         other = below + 1
         if other < last and (
@@ -120,16 +120,16 @@ def earliest(m: Any, at: Parts) -> tuple[int, int]:
             or (m[when + other] == m[when + below] and m[what + other] < m[what + below])
         ):
             below = other
-        if moved < m[when + below] or (moved == m[when + below] and key < m[what + below]):
+        if time_of_last < m[when + below] or (time_of_last == m[when + below] and key < m[what + below]):
             break
         m[when + place], m[what + place] = m[when + below], m[what + below]
         place, below = below, 2 * below + 1
-    m[when + place], m[what + place] = moved, key
+    m[when + place], m[what + place] = time_of_last, key
     return time, event
 
 
 def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
-    """The next block of the grid, if there is one, on this SM."""
+    """Start the next block of the grid, if there is one, on this SM."""
     block = m[at.next_block]
     if block < of.blocks:
         m[at.next_block] += 1
@@ -139,7 +139,7 @@ def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
 
 
 def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
-    """A warp comes to its next request, to a barrier, or to its end."""
+    """Advance a warp to its next request, to a barrier, or to its end."""
     block, sm, request = warp // of.block_warps, m[at.sm + warp], m[at.request + warp]
     if request == m[at.warp_first + warp + 1]:
         m[at.ended + warp] = time
@@ -165,14 +165,14 @@ def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
 
 
 def has_room(m: Any, at: Parts, of: Sizes, warp: int) -> bool:
-    """Whether the SM may have the next request's transactions in flight too; a large one may go alone."""
+    """Whether the SM can have the next request's transactions in flight too; an oversized request goes alone."""
     request, there = m[at.request + warp], m[at.sm_in_flight + m[at.sm + warp]]
     more = m[at.request_first + request + 1] - m[at.request_first + request]
     return bool(there == 0 or there + more <= of.in_flight)
 
 
 def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
-    """Arithmetic from an edge of the SM's clock on, then the transactions one after the other."""
+    """Arithmetic from a clock edge of the SM, then the transactions in sequence."""
     sm, request = m[at.sm + warp], m[at.request + warp]
     begin, edge = max(time, m[at.issue_free + sm]), m[at.phase + sm]
     begin = edge - (edge - begin) // of.period * of.period
@@ -196,7 +196,7 @@ def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
 
 
 def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
-    """A transaction comes to the end of its partition's queue."""
+    """Enqueue a transaction at its partition."""
     home = m[at.transaction_home + number]
     start = max(time, m[at.free + home])
     done = start + m[at.transaction_service + number]
@@ -206,7 +206,7 @@ def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
 
 
 def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
-    """A reply is back: its warp may be free to go on, and others of the SM have room."""
+    """Process a reply: its warp may continue, and waiting warps of the SM may issue."""
     warp = m[at.transaction_warp + number]
     sm = m[at.sm + warp]
     m[at.replied + number] = time

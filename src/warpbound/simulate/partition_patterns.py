@@ -1,8 +1,8 @@
 """Access patterns for `partitions`: CampProf's micro-benchmarks and its three applications.
 
 Source   A. M. Aji, M. Daga, W. Feng, CF 2011, sections 3.2 and 5. The code of the micro-benchmarks (Figures 4 and 5) is
-         lost in the text at hand: rebuilt from what is said of it. The transposes are those of NVIDIA, "Optimizing
-         Matrix Transpose in CUDA", 2009.
+         missing from the available text and is rebuilt from its description. The transposes are those of NVIDIA,
+         "Optimizing Matrix Transpose in CUDA", 2009.
 """
 
 from dataclasses import dataclass, replace
@@ -60,7 +60,7 @@ def micro(kind: Micro, warps: int, machine: Machine, iterations: int = ITERATION
 
 
 def regular(block_warps: int, address: Whole, size: int, cycles: int, *, waits: bool) -> Pattern:
-    """Warps that do as many requests of as many transactions each: addresses (warps, requests, transactions)."""
+    """Warps with equal numbers of requests and transactions: addresses (warps, requests, transactions)."""
     warps, requests, transactions = address.shape
     each = np.ones(warps * requests, np.int64)
     return Pattern(
@@ -112,7 +112,7 @@ def transpose(side: int, *, diagonal: bool, blocks: int | None = None) -> Patter
 
 
 def camped_copy(warps: int, accesses: int, machine: Machine) -> Pattern:
-    """Warps that read and write 4-byte words of one partition only: known to camp as much as can be."""
+    """Warps that read and write 4-byte words of one partition only: the most camping possible."""
     stride = machine.width * machine.partitions
     address = np.broadcast_to(stride * np.arange(2 * accesses).reshape(1, -1, 1), (warps, 2 * accesses, 2))
     pattern = regular(1, address + 64 * np.arange(2), 64, LOOP_CYCLES, waits=True)

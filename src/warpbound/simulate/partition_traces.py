@@ -52,8 +52,8 @@ def traced(program: Program, trace: Trace) -> Pattern:
     """The global accesses of the traced blocks as a pattern; every block has as many warps."""
     accesses = trace.accesses["global"]
     instructions = program.instructions
-    stores = np.array([kind(one, "global") == WRITE for one in instructions] or [False])
-    words = np.array([lane_bytes(one) for one in instructions] or [4])
+    stores = np.array([kind(instruction, "global") == WRITE for instruction in instructions] or [False])
+    words = np.array([lane_bytes(instruction) for instruction in instructions] or [4])
     row, address, size = _all_transactions(accesses.addresses, accesses.active, words[accesses.instruction])
     order = np.argsort(accesses.warp, kind="stable")  # warp by warp, in each warp as executed
     place = np.empty(len(order), np.int64)
@@ -96,12 +96,12 @@ def _between(
 
 
 def _all_transactions(addresses: Addresses, active: Lanes, words: NDArray[np.int64]) -> tuple[Whole, Whole, Whole]:
-    """The same for accesses of several widths, those of one access together."""
-    found: list[tuple[Whole, Whole, Whole]] = []
+    """The same for accesses of several widths."""
+    by_width: list[tuple[Whole, Whole, Whole]] = []
     for word in np.unique(words):
         which = np.flatnonzero(words == word)
         row, address, size = half_warp_transactions(addresses[which], active[which], int(word))
-        found.append((which[row], address, size))
+        by_width.append((which[row], address, size))
     none = np.zeros(0, np.int64)
-    rows, addresses_of, sizes = zip(*found, strict=True) if found else ((), (), ())
+    rows, addresses_of, sizes = zip(*by_width, strict=True) if by_width else ((), (), ())
     return np.concatenate([none, *rows]), np.concatenate([none, *addresses_of]), np.concatenate([none, *sizes])

@@ -1,4 +1,4 @@
-"""What one can see in a run of `partitions`: its events in order, who is where step by step, queues, what binds."""
+"""Views of a run of `partitions`: events in order, warps by partition and step, queues, the binding clock."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ View = Callable[[NDArray[np.void]], None]
 
 @dataclass(frozen=True)
 class Elasticity:
-    """How much faster a pattern gets with a clock, as a power: 1 in proportion, 0 not at all."""
+    """Exponent of the speed-up with a clock: 1 in proportion, 0 none."""
 
     core: float
     memory: float
@@ -30,17 +30,17 @@ class Elasticity:
 def events(run: Outcome) -> NDArray[np.void]:
     """Every moment of every transaction in order of time, as records of EVENT."""
     count = len(run.warp)
-    found = np.empty(count * len(MOMENTS), EVENT)
+    records = np.empty(count * len(MOMENTS), EVENT)
     moments = [getattr(run, name) for name in MOMENTS]
-    found["time_s"] = np.concatenate(moments) / FEMTO
-    found["kind"] = np.repeat(MOMENTS, count)
-    found["transaction"] = np.tile(np.arange(count), len(MOMENTS))
-    found["warp"], found["partition"] = np.tile(run.warp, len(MOMENTS)), np.tile(run.partition, len(MOMENTS))
-    return found[np.argsort(np.concatenate(moments), kind="stable")]
+    records["time_s"] = np.concatenate(moments) / FEMTO
+    records["kind"] = np.repeat(MOMENTS, count)
+    records["transaction"] = np.tile(np.arange(count), len(MOMENTS))
+    records["warp"], records["partition"] = np.tile(run.warp, len(MOMENTS)), np.tile(run.partition, len(MOMENTS))
+    return records[np.argsort(np.concatenate(moments), kind="stable")]
 
 
 def show(run: Outcome, *views: View) -> None:
-    """Tell each view every event, one by one and in order."""
+    """Pass every event to each view, in order."""
     for event in events(run):
         for view in views:
             view(event)

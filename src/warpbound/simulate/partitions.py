@@ -44,7 +44,7 @@ def folded(address: Whole, width: int, partitions: int) -> Whole:
 
 @dataclass(frozen=True)
 class Machine:
-    """What requests meet."""
+    """The SMs and the memory system."""
 
     sm_count: int
     clock: float        # of an SM                                     [cycle/s]
@@ -84,7 +84,7 @@ def machine_of(gpu: Gpu) -> Machine:
 
 @dataclass(frozen=True)
 class Pattern:
-    """What warps access, block by block: every block has `block_warps` of them, each requests, those transactions."""
+    """Memory accesses of all warps, block by block: warps have requests, and requests have transactions."""
 
     block_warps: int
     requests: Whole             # of each warp, (warps,)
@@ -103,7 +103,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run: moments of every transaction in femtoseconds, (transactions,), and what they belong to.
+    """A run: times of every transaction in femtoseconds, (transactions,), with its warp, partition and size.
 
     ended : of every warp, (warps,). in_flight_area : transactions in flight, added up over time as they came and went.
     """
@@ -135,7 +135,7 @@ class Outcome:
 
 
 def simulate(pattern: Pattern, machine: Machine, blocks_per_sm: int, seed: int = 0) -> Outcome:
-    """Run a pattern. `seed` draws where each SM's clock stands at the start. InputError where it cannot end."""
+    """Run a pattern. `seed` draws the clock phase of each SM at the start. InputError where it cannot end."""
     if 2 * len(pattern.address) + 2 * len(pattern.transactions) + 2 * len(pattern.requests) > MOST_EVENTS:
         raise InputError("The access pattern is too long to be simulated.", f"It may have {MOST_EVENTS} events.")
     sizes = _sizes(pattern, machine, blocks_per_sm)
@@ -146,18 +146,19 @@ def simulate(pattern: Pattern, machine: Machine, blocks_per_sm: int, seed: int =
     at = Parts(**dict(zip(parts, starts.tolist(), strict=False)))
     m = column(np.concatenate(list(parts.values())).astype(np.int64))
     compiled(play)(m, at, sizes)
-    found = dict(zip(parts, np.split(np.asarray(m, np.int64), starts[1:-1]), strict=True))
-    if (found["ended"] < 0).any():
-        raise InputError("The access pattern never ends: a warp waits at a barrier for one that has left.", "Mend it.")
-    kept = {name: found[name] for name in ("issued", "sent", "arrived", "started", "served", "replied", "ended", "sm")}
+    result = dict(zip(parts, np.split(np.asarray(m, np.int64), starts[1:-1]), strict=True))
+    if (result["ended"] < 0).any():
+        reason = "The access pattern never ends: a warp waits at a barrier for a warp that has ended."
+        raise InputError(reason, "Remove the barrier.")
+    names = ("issued", "sent", "arrived", "started", "served", "replied", "ended", "sm")
     return Outcome(
         machine,
-        **kept,
-        warp=found["transaction_warp"],
+        **{name: result[name] for name in names},
+        warp=result["transaction_warp"],
         partition=home,
         size=pattern.size,
-        events=int(found["announced"][0]),
-        in_flight_area=int(found["area"][0]),
+        events=int(result["announced"][0]),
+        in_flight_area=int(result["area"][0]),
     )
 
 
@@ -182,7 +183,7 @@ def _sizes(pattern: Pattern, machine: Machine, blocks_per_sm: int) -> Sizes:
 
 
 def _work(pattern: Pattern, machine: Machine, home: Whole) -> dict[str, NDArray[Any]]:
-    """What the warps do, by the names of `Parts`."""
+    """The work of the warps, by the names of `Parts`."""
     request = np.repeat(np.arange(len(pattern.transactions)), pattern.transactions)
     owner = np.repeat(np.arange(len(pattern.requests)), pattern.requests)
     return {
@@ -199,7 +200,7 @@ def _work(pattern: Pattern, machine: Machine, home: Whole) -> dict[str, NDArray[
 
 
 def _state(pattern: Pattern, machine: Machine, phase: Whole) -> dict[str, NDArray[Any]]:
-    """What changes and what is recorded, by the names of `Parts`, in their order."""
+    """The initial state and the results, by the names of `Parts`, in their order."""
     warps, transactions, sms, blocks = len(pattern.requests), len(pattern.address), machine.sm_count, pattern.blocks
     sizes = {"issue_free": sms, "port_free": sms, "sm_in_flight": sms, "head": sms, "tail": sms, "behind": warps}
     sizes |= {"sm": warps, "request": warps, "pending": warps, "passed": warps, "left": blocks, "met": blocks}

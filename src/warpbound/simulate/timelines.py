@@ -1,4 +1,4 @@
-"""What one looks at after a run: a timeline in text, tables of it, the same as plain data."""
+"""Views of a run: a timeline in text, spans of each warp, a summary as plain data."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -62,8 +62,8 @@ def spans(x: Experiment, done: Outcome, last: float) -> Iterator[tuple[int, floa
         end = min(last, done.cycles if np.isnan(done.ended[warp]) else done.ended[warp])
         waiting = (_served_from(x, requests), requests["until"])
         if not any(step.access for step in x.steps):
-            held = issues[issues["reason"] == Reason.LONG_SCOREBOARD.name.lower()]
-            waiting = (_behind(issues["cycle"] + lasting[issues["step"]], held["cycle"]), held["until"])
+            stalled = issues[issues["reason"] == Reason.LONG_SCOREBOARD.name.lower()]
+            waiting = (_behind(issues["cycle"] + lasting[issues["step"]], stalled["cycle"]), stalled["until"])
         issuing = (issues["cycle"], issues["cycle"] + lasting[issues["step"]])
         life = np.array([done.started[warp], end])
         cuts = np.unique(np.clip(np.concatenate([life, *waiting, *issuing]), *life))
@@ -135,10 +135,10 @@ def summary(x: Experiment, done: Outcome) -> dict[str, Any]:
 
 def _by_name(x: Experiment, rates: NDArray[np.float64]) -> dict[str, float]:
     """Instructions per cycle by name, of as many kinds as have one."""
-    found: dict[str, float] = {}
+    by_name: dict[str, float] = {}
     for step, rate in zip(x.steps, rates, strict=True):
-        found[step.name] = found.get(step.name, 0.0) + float(rate)
-    return found
+        by_name[step.name] = by_name.get(step.name, 0.0) + float(rate)
+    return by_name
 
 
 def _percentiles(values: NDArray[np.float64]) -> dict[str, float]:

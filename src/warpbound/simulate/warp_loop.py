@@ -1,8 +1,8 @@
-"""The event loop behind `running`: plain functions over one column of whole numbers, fit for Numba.
+"""The event loop of `warp_simulation`: plain functions over one array of integers, which Numba can compile.
 
-Two kinds of things happen: a scheduler has its turn at a whole cycle, or something announced in the queue comes: a
-transaction reaches memory, a warp ends, a block starts. Of one moment, the queue comes first; then the schedulers, the
-first after the one that last used a shared pipe. A queue entry is (time, order, 4 x (step x slots + slot) + kind).
+Two kinds of events: a scheduler takes its turn at a whole cycle, or an event of the queue is due: a transaction reaches
+memory, a warp ends, a block starts. At one time, the queue comes first; then the schedulers, beginning after the
+scheduler that last used a shared pipe. A queue entry is (time, order, 4 x (step x slots + slot) + kind).
 """
 
 import heapq
@@ -30,7 +30,7 @@ RELEASE, START, END = int(Happening.RELEASE), int(Happening.START), int(Happenin
 
 
 def play(m: Column) -> None:
-    """Run all blocks to their end, or to the horizon; the column is filled."""
+    """Run all blocks to their end, or to the horizon; the results are in the array."""
     queue = [(0, 0, 0)]
     queue.pop()
     room = [0]
@@ -71,7 +71,7 @@ def soonest_scheduler(m: Column) -> int:
 
 
 def begin_block(m: Column, place: int, time: int) -> None:
-    """The next block of the launch, if there is one, in the slots of that place."""
+    """Start the next block of the launch, if there is one, in the slots of that place."""
     block, size, at = m[NEXT_BLOCK], m[WARPS], m[PLACES] + place * PLACE
     if block >= m[BLOCKS]:
         return
@@ -112,7 +112,7 @@ def begin_warp(m: Column, slot: int, warp: int, stream: int, start: int) -> None
 
 
 def rouse(m: Column, slot: int) -> None:
-    """A warp's ready time has been set: its scheduler looks in time."""
+    """Wake the warp's scheduler in time for the warp's ready time."""
     at = m[SLOTS] + slot * SLOT
     own = m[SCHEDULERS] + m[at + OWNER] * SCHEDULER
     time = max(m[at + READY], m[own + PORT])
@@ -121,7 +121,7 @@ def rouse(m: Column, slot: int) -> None:
 
 
 def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
-    """The scheduler issues one instruction, or a pair, or finds out when to look again."""
+    """The scheduler issues an instruction or a pair, or determines when to look again."""
     own = m[SCHEDULERS] + scheduler * SCHEDULER
     time, best, best_key, able, again = m[own + WAKE], -1, 0, 0, NEVER
     for slot in range(scheduler, m[SLOTS_USED], m[SIZE]):
@@ -143,7 +143,7 @@ def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
     if best < 0:
         m[own + WAKE] = again
         return
-    m[own + WAKE] = again if able == 1 else time  # what is issued may rouse others
+    m[own + WAKE] = again if able == 1 else time  # the issue may wake other warps
     at, port, going = m[SLOTS] + best * SLOT, 0, True
     while going:
         step = m[STEPS] + m[at + STEP] * WIDTH
@@ -157,7 +157,7 @@ def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
 
 
 def pipe_free(m: Column, slot: int) -> int:
-    """The first cycle at which the pipe of the warp's next instruction takes it; 0 where it needs none."""
+    """First cycle at which the pipe accepts the warp's next instruction; 0 without a pipe."""
     at = m[SLOTS] + slot * SLOT
     pipe = m[m[STEPS] + m[at + STEP] * WIDTH + PIPE]
     if pipe < 0:
@@ -168,7 +168,7 @@ def pipe_free(m: Column, slot: int) -> int:
 
 
 def preference(m: Column, slot: int, latest: int) -> int:
-    """The smallest goes first."""
+    """Priority of a ready warp; the smallest issues."""
     policy, age = m[POLICY], m[m[SLOTS] + slot * SLOT + WARP]
     if policy == ROUND_ROBIN:
         return int(slot - latest - 1 if slot > latest else slot - latest - 1 + m[SLOTS_USED] + m[SIZE])
@@ -180,7 +180,7 @@ def preference(m: Column, slot: int, latest: int) -> int:
 
 
 def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
-    """The warp's next instruction leaves; then the warp stands before the one after it."""
+    """Issue the warp's next instruction and advance the warp."""
     at = m[SLOTS] + slot * SLOT
     number = m[at + STEP]
     step = m[STEPS] + number * WIDTH
@@ -208,7 +208,7 @@ def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
 
 
 def put_up(m: Column, slot: int, token: int, until: int, reason: int) -> None:
-    """The token stays up until then; longer where it already would."""
+    """Keep the token pending until then, or longer if it already is."""
     at = m[TOKENS] + (slot * m[TOKENS_EACH] + token) * TOKEN
     if token >= 0 and until > m[at + UNTIL]:
         m[at + UNTIL] = until
@@ -216,7 +216,7 @@ def put_up(m: Column, slot: int, token: int, until: int, reason: int) -> None:
 
 
 def account(m: Column, slot: int, time: int) -> None:
-    """Every tick since the last issue gets its reason."""
+    """Attribute every tick since the last issue to a stall reason."""
     at, reasons = m[SLOTS] + slot * SLOT, m[REASONS]
     last = begin = m[at + ISSUED_AT]
     if m[at + POSITION] > 0 or m[at + TURNS] > 0:
@@ -234,7 +234,7 @@ def account(m: Column, slot: int, time: int) -> None:
 
 
 def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
-    """On to the next instruction, to the barrier, or to the end."""
+    """Advance to the next instruction, to a barrier, or to the end."""
     at = m[SLOTS] + slot * SLOT
     step, stream = m[STEPS] + m[at + STEP] * WIDTH, m[STREAMS] + m[at + STREAM] * FLOW
     m[at + FREE_AT] = time + m[step + STALL]
@@ -264,7 +264,7 @@ def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
 
 
 def get_ready(m: Column, slot: int) -> None:
-    """When the tokens that the next instruction waits for are down, as far as that is known."""
+    """Set the time at which the tokens of the next instruction are complete, as far as it is known."""
     at, tokens = m[SLOTS] + slot * SLOT, m[TOKENS] + slot * m[TOKENS_EACH] * TOKEN
     step = m[STEPS] + m[at + STEP] * WIDTH
     ready, reason = m[at + FREE_AT], WAIT
@@ -278,7 +278,7 @@ def get_ready(m: Column, slot: int) -> None:
 
 
 def release(m: Column, place: int, time: int) -> None:
-    """All warps of the block are at the barrier, from `time` on."""
+    """Release the block's warps from the barrier, from `time` on."""
     block = m[PLACES] + place * PLACE
     met = max(m[block + MET], time)
     for slot in range(place * m[WARPS], (place + 1) * m[WARPS]):
@@ -294,7 +294,7 @@ def release(m: Column, place: int, time: int) -> None:
 
 
 def end_warp(m: Column, queue: Any, slot: int) -> None:
-    """Announce the end of a warp that has issued all, once it is known when its results are there."""
+    """Enqueue the end of a warp that has issued its last instruction, once its results have a known time."""
     end, tokens = m[m[SLOTS] + slot * SLOT + FREE_AT], m[TOKENS] + slot * m[TOKENS_EACH] * TOKEN
     for token in range(m[TOKENS_EACH]):
         end = max(end, m[tokens + token * TOKEN + UNTIL])
@@ -303,7 +303,7 @@ def end_warp(m: Column, queue: Any, slot: int) -> None:
 
 
 def happen(m: Column, queue: Any, room: Any) -> None:
-    """What the head of the queue says."""
+    """Process the first event of the queue."""
     time, _, entry = heapq.heappop(queue)
     kind, where = entry % 4, entry // 4
     if kind == BLOCK_STARTS:
@@ -324,7 +324,7 @@ def happen(m: Column, queue: Any, room: Any) -> None:
 
 
 def leave(m: Column, queue: Any, slot: int, time: int) -> None:
-    """A warp ends; its block too, if it was the last one."""
+    """End a warp, and its block with the last warp."""
     at, place = m[SLOTS] + slot * SLOT, slot // m[WARPS]
     block, last = m[PLACES] + place * PLACE, m[at + ISSUED_AT]
     m[at + STATUS] = EMPTY
@@ -342,7 +342,7 @@ def leave(m: Column, queue: Any, slot: int, time: int) -> None:
 
 
 def start_later(m: Column, queue: Any, place: int, time: int) -> None:
-    """A place for a block is free from then on; blocks start one after the other."""
+    """Enqueue the start of a block in a free place; blocks start at least BLOCK_INTERVAL apart."""
     start = max(time, m[NEXT_START])
     m[NEXT_START] = start + m[BLOCK_INTERVAL]
     announce(m, queue, start, 4 * place + BLOCK_STARTS)

@@ -1,4 +1,4 @@
-"""Parts of the event loop of warps that know nothing of scheduling: time, the log, memory."""
+"""Time, event log and memory of the event loop of warps."""
 
 import heapq
 from typing import Any
@@ -16,12 +16,12 @@ REQUEST = int(Happening.REQUEST)
 
 
 def whole(time: int) -> int:
-    """The first whole cycle that is not before."""
+    """The time rounded up to a whole cycle."""
     return (time + TICK - 1) & -TICK
 
 
 def pass_time(m: Column, time: int) -> None:
-    """Warps that were there until now, times that while."""
+    """Add resident warps times the ticks since the last event."""
     m[AREA] += m[LIVE] * (time - m[LAST])
     m[LAST] = time
 
@@ -32,7 +32,7 @@ def announce(m: Column, queue: Any, time: int, entry: int) -> None:
 
 
 def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
-    """A row of the log, as long as there is room."""
+    """Write a row of the log while there is space."""
     m[EVENTS] += 1
     if m[LOGGED] < m[LOG_ROWS]:
         row, at = m[LOG] + m[LOGGED] * LOG_WIDTH, m[SLOTS] + slot * SLOT
@@ -47,7 +47,8 @@ def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
 
 
 def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
-    """When the last transaction of an instruction is back: each passes the stations in turn, then takes its latency."""
+    """Time at which the last transaction of an instruction returns: each passes the stations in turn, then takes its
+    latency."""
     step, done = m[STEPS] + number * WIDTH, time
     for _ in range(m[step + LINES]):
         begin = time
@@ -74,7 +75,7 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
 
 
 def draw(m: Column, table: int) -> int:
-    """The next quantile of a table: each once in DRAWS draws, from a random place of a random order on."""
+    """The next quantile of a table: each occurs once in DRAWS draws, in a random order from a random start."""
     at = m[DRAWN] + 2 * table
     if m[at] % DRAWS == 0:
         m[SEED] = m[SEED] * MULTIPLIER % MODULUS

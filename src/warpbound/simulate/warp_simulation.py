@@ -1,4 +1,4 @@
-"""Runs an experiment, and what came out of it."""
+"""Runs an experiment on one SM; the outcome."""
 
 from dataclasses import dataclass, replace
 
@@ -28,11 +28,11 @@ LOG_ROW = np.dtype(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened; cycles.
+    """Result of a run; cycles.
 
     cycles : from the first start to the end. started, ended : of each warp of the launch, NaN where it did not.
     issued : instructions of each kind counted from `warm` on. counted : cycles in which they were. stalls : warp
-    cycles by Reason. occupancy : mean warps on the SM, from the books the loop keeps while it runs. requests :
+    cycles by Reason. occupancy : mean resident warps. requests :
     transactions; latency of one and waiting in it, means. in_memory : mean transactions there. log : events in order
     of time; until: when an instruction became ready, or a transaction is back. complete : whether all blocks ended.
     """
@@ -88,14 +88,14 @@ def run(x: Experiment) -> Outcome:
 
 
 def run_short(x: Experiment) -> Outcome:
-    """The same, never compiled: sooner done where so few instructions run that loading Numba takes longer."""
+    """The same without Numba: faster for so few instructions that loading Numba would take longer."""
     memory = flatten(x).tolist()
     play(memory)
     return _outcome(x, np.asarray(memory, np.int64))
 
 
 def run_logged(x: Experiment, rows: int = 100_000) -> Outcome:
-    """The same with its events written down."""
+    """The same with an event log."""
     return run(replace(x, log_rows=rows))
 
 
@@ -133,10 +133,10 @@ def _outcome(x: Experiment, done: Whole) -> Outcome:
 def _log(flat: Whole) -> NDArray[np.void]:
     rows = flat.reshape(-1, LOG_WIDTH)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    found = np.zeros(len(rows), LOG_ROW)
+    log = np.zeros(len(rows), LOG_ROW)
     kinds = np.array([kind.name.lower() for kind in Happening])
     reasons = np.array([reason.name.lower() for reason in Reason])
-    found["cycle"], found["until"] = rows[:, 0] / TICK, rows[:, 5] / TICK
-    found["kind"], found["reason"] = kinds[rows[:, 1]], reasons[rows[:, 6]]
-    found["slot"], found["warp"], found["step"] = rows[:, 2], rows[:, 3], rows[:, 4]
-    return found
+    log["cycle"], log["until"] = rows[:, 0] / TICK, rows[:, 5] / TICK
+    log["kind"], log["reason"] = kinds[rows[:, 1]], reasons[rows[:, 6]]
+    log["slot"], log["warp"], log["step"] = rows[:, 2], rows[:, 3], rows[:, 4]
+    return log

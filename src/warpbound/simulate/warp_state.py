@@ -1,4 +1,4 @@
-"""What the event loop of warps on one SM reads and changes: one flat column of whole numbers.
+"""State of the event loop of warps on one SM: layout of one flat array of integers.
 
 Times are ticks, `TICK` to a cycle, so that rates of memory need not be whole cycles and the order of events never
 depends on rounding. Instructions issue at whole cycles.
@@ -15,7 +15,7 @@ Column = Any     # NDArray[np.int64] where compiled, else list[int]: (all,)
 
 
 class Reason(IntEnum):
-    """What a resident warp does in a cycle, in the words of Nsight Compute."""
+    """State of a resident warp in a cycle, in the terms of Nsight Compute."""
 
     SELECTED = 0             # it issues
     NOT_SELECTED = 1         # it could issue; another warp does
@@ -42,8 +42,8 @@ class Happening(IntEnum):
     END = 5       # of a warp
 
 
-# All of a run is one column of whole numbers. It begins with single numbers, some of which say where a table begins.
-# Records of a table lie one behind the other: a field is at (begin) + (number of the record) x (width) + (field).
+# The array begins with scalars, some of which are the offsets of tables.
+# A field of a table is at (offset) + (record) x (width) + (field).
 
 # Machine and launch; times in ticks
 SIZE = 0           # schedulers

@@ -25,9 +25,9 @@ def scenarios(name: str) -> dict[str, Scenario]:
 
     Raises CommandError with the nearest names where there is none.
     """
-    found = [name] if name in SCENARIOS else [other for other in SCENARIOS if _part_of(name, other)]
-    if found:
-        return {each: SCENARIOS[each]() for each in found}
+    matches = [name] if name in SCENARIOS else [other for other in SCENARIOS if _part_of(name, other)]
+    if matches:
+        return {each: SCENARIOS[each]() for each in matches}
     near = difflib.get_close_matches(name, SCENARIOS, n=3, cutoff=0.3)
     raise CommandError(
         f"There is no scenario {name!r}.",

@@ -1,4 +1,4 @@
-"""The cycle tables of the interval notes: one warp whose every instruction keeps the port for 32 lanes of its unit.
+"""Cycle tables of the interval notes: one warp, each instruction occupies the issue port for 32 lanes of its unit.
 
 Source   "GPU Microarchitecture Note Set 5: Interval Analysis", slides "Compute L", "Actual SASS" and MXV.
 Models   exactly `models.interval_analysis.scoreboard`, whose listings can be taken over: the port is taken by any
@@ -42,18 +42,18 @@ def experiment(program: tuple[Instruction, ...], device: Device) -> Experiment:
     """One warp that executes the listing once; the interval's length is its last issue and that port time."""
     writer: dict[str, str] = {}
     steps = []
-    for number, one in enumerate(program):
-        waits = tuple(dict.fromkeys(writer[register] for register in one.reads if register in writer))
-        steps.append(_step(one, device, f"result of {number}", waits))
-        writer |= dict.fromkeys(one.writes, f"result of {number}")
+    for number, instruction in enumerate(program):
+        waits = tuple(dict.fromkeys(writer[register] for register in instruction.reads if register in writer))
+        steps.append(_step(instruction, device, f"result of {number}", waits))
+        writer |= dict.fromkeys(instruction.writes, f"result of {number}")
     return Experiment(Machine(), tuple(steps), (Stream(tuple(range(len(steps)))),), Launch(((0,),)))
 
 
-def _step(one: Instruction, device: Device, result: str, waits: tuple[str, ...]) -> Step:
-    port = float(occupancy(device, one.unit))
+def _step(instruction: Instruction, device: Device, result: str, waits: tuple[str, ...]) -> Step:
+    port, latency = float(occupancy(device, instruction.unit)), device.latencies.get(instruction.latency, 0.0)
     return Step(
-        one.text, issue=port, stall=port, latency=float(device.latencies.get(one.latency, 0.0)), writes=result,
-        waits=waits, blames=Reason.LONG_SCOREBOARD if one.unit == "ls" else Reason.WAIT,
+        instruction.text, issue=port, stall=port, latency=float(latency), writes=result, waits=waits,
+        blames=Reason.LONG_SCOREBOARD if instruction.unit == "ls" else Reason.WAIT,
     )  # fmt: skip
 
 
@@ -64,12 +64,12 @@ def load_compute_store(rows: int, columns: int) -> tuple[Instruction, ...]:
 
 
 def load_compute_repeated_store(rows: int, columns: int) -> tuple[Instruction, ...]:
-    """K_1 of MXV-(LC)*S: each element is waited for and used before the next; one in eight comes from memory."""
+    """K_1 of MXV-(LC)*S: each element is loaded and used before the next; every eighth comes from memory."""
     turns = [
         (Instruction(f"LD X{c}", "ls", "L2" if c % 8 else "M", (f"X{c}",)), *(_product(r, c) for r in range(rows)))
         for c in range(columns)
     ]
-    return (*(one for turn in turns for one in turn), *map(_store, range(rows)))
+    return (*(instruction for turn in turns for instruction in turn), *map(_store, range(rows)))
 
 
 def per_thread(columns: int) -> tuple[Instruction, ...]:

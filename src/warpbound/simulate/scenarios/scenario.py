@@ -7,7 +7,7 @@ from warpbound.simulate.experiment import Experiment
 
 @dataclass(frozen=True)
 class Scenario:
-    """`assumed` is what the paper leaves open and was chosen here; empty where it says all that matters."""
+    """assumed : values that the paper does not give; empty where it gives all."""
 
     title: str
     source: str
