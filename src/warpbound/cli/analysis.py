@@ -41,7 +41,7 @@ def _gpu_option(required: str) -> Callable[[Any], Any]:
     return click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help=f"Board, TOML file or sm_NN{required}.")
 
 
-def _asks(command: Callable[..., None]) -> Callable[..., None]:
+def _request_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options that `analyze` and `curve` share."""
     shared = (
         click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True),
@@ -68,75 +68,75 @@ def _asks(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(epilog=EXAMPLES)
-@_asks
+@_request_options
 @form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
-def analyze(form: str, out: str | None, **asked: Any) -> None:
+def analyze(form: str, out: str | None, **options: Any) -> None:
     """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
     from warpbound.analysis.answer import analyze_kernel
-    from warpbound.cli.request import answer, question
+    from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.text import pages
 
-    asking = question(**asked)
+    request = parse_request(**options)
     if form == "html":
-        _write_page(asking, out)
+        _write_page(request, out)
         return
-    results = answer(asking, analyze_kernel, announced)
-    show_results(form, out, results, partial(pages, views=asking.settings.views))
+    results = answer_each(request, analyze_kernel, announced)
+    show_results(form, out, results, partial(pages, views=request.settings.views))
 
 
-def _write_page(asking: Any, out: str | None) -> None:
+def _write_page(request: Any, out: str | None) -> None:
     """The HTML report: every model and view, unless some are named."""
     from warpbound.analysis.answer import analyze_kernel
-    from warpbound.cli.request import answer
+    from warpbound.cli.request import answer_each
     from warpbound.models import MODELS
     from warpbound.report import html
 
-    html.refuse_many(len(asking.sources) * len(asking.gpus))
-    views, models = asking.settings.views, asking.settings.models or tuple(MODELS)
-    settings = replace(asking.settings, models=models, views=(*views, *html.VIEWS))
-    results = answer(replace(asking, settings=settings), analyze_kernel, announced)
+    html.refuse_many(len(request.sources) * len(request.gpus))
+    views, models = request.settings.views, request.settings.models or tuple(MODELS)
+    settings = replace(request.settings, models=models, views=(*views, *html.VIEWS))
+    results = answer_each(replace(request, settings=settings), analyze_kernel, announced)
     write(html.page(results, command_line(), views), out)
 
 
 @click.command(epilog=CURVE_EXAMPLES)
-@_asks
+@_request_options
 @form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
 @click.option("--range", "ranged", is_flag=True, help="Times with all loads from L1, L2 or DRAM, pipes apart or not.")
-def curve(form: str, out: str | None, warps: str, ranged: bool, **asked: Any) -> None:
+def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""
-    if asked["models"] and (ranged or form == "html"):
+    if options["models"] and (ranged or form == "html"):
         raise CommandError("--models goes with text and json, and not with --range.", "Leave one of them out.")
     if ranged:
-        _ranges(form, out, warps, asked)
+        _ranges(form, out, warps, options)
         return
-    from warpbound.analysis.sweeps.curve import curve as ask
-    from warpbound.cli.request import answer, first_last, question
+    from warpbound.analysis.sweeps.curve import curve as sweep
+    from warpbound.cli.request import answer_each, first_last, parse_request
     from warpbound.report.curve import pages
 
-    asking, bound = question(**asked, views=""), partial(ask, warps=first_last(warps))
+    request, bound = parse_request(**options, views=""), partial(sweep, warps=first_last(warps))
     if form == "html":
         from warpbound.report import html
-    
-        html.refuse_many(len(asking.sources) * len(asking.gpus))
-        curves = answer(asking, bound, announced)
+
+        html.refuse_many(len(request.sources) * len(request.gpus))
+        curves = answer_each(request, bound, announced)
         write(html.curve_page(curves, command_line()), out)
         return
-    show_results(form, out, answer(asking, bound, announced), pages)
+    show_results(form, out, answer_each(request, bound, announced), pages)
 
 
-def _ranges(form: str, out: str | None, warps: str, asked: dict[str, Any]) -> None:
-    from warpbound.analysis.sweeps.curve_range import ranges as ask
-    from warpbound.cli.request import answer, first_last, question
+def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> None:
+    from warpbound.analysis.sweeps.curve_range import ranges as sweep
+    from warpbound.cli.request import answer_each, first_last, parse_request
     from warpbound.report.curve_range import pages
 
     if form == "html":
         raise CommandError("--range has no HTML page.", "Take --format text or json.")
-    bound = partial(ask, warps=first_last(warps))
-    show_results(form, out, answer(question(**asked, views=""), bound, announced), pages)
+    bound = partial(sweep, warps=first_last(warps))
+    show_results(form, out, answer_each(parse_request(**options, views=""), bound, announced), pages)
 
 
 @click.command(epilog=PREDICT_EXAMPLES)
@@ -160,7 +160,7 @@ def predict(
     results = predictions(file, gpus, cases, How(clock, model_names(models), parsed(settings)))
     if form == "html":
         from warpbound.report import html
-    
+
         write(html.workload_page(results, command_line()), out)
         return
     show_results(form, out, results, pages)

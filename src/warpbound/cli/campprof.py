@@ -52,8 +52,8 @@ def fit(file: str | None, board: str, equation: str, form: str) -> None:
     from warpbound.report.camping import fit_entry, fit_text
 
     table = read(file) if file else benchmarks_of(gpu(board))
-    found, kept = fits(table, equation), selected(table, equation)
-    answer(form, fit_entry(found, kept, equation), fit_text(found, kept))
+    regressions, predictors = fits(table, equation), selected(table, equation)
+    answer(form, fit_entry(regressions, predictors, equation), fit_text(regressions, predictors))
 
 
 def _counter_options(command: Any) -> Any:
@@ -125,24 +125,24 @@ def _from_counters(words: dict[str, Any]) -> Any:
 def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
     """The kernel's name, and what its blocks did on the board."""
     from warpbound.camping.kernel_counters import executed
-    from warpbound.cli.request import question
+    from warpbound.cli.request import parse_request
     from warpbound.program import programs
 
     if given := [name for name in COUNTERS if words[name] is not None]:
         raise CommandError(f"--{given[0]} and a kernel's file were given.", "Give one of them.")
     keys = ("kernel", "grid", "block", "launch_file", "args", "defines", "include")
-    asked = question(
+    request = parse_request(
         files=(file,), gpus=COMPILED_FOR, **{key: words[key] for key in keys}, cluster=None, smem=None, carveout=None,
         nvrtc=(), settings=(), cache="warm", clock="boost", models="", views="",
     )  # fmt: skip
-    if asked.launch is None:
+    if request.launch is None:
         raise CommandError("The kernel's launch is not given.", "Add --launch FILE, or --grid, --block and --arg.")
-    found = programs(asked.sources[0], asked.gpus[0], asked.kernel, asked.options)
-    if len(found) > 1:
-        names = ", ".join(one.title for one in found)
-        raise CommandError(f"{file} holds {len(found)} kernels ({names}).", "Name one with --kernel.")
-    click.echo(f"warpbound: executing {found[0].title} ...", err=True)
-    return found[0].title, executed(found[0], asked.launch, there)
+    kernels = programs(request.sources[0], request.gpus[0], request.kernel, request.options)
+    if len(kernels) > 1:
+        names = ", ".join(kernel.title for kernel in kernels)
+        raise CommandError(f"{file} holds {len(kernels)} kernels ({names}).", "Name one with --kernel.")
+    click.echo(f"warpbound: executing {kernels[0].title} ...", err=True)
+    return kernels[0].title, executed(kernels[0], request.launch, there)
 
 
 def _from_run(ran: Any, words: dict[str, Any]) -> Any:

@@ -72,9 +72,9 @@ def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None
     from warpbound.report.occupancy import residency_entry, residency_text
     from warpbound.residency import occupancy as resident
 
-    found = resident(board, *launch, carveout)
+    residency = resident(board, *launch, carveout)
     request = BlockRequest(board, *launch, carveout)
-    entry = residency_entry(board, found, {change: ladder(request, change) for change in PROPERTIES})
+    entry = residency_entry(board, residency, {change: ladder(request, change) for change in PROPERTIES})
     answer(form, entry, residency_text(board, entry))
 
 
@@ -91,19 +91,19 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
     rows: list[Any] = []
     failures: list[WarpboundError] = []
     for board in boards:
-        kept = {**axes, **possible(board, axes["block"], axes["registers"])}
-        if len(boards) == 1 and not all(kept.values()):
-            kept = axes  # the one board says best what it cannot have
-        if all(kept.values()):
-            open_mesh = np.ix_(*(np.asarray(values) for values in kept.values()))
+        possible_axes = {**axes, **possible(board, axes["block"], axes["registers"])}
+        if len(boards) == 1 and not all(possible_axes.values()):
+            possible_axes = axes  # the one board says best what it cannot have
+        if all(possible_axes.values()):
+            open_mesh = np.ix_(*(np.asarray(values) for values in possible_axes.values()))
             block, registers, smem = (np.asarray(axis, np.int64) for axis in open_mesh)
             try:
-                rows += sweep_entries(board, kept, resident(board, block, registers, smem, carveout))
+                rows += sweep_entries(board, possible_axes, resident(board, block, registers, smem, carveout))
             except WarpboundError as error:
                 failures.append(error)
                 rows.append(plain(refusal(None, board.key, error)))
                 continue
-        if kept != axes:
+        if possible_axes != axes:
             reason = f"Compute capability {board.compute_capability} has no such large blocks or so many registers."
             failures.append(CommandError(reason, "Choose fewer threads per block or registers per thread."))
             rows.append(plain(refusal(None, board.key, failures[-1])))
@@ -114,7 +114,7 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
 
 def numbers(option: str, word: str) -> tuple[int, ...]:
     """Whole numbers from `64,128` or `32:1024:32`, ranges with their ends. Raises CommandError for anything else."""
-    found: list[int] = []
+    values: list[int] = []
     for part in word.split(","):
         ends = part.strip().split(":")
         if not (1 <= len(ends) <= 3 and all(end.isascii() and end.isdigit() and len(end) < 12 for end in ends)):
@@ -122,8 +122,8 @@ def numbers(option: str, word: str) -> tuple[int, ...]:
         first, last, step = (int(ends[0]), int(ends[min(1, len(ends) - 1)]), int(ends[2]) if len(ends) == 3 else 1)
         if step < 1 or last < first or (last - first) // step >= MOST_ROWS:
             raise CommandError(f"{option}: {part} is no range.", "Write FIRST:LAST:STEP, as in 32:1024:32.")
-        found += range(first, last + 1, step)
-    return tuple(dict.fromkeys(found))
+        values += range(first, last + 1, step)
+    return tuple(dict.fromkeys(values))
 
 
 @click.command(epilog=GPUS_EXAMPLES)

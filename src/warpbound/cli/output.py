@@ -87,8 +87,8 @@ def _lines(console: Any, part: Any) -> str:
 
 def _piped() -> int:
     """Columns for a reader that is no terminal."""
-    asked = os.environ.get("COLUMNS", "")
-    return int(asked) if asked.isdigit() and int(asked) > 0 else WIDTH_OF_PIPES
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdigit() and int(columns) > 0 else WIDTH_OF_PIPES
 
 
 def write(text: str, out: str | None) -> None:

@@ -33,11 +33,11 @@ def count(file: Path, trips: tuple[str, ...], uncoalesced: str, form: str) -> No
     from warpbound.report.ptx_counts import counts_entry, counts_table, workload_text
 
     lines = None if uncoalesced == "all" else _lines(uncoalesced)
-    found = count_ptx(read_text(file), str(file), dict(map(_trips, trips)), lines)
+    counts = count_ptx(read_text(file), str(file), dict(map(_trips, trips)), lines)
     if form == "toml":
-        write(workload_text(found, str(file)), None)
+        write(workload_text(counts, str(file)), None)
     else:
-        answer(form, [counts_entry(one) for one in found], counts_table(found))
+        answer(form, [counts_entry(kernel) for kernel in counts], counts_table(counts))
 
 
 def _trips(word: str) -> tuple[str, float]:

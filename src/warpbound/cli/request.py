@@ -20,7 +20,7 @@ from warpbound.program.source_files import LARGEST_FILE_B, spelled
 from warpbound.result.refusal import Refusal, refusal
 
 T = TypeVar("T")
-Ask = Callable[[Program, Gpu, Launch | None, Settings], T]
+Analysis = Callable[[Program, Gpu, Launch | None, Settings], T]
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(?:\([\w, .]*\))?")
 
@@ -70,7 +70,7 @@ class RankWords:
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """Files, boards, the launch if there is one, how to compile and how to answer."""
 
     sources: tuple[Path | bytes, ...]
@@ -81,14 +81,14 @@ class Question:
     settings: Settings
 
 
-def question(**options: Any) -> Question:
+def parse_request(**options: Any) -> Request:
     """What the options of `analyze` ask for, checked before any work. Raises CommandError or InputError."""
     words = Words(**options)
     own_launch = _launch(words)
     boards = _gpus(words.gpus, own_launch, words.settings)
     defines = tuple(_define(word) for word in words.defines)
     file_defines = tuple(own_launch.defines.items()) if own_launch else ()
-    return Question(
+    return Request(
         sources=_sources(words.files),
         gpus=boards,
         kernel=words.kernel or (own_launch.kernel if own_launch else None),
@@ -129,8 +129,8 @@ def ranking_request(source: str, **options: Any) -> Ranking:
     )
 
 
-def answer(
-    question: Question, ask: Ask[T], progress: Callable[[Iterable[Any]], Iterable[Any]]
+def answer_each(
+    request: Request, analysis: Analysis[T], progress: Callable[[Iterable[Any]], Iterable[Any]]
 ) -> list[T | Refusal]:
     """One entry per kernel and GPU; what cannot be answered among several leaves an error entry.
 
@@ -138,17 +138,17 @@ def answer(
     """
     results: list[T | Refusal] = []
     failures: list[WarpboundError] = []
-    for source, board in progress(_titled(question)):
+    for source, board in progress(_by_source(request)):
         try:
-            kernels = programs(source, board, question.kernel, question.options)
-            _one_kernel(kernels, question.launch)
+            kernels = programs(source, board, request.kernel, request.options)
+            _one_kernel(kernels, request.launch)
         except WarpboundError as error:
             failures.append(error)
-            results.append(refusal(question.kernel, board.key, error))
+            results.append(refusal(request.kernel, board.key, error))
             continue
         for program in kernels:
             try:
-                results.append(ask(program, board, question.launch, question.settings))
+                results.append(analysis(program, board, request.launch, request.settings))
             except WarpboundError as error:
                 failures.append(error)
                 results.append(refusal(program.title, board.key, error))
@@ -157,9 +157,9 @@ def answer(
     return results
 
 
-def _titled(question: Question) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
-    for source in question.sources:
-        for board in question.gpus:
+def _by_source(request: Request) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
+    for source in request.sources:
+        for board in request.gpus:
             name = source if isinstance(source, Path) else "-"
             yield f"{name} on {board.key}", (source, board)
 

@@ -54,18 +54,18 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.option("--events", "log", is_flag=True, help="With --format json: the event log too.")
 @form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
-def simulate(what: str | None, form: str, out: str | None, **asked: Any) -> None:
+def simulate(what: str | None, form: str, out: str | None, **options: Any) -> None:
     """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
     if what is None:
         _list(form)
     elif what == "family":
-        _family(form, out, asked)
+        _family(form, out, options)
     elif what == "evaluation":
-        _evaluation(form, out, asked["gpus"])
+        _evaluation(form, out, options["gpus"])
     elif ":" in what and not Path(what).exists():
-        _scenarios(what, form, out, asked["log"])
+        _scenarios(what, form, out, options["log"])
     elif Path(what).suffix or what == "-" or Path(what).exists():
-        _kernel(what, form, out, asked)
+        _kernel(what, form, out, options)
     else:
         raise CommandError(f"There is no file {what!r}, and no scenario.", "`warpbound simulate` lists what there is.")
 
@@ -86,19 +86,20 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
     from warpbound.simulate.warp_simulation import run
 
     results, drawn = [], []
-    for key, one in announced((key, (key, one)) for key, one in scenarios(name).items()):
-        x = timelines.logged(one.experiment)
+    for key, scenario in announced((key, (key, scenario)) for key, scenario in scenarios(name).items()):
+        x = timelines.logged(scenario.experiment)
         done = run(x)
-        entry = {"scenario": key, "title": one.title, "source": one.source, "assumed": one.assumed}
+        entry = {"scenario": key, "title": scenario.title, "source": scenario.source, "assumed": scenario.assumed}
         entry |= {"outcome": timelines.summary(x, done), "timeline": list(timelines.timeline(x, done, 66))}
         results.append(entry | ({"events": timelines.events(done)} if log else {}))
         if form == "html":
             results[-1]["timeline"] = []  # the figure has it
-            drawn.append([warps_in_time(timelines.spans(x, done, min(done.cycles, SHOWN)), one.title, one.source)])
+            spans = timelines.spans(x, done, min(done.cycles, SHOWN))
+            drawn.append([warps_in_time(spans, scenario.title, scenario.source)])
     _write(form, out, results, [pages([entry]) for entry in results], drawn)
 
 
-def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
+def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
     from warpbound.cli.request import first_last
     from warpbound.machine import gpu
     from warpbound.report.figures import family
@@ -106,14 +107,15 @@ def _family(form: str, out: str | None, asked: dict[str, Any]) -> None:
     from warpbound.reproduce.synthetic import simulated
     from warpbound.simulate.synthetic_family import Setting
 
-    if not asked["gpus"]:
+    if not options["gpus"]:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    setting = Setting(asked["memory"] or "exponential", asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
-    warps = first_last(asked["warps"]) if asked["warps"] else None
-    board = gpu(asked["gpus"])
+    policy = options["policy"] or "greedy_then_oldest"
+    setting = Setting(options["memory"] or "exponential", policy, seed=options["seed"])
+    warps = first_last(options["warps"]) if options["warps"] else None
+    board = gpu(options["gpus"])
     rows: list[dict[str, Any]] = []
     warn_without_numba()
-    for part in announced(simulated.rows(board, _alphas(asked["alphas"]), warps, setting)):
+    for part in announced(simulated.rows(board, _alphas(options["alphas"]), warps, setting)):
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
     _write(form, out, rows, [family_page(rows, title)], [[family(rows, title)]])
@@ -136,31 +138,30 @@ def _evaluation(form: str, out: str | None, names: str | None) -> None:
 
 def _alphas(words: str) -> list[float]:
     try:
-        found = [float(word) for word in words.split(",")]
+        alphas = [float(word) for word in words.split(",")]
     except ValueError:
         raise CommandError(f"--alpha {words!r} is no list of numbers.", "Write it like 0,8,64.") from None
-    if any(not 0 <= alpha <= 1e6 for alpha in found):
+    if any(not 0 <= alpha <= 1e6 for alpha in alphas):
         raise CommandError(f"--alpha {words!r}: an intensity lies between 0 and a million.", "Write it like 0,8,64.")
-    return found
+    return alphas
 
 
-def _kernel(file: str, form: str, out: str | None, asked: dict[str, Any]) -> None:
+def _kernel(file: str, form: str, out: str | None, options: dict[str, Any]) -> None:
     from functools import partial
 
     from warpbound.analysis.sm_simulation import simulated
-    from warpbound.cli.request import answer as answered
-    from warpbound.cli.request import question
+    from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.simulation import kernel_pages
 
-    words = {key: asked[key] for key in OF_A_KERNEL}
-    asking = question(
+    words = {key: options[key] for key in OF_A_KERNEL}
+    request = parse_request(
         files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="", **words
     )
     drawing = form == "html"
     if drawing:
-        asking = replace(asking, settings=replace(asking.settings, views=("figures",)))
-    ask = partial(simulated, policy=asked["policy"] or "greedy_then_oldest", seed=asked["seed"])
-    results = answered(asking, ask, announced)
+        request = replace(request, settings=replace(request.settings, views=("figures",)))
+    ask = partial(simulated, policy=options["policy"] or "greedy_then_oldest", seed=options["seed"])
+    results = answer_each(request, ask, announced)
     drawn = []
     if drawing:
         from warpbound.report.html.illustrations import simulated_kernel
