@@ -1,5 +1,5 @@
-// Chains of 32-bit entries: each holds the number of the next, moved up so that it is a normal float, which
-// adding zero leaves alone. `base` points that much before the array.
+// Chains of 32-bit entries: each holds the index of the next plus FIRST, so that it is a normal float, which adding
+// zero does not change. `base` points FIRST entries before the array.
 #define FIRST 0x00800000u
 
 // Entry i leads to entry i + step, around the end.
@@ -16,14 +16,14 @@ KERNEL weave_random(u32 *base, const u32 *order, u32 count, u32 gap) {
         base[order[i] * gap] = FIRST + order[i + 1 == count ? 0 : i + 1] * gap;
 }
 
-// So much before the array that a chain's numbers count from there; hidden, for else it is added again at every load.
+// FIRST entries before the array; hidden from the compiler, which would otherwise add the offset again at every load.
 __device__ __forceinline__ const u32 *before(const u32 *array) {
     const u32 *base = array - FIRST;
     asm volatile("" : "+l"(base));
     return base;
 }
 
-// Where thread `me` of all begins: `apart` places after the thread before it, in the order of the chain if it has one.
+// First entry of thread `me`: `apart` places after that of the previous thread, in the order of a random chain.
 __device__ __forceinline__ u32 begin(u32 me, const u32 *order, u32 count, u32 gap, u32 apart) {
     u32 place = (u32)((u64)me * apart % count);
     return FIRST + (order ? order[place] : place) * gap;

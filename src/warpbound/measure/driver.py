@@ -1,4 +1,4 @@
-"""A GPU through NVIDIA's driver, which is all it needs; clocks, power and modes are read, never set."""
+"""A GPU through the CUDA driver API; clocks, power and modes are read, never set."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -12,10 +12,9 @@ from numpy.typing import DTypeLike, NDArray
 from warpbound.errors import InputError, MissingTool
 from warpbound.measure.device import Facts, Geometry
 
-LONGEST_S = 60.0     # that launches between two marks may take: thousands of times what any case is planned for
-PATIENT_S, PAUSE_S = 2e-3, 1e-4  # the host looks without a pause first, then now and then
-_NO_IMAGE = "the driver refuses the machine code"
-HINTS = {  # what the driver says -> the way out
+LONGEST_S = 60.0     # time limit of a wait: thousands of times the planned time of any case
+PATIENT_S, PAUSE_S = 2e-3, 1e-4  # the host polls continuously first, then with pauses
+HINTS = {  # error code of the driver -> what to do
     "CUDA_ERROR_NO_DEVICE": "Look whether nvidia-smi lists a GPU, and whether CUDA_VISIBLE_DEVICES hides it.",
     "CUDA_ERROR_INVALID_DEVICE": "Give --device the number of a GPU that CUDA_VISIBLE_DEVICES leaves.",
     "CUDA_ERROR_DEVICE_UNAVAILABLE": "Another process has the GPU for itself: wait for it, or choose another --device.",
@@ -25,25 +24,25 @@ HINTS = {  # what the driver says -> the way out
     "CUDA_ERROR_SYSTEM_NOT_READY": "Where a switch joins GPUs, its fabric manager must run.",
     "CUDA_ERROR_OUT_OF_MEMORY": "Look with nvidia-smi what else holds its memory.",
 }
-_OTHERWISE = "Look up what the driver's word means."
+_OTHERWISE = "Look up the error code in the documentation of the CUDA driver API."
 
 
 class Driver:
-    """The device of a number, in its primary context and one stream of its own."""
+    """The device with an index, in its primary context, with a stream of its own; see device.Device."""
 
     def __init__(self, number: int = 0) -> None:
         self._cuda = _bindings()
         try:
             self._cuda.cuInit(0)
-        except RuntimeError as failed:  # the bindings found no driver library
-            raise MissingTool(f"there is no NVIDIA driver here ({failed}).", "Run this where a GPU is.") from failed
-        self._ask("cuInit", 0)
-        if number >= self._ask("cuDeviceGetCount"):
+        except RuntimeError as error:  # the bindings found no driver library
+            raise MissingTool(f"there is no NVIDIA driver here ({error}).", "Run this where a GPU is.") from error
+        self._call("cuInit", 0)
+        if number >= self._call("cuDeviceGetCount"):
             raise InputError(f"there is no GPU {number} here.", HINTS["CUDA_ERROR_INVALID_DEVICE"])
-        self._device = self._ask("cuDeviceGet", number)
-        context = self._ask("cuDevicePrimaryCtxRetain", self._device)
-        self._ask("cuCtxSetCurrent", context)
-        self._stream = self._ask("cuStreamCreate", self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self._device = self._call("cuDeviceGet", number)
+        context = self._call("cuDevicePrimaryCtxRetain", self._device)
+        self._call("cuCtxSetCurrent", context)
+        self._stream = self._call("cuStreamCreate", self._cuda.CUstream_flags.CU_STREAM_NON_BLOCKING)
         self._modules: dict[int, Any] = {}
         self._hangs = False
         self._set: dict[tuple[int, str], int] = {}
@@ -51,97 +50,96 @@ class Driver:
         self._sensor = _sensor(self._pci())
 
     def facts(self) -> Facts:
-        """What the driver says."""
+        """Properties of the device."""
         return self._facts
 
     def load(self, cubin: bytes, kernel: str) -> Any:
-        """A kernel of a cubin; the cubin is loaded once."""
-        return self._ask("cuModuleGetFunction", self._module(cubin, kernel), kernel.encode())
+        """A kernel of a cubin; each cubin is loaded once."""
+        return self._call("cuModuleGetFunction", self._module(cubin, kernel), kernel.encode())
 
     def symbol(self, cubin: bytes, name: str) -> tuple[int, int]:
         """Address and size in bytes of a variable of the module."""
-        address, size = self._ask_all("cuModuleGetGlobal", self._module(cubin, name), name.encode())
+        address, size = self._call_all("cuModuleGetGlobal", self._module(cubin, name), name.encode())
         return int(address), int(size)
 
     def _module(self, cubin: bytes, name: str) -> Any:
-        place = hash(cubin)
-        if place not in self._modules:
+        if hash(cubin) not in self._modules:
             try:
                 image = np.frombuffer(cubin + b"\0", np.uint8)
-                self._modules[place] = self._ask("cuModuleLoadData", image.ctypes.data)
-            except InputError as failed:
-                way_out = f"with a compiler of {self._facts.driver} or older."
+                self._modules[hash(cubin)] = self._call("cuModuleLoadData", image.ctypes.data)
+            except InputError as error:
                 raise InputError(
-                    f"{_NO_IMAGE} of {name}: {failed.reason}",
-                    f"Make the cubins anew from the .cu files that --build writes, {way_out}",
-                ) from failed
-        return self._modules[place]
+                    f"the driver refuses the machine code of {name}: {error.reason}",
+                    "Make the cubins anew from the .cu files that --build writes, with a compiler of "
+                    f"{self._facts.driver} or older.",
+                ) from error
+        return self._modules[hash(cubin)]
 
     def allocate(self, size: int) -> int:
-        """Address of so many bytes."""
-        return int(self._ask("cuMemAlloc", size))
+        """Address of `size` bytes of device memory."""
+        return int(self._call("cuMemAlloc", size))
 
     def free(self, address: int) -> None:
-        """Give memory back."""
+        """Free device memory."""
         self._wait("cuStreamQuery", self._stream)
-        self._ask("cuMemFree", address)
+        self._call("cuMemFree", address)
 
     def upload(self, address: int, contents: NDArray[Any]) -> None:
         """Copy to the device."""
         contents = np.ascontiguousarray(contents)
         self._wait("cuStreamQuery", self._stream)
-        self._ask("cuMemcpyHtoDAsync", address, contents.ctypes.data, contents.nbytes, self._stream)
-        self._ask("cuStreamSynchronize", self._stream)
+        self._call("cuMemcpyHtoDAsync", address, contents.ctypes.data, contents.nbytes, self._stream)
+        self._call("cuStreamSynchronize", self._stream)
 
     def download(self, address: int, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Copy from the device, after all that was launched."""
+        """Copy from the device, after all earlier launches."""
         contents = np.empty(count, dtype)
         self._wait("cuStreamQuery", self._stream)
-        self._ask("cuMemcpyDtoHAsync", contents.ctypes.data, address, contents.nbytes, self._stream)
-        self._ask("cuStreamSynchronize", self._stream)
+        self._call("cuMemcpyDtoHAsync", contents.ctypes.data, address, contents.nbytes, self._stream)
+        self._call("cuStreamSynchronize", self._stream)
         return contents
 
     def fill(self, address: int, size: int, byte: int) -> None:
         """Set every byte."""
-        self._ask("cuMemsetD8Async", address, byte, size, self._stream)
+        self._call("cuMemsetD8Async", address, byte, size, self._stream)
 
     def launch(self, kernel: Any, geometry: Geometry, args: Sequence[np.generic]) -> None:
-        """Queue one launch."""
+        """Enqueue one launch."""
         names = self._cuda.CUfunction_attribute
-        if geometry.smem:  # more than 48 KiB, what the kernel itself declares included, needs opting in
+        if geometry.smem:  # more than 48 KiB, static shared memory included, needs an opt-in
             self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, geometry.smem)
         carveout = -1 if geometry.carveout is None else geometry.carveout
         self._attribute(kernel, names.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, carveout)
-        held = [np.array([arg]) for arg in args]
-        pointers = np.array([one.ctypes.data for one in held], dtype=np.uint64)
+        values = [np.array([arg]) for arg in args]
+        pointers = np.array([value.ctypes.data for value in values], dtype=np.uint64)
         grid, block = ((*sides, 1, 1)[:3] for sides in (geometry.grid, geometry.shape or (geometry.block,)))
-        self._ask(
+        self._call(
             "cuLaunchKernel", kernel, *grid, *block, geometry.smem, self._stream,
-            pointers.ctypes.data if held else 0, 0,
+            pointers.ctypes.data if values else 0, 0,
         )  # fmt: skip
 
     def mark(self) -> Any:
-        """A point in the queue."""
-        event = self._ask("cuEventCreate", self._cuda.CUevent_flags.CU_EVENT_DEFAULT)
-        self._ask("cuEventRecord", event, self._stream)
+        """Record an event in the stream."""
+        event = self._call("cuEventCreate", self._cuda.CUevent_flags.CU_EVENT_DEFAULT)
+        self._call("cuEventRecord", event, self._stream)
         return event
 
     def elapsed(self, begin: Any, end: Any) -> float:
-        """Seconds between two marks; waits for the later one and forgets both."""
+        """Seconds between two events; waits for the later one and destroys both."""
         self._wait("cuEventQuery", end)
-        milliseconds = float(self._ask("cuEventElapsedTime", begin, end))
+        milliseconds = float(self._call("cuEventElapsedTime", begin, end))
         for event in (begin, end):
-            self._ask("cuEventDestroy", event)
+            self._call("cuEventDestroy", event)
         return 1e-3 * milliseconds
 
     def _wait(self, query: str, what: Any) -> None:
-        """Until an event has passed or the queue is empty; InputError where it does not for long.
+        """Wait until an event has completed or the stream is empty; InputError after LONGEST_S.
 
-        A kernel that hangs ends one case so, and every later wait fails at once.
+        A kernel that hangs ends one case in this way, and every later wait fails at once.
         """
-        pending, begun = self._cuda.CUresult.CUDA_ERROR_NOT_READY, time.monotonic()
+        pending, begin = self._cuda.CUresult.CUDA_ERROR_NOT_READY, time.monotonic()
         while (status := getattr(self._cuda, query)(what)[0]) == pending:
-            waited = time.monotonic() - begun
+            waited = time.monotonic() - begin
             if self._hangs or waited > LONGEST_S:
                 self._hangs = True
                 raise InputError(f"a launch did not end within {LONGEST_S:.0f} s.", "Leave this case out.")
@@ -150,45 +148,44 @@ class Driver:
             raise _refused(query, status)
 
     def sensors(self) -> dict[str, float]:
-        """What the management library reads now; empty without it."""
+        """Current NVML readings; empty without NVML."""
         return dict(self._sensor())
 
     def _attribute(self, kernel: Any, name: Any, value: int) -> None:
-        """Set where it differs from what was set last."""
-        place = (int(kernel), str(name))
-        if self._set.get(place) != value:
-            self._ask("cuFuncSetAttribute", kernel, name, value)
-            self._set[place] = value
+        """Set an attribute whose value has changed."""
+        if self._set.get((int(kernel), str(name))) != value:
+            self._call("cuFuncSetAttribute", kernel, name, value)
+            self._set[int(kernel), str(name)] = value
 
-    def _ask(self, function: str, *args: Any) -> Any:
-        """The function's first result; InputError with the driver's word where it fails."""
-        result = self._ask_all(function, *args)
+    def _call(self, function: str, *args: Any) -> Any:
+        """The function's first result; InputError with the error code where it fails."""
+        result = self._call_all(function, *args)
         return result[0] if result else None
 
-    def _ask_all(self, function: str, *args: Any) -> Any:
+    def _call_all(self, function: str, *args: Any) -> Any:
         try:
             status, *result = getattr(self._cuda, function)(*args)
-        except (AttributeError, RuntimeError, TypeError) as failed:  # bindings of another version than the driver
+        except (AttributeError, RuntimeError, TypeError) as error:  # bindings of another version than the driver
             raise MissingTool(
-                f"cuda-bindings and the driver do not agree about {function} ({failed}).",
+                f"cuda-bindings and the driver do not agree about {function} ({error}).",
                 "Install the bindings of the driver's own version, such as: pip install 'cuda-bindings<13'",
-            ) from failed
+            ) from error
         if status != self._cuda.CUresult.CUDA_SUCCESS:
             raise _refused(function, status)
         return result
 
     def _number(self, name: str) -> int:
         attribute = getattr(self._cuda.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return int(self._ask("cuDeviceGetAttribute", attribute, self._device))
+        return int(self._call("cuDeviceGetAttribute", attribute, self._device))
 
     def _pci(self) -> str:
-        return bytes(self._ask("cuDeviceGetPCIBusId", 32, self._device)).split(b"\0")[0].decode()
+        return bytes(self._call("cuDeviceGetPCIBusId", 32, self._device)).split(b"\0")[0].decode()
 
     def _read_facts(self) -> Facts:
-        version = int(self._ask("cuDriverGetVersion"))
+        version = int(self._call("cuDriverGetVersion"))
         capability = [self._number(f"COMPUTE_CAPABILITY_{part}") for part in ("MAJOR", "MINOR")]
         return Facts(
-            name=bytes(self._ask("cuDeviceGetName", 256, self._device)).split(b"\0")[0].decode(),
+            name=bytes(self._call("cuDeviceGetName", 256, self._device)).split(b"\0")[0].decode(),
             compute_capability=".".join(map(str, capability)),
             driver=f"CUDA {version // 1000}.{version % 1000 // 10}",
             sm_count=self._number("MULTIPROCESSOR_COUNT"),
@@ -198,7 +195,7 @@ class Driver:
             threads_per_sm=self._number("MAX_THREADS_PER_MULTIPROCESSOR"),
             blocks_per_sm=self._number("MAX_BLOCKS_PER_MULTIPROCESSOR"),
             l2_size=self._number("L2_CACHE_SIZE"),
-            memory_size=int(self._ask("cuDeviceTotalMem", self._device)),
+            memory_size=int(self._call("cuDeviceTotalMem", self._device)),
             memory_bus=self._number("GLOBAL_MEMORY_BUS_WIDTH"),
             memory_clock=1e3 * self._number("MEMORY_CLOCK_RATE"),
             clock=1e3 * self._number("CLOCK_RATE"),
@@ -219,13 +216,13 @@ def _bindings() -> Any:
 
 
 def _sensor(pci: str) -> Any:
-    """A function that reads clocks, power and temperature; one that reads nothing without the library."""
+    """A function that reads clocks, power and temperature by NVML; without NVML it returns an empty dict."""
     try:
         pynvml: Any = import_module("pynvml")
 
         pynvml.nvmlInit()
         handle = pynvml.nvmlDeviceGetHandleByPciBusId(pci.encode())
-    except Exception:  # noqa: BLE001  (absent, or refused: the suite does without)
+    except Exception:  # noqa: BLE001  (NVML is optional)
         return dict
     readings: dict[str, Callable[[], Any]] = {
         "sm_MHz": lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM),
@@ -238,10 +235,10 @@ def _sensor(pci: str) -> Any:
     }
 
     def read() -> dict[str, float]:
-        found: dict[str, float] = {}
+        values: dict[str, float] = {}
         for name, reading in readings.items():
             with suppress(Exception):
-                found[name] = float(reading())
-        return found
+                values[name] = float(reading())
+        return values
 
     return read

@@ -16,12 +16,12 @@ __device__ __forceinline__ u64 nanosecond() {
     return t;
 }
 
-// Go on only once `value` is there: loads are asynchronous. No value of ours is this one.
+// Wait until `value` is available: loads are asynchronous. No value of the suite equals the constant.
 __device__ __forceinline__ void wait_for(u32 value) {
     asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 0x7ff12345; @p exit; }" ::"r"(value));
 }
 
-// Cycles from `start` until now, and 0 for the next address: without it the clock may be read after later loads.
+// Cycles since `start`, and a 0 to add to the next address: without it the clock may be read after later loads.
 __device__ __forceinline__ u32 since(u64 start, u32 &nothing) {
     u64 took = cycle() - start;
     nothing = (u32)(took >> 63);
@@ -40,7 +40,7 @@ __device__ __forceinline__ void stamp(u64 *stamps, u64 start, u64 end) {
     }
 }
 
-// For all mechanisms: raise the clock, watch it, hold the queue, take the place of what the caches hold.
+// For all mechanisms: raise the clock, read it, block the stream, evict the caches.
 KERNEL burn(float *out, int rounds, float a) {
     float x = a, y = a + 1.0f;
     for (int i = 0; i < rounds; i++)
@@ -59,14 +59,14 @@ KERNEL watch_clock(u64 *out, int cycles) {
     out[1] = t1 - t0;
 }
 
-// Keeps the queue busy for so long, while the host puts in what is to be timed.
+// Blocks the stream while the host enqueues the launches to be timed.
 KERNEL hold(u64 *out, u64 nanoseconds) {
     u64 begun = nanosecond();
     while (nanosecond() - begun < nanoseconds) {}
     out[0] = begun;
 }
 
-// By reading: lines that were written would have to go to memory while what comes next is timed.
+// Evicts by reads: written lines would be written back to memory during the timed launch.
 KERNEL evict(u32 *scratch, u64 count, u32 never) {
     u32 x, seen = 0;
     for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (u64)blockDim.x) {

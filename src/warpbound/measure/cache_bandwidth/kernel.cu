@@ -5,7 +5,7 @@
 #define PUT(at) asm volatile("st.global.cg.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at), "r"(i) : "memory");
 
 // `own`: 16-byte pieces between the working sets of two blocks; 0: all have the same set. `spread`: 1 where the blocks
-// begin evenly round it, so that each comes to what the next one has left after all of it was read; 0: all at its start.
+// begin evenly round it, so that each block reads the lines of the next one a whole pass later; 0: all at its start.
 #define SWEEP(name, access)                                                                     \
     KERNEL name(u64 *stamps, uint4 *data, u32 pieces, u32 own, u32 spread, int rounds) {        \
         uint4 *mine = data + (u64)own * blockIdx.x;                                             \

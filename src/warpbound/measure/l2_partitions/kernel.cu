@@ -25,7 +25,7 @@ KERNEL map_lines(u32 *out, const u32 *array, u32 apart, int lines, int tries) {
     for (int i = 0; i < lines; i++) mine[1 + i] = least_of(array + (u64)i * apart, tries);
 }
 
-// By one warp: parts the lines in the middle between the quickest and the slowest, links those of a kind.
+// One warp: classifies the lines at the middle between the fastest and the slowest, and links the lines of each kind.
 // list: how many near and far, then the near ones, then the far ones.
 KERNEL part_lines(u32 *list, u32 *cycles, u32 *array, u32 lines, int tries) {
     u32 least = ~0u, most = 0;
@@ -62,7 +62,7 @@ __device__ __forceinline__ u32 probed(const u32 *base, u32 x) {
     return (u32)(cycle() - start);
 }
 
-// What is far to the list is near to the block's own SM, where it finds it quicker.
+// Swaps near and far where the far lines of the list are faster from the block's own SM.
 __device__ __forceinline__ u32 kind_of(const u32 *base, const u32 *list, u32 lines, u32 far) {
     __shared__ u32 swapped;
     u32 warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
