@@ -1,4 +1,4 @@
-"""What each paper's model says of a launch: time, rate and bottleneck in its own terms, or why it cannot speak.
+"""Answers of the papers' models for a launch: time, rate and bottleneck in the model's terms, or why it has none.
 
 An adapter is a module of the model's name with
     known(launched)           the symbols of the model's Inputs that work, GPU and launch tell; others are left out

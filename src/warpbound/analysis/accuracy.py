@@ -1,4 +1,4 @@
-"""What validation found: how far predictions of a kind were from measurements. Nothing is claimed of any other kind."""
+"""Accuracy on measured launches, by board and bottleneck, and by class; None where too few were measured."""
 
 from functools import cache
 from importlib.resources import files
@@ -11,7 +11,7 @@ ANY = ""     # the class of all launches
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """Judged launches on one board that one resource was said to bind: mean error, share inside the interval."""
+    """Measured launches on one board with one predicted bottleneck: mean error, share inside the interval."""
 
     gpu: str
     bottleneck: str
@@ -45,13 +45,13 @@ class Accuracy(msgspec.Struct, frozen=True):
 
 
 def expected(gpu: str, bottleneck: str) -> Kind | None:
-    """What was found for this board and bottleneck; None where fewer than FEWEST launches were judged."""
+    """Accuracy for this board and bottleneck; None where fewer than FEWEST launches were measured."""
     mine = (kind for kind in _accuracy().kinds if (kind.gpu, kind.bottleneck) == (gpu, bottleneck))
     return next((kind for kind in mine if kind.n >= FEWEST), None)
 
 
 def form(binds: str) -> Form:
-    """What was found for a class; of all launches where none of the class was measured."""
+    """Form error of a class; of all launches where none of the class was measured."""
     by_class = {form.binds: form for form in _accuracy().forms}
     return by_class.get(binds) or by_class.get(ANY) or AS_SPREAD
 
@@ -63,5 +63,5 @@ def _accuracy() -> Accuracy:
 
 
 def forget() -> None:
-    """Read the file again at the next question."""
+    """Read the file again when it is needed next."""
     _accuracy.cache_clear()

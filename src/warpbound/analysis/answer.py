@@ -14,7 +14,7 @@ from msgspec import UNSET
 from warpbound.adapt.answers import LaunchFacts, answers
 from warpbound.analysis import code_tables, interval, launch_counts
 from warpbound.analysis.accuracy import expected
-from warpbound.analysis.case import WARP, Case, asked_case, product
+from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.settings import DEFAULT, Settings
@@ -54,7 +54,7 @@ def analyze_kernel(
     program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
 ) -> KernelResult:
     """The same as a record."""
-    case = asked_case(program, gpu, launch, settings)
+    case = checked_case(program, gpu, launch, settings)
     return result_of(case, work_of(case) if case.gpu.board else None)
 
 
@@ -95,7 +95,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     timed = launch_prediction(case, work)
     bounds = predict(work.focus, case.place)
     rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
-    x = launched(case, work)
+    x = launch_facts(case, work)
     changes = whatifs(
         work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles
     )
@@ -211,7 +211,7 @@ def _chain(case: Case, work: Work) -> Callable[[], float] | None:
     return partial(longest_chain, case.program.instructions, work.timed.stream)
 
 
-def launched(case: Case, work: Work) -> LaunchFacts | None:
+def launch_facts(case: Case, work: Work) -> LaunchFacts | None:
     """The launch as the papers' models take it; None where its size or its arguments are not given."""
     if case.launch is None or case.blocks is None or work.whole.warps is None:
         return None

@@ -1,4 +1,4 @@
-"""The question: a kernel, a GPU, a launch if there is one, and what follows from them at once."""
+"""A case: a kernel on a GPU, its launch if one is given, and what follows at once: residency, clock, latencies."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +25,7 @@ BLOCK_SIZES = tuple(range(32, 1025, 32))
 
 @dataclass(frozen=True)
 class Case:
-    """A question with what follows from it at once."""
+    """A kernel on a GPU. block_note : how the block size was chosen where no launch is given."""
 
     program: Program
     gpu: Gpu
@@ -63,8 +63,8 @@ class Case:
         return Place(self.gpu, self.clock_hz, float(self.residency.warps_per_sm), float(active))
 
 
-def asked_case(program: Program, gpu: str | Path | Gpu, launch: Launch | None, settings: Settings) -> Case:
-    """The case of a question from outside: of a program that the GPU can run.
+def checked_case(program: Program, gpu: str | Path | Gpu, launch: Launch | None, settings: Settings) -> Case:
+    """The case of a program, after a check that the GPU can run its code.
 
     Raises CommandError for values of another kind, InputError for code of another architecture.
     """

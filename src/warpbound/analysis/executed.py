@@ -1,4 +1,4 @@
-"""Work and traffic of the whole launch, from what its sampled blocks did."""
+"""Work and traffic of the whole launch, extrapolated from its sampled blocks."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace

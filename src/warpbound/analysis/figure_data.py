@@ -1,4 +1,4 @@
-"""The numbers behind the figures of one answer, as plain values; drawing them is the report's business."""
+"""Numbers of the figures of an answer; `report.figures` draws them."""
 
 import dataclasses
 from itertools import pairwise
@@ -148,8 +148,8 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
     )
 
 
-def _inputs(name: str, launched: LaunchFacts | None) -> dict[str, float] | None:
-    inputs: Any = inputs_of(name, launched) if launched is not None else ""
+def _inputs(name: str, launch: LaunchFacts | None) -> dict[str, float] | None:
+    inputs: Any = inputs_of(name, launch) if launch is not None else ""
     if isinstance(inputs, str):
         return None
     return {field.name: float(getattr(inputs, field.name)) for field in dataclasses.fields(inputs)}

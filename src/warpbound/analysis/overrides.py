@@ -1,4 +1,4 @@
-"""Values that the command line puts in place of a board's own: --set [GPU:]PARAMETER=NUMBER."""
+"""Parameters of a board overridden on the command line: --set [GPU:]PARAMETER=NUMBER."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ class Setting:
     parameter: str
     value: float
 
-    def concerns(self, board: Gpu) -> bool:
-        """Whether it is about this board."""
+    def applies_to(self, board: Gpu) -> bool:
+        """Whether it overrides a parameter of this board."""
         return self.gpu in ("", board.key, *board.aliases)
 
 
 def parsed(words: Sequence[str]) -> tuple[Setting, ...]:
-    """What the words say. Raises CommandError for a word of another form."""
+    """One Setting for each word. Raises CommandError for a word of another form."""
     return tuple(_setting(word) for word in words)
 
 
 def overridden(boards: Sequence[Gpu], settings: Sequence[Setting]) -> tuple[Gpu, ...]:
-    """The boards with these values. Raises CommandError where one is about none of them or names no parameter."""
+    """The boards with these values. Raises CommandError for a setting of another board or of no parameter."""
     for setting in settings:
-        if not any(setting.concerns(board) for board in boards):
+        if not any(setting.applies_to(board) for board in boards):
             asked = ", ".join(board.key for board in boards)
             raise CommandError(
                 f"--set {setting.word}: {setting.gpu} is none of the GPUs asked for.", f"These are {asked}."
@@ -38,7 +38,7 @@ def overridden(boards: Sequence[Gpu], settings: Sequence[Setting]) -> tuple[Gpu,
 
 
 def _changed(board: Gpu, settings: Sequence[Setting]) -> Gpu:
-    own = {setting.parameter: setting.value for setting in settings if setting.concerns(board)}
+    own = {setting.parameter: setting.value for setting in settings if setting.applies_to(board)}
     return override(board, own) if own else board
 
 

@@ -1,4 +1,4 @@
-"""Sampled blocks of a launch, executed, and their addresses followed through the caches that the launch finds."""
+"""Sampled blocks of a launch are executed, and their addresses go through simulated caches."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,9 +39,9 @@ WAITED = "blocks wait for what others write: that takes no time here, and the lo
 
 
 def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) -> tuple[Trace, Sample, Traffic | None]:
-    """What sampled blocks did, the sample, and their traffic; None for that where a block could not be executed.
+    """Trace of the executed blocks, the sample and its traffic; no traffic where a block could not be executed.
 
-    execute : the emulator; one that remembers serves cases that differ in their caches alone.
+    execute : the emulator; a caller with several cases that differ only in their caches may give one with a memory.
     """
     blocks = product(launch.grid)
     draws_blocks = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
@@ -77,7 +77,7 @@ def _chosen_blocks(case: Case, launch: Launch, more: int) -> Sample:
 
 
 def _difference_elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> float:
-    """By how much a few blocks from all over the grid do more or less than those sampled, as a fraction; 0 where they
+    """Difference in work between the sample and a few blocks from all over the grid, a fraction; 0 where those blocks
     would take long or one of them does not end."""
     trace, sample = sampled
     more = np.setdiff1d(_chosen_blocks(case, launch, PROBES).blocks, sample.blocks)
@@ -88,7 +88,7 @@ def _difference_elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Samp
 
 
 def _error(trace: Trace, sample: Sample, requests: Spaces) -> float | None:
-    """Standard error of what the launch does, instructions or traffic, whichever is less sure; as a fraction."""
+    """The larger relative standard error: of the instructions or of the traffic of the launch."""
     both = traffic_error(trace, requests), sampling_error(trace, sample)
     return max((error for error in both if error is not None), default=None)
 
@@ -99,24 +99,24 @@ def fit_at_once(case: Case) -> int:
 
 
 def data_dependent_branches(trace: Trace) -> bool:
-    """Whether contents of arrays decide branches, so that a few blocks that are alike say little of the others."""
+    """Whether branches depend on the contents of arrays, so that a few similar blocks do not stand for the others."""
     return any(note.startswith("branches") for note in (*trace.notes, *trace.unknown))
 
 
 def cache_settings(case: Case, sample: Sample) -> How:
-    """How the caches are looked at."""
+    """State of the caches at the start, the weight of each sampled block, and the grid."""
     grid = case.launch.grid if case.launch else None
     return How(cache=case.settings.cache, weights=sample.weights, grid=grid)
 
 
 def cache_facts(case: Case) -> Facts:
-    """The caches that the launch finds: L1 is what the blocks' shared memory leaves of the SM's memory."""
+    """The caches during the launch: L1 has what shared memory of the resident blocks leaves free."""
     resident = case.residency.blocks_per_sm
     needed = shared_per_block(case) * resident
     return hierarchy.facts(case.gpu, resident, needed, case.launch.carveout if case.launch else None)
 
 
 def shared_per_block(case: Case) -> int:
-    """Bytes of shared memory that a block takes, with its reserve."""
+    """Shared memory of a block in bytes, with the part that the system reserves."""
     reserved = case.gpu.limits.reserved_shared_per_block
     return case.program.shared_bytes + (case.launch.smem if case.launch else 0) + reserved

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from warpbound.analysis import launch_counts
-from warpbound.analysis.case import Case, asked_case
+from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.executed import per_execution, served_by, work_from
 from warpbound.analysis.figure_data import curve
 from warpbound.analysis.sampled import run_sample
@@ -58,7 +58,7 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
 
     Raises InputError without a launch that can be executed, and for machines without control words.
     """
-    case = asked_case(program, gpu, launch, settings)
+    case = checked_case(program, gpu, launch, settings)
     if launch is None or case.blocks is None:
         raise InputError(f"{program.title} cannot be run without a launch.", "Add --launch FILE.toml.")
     if case.gpu.arch < FIRST_WITH_CONTROL_WORDS or not case.gpu.board:

@@ -1,4 +1,4 @@
-"""Work from the code alone: loops and straight parts; nothing that needs trip counts or the contents of arrays."""
+"""Work from the code alone: loops and straight-line code, without trip counts or contents of arrays."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -42,7 +42,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Work:
-    """What is known of the kernel's work.
+    """The kernel's work.
 
     whole : one warp through the kernel. focus : what the verdict is about. by_level : latency of the whole with all
     global loads served by one level. launch_memory : traffic of the whole launch, None where it is not known.
@@ -73,7 +73,7 @@ class Work:
 
 
 def static_work(case: Case) -> Work:
-    """Every access served by DRAM, and coalesced where the code does not tell its addresses; both are said."""
+    """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so."""
     instructions, arch = case.program.instructions, case.gpu.arch
     known = addresses_known(case)
     timing = waits(instructions, case.latency, extra=_conflicts(known))
@@ -112,7 +112,7 @@ def _block(case: Case) -> tuple[int, int, int]:
 
 
 def address_notes(case: Case, known: Predicted) -> tuple[str, ...]:
-    """What addresses rest on: how those that the code tells were found, and what is assumed of the others."""
+    """Notes: how addresses were derived from the code, and what is assumed where they were not."""
     block = [n for n in _block(case) if n > 1] or [1]
     note = ADDRESS_NOTE.format(block=" x ".join(str(n) for n in block))
     notes = (note,) if any(not access.depends_on for access in known.values()) else ()

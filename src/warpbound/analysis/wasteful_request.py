@@ -1,4 +1,4 @@
-"""One request of the memory instruction that wastes most, as it was executed: what a sector or bank map shows."""
+"""A request of the memory instruction that wastes most sectors or wavefronts, for a map of sectors or banks."""
 
 import numpy as np
 

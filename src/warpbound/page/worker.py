@@ -117,7 +117,7 @@ class Analyzer:
         """One answer. Raises WarpboundError."""
         from warpbound import machine
         from warpbound.analysis import Settings
-        from warpbound.analysis.answer import launched, result_of
+        from warpbound.analysis.answer import launch_facts, result_of
         from warpbound.analysis.case import case_of
         from warpbound.models import MODELS
         from warpbound.page.kernel_sources import launch_of, program_of
@@ -132,12 +132,12 @@ class Analyzer:
         if not board.board:
             return Answer(entry=result_of(case, None), fitting=fitting)
         work = overridden_counts(self._work(followed, question, program), numbers)
-        x = launched(case, work)
+        x = launch_facts(case, work)
         numbers_of_launch = msgspec.convert(x, Numbers, from_attributes=True) if x is not None else None
         return Answer(entry=result_of(case, work), numbers=numbers_of_launch, focus=work.focus, fitting=fitting)
 
     def _work(self, case: Any, question: Question, program: Any) -> Any:
-        """As `analysis.work_of`, the blocks followed once for all questions that they answer.
+        """As `analysis.answer.work_of`, the blocks followed once for all questions that they answer.
 
         program : the code that is executed, whatever registers and shared memory are imagined for residency.
         """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from warpbound.adapt.answers import answers
 from warpbound.analysis import interval
-from warpbound.analysis.answer import launched, work_of
+from warpbound.analysis.answer import launch_facts, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.sweeps.tunings import number, parts
@@ -117,7 +117,7 @@ def _answered(case: Case) -> Answer:
     timing = before_form(case, work)
     if timing is None:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
-    papers = answers(PAPER_MODELS, launched(case, work))
+    papers = answers(PAPER_MODELS, launch_facts(case, work))
     seconds = {HEADLINE: timing.time_s} | {name: papers[name].time_s for name in PAPER_MODELS}
     proxy = case.program.proxy_isa is not None
     return Answer(seconds, timing.interval, class_of(timing, work, case), timing.bottleneck, proxy)

@@ -1,4 +1,4 @@
-"""What would help: changes of the work or of where it runs, each answered by the same prediction, ranked by gain."""
+"""What-ifs: changes of the code or of the launch, each predicted like the launch itself, ranked by speedup."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 

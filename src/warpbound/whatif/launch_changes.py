@@ -1,4 +1,4 @@
-"""Another place for the same work: occupancy, the shape of the grid, faster clocks."""
+"""Changes of the launch with the same code: occupancy, the shape of the grid, faster clocks."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from warpbound.adapt.answers import answers
-from warpbound.analysis.answer import launched, work_of
-from warpbound.analysis.case import WARP, Case, asked_case, product
+from warpbound.analysis.answer import launch_facts, work_of
+from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction
@@ -32,7 +32,7 @@ def curve(
     In static mode a unit of work is what `scope` says, a warp or an iteration of a loop. models : what those of
     the settings say, name -> time_s and bottleneck at every one of these numbers, and the reason where one is silent.
     """
-    case = asked_case(program, gpu, launch, settings)
+    case = checked_case(program, gpu, launch, settings)
     work = work_of(case)
     size = product(case.launch.block) if case.launch else case.threads_per_block
     per_block = -(-size // WARP)
@@ -69,7 +69,7 @@ def _models(case: Case, work: Work, blocks: list[int], per_block: int) -> dict[s
     """What the papers' models say at every number of resident blocks."""
     if not case.settings.models:
         return {}
-    x = launched(case, work)
+    x = launch_facts(case, work)
     at = [x and replace(x, warps_per_sm=float(n * per_block), blocks_per_sm=n) for n in blocks]
     at_each = [answers(case.settings.models, launch) for launch in at]
     return {

@@ -15,7 +15,7 @@ import msgspec
 
 from warpbound.adapt.resources import demand
 from warpbound.analysis.answer import work_of
-from warpbound.analysis.case import Case, asked_case
+from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.sweeps.curve import curve
@@ -45,7 +45,7 @@ def ranges(
     side_by_side, one_by_one : by pipes and latency alone, if all pipes overlap, or none.
     Raises InputError where the launch gives no arguments: without counts there is no time.
     """
-    case = asked_case(program, gpu, launch, settings)
+    case = checked_case(program, gpu, launch, settings)
     work = work_of(case)
     if work.whole.warps is None:
         raise InputError(f"{program.title} has no time without arguments.", "Add --launch FILE.toml.")

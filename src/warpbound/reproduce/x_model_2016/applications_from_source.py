@@ -14,7 +14,7 @@ from warpbound import machine
 from warpbound.adapt.accesses import accesses
 from warpbound.adapt.answers import LaunchFacts, answers, inputs_of
 from warpbound.analysis import Settings
-from warpbound.analysis.answer import launched, result_of, work_of
+from warpbound.analysis.answer import launch_facts, result_of, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
@@ -80,7 +80,7 @@ def _case(source: Path, gpu: str) -> Case:
 
 def _followed(case: Case) -> tuple[Any, LaunchFacts]:
     work = work_of(case)
-    x = None if work is None else launched(case, work)
+    x = None if work is None else launch_facts(case, work)
     if work is None or x is None:
         reason = work.not_executed if work else "no board"
         raise InputError(NOT_EXECUTED.format(kernel=case.program.title, gpu=case.gpu.key, reason=reason))
