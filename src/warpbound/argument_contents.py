@@ -1,9 +1,9 @@
-"""What an array argument holds, as a whole or piece by piece: fills, files, the caller's own values.
+"""Contents of an array argument, as a whole or piece by piece, from fills, files or the caller's values.
 
-Random numbers come from PCG64 seeded by (seed, argument index). `rand` takes a fixed number of the generator's
-64-bit outputs per value, so that any piece is made alone, by advancing the generator, and equals the same piece
-of the whole; `randn` takes as many as it needs, so that all numbers before a piece are drawn once and thrown away,
-but only the states at which runs of them begin are kept, for any piece to be drawn again.
+Random numbers come from PCG64 seeded by (seed, argument index). `rand` takes a fixed number of the generator's 64-bit
+outputs per value: any piece is made alone, by advancing the generator, and equals the same piece of the whole. `randn`
+takes a varying number: all numbers before a piece are drawn once and dropped, and only the states at which runs of them
+begin are stored, so that any piece can be drawn again.
 """
 
 from collections.abc import Callable
@@ -53,8 +53,8 @@ def pieces(argument: Argument, index: int) -> Piece | None:
     if argument.kind != "array" or argument.dtype is None or argument.fill == "zeros":
         return None
     if argument.bytes is not None:
-        given = np.frombuffer(argument.bytes, np.uint8)
-        return lambda start, end: given[start:end]
+        data = np.frombuffer(argument.bytes, np.uint8)
+        return lambda start, end: data[start:end]
     if argument.fill in ("rand", "ones", "iota"):
         return _made_alone(argument, index)
     if argument.fill == "randn":
@@ -65,14 +65,14 @@ def pieces(argument: Argument, index: int) -> Piece | None:
 
 
 def _made_at_once(argument: Argument, index: int) -> Piece:
-    """Contents that can only be made whole, when the first piece is asked for."""
-    made: list[NDArray[np.uint8]] = []
+    """Contents that can only be made as a whole, with the first piece."""
+    whole_bytes: list[NDArray[np.uint8]] = []
 
     def piece(start: int, end: int) -> NDArray[np.uint8]:
-        if not made:
+        if not whole_bytes:
             whole = contents(argument, index)
-            made.append(np.ascontiguousarray(whole).reshape(-1).view(np.uint8))
-        return made[0][start:end]
+            whole_bytes.append(np.ascontiguousarray(whole).reshape(-1).view(np.uint8))
+        return whole_bytes[0][start:end]
 
     return piece
 
@@ -138,7 +138,7 @@ def _refusal(argument: Argument, problem: BaseException) -> InputError:
 
 
 def _numbers(argument: Argument, bits: np.random.PCG64, first: int, count: int) -> NDArray[Any]:
-    """Elements first to first + count of what argument.fill says, in the type that holds them; `bits` as seeded."""
+    """Elements first to first + count of the argument's fill, in the type that holds them; `bits` as seeded."""
     name = str(argument.dtype)
     if argument.fill == "zeros":
         return np.zeros(count, DTYPES[name])  # untouched pages cost nothing
@@ -156,7 +156,7 @@ def _numbers(argument: Argument, bits: np.random.PCG64, first: int, count: int) 
 
 
 def _stored(numbers: NDArray[Any], name: str) -> NDArray[Any]:
-    """Numbers in the type that holds them."""
+    """Numbers in the storage type."""
     if name == "bf16":
         return bfloat_bits(numbers.astype(np.float32))
     with np.errstate(over="ignore"):  # iota in f16 ends in inf

@@ -65,8 +65,8 @@ def stack(unit: str, **parts: Real) -> Stack:
     return Stack(unit, _one_shape(parts))
 
 
-def _one_shape(named: dict[str, Real]) -> dict[str, NDArray[np.float64]]:
-    arrays = {name: np.asarray(value, dtype=np.float64) for name, value in named.items()}
+def _one_shape(values: dict[str, Real]) -> dict[str, NDArray[np.float64]]:
+    arrays = {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
     shape = np.broadcast(*arrays.values()).shape
     return {name: a if a.shape == shape else np.broadcast_to(a, shape) for name, a in arrays.items()}
 
@@ -80,9 +80,9 @@ def in_pieces(evaluate: Callable[[Any], Real], x: Any, points: int = 15000) -> N
     Returns an array of shape (...,).
     """
     values = {field.name: getattr(x, field.name) for field in fields(x)}
-    many = {name: value for name, value in values.items() if np.ndim(value)}
-    shape = np.broadcast_shapes(*(np.shape(value) for value in many.values()))
-    flat = {name: np.broadcast_to(value, shape).reshape(-1) for name, value in many.items()}
+    arrays = {name: value for name, value in values.items() if np.ndim(value)}
+    shape = np.broadcast_shapes(*(np.shape(value) for value in arrays.values()))
+    flat = {name: np.broadcast_to(value, shape).reshape(-1) for name, value in arrays.items()}
     answer = np.empty(int(np.prod(shape)))
     for first in range(0, answer.size, points):
         piece = slice(first, first + points)

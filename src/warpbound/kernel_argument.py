@@ -1,9 +1,8 @@
-"""Argument: what one parameter of a kernel is given, and how words, tables and NumPy values say it.
+"""One argument of a kernel, from words of the command line, tables of a launch file or NumPy values.
 
-An argument says what it is in exactly one way: a scalar, an array in global memory (with contents from a
-fill, a file or the caller, or with contents unknown), an alias of another argument's memory, or the bytes
-of a struct passed by value. Everything random comes from PCG64 seeded by (seed, argument index), so that
-the same words mean the same data everywhere.
+An argument is exactly one of: a scalar, an array in global memory (with contents from a fill, a file or the caller, or
+with unknown contents), an alias of another argument's memory, or the bytes of a struct passed by value. Random contents
+come from PCG64 seeded by (seed, argument index), so that the same words mean the same data everywhere.
 """
 
 import builtins
@@ -108,7 +107,7 @@ def declared_dtype(c_type: str) -> str | None:
 
 
 def check_elements(argument: Argument, declared: str) -> None:
-    """Raise InputError where an array's elements are not of the size that its parameter is declared to point to.
+    """Raise InputError if an array's elements do not have the size of the type that its parameter points to.
 
     Integers may be narrower than declared, as for packed ones; vectors, structs and bytes may point to anything.
     """
@@ -137,17 +136,17 @@ def parse_argument(text: str) -> Argument:
         return argument_of(Keys(file=word[1:]), name, where)
     array = re.fullmatch(r"([A-Za-z0-9_]+)\[([0-9]{1,18}(?:,[0-9]{1,18})*)\](?::(\w+))?", word)
     if array:
-        said = {"dtype": array[1], "shape": [int(size) for size in array[2].split(",")], "fill": array[3]}
-        return argument_of(converted(said, Keys, where), name, where)
+        table = {"dtype": array[1], "shape": [int(size) for size in array[2].split(",")], "fill": array[3]}
+        return argument_of(converted(table, Keys, where), name, where)
     return argument_of(Keys(value=_number(word, where)), name, where)
 
 
 def from_value(name: str | int, value: object) -> Argument:
-    """The argument that a Python value stands for: array, scalar, bytes, or text as after `--arg NAME=`.
+    """The argument of a Python value: array, scalar, bytes, or text as after `--arg NAME=`.
 
     A single record of a structured type is a struct by value.
 
-    An array is copied, so that nothing that happens to it later changes the launch.
+    An array is copied: later changes of it do not change the launch.
     """
     where = Where(f"argument '{name}'", CommandError, Path())
     if isinstance(value, str):
@@ -205,7 +204,7 @@ class Keys(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Where:
-    """The place that an error names, and the folder that its files are relative to."""
+    """The place that an error names, and the folder for relative paths of files."""
 
     text: str
     error: type[WarpboundError]
@@ -235,7 +234,7 @@ def _refusal(fault: TableFault, where: Where) -> WarpboundError:
     return where.refusal(fault.key, f"is wrong: {fault.reason.replace(' | null', '')}.", "Change its value.")
 
 
-# The one way of saying the contents -> the other keys that go with it.
+# Key that gives the contents -> the other keys that go with it.
 _WAYS = {
     "value": {"dtype"},
     "fill": {"dtype", "shape", "seed"},
@@ -248,7 +247,7 @@ _WAY_OUT = "Give value = ..., or dtype, shape and fill, or file, alias or bytes.
 
 
 def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
-    """The argument that a table says, or the caller's kind of error where it says none or several."""
+    """The argument of a table; the caller's kind of error if the table gives no contents or several."""
     way = _way(keys, where)
     if way == "value":
         return Argument(name, "scalar", dtype=keys.dtype, value=_scalar(keys.value, keys.dtype, where))
@@ -267,7 +266,7 @@ def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
 
 
 def _way(keys: Keys, where: Where) -> str:
-    """The one key of _WAYS that says the contents."""
+    """The one key of _WAYS that gives the contents."""
     present = {key for key in Keys.__struct_fields__ if key != "name" and getattr(keys, key) is not None}
     ways = [way for way in _WAYS if way in present and way != "shape"] or ["shape"]
     if len(ways) > 1:

@@ -1,4 +1,4 @@
-"""Launch: grid, block and arguments of one kernel launch, from a TOML file or from Python."""
+"""Grid, block and arguments of one kernel launch, from a TOML file or from Python."""
 
 import re
 import tomllib
@@ -56,7 +56,7 @@ MAX_SHARED_B = 227 * 1024
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch, as asked for: `check` tells whether a GPU accepts it."""
+    """One launch as the user gives it; `check` refuses a launch that no GPU accepts."""
 
     grid: Dim  # [block]
     block: Dim  # [thread]
@@ -74,7 +74,7 @@ class Launch:
 
 
 class Changes(TypedDict, total=False):
-    """What can be said of a launch in Python; None stands for "not given"."""
+    """Values of a launch in Python; None means "not given"."""
 
     grid: int | Sequence[int] | None
     block: int | Sequence[int] | None
@@ -97,12 +97,12 @@ def launch(path: str | Path | None = None, **changes: Unpack[Changes]) -> Launch
     """
     if path is not None:
         replaced = {key: 1 for key in ("grid", "block") if changes.get(key) is not None}
-        written = _read(Path(path), replaced)
-        made = override(written, **changes)
-        if _fault(made) == _fault(written):  # what `changes` break is told where they are used
+        own = _read(Path(path), replaced)
+        changed = override(own, **changes)
+        if _fault(changed) == _fault(own):  # faults of `changes` are reported where they are used
             with blamed(path):
-                check(made)
-        return made
+                check(changed)
+        return changed
     if changes.get("grid") is None or changes.get("block") is None:
         raise CommandError("a launch needs a grid and a block.", "Give both, or the path of a launch file.")
     return override(Launch((1, 1, 1), (1, 1, 1)), **changes)
@@ -114,26 +114,26 @@ def override(launch: Launch, **changes: Unpack[Changes]) -> Launch:
     Arguments and constants replace those of the same name or position and otherwise come after them;
     defines are merged; include folders and options are added at the end.
     """
-    given: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
-    for key in given.keys() - Changes.__annotations__.keys():
+    values: dict[str, Any] = {key: value for key, value in changes.items() if value is not None}
+    for key in values.keys() - Changes.__annotations__.keys():
         raise CommandError(f"a launch has no '{key}'.", suggestion(key, Changes.__annotations__))
-    for key in given.keys() & {"grid", "block", "cluster"}:
-        given[key] = _dim(given[key], key)
-    for key in given.keys() & {"smem", "carveout"}:
-        given[key] = _count(given[key], key)
-    for key in given.keys() & {"args", "constants"}:
-        given[key] = _merged(getattr(launch, key), _arguments(given[key]))
-    if "defines" in given:
-        given["defines"] = launch.defines | _defines(given["defines"])
-    if "include" in given:
-        given["include"] = launch.include + tuple(Path(folder) for folder in given["include"])
-    if "options" in given:
-        given["options"] = launch.options + tuple(given["options"])
-    return _linked(replace(launch, **given))
+    for key in values.keys() & {"grid", "block", "cluster"}:
+        values[key] = _dim(values[key], key)
+    for key in values.keys() & {"smem", "carveout"}:
+        values[key] = _count(values[key], key)
+    for key in values.keys() & {"args", "constants"}:
+        values[key] = _merged(getattr(launch, key), _arguments(values[key]))
+    if "defines" in values:
+        values["defines"] = launch.defines | _defines(values["defines"])
+    if "include" in values:
+        values["include"] = launch.include + tuple(Path(folder) for folder in values["include"])
+    if "options" in values:
+        values["options"] = launch.options + tuple(values["options"])
+    return _linked(replace(launch, **values))
 
 
 def check(launch: Launch) -> None:
-    """Raise CommandError for what is no launch, and, with the limit, where no architecture from sm_75 on accepts it."""
+    """Raise CommandError for what is no Launch, and, with the limit, for sizes that no GPU from sm_75 on accepts."""
     if not isinstance(launch, Launch):
         raise CommandError(f"The launch is of type {type(launch).__name__}.", "Give what warpbound.launch returns.")
     threads = launch.block[0] * launch.block[1] * launch.block[2]
@@ -155,7 +155,7 @@ def check(launch: Launch) -> None:
 
 @contextmanager
 def blamed(path: str | Path | None, kind: str = "launch file") -> Iterator[None]:
-    """What is refused in here is the fault of that file, not of the command line: InputError that names it."""
+    """Turns CommandError of this block into an InputError that names the file."""
     try:
         yield
     except CommandError as error:
@@ -163,7 +163,7 @@ def blamed(path: str | Path | None, kind: str = "launch file") -> Iterator[None]
 
 
 def _fault(launch: Launch) -> str:
-    """What `check` says against it; "" for nothing."""
+    """The reason why `check` refuses a launch; "" if it does not."""
     try:
         check(launch)
     except CommandError as error:
@@ -174,7 +174,7 @@ def _fault(launch: Launch) -> str:
 def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argument, ...]:
     """One argument for each parameter, in the kernel's order.
 
-    parameters : their names; "" where the code gives none, and then the arguments' own order counts.
+    parameters : their names; "" where the code gives none: then the order of the arguments counts.
     InputError where an argument has no parameter or a parameter has no argument.
     """
     slots: list[Argument | None] = [None] * len(parameters)
@@ -199,7 +199,7 @@ def bind(arguments: Sequence[Argument], parameters: Sequence[str]) -> tuple[Argu
 
 
 def aliased(argument: Argument, arguments: Sequence[Argument]) -> Argument | None:
-    """The array among `arguments` whose memory an alias shares; None where there is none."""
+    """The array among `arguments` whose memory an alias shares; None if there is none."""
     for order, other in enumerate(arguments):
         if other.kind == "array" and argument.alias in (other.name, _key(other, order)):
             return other
@@ -207,7 +207,7 @@ def aliased(argument: Argument, arguments: Sequence[Argument]) -> Argument | Non
 
 
 def parse_dim(text: str) -> Dim:
-    """Grid, block or cluster from "37,2048,1"; what is left out is 1. CommandError where malformed."""
+    """Grid, block or cluster from "37,2048,1"; missing sizes are 1. CommandError where malformed."""
     if not re.fullmatch(r"[0-9]{1,99}(,[0-9]{1,99}){0,2}", text):
         raise CommandError(f"'{text}' is no size in one to three dimensions.", "Write it like 37,2048,1.")
     return _dim([int(part) for part in text.split(",")], "size")
@@ -245,7 +245,7 @@ class LaunchFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
-    """The launch of a file; `replaced` stands for what the file may lack because others say it."""
+    """The launch of a file; `replaced` has values of keys that the file may lack because the caller gives them."""
     try:
         document = dict(replaced) | tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as problem:
@@ -253,10 +253,10 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
         reason = f"launch file '{path}' cannot be read: {why}."
         raise InputError(reason, "Give a TOML file with grid, block and [[args]].") from problem
     where = Where(f"launch file '{path}'", InputError, path.parent)
-    said = converted(document, LaunchFile, where)
+    file = converted(document, LaunchFile, where)
     lists: dict[str, tuple[Argument, ...]] = {"args": (), "constants": ()}
     for key in lists:
-        for order, keys in enumerate(getattr(said, key)):
+        for order, keys in enumerate(getattr(file, key)):
             label = f" ('{keys.name}')" if keys.name else ""
             here = replace(where, text=f"{where.text}, {key}[{order}]{label}")
             if key == "constants" and (keys.name is None or keys.alias is not None):
@@ -264,15 +264,15 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
                 raise here.refusal("", "is no symbol of its own.", hint)
             lists[key] += (argument_of(keys, keys.name or order, here),)
     return _linked(Launch(
-        grid=_dim(said.grid, "grid"), block=_dim(said.block, "block"), kernel=said.kernel, gpu=said.gpu,
-        cluster=_dim(said.cluster, "cluster") if said.cluster is not None else None, smem=said.smem,
-        carveout=said.carveout, defines=_defines(said.defines), options=tuple(said.compile.options),
-        include=tuple(path.parent / folder for folder in said.compile.include), path=path, **lists,
+        grid=_dim(file.grid, "grid"), block=_dim(file.block, "block"), kernel=file.kernel, gpu=file.gpu,
+        cluster=_dim(file.cluster, "cluster") if file.cluster is not None else None, smem=file.smem,
+        carveout=file.carveout, defines=_defines(file.defines), options=tuple(file.compile.options),
+        include=tuple(path.parent / folder for folder in file.compile.include), path=path, **lists,
     ))  # fmt: skip
 
 
 def _linked(launch: Launch) -> Launch:
-    """`launch` itself, once its names are known to be unique and its aliases to point into arrays."""
+    """`launch` itself, after a check that names are unique and aliases point into arrays."""
     for kind, arguments in (("argument", launch.args), ("constant", launch.constants)):
         names = [argument.name for argument in arguments]
         for name in names:
@@ -310,8 +310,8 @@ def _arguments(values: Mapping[Any, Any] | Iterable[Argument]) -> tuple[Argument
             raise CommandError(f"{name!r} names no argument.", "Give a parameter's name or position.")
         argument = from_value(name, value)
         if argument.kind == "array" and not isinstance(value, str):
-            known = first.setdefault(id(value), name)
-            argument = Argument(name, "alias", alias=known) if known != name else argument
+            first_name = first.setdefault(id(value), name)
+            argument = Argument(name, "alias", alias=first_name) if first_name != name else argument
         arguments.append(argument)
     return tuple(arguments)
 

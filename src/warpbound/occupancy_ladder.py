@@ -1,6 +1,6 @@
-"""What one register, one byte of shared memory or another block size would buy: the thresholds of occupancy.
+"""Thresholds of occupancy: the resident blocks at each number of registers, bytes of shared memory and block size.
 
-Source   The rules of `residency`, asked for every value at once.
+Source   The rules of `residency`, evaluated for every value at once.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ PROPERTIES = ("registers", "shared", "threads")
 class Rung:
     """The most registers per thread or bytes per block that admit so many blocks; or one block size.
 
-    change : registers | shared | threads. now : whether today's launch stands on this rung.
+    change : registers | shared | threads. now : whether the present launch is on this rung.
     """
 
     change: str
@@ -41,50 +41,50 @@ class BlockRequest:
     carveout: int | None = None
 
 
-def ladder(asked: BlockRequest, change: str) -> tuple[Rung, ...]:
-    """Every number of blocks that another value of one property can give, the largest first.
+def ladder(request: BlockRequest, change: str) -> tuple[Rung, ...]:
+    """Every number of resident blocks that other values of one property give, the largest first.
 
     Registers and shared memory: the largest value of each rung. Threads: every block size in whole warps, the one
     with most resident warps first. Values that admit no block are left out.
     """
-    rules = asked.gpu.limits
-    now = getattr(asked, change)
+    rules = request.gpu.limits
+    now = getattr(request, change)
     if change == "registers":
-        tried = np.arange(1, rules.max_registers_per_thread + 1)
+        values = np.arange(1, rules.max_registers_per_thread + 1)
     elif change == "shared":
-        tried = np.arange(0, rules.max_shared_per_block + 1, rules.shared_unit)
-        tried = np.unique(np.append(np.maximum(0, tried - rules.reserved_shared_per_block), [now, *tried[-1:]]))
+        values = np.arange(0, rules.max_shared_per_block + 1, rules.shared_unit)
+        values = np.unique(np.append(np.maximum(0, values - rules.reserved_shared_per_block), [now, *values[-1:]]))
     else:
         size = rules.warp_size
-        tried = np.unique(np.append(np.arange(size, rules.max_threads_per_block + 1, size), now))
-    found = _swept(asked, change, tried)
+        values = np.unique(np.append(np.arange(size, rules.max_threads_per_block + 1, size), now))
+    sweep = _swept(request, change, values)
     if change == "threads":
-        order = np.lexsort((-tried, -found.warps_per_sm))
-        return tuple(_rung(change, tried, found, i, int(tried[i]) == now) for i in order if found.blocks_per_sm[i])
-    last = np.flatnonzero(np.append(np.diff(found.blocks_per_sm) != 0, [1]))
-    below = [-1, *tried[last[:-1]]]
+        order = np.lexsort((-values, -sweep.warps_per_sm))
+        return tuple(_rung(change, values, sweep, i, int(values[i]) == now) for i in order if sweep.blocks_per_sm[i])
+    last = np.flatnonzero(np.append(np.diff(sweep.blocks_per_sm) != 0, [1]))
+    below = [-1, *values[last[:-1]]]
     return tuple(
-        _rung(change, tried, found, i, bool(low < now <= tried[i]))
+        _rung(change, values, sweep, i, bool(low < now <= values[i]))
         for i, low in zip(last, below, strict=True)
-        if found.blocks_per_sm[i]
+        if sweep.blocks_per_sm[i]
     )
 
 
-def _swept(asked: BlockRequest, change: str, tried: IntArray) -> ResidencySweep:
-    values = {name: np.asarray(getattr(asked, name)) for name in PROPERTIES} | {change: tried}
-    found: ResidencySweep = occupancy(
-        asked.gpu, values["threads"], values["registers"], values["shared"], asked.carveout
+def _swept(request: BlockRequest, change: str, tried: IntArray) -> ResidencySweep:
+    values = {name: np.asarray(getattr(request, name)) for name in PROPERTIES} | {change: tried}
+    sweep: ResidencySweep = occupancy(
+        request.gpu, values["threads"], values["registers"], values["shared"], request.carveout
     )
-    return found
+    return sweep
 
 
-def _rung(change: str, tried: IntArray, found: ResidencySweep, at: Any, now: Any) -> Rung:
+def _rung(change: str, values: IntArray, sweep: ResidencySweep, at: Any, now: Any) -> Rung:
     return Rung(
         change=change,
-        at_most=int(tried[at]),
-        blocks_per_sm=int(found.blocks_per_sm[at]),
-        warps_per_sm=int(found.warps_per_sm[at]),
-        occupancy=float(found.occupancy[at]),
-        limiters=tuple(name for name, mask in found.binds.items() if mask[at]),
+        at_most=int(values[at]),
+        blocks_per_sm=int(sweep.blocks_per_sm[at]),
+        warps_per_sm=int(sweep.warps_per_sm[at]),
+        occupancy=float(sweep.occupancy[at]),
+        limiters=tuple(name for name, mask in sweep.binds.items() if mask[at]),
         now=now,
     )

@@ -3,9 +3,8 @@
 Source   V. Volkov, EECS-2016-143, sections 3.6 and 3.7.
 Models   warps / latency against the tightest resource; the launch cost added; SMs that get no block stay idle
          and leave their share of L2 and DRAM to the others; no more warps are resident than the launch has.
-Omits    waiting short of saturation, the last warp of a block, the drain at the end: real launches are slower.
-         The interval says by how much at most under one assumption: latency and the tightest resource's
-         time do not overlap at all.
+Omits    waiting below saturation, the last warp of a block, the drain at the end: real launches are slower.
+         `slowest_s` assumes that latency and the time of the tightest resource do not overlap at all.
 """
 
 import math
@@ -73,15 +72,15 @@ def predict(work: Workload, place: Place) -> Prediction:
         warps = min(warps, work.warps / place.active_sms)
     x = adapted.inputs(work, place.gpu, warps, place.clock_hz)
     x = replace(x, busy=_shared_by_active(x.busy, place))
-    found = volkov_2016.predict(x)
-    rate = float(found.rate)
-    cycles = {name: float(1.0 / limit) for name, limit in found.limits.items()}
+    limits = volkov_2016.predict(x)
+    rate = float(limits.rate)
+    cycles = {name: float(1.0 / limit) for name, limit in limits.limits.items()}
     costs = cycles | _launch(work, place)
     order = sorted(costs, key=lambda name: -costs[name])
     time_s, slowest_s = _times(work, place, x, rate)
     return Prediction(
         rate=rate,
-        bounds=found,
+        bounds=limits,
         cycles=cycles,
         utilization={name: min(1.0, rate * busy) for name, busy in cycles.items()},
         bottleneck=order[0],
@@ -93,7 +92,7 @@ def predict(work: Workload, place: Place) -> Prediction:
 
 
 def _launch(work: Workload, place: Place) -> dict[str, float]:
-    """SM cycles per unit of work that the launch itself takes; nothing for a loop, which is launched by nobody."""
+    """SM cycles per unit of work that the launch itself takes; none for a loop, which is no launch."""
     if work.warps is None:
         return {}
     return {"launch": place.gpu.value("launch_cost") * place.clock_hz * place.active_sms / work.warps}

@@ -179,14 +179,14 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     barriers: Count = 0,
     grid_blocks: Count | None = None,
 ) -> Residency | ResidencySweep:
-    """What one SM holds: `Residency` for scalars, `ResidencySweep` where any argument is an array.
+    """Resident blocks of one SM: `Residency` for scalars, `ResidencySweep` if any argument is an array.
 
     shared_bytes_per_block : static and dynamic together, without the driver's reserve (added here)
     carveout               : KiB of shared memory per SM, taken to the next supported size; None: the largest
     barriers               : named barriers a block uses; they limit from compute capability 9.0 on
     grid_blocks            : blocks of the whole launch, to tell when the grid is too small to fill the SMs
 
-    A block that cannot be launched for want of registers or shared memory gives 0 blocks; one that is
+    A block that cannot be launched because registers or shared memory do not suffice gives 0 blocks; one that is
     illegal by itself (threads, registers per thread, carve-out out of range) raises CommandError.
     """
     board = machine.gpu(gpu)
@@ -215,7 +215,7 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
 def possible(
     gpu: machine.Gpu | str | Path, threads_per_block: tuple[int, ...], registers_per_thread: tuple[int, ...]
 ) -> dict[str, tuple[int, ...]]:
-    """Of block sizes and registers those that the GPU has at all; keys block and registers."""
+    """The block sizes and registers that the GPU allows; keys block and registers."""
     rules = machine.gpu(gpu).limits
     return {
         "block": tuple(n for n in threads_per_block if 1 <= n <= rules.max_threads_per_block),
@@ -312,71 +312,71 @@ def _shared_limit(x: _Request) -> IntArray:
 def _other_block_size(now: Residency) -> Step | None:
     x = now._request
     size = x.limits.warp_size
-    tried = np.arange(size, x.limits.max_threads_per_block + 1, size)
-    grid = None if x.grid_blocks is None else -(-x.grid_blocks * x.threads // tried)
-    then = _sweep(replace(x, threads=tried, grid_blocks=grid), tried.shape)
+    values = np.arange(size, x.limits.max_threads_per_block + 1, size)
+    grid = None if x.grid_blocks is None else -(-x.grid_blocks * x.threads // values)
+    then = _sweep(replace(x, threads=values, grid_blocks=grid), values.shape)
     better = np.flatnonzero(then.warps_per_sm > now.warps_per_sm)
     if not better.size:
         return None
-    distance = abs(tried[better] - x.threads)
+    distance = abs(values[better] - x.threads)
     nearest = better[np.lexsort((-then.warps_per_sm[better], distance))[0]]
-    return _step("threads", int(x.threads), tried, then, nearest)
+    return _step("threads", int(x.threads), values, then, nearest)
 
 
 def _fewer_registers(now: Residency) -> Step | None:
     before = int(now._request.registers)
-    tried = np.arange(before - 1, 0, -1)
-    return _first_better(now, "registers", before, tried, replace(now._request, registers=tried))
+    values = np.arange(before - 1, 0, -1)
+    return _first_better(now, "registers", before, values, replace(now._request, registers=values))
 
 
 def _less_shared(now: Residency) -> Step | None:
     x = now._request
     reserve, unit = x.limits.reserved_shared_per_block, x.limits.shared_unit
-    tried = np.arange(0, int(x.shared) + reserve, unit)[::-1] - reserve  # the most bytes of each allocation
-    tried = tried[tried >= 0]
-    return _first_better(now, "shared", int(x.shared), tried, replace(x, shared=tried))
+    values = np.arange(0, int(x.shared) + reserve, unit)[::-1] - reserve  # the most bytes of each allocation
+    values = values[values >= 0]
+    return _first_better(now, "shared", int(x.shared), values, replace(x, shared=values))
 
 
 def _larger_carveout(now: Residency) -> Step | None:
     supported = 1024 * np.asarray(now._request.limits.carveouts_KiB)
-    tried = supported[supported > now._request.carveout]
+    values = supported[supported > now._request.carveout]
     before = int(now._request.carveout) // 1024
-    return _first_better(now, "carveout", before, tried // 1024, replace(now._request, carveout=tried))
+    return _first_better(now, "carveout", before, values // 1024, replace(now._request, carveout=values))
 
 
 def _first_better(
-    now: Residency, change: str, before: int, tried: IntArray, request: _Request
+    now: Residency, change: str, before: int, values: IntArray, request: _Request
 ) -> Step | None:
-    then = _sweep(request, tried.shape)
+    then = _sweep(request, values.shape)
     better = np.flatnonzero(then.blocks_per_sm > now.blocks_per_sm)
-    return _step(change, before, tried, then, better[0]) if better.size else None
+    return _step(change, before, values, then, better[0]) if better.size else None
 
 
-def _step(change: str, before: int, tried: IntArray, then: ResidencySweep, i: Any) -> Step:
-    return Step(change, before, int(tried[i]), int(then.blocks_per_sm[i]), int(then.warps_per_sm[i]))
+def _step(change: str, before: int, values: IntArray, then: ResidencySweep, i: Any) -> Step:
+    return Step(change, before, int(values[i]), int(then.blocks_per_sm[i]), int(then.warps_per_sm[i]))
 
 
 def _carveout(rules: Limits, carveout: float | NDArray[Any] | None) -> IntArray:
-    """The supported size (B) that is asked for or the next above it."""
+    """The supported size, B, that is requested or the next above it."""
     supported = np.asarray(rules.carveouts_KiB)
-    asked = np.asarray(supported[-1] if carveout is None else carveout)
-    if asked.dtype.kind not in "iuf" or not np.all((asked >= 0) & (asked <= supported[-1])):
+    requested = np.asarray(supported[-1] if carveout is None else carveout)
+    if requested.dtype.kind not in "iuf" or not np.all((requested >= 0) & (requested <= supported[-1])):
         raise CommandError(
             f"A carve-out of {carveout} KiB cannot be for compute capability {rules.compute_capability}.",
             f"It has {', '.join(map(str, supported))} KiB.",
         )
-    return np.asarray(1024 * supported[np.searchsorted(supported, asked)])
+    return np.asarray(1024 * supported[np.searchsorted(supported, requested)])
 
 
 def _whole(what: str, value: Count, span: tuple[int, int], where: str) -> IntArray:
-    given = np.asarray(value)
-    if given.dtype.kind not in "iuf" or not np.all(np.mod(given, 1) == 0):
+    counts = np.asarray(value)
+    if counts.dtype.kind not in "iuf" or not np.all(np.mod(counts, 1) == 0):
         raise CommandError(f"{value!r} {what} is not a whole number.", "Give an integer.")
     low, high = span
-    if not np.all((given >= low) & (given <= high)):
-        worst = given.flat[np.argmax((given < low) | (given > high))]
+    if not np.all((counts >= low) & (counts <= high)):
+        worst = counts.flat[np.argmax((counts < low) | (counts > high))]
         raise CommandError(f"{int(worst)} {what} cannot be {where}.", f"The range is {low} to {high}.")
-    return given.astype(np.int64)
+    return counts.astype(np.int64)
 
 
 def _warps(x: _Request) -> IntArray:
@@ -387,6 +387,6 @@ def _up(count: IntArray, unit: int | IntArray) -> IntArray:
     return -(-count // unit) * unit
 
 
-def _divide(pool: IntArray, each: IntArray) -> IntArray:
-    """How often `each` fits in `pool`; UNLIMITED where nothing is asked for."""
-    return np.where(each == 0, UNLIMITED, pool // np.maximum(each, 1))
+def _divide(pool: IntArray, amount: IntArray) -> IntArray:
+    """How often `amount` fits in `pool`; UNLIMITED where `amount` is 0."""
+    return np.where(amount == 0, UNLIMITED, pool // np.maximum(amount, 1))

@@ -88,29 +88,29 @@ def model_names(words: str) -> tuple[str, ...]:
 
 
 def predicted(
-    written: WorkloadCase, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
+    case: WorkloadCase, board: Gpu, clock_word: str | float | None = None, models: tuple[str, ...] = ()
 ) -> WorkloadResult:
     """One case on one board."""
     if not board.board:
         raise InputError(f"{board.name} is no board: nothing can be predicted on it.", "Name one of `warpbound gpus`.")
-    return predicted_of(written, launched(written, board, clock_word), models, clock_word)
+    return predicted_of(case, launched(case, board, clock_word), models, clock_word)
 
 
 def predicted_of(
-    written: WorkloadCase, x: LaunchFacts, models: tuple[str, ...] = (), clock_word: str | float | None = None
+    case: WorkloadCase, x: LaunchFacts, models: tuple[str, ...] = (), clock_word: str | float | None = None
 ) -> WorkloadResult:
     """The same of a launch that may differ from the case's own."""
-    board, resident = x.gpu, _resident(written, x.gpu)
-    found = _prediction(x)
-    ours = _headline(x, clock_word if clock_word is not None else written.clock)
-    bounded = found.time_s if found is not None and x.work.latency and x.warps_per_sm is not None else None
+    board, resident = x.gpu, _resident(case, x.gpu)
+    prediction = _prediction(x)
+    ours = _headline(x, clock_word if clock_word is not None else case.clock)
+    bounded = prediction.time_s if prediction is not None and x.work.latency and x.warps_per_sm is not None else None
     time_s = ours.time_s if ours else bounded
-    binds = ours or found
+    binds = ours or prediction
     return WorkloadResult(
-        kernel=written.name,
+        kernel=case.name,
         gpu=board.key,
         gpu_name=board.name,
-        source=written.source,
+        source=case.source,
         mode="written",
         time_s=time_s,
         time_interval_s=list(ours.interval) if ours else None,
@@ -120,8 +120,8 @@ def predicted_of(
         occupancy=ResidentWork(x.blocks_per_sm, x.warps_per_sm, list(resident.limiters)),
         launch=LaunchSize(x.blocks, x.threads_per_block),
         latency=WarpLatency(x.work.latency, x.work.parts) if x.work.latency else None,
-        bounds=launch_counts.bounds(found) if found else [],
-        warps_needed=found.warps_needed if found and x.work.latency else None,
+        bounds=launch_counts.bounds(prediction) if prediction else [],
+        warps_needed=prediction.warps_needed if prediction and x.work.latency else None,
         instructions=launch_counts.instructions(x.work),
         flop=launch_counts.flop_counts(x.work),
         models=answers(tuple(dict.fromkeys(("roofline_2009", *models))), x),
@@ -130,22 +130,22 @@ def predicted_of(
     )
 
 
-def launched(written: WorkloadCase, board: Gpu, clock_word: str | float | None = None) -> LaunchFacts:
+def launched(case: WorkloadCase, board: Gpu, clock_word: str | float | None = None) -> LaunchFacts:
     """The case as adapters take it."""
-    clock_hz = clock(board, clock_word if clock_word is not None else written.clock)
-    resident = _resident(written, board)
+    clock_hz = clock(board, clock_word if clock_word is not None else case.clock)
+    resident = _resident(case, board)
     count = board.value("sm_count")
     return LaunchFacts(
-        work=work_on(written, board, clock_hz),
+        work=work_on(case, board, clock_hz),
         gpu=board,
         clock_hz=clock_hz,
         dram_cycles=levels(board, clock_hz).get("dram"),
         warps_per_sm=resident.warps,
-        active_sms=count if written.blocks is None else min(count, float(written.blocks)),
-        blocks=written.blocks,
+        active_sms=count if case.blocks is None else min(count, float(case.blocks)),
+        blocks=case.blocks,
         blocks_per_sm=resident.blocks,
-        threads_per_block=written.shape.threads_per_block,
-        given=written.inputs,
+        threads_per_block=case.shape.threads_per_block,
+        given=case.inputs,
     )
 
 
@@ -206,12 +206,12 @@ def _prediction(x: LaunchFacts) -> Prediction | None:
     if not any(demand(x.work, x.gpu, x.clock_hz).values()):
         return None
     work: Workload = x.work if x.warps_per_sm is not None and x.work.latency else replace(x.work, warps=None)
-    found = predict(work, Place(x.gpu, x.clock_hz, resident, sms))
+    prediction = predict(work, Place(x.gpu, x.clock_hz, resident, sms))
     if x.work.latency and x.warps_per_sm is not None:
-        return found
-    kept = {name: cycles for name, cycles in found.cycles.items() if name != "latency"}
+        return prediction
+    kept = {name: cycles for name, cycles in prediction.cycles.items() if name != "latency"}
     order = sorted(kept, key=lambda name: -kept[name])
-    return replace(found, cycles=kept, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
+    return replace(prediction, cycles=kept, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
 
 
 def _unsaid(x: LaunchFacts) -> list[str]:

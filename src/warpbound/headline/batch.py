@@ -1,6 +1,6 @@
-"""The times of many launches at once, such as all what-ifs of one kernel: one balance serves them all.
+"""The times of many launches at once, such as all what-ifs of one kernel, from one flow balance.
 
-Models   as `launch`, at the parameters as they are, without interval: the same numbers.
+Models   as `launch`, with unvaried parameters and without interval: the same numbers.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
-"""How long a block stays on an SM that it has to itself.
+"""How long a block stays on an SM that runs no other block.
 
-Source   our own; the joins are the extreme value of exponential tails, found in streaming kernels whose blocks
-         are replaced only when their last warp ends.
-Models   start and end of the block; the store's way out; the path of one warp; the last of n independent lines, or of
-         B warps, ln n or ln B spreads later; a pipe that serves the block's warps one after another, and where it
-         is the tighter one, its whole work after one wait for memory. From barrier to barrier, where it is known what
-         is done there, one after the other; else a block's work is spread evenly over them.
+Source   our own; the joins are the extreme value of exponential tails, measured in streaming kernels whose blocks are
+         replaced only when their last warp ends.
+Models   start and end of the block; the time until its stores have left; the path of one warp; the last of n
+         independent lines, or of B warps, ln n or ln B spreads later; a pipe that serves the block's warps one after
+         another, and where it is the bottleneck, its whole work after one wait for memory. Pieces between barriers run
+         one after the other where their work is known; else the work is spread evenly over them.
 Omits    tails that are not exponential; divergence within a phase.
 """
 
@@ -47,18 +47,18 @@ def joined(x: Block) -> NDArray[np.float64]:
 
 
 def crowd(x: Block) -> NDArray[np.float64]:
-    """Of that, what the block's other warps make that keep the tightest pipe from the last one, s."""
+    """The part of it in which other warps of the block occupy the tightest pipe, s."""
     return sum((np.minimum(_joined(piece), _crowd(piece) * piece.joins) for piece in _pieces(x)), np.zeros(()))
 
 
 def behind(x: Block) -> NDArray[np.float64]:
-    """By how much longer the path of the slowest warps is than that of one warp, from piece to piece, s."""
+    """How much longer the slowest warps' path is than one warp's, summed over the pieces, s."""
     slowest = sum((piece.memory + piece.compute for piece in _pieces(x)), np.zeros(()))
     return np.asarray(np.maximum(0.0, slowest - x.memory - x.compute))
 
 
 def without_pipes(x: Block) -> Block:
-    """The same if nothing on the SM kept a warp waiting for others."""
+    """The block if no warp waited for others on the SM."""
     return replace(x, busy=0.0, pieces=tuple(replace(piece, busy=0.0) for piece in x.pieces))
 
 
@@ -82,7 +82,7 @@ def _crowd(x: Block) -> NDArray[np.float64]:
 
 
 def lead(x: Block) -> NDArray[np.float64]:
-    """Part of a residence in which a block asks nothing of the resource that everybody waits for, s.
+    """Part of a residence in which a block does not use the bottleneck resource, s.
 
     Start, store and one wait for memory; the other waits of a long path fall between its own requests.
     """

@@ -1,8 +1,8 @@
-"""One GPU's parameters: from its streams and pointer chase, and from launches of named sizes where it has some.
+"""Fits the parameters of one GPU to its streams, its pointer chase and, if measured, launches of several sizes.
 
-Source   calibration/*.toml, which hold all that is used, each with its source.
-Models   relative errors weighted alike; streams with blocks of two warps or more; what DRAM can read up to the best
-         rate that the board was seen to reach, what it can write up to pin bandwidth.
+Source   calibration/*.toml, which hold all data used, each with its source.
+Models   relative errors with equal weights; streams with blocks of two warps or more; a read capacity of DRAM up to
+         the best measured rate of the board, a write capacity up to pin bandwidth.
 Omits    boards without such a record: `parameters.from_relatives`.
 """
 

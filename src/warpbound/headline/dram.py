@@ -1,8 +1,8 @@
-"""What device memory can carry, and how requests wait for it, by the mixture of reads and writes.
+"""Capacity of device memory, and waiting of requests for it, by the mixture of reads and writes.
 
 Source   our own fit of streaming kernels with no, half and only stores.
 Models   time per byte linear in the share of writes, plus the cost of turning the bus round, which is largest when
-         both are equal; waiting that vanishes for pure writes, since nobody waits for them.
+         both are equal; waiting that vanishes for pure writes, since no warp waits for them.
 Omits    locality in rows and channels, refresh, the order of requests.
 """
 

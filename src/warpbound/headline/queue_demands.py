@@ -1,13 +1,12 @@
-"""A Workload on a GPU, in the terms of the flow balance: one block's residence, and what it asks of each resource.
+"""Service demands of one block on each resource, and its residence alone: a Workload on a GPU as queues.
 
 Source   demands of adapt/resources.py, latencies of the Gpu, parameters of `parameters`.
-Models   pipes per sub-core, data paths per SM, L2, DRAM and the start of blocks per chip; warps as the customers of
-         what is on the chip, or blocks as soon as barriers hold their warps together, from barrier to barrier at the
-         tightest pipe there; atomics on one line, which L2 does step by step; what comes from DRAM or goes there
-         passes L2 once more; where a load may be answered by L2 or by DRAM, each warp by itself, a block waits for
-         the farther one if any of its warps does; hits and misses one after the other while older warps run ahead of
-         younger ones; sectors that the reader's side of L2 lacks, which come later and pass from side to side at a
-         rate of their own.
+Models   Pipes per sub-core; data paths per SM; L2, DRAM and block starts per chip. Customers of on-chip resources are
+         warps; with barriers, which hold warps together, they are blocks, and a block waits at the tightest pipe of
+         each piece between barriers. L2 serializes atomics on one line. Traffic of DRAM passes L2 once more. Where L2
+         or DRAM may serve a load, each warp by itself, a block waits for DRAM if any of its warps does. While older
+         warps run ahead of younger ones, hits and misses of L1 come one after the other. Sectors on the far side of L2
+         arrive later and cross at a rate of their own.
 Omits    Blocks that hit or miss L2 as a whole; TLB reach; instruction-cache misses.
 """
 
@@ -29,10 +28,10 @@ from warpbound.workload.files import levels
 
 SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
 SM = ("lsu", "shared", "l1")
-HOT = "one address"  # that atomics of the whole chip update, step by step, at L2
-TINY = 1e-30    # s, that nothing be divided by 0
+HOT = "one address"  # updated by atomics of the whole chip, one after the other, at L2
+TINY = 1e-30    # s; avoids division by 0
 START = "block start"
-FAR = "l2 far"       # what passes from one side of L2 to the other
+FAR = "l2 far"       # traffic between the two sides of L2
 QUEUES = (*SUB_CORE, *SM, "l2", FAR, HOT, "dram", START)
 RESOURCE_OF = {FAR: "l2", HOT: "l2", START: "launch"}  # queue -> resource of an answer, where the names differ
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
@@ -56,7 +55,7 @@ class Loads:
 
 
 def loads(x: ActiveWork, values: Parameters) -> Loads:
-    """Lines that have to come from beyond L1, spread evenly over the loads."""
+    """The load phases of one warp; lines from beyond L1 are spread evenly over the loads."""
     work, gpu, clock_hz = x.work, x.gpu, x.clock_hz
     memory = work.memory
     read = memory.l2_sectors_read
@@ -78,7 +77,7 @@ def loads(x: ActiveWork, values: Parameters) -> Loads:
 
 
 def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
-    """Mean latency of what L2 answers, from its two sides, cycles; without `values` as the board has it."""
+    """Mean latency of L2 hits over its two sides, cycles; without `values` that of the board."""
     level = levels(x.gpu, x.clock_hz)
     near = level.get("l2", level["dram"])
     far, share = x.gpu.get("l2_far_latency") or near, x.work.memory.far_share
@@ -88,7 +87,7 @@ def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
 
 
 def _sectors_per_line(work: Workload) -> float:
-    """4 where sectors are used to the full; 1 where so little of them is used that each is of another line."""
+    """4 where sectors are used in full, down to 1 where each sector is of another line."""
     memory = work.memory
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
     used = memory.ideal_sectors / sectors if sectors and memory.ideal_sectors else 1.0
@@ -96,7 +95,7 @@ def _sectors_per_line(work: Workload) -> float:
 
 
 def block(x: ActiveWork, values: Parameters) -> Block:
-    """One block with the GPU to itself."""
+    """One block alone on the GPU."""
     work, per_s = x.work, 1.0 / x.clock_hz
     arriving = loads(x, values)
     start = work.parts.get(_START, 0.0)
@@ -125,7 +124,7 @@ def block(x: ActiveWork, values: Parameters) -> Block:
 
 
 def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...]:
-    """The block from barrier to barrier, pieces of one kind together; none where it is not known what they do."""
+    """The block from barrier to barrier, pieces of one kind together; none where their work is unknown."""
     pieces = _known_pieces(x.work)
     phases = sum(piece.phases for piece in pieces)
     phased = loads(x, values).phases / phases if phases else 0.0  # loads may have changed since pieces were counted
@@ -158,7 +157,7 @@ def _in_piece(alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
 
 
 def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
-    """Of what blocks ask of each resource, the part they wait for: from barrier to barrier that of the tightest."""
+    """Share of each resource's demand that blocks wait for: between barriers, that of the tightest resource."""
     alone, pieces = _alone(x, values), _known_pieces(x.work)
     waited = dict.fromkeys(alone, 0.0 if pieces else 1.0)
     for piece in pieces:
@@ -169,7 +168,7 @@ def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
 
 
 def _farther(x: ActiveWork, values: Parameters) -> Real:
-    """By how much later the last of a block's warps has its line, because that one comes from DRAM, the mean not, s."""
+    """Delay of a block's last line behind the mean one, because DRAM serves it and L2 the others, s."""
     dram = levels(x.gpu, x.clock_hz)["dram"]
     in_l2, beyond = x.work.parts.get("l2", 0.0) / _in_l2(x), x.work.parts.get("dram", 0.0) / dram
     share = in_l2 / (in_l2 + beyond) if in_l2 else 0.0
@@ -186,12 +185,12 @@ def tightest(x: ActiveWork, values: Parameters) -> str:
 def _cycles(x: ActiveWork, values: Parameters) -> dict[str, Real]:
     """SM cycles that one warp occupies each on-chip resource."""
     cycles: dict[str, Real] = dict(demand(x.work, x.gpu, x.clock_hz))
-    looked_up = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
-    return cycles | {"l1": np.multiply(cycles["l1"], looked_up) / values.l1_bandwidth}
+    lookups = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
+    return cycles | {"l1": np.multiply(cycles["l1"], lookups) / values.l1_bandwidth}
 
 
 def _lookups(memory: Memory) -> float:
-    """Part of L1's cycles that lines and banks make, beyond one for each access and what its words fill."""
+    """Share of L1's cycles from lines and banks, beyond one per access and those that its words fill."""
     accesses = memory.global_load_requests + memory.global_store_requests + memory.local_requests
     least = max(accesses, memory.ideal_sectors / SECTORS_PER_LINE)
     return max(0.0, 1.0 - least / memory.l1_wavefronts) if memory.l1_wavefronts else 0.0
@@ -230,9 +229,9 @@ def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Q
 
 
 def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
-    """L1 answers in order: while older warps run ahead, hits wait behind misses, and their times add up.
+    """L1 serves in order: while older warps run ahead, hits wait behind misses, and their times add up.
 
-    The sum stands at the one of L1 and L2 that takes the larger part.
+    The sum is the demand of L1 or L2, whichever has the larger part.
     """
     led = min(memory.l2_sectors_led, memory.l2_sectors_read)
     if not led > 0:
@@ -246,14 +245,14 @@ def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
 
 
 def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
-    """Resources of the whole chip: what the active SMs ask of them, as one SM sees it."""
+    """Resources of the whole chip: the demand of all active SMs, as one SM sees it."""
     memory = x.work.memory
-    carried = memory.dram_bytes_read + memory.dram_bytes_written
-    writes = memory.dram_bytes_written / carried if carried else 0.0
+    dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
+    writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0
     l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf)
     sectors = memory.l2_sectors_read + more_together(memory, x.gpu) + values.l2_write_cost * memory.l2_sectors_written
     fill, drain = crossing(values, l2_rate)
-    carried_s = carried * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
+    carried_s = dram_bytes * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
     fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate)
     sectors = sectors + (fill * memory.dram_bytes_read + drain * memory.dram_bytes_written) / SECTOR_B
     l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate  # nothing on a machine without L2
@@ -273,9 +272,9 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
 
 
 def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
-    """What a byte costs an L2 of that rate when DRAM sends it, and when it goes there, in bytes read from L2.
+    """Cost of a byte from DRAM, and of one to DRAM, for an L2 of that rate, in bytes read from L2.
 
-    It passes the same memory once more, but takes no more of it than leaves streams the rates that DRAM carries.
+    It passes L2 once more, but takes at most what leaves streams the rates of DRAM.
     """
     fill = np.clip(l2_rate / values.dram_read_capacity - 1.0, 0.0, 1.0)
     drain = np.clip(l2_rate / values.dram_write_capacity - values.l2_write_cost, 0.0, 1.0)
@@ -283,10 +282,10 @@ def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
 
 
 def in_the_way(memory: Memory, dram_s: Real, l2_s: Real) -> NDArray[np.float64]:
-    """Part of what DRAM sends that takes L2's time from reads, from the time of DRAM and of L2's reads and writes.
+    """Share of the bytes from DRAM that delay L2 reads, from the times of DRAM and of L2's reads and writes.
 
-    A sector that drives out a changed one waits for it to be read. The others find room between reads as long as DRAM
-    leaves it: by an A100's counters they take time as the square of DRAM's time over L2's
+    A sector that replaces a written one waits until that one is read. The others use gaps between reads as long as DRAM
+    leaves gaps: by the counters of an A100 they take time as the square of DRAM's time over L2's
     (docs/model-notes/l2-replication.md).
     """
     changed = min(1.0, memory.dram_bytes_written / max(1.0, memory.dram_bytes_read))
@@ -299,7 +298,7 @@ def _others(customers: Real) -> NDArray[np.float64]:
 
 
 def _spaces(x: ActiveWork, values: Parameters, used: dict[str, Queue]) -> dict[str, Space]:
-    """Misses under way, where the board says how many an SM can have."""
+    """Outstanding misses, where the board gives the limit of an SM."""
     room = x.gpu.parameters.get("miss_registers")
     if room is None or "dram" not in used:
         return {}

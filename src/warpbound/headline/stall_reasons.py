@@ -1,10 +1,10 @@
-"""Where the time of a resident warp goes, in the words of Nsight Compute's stall reasons.
+"""The time of a resident warp by Nsight Compute's stall reasons.
 
 Source   residence and waiting of the flow balance; the reasons as Nsight Compute's documentation names them.
-Models   parts of the path of one warp by cause; waiting behind other warps by the resource they queue at; the time in
+Models   parts of the path of one warp by cause; waiting behind other warps by the resource of the queue; the time in
          which a block's slots wait for its last warp, its start and its stores.
-Omits    stalls that the model does not know: dispatch, sleeping, membar, texture throttle, branch resolving; misses of
-         the instruction cache.
+Omits    stalls that the model lacks: dispatch, sleeping, membar, texture throttle, branch resolving; instruction-cache
+         misses.
 """
 
 import numpy as np

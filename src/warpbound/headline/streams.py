@@ -1,10 +1,11 @@
 """Six one-shot FP64 streaming kernels as Workloads, one element per thread, and their rate on a GPU.
 
-Source   counts and cycles off memory of kernels of our own, compiled for sm_80 and put through schedule.py; FP64
-         arithmetic as slow as the board's; what code for sm_90 adds; traffic by arithmetic: 256 B per warp and stream.
-Models   what the benchmark's description says they do: init a store; read a load; scale a load and a store; triad
-         two loads and a store; stencils of three and five neighbouring loads and a store.
-Omits    the address arithmetic of anybody else's source.
+Source   counts, and cycles outside memory, of kernels of our own, compiled for sm_80 and scheduled by schedule.py; FP64
+         arithmetic at the board's rate; additional cycles of code for sm_90; traffic by arithmetic: 256 B per warp and
+         stream.
+Models   the operations in the benchmark's description: init a store; read a load; scale a load and a store; triad two
+         loads and a store; stencils of three and five neighbouring loads and a store.
+Omits    the address arithmetic of other sources.
 """
 
 from dataclasses import dataclass, replace
