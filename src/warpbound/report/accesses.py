@@ -25,16 +25,16 @@ def accesses(entry: KernelResult) -> RenderableType:
     for name in ("line", "access", "in code", "per request", "without waste", ""):
         table.add_column(name, justify="left" if name in ("access", "") else "right", no_wrap=bool(name))
     for rows in sorted(groups.values(), key=lambda rows: -_waste(rows)):
-        one = rows[0]
-        taken, ideal = _mean(rows)
-        unit = "sectors" if one.space == "global" else "wavefronts"
+        first = rows[0]
+        cost, ideal = _mean(rows)
+        unit = "sectors" if first.space == "global" else "wavefronts"
         table.add_row(
-            str(one.line or f"{one.address:#x}"),
-            f"{_opcode(one)} {one.bytes_per_lane} B",
+            str(first.line or f"{first.address:#x}"),
+            f"{_opcode(first)} {first.bytes_per_lane} B",
             str(len(rows)),
-            f"{amount(taken)} {unit.removesuffix('s') if taken == 1 else unit}" if taken is not None else "?",
+            f"{amount(cost)} {unit.removesuffix('s') if cost == 1 else unit}" if cost is not None else "?",
             amount(ideal) if ideal is not None else "?",
-            Text(said(one)),
+            Text(said(first)),
             style="bold" if _waste(rows) > _CLOSE else "",
         )
     note = "Means over all executions. A sector is 32 bytes, a wavefront one pass through the data path."
@@ -72,8 +72,8 @@ def _mean(rows: Sequence[Access]) -> tuple[float | None, float | None]:
 
 
 def _waste(rows: Sequence[Access]) -> float:
-    taken, ideal = _mean(rows)
-    return taken / ideal if taken and ideal else 0.0
+    cost, ideal = _mean(rows)
+    return cost / ideal if cost and ideal else 0.0
 
 
 def _kind(row: Access) -> tuple[object, ...]:

@@ -27,45 +27,45 @@ SYMBOLS = {
 }
 
 
-def fit_entry(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]], form: str) -> dict[str, Any]:
+def fit_entry(fits: Mapping[str, Fit], significant: Mapping[str, tuple[str, ...]], form: str) -> dict[str, Any]:
     """The JSON of `campprof fit`."""
     return {
         "equation": form,
         "regressions": {
             name: {
-                "points": one.points,
-                "degrees_of_freedom": one.degrees_of_freedom,
-                "r_squared": one.r_squared,
-                "rmse_s": one.rmse,
+                "points": fit.points,
+                "degrees_of_freedom": fit.degrees_of_freedom,
+                "r_squared": fit.r_squared,
+                "rmse_s": fit.rmse,
                 "predictors": {
                     key: {"coefficient": c, "standard_error": e, "t": t, "p": p}
-                    for key, c, e, t, p in _rows(one)
+                    for key, c, e, t, p in _rows(fit)
                 },
-                "selected": list(kept[name]),
+                "selected": list(significant[name]),
             }
-            for name, one in found.items()
+            for name, fit in fits.items()
         },
     }  # fmt: skip
 
 
-def fit_text(found: Mapping[str, Fit], kept: Mapping[str, tuple[str, ...]]) -> RenderableType:
+def fit_text(fits: Mapping[str, Fit], significant: Mapping[str, tuple[str, ...]]) -> RenderableType:
     """The four tables."""
     parts: list[RenderableType] = []
-    for name, one in found.items():
-        title = f"{name.replace('_', ' ')}: {one.points} runs, R2 {one.r_squared:.3f}, RMSE {seconds(one.rmse)}"
+    for name, fit in fits.items():
+        title = f"{name.replace('_', ' ')}: {fit.points} runs, R2 {fit.r_squared:.3f}, RMSE {seconds(fit.rmse)}"
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
         for column in ("predictor", "us", "standard error", "t", "p"):
             table.add_column(column, justify="left" if column == "predictor" else "right")
-        for key, coefficient, error, t, p in _rows(one):
-            mark = "" if key in kept[name] else " (not significant)"
+        for key, coefficient, error, t, p in _rows(fit):
+            mark = "" if key in significant[name] else " (not significant)"
             table.add_row(SYMBOLS[key] + mark, f"{coefficient * 1e6:.4g}", f"{error * 1e6:.2g}", f"{t:.1f}", f"{p:.1e}")
         parts += [Text(title, "bold cyan"), Padding(Fitting(table), (0, 0, 0, 2))]
     return Group(*parts)
 
 
-def _rows(one: Fit) -> list[tuple[str, float, float, float, float]]:
-    columns = (one.coefficients, one.standard_errors, one.t, one.p)
-    return list(zip(one.names, *(column.tolist() for column in columns), strict=True))
+def _rows(fit: Fit) -> list[tuple[str, float, float, float, float]]:
+    columns = (fit.coefficients, fit.standard_errors, fit.t, fit.p)
+    return list(zip(fit.names, *(column.tolist() for column in columns), strict=True))
 
 
 def band_text(entry: CampingBand) -> RenderableType:
@@ -90,12 +90,12 @@ def band_text(entry: CampingBand) -> RenderableType:
 def _bar(values: tuple[float, float, float | None], most: float) -> str:
     low, high, at = values
     first, last = (round(BARS * max(0.0, value) / most) if most > 0 else 0 for value in (low, high))
-    drawn = [" "] * first + ["-"] * (last - first + 1)
+    letters = [" "] * first + ["-"] * (last - first + 1)
     if at is not None and 0 <= at <= most:
         place = round(BARS * at / most)
-        drawn += [" "] * (place + 1 - len(drawn))
-        drawn[place] = "x"
-    return "".join(drawn).rstrip()
+        letters += [" "] * (place + 1 - len(letters))
+        letters[place] = "x"
+    return "".join(letters).rstrip()
 
 
 def _time(value: float) -> str:
@@ -106,18 +106,18 @@ def validation_entry(results: Sequence[Judged], form: str) -> dict[str, Any]:
     """The JSON of `campprof validate`."""
     kernels = [
         {
-            "kernel": one.known.name,
-            "camping": one.known.camping,
-            "warps_per_sm": one.known.warps.tolist(),
-            "time_s": one.times.tolist(),
-            "best_s": one.band.best.tolist(),
-            "worst_s": one.band.worst.tolist(),
-            "degree": one.degrees.tolist(),
-            "best_error": one.best_error,
-            "worst_error": one.worst_error,
-            "line_error": one.line_error,
+            "kernel": kernel.known.name,
+            "camping": kernel.known.camping,
+            "warps_per_sm": kernel.known.warps.tolist(),
+            "time_s": kernel.times.tolist(),
+            "best_s": kernel.band.best.tolist(),
+            "worst_s": kernel.band.worst.tolist(),
+            "degree": kernel.degrees.tolist(),
+            "best_error": kernel.best_error,
+            "worst_error": kernel.worst_error,
+            "line_error": kernel.line_error,
         }
-        for one in results
+        for kernel in results
     ]
     return {"equation": form, "kernels": kernels}
 
@@ -127,11 +127,11 @@ def validation_text(results: Sequence[Judged]) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for column in ("kernel", "camping", "degree", "best", "worst", "line"):
         table.add_column(column, justify="left" if column in ("kernel", "camping") else "right", no_wrap=True)
-    for one in results:
-        told = [value for value in one.degrees.tolist() if math.isfinite(value)]
-        degree = f"{told[len(told) // 2]:.2f}" if told else "-"
-        errors = (f"{amount(100 * value)} %" for value in (one.best_error, one.worst_error, one.line_error))
-        table.add_row(one.known.name, one.known.camping, degree, *errors)
+    for kernel in results:
+        degrees = [value for value in kernel.degrees.tolist() if math.isfinite(value)]
+        degree = f"{degrees[len(degrees) // 2]:.2f}" if degrees else "-"
+        errors = (f"{amount(100 * value)} %" for value in (kernel.best_error, kernel.worst_error, kernel.line_error))
+        table.add_row(kernel.known.name, kernel.known.camping, degree, *errors)
     return Group(
         Fitting(table),
         Text("best, worst, line: geometric-mean errors of those bounds and of the application line;", "dim"),

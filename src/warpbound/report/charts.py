@@ -74,8 +74,8 @@ class Columns:
     def _axis(self, width: int, step: int) -> str:
         """The marked number at a caret; the first and the last number where they have room."""
         at = min(width - 1, max(0, math.ceil(self.mark / step) - 1))
-        said = f"{self.mark:g} {self.unit}"
-        line = f"{'':{at}}^ {said}" if at + 2 + len(said) <= width else f"{said + ' ^':>{at + 1}}"
+        mark = f"{self.mark:g} {self.unit}"
+        line = f"{'':{at}}^ {mark}" if at + 2 + len(mark) <= width else f"{mark + ' ^':>{at + 1}}"
         first, last = str(step), str(len(self.values))
         if line.startswith(" " * (len(first) + 1)):
             line = first + line[len(first) :]
@@ -90,14 +90,14 @@ class Fitting:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         whole = Measurement.get(console, options.update(max_width=WIDEST), self.table).maximum
-        given = [_slack(column) for column in self.table.columns if not column.no_wrap]
-        if whole - max(0, sum(given) - SLACK) <= options.max_width:
+        slack = [_slack(column) for column in self.table.columns if not column.no_wrap]
+        if whole - max(0, sum(slack) - SLACK) <= options.max_width:
             yield self.table
             return
         headings = [str(column.header) for column in self.table.columns]
         for cells in zip(*(column.cells for column in self.table.columns), strict=True):
-            said = [f"{heading} {plain(cell)}".strip() for heading, cell in zip(headings, cells, strict=True)]
-            yield Text("- " + ", ".join(words for words in said if words))
+            phrases = [f"{heading} {plain(cell)}".strip() for heading, cell in zip(headings, cells, strict=True)]
+            yield Text("- " + ", ".join(filter(None, phrases)))
 
 
 def _slack(column: Column) -> int:
@@ -106,7 +106,7 @@ def _slack(column: Column) -> int:
     if any(isinstance(cell, Bar) for cell in cells):
         return max(cell.full - LEAST for cell in cells if isinstance(cell, Bar))
     words = [plain(cell) for cell in cells]
-    return max(map(len, words)) - max(len(word) for said in words for word in said.split() or [""])
+    return max(map(len, words)) - max(len(word) for phrase in words for word in phrase.split() or [""])
 
 
 def plain(cell: object) -> str:

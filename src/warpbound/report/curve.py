@@ -40,8 +40,8 @@ class Curve:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield table(self.entry, COLUMNS if options.max_width >= WIDE else NARROW)
         unit = "iterations of that loop by a warp" if self.entry.scope.startswith("loop") else "warps"
-        told = " Rates are those of full SMs; the time has the launch, its start and its end as well."
-        yield Text(f"A unit is one of the {unit}.{told if self.entry.mode == 'dynamic' else ''}", "dim")
+        timed = " Rates are those of full SMs; the time has the launch, its start and its end as well."
+        yield Text(f"A unit is one of the {unit}.{timed if self.entry.mode == 'dynamic' else ''}", "dim")
         if self.entry.models:
             yield by_model(self.entry, POINTS if options.max_width >= WIDE else 1)
 
@@ -49,28 +49,28 @@ class Curve:
 def by_model(entry: OccupancyCurve, points: int) -> Table:
     """The times of the papers' models at so many numbers of warps, the largest among them."""
     warps = entry.warps_per_sm
-    shown = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    made.add_column("model")
-    for i in shown:
-        made.add_column(f"{warps[i]} warps", justify="right", no_wrap=True)
-    for name, said in entry.models.items():
-        times = [said.time_s[i] for i in shown]
-        made.add_row(name, *(seconds(time) for time in times))
-    return made
+    chosen = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    table.add_column("model")
+    for i in chosen:
+        table.add_column(f"{warps[i]} warps", justify="right", no_wrap=True)
+    for name, answer in entry.models.items():
+        times = [answer.time_s[i] for i in chosen]
+        table.add_row(name, *(seconds(time) for time in times))
+    return table
 
 
-def table(entry: OccupancyCurve, shown: Sequence[str]) -> Table:
+def table(entry: OccupancyCurve, columns: Sequence[str]) -> Table:
     """The columns asked for, and a bar for the throughput."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in shown:
-        made.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
-    made.add_column("")
+    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in columns:
+        rows.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
+    rows.add_column("")
     most = max(entry.warp_throughput_per_s)
     for i, rate in enumerate(entry.warp_throughput_per_s):
         cells = _cells(entry, i)
-        made.add_row(*(cells[name] for name in shown), Bar(rate / most, BAR))
-    return made
+        rows.add_row(*(cells[name] for name in columns), Bar(rate / most, BAR))
+    return rows
 
 
 def _cells(entry: OccupancyCurve, i: int) -> dict[str, str]:

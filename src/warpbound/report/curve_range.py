@@ -41,5 +41,5 @@ def _table(entry: OccupancyCurve) -> RenderableType:
         times = (getattr(entry.range, name)[row] for name in COLUMNS)
         blocks = str(entry.blocks_per_sm[row])
         table.add_row(str(warps), blocks, *(seconds(time) for time in times))
-    said = "Loads served by one level alone; pipes and latency alone, with memory as it is."
-    return Group(Fitting(table), Text(said, "dim"))
+    note = "Loads served by one level alone; pipes and latency alone, with memory as it is."
+    return Group(Fitting(table), Text(note, "dim"))

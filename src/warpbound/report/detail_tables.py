@@ -63,14 +63,14 @@ def _executed(own: Execution | None) -> list[Text]:
     """What only the execution shows: divergence, parallelism in one warp, the code that is run again and again."""
     if own is None:
         return []
-    said = [f"On average {own.lanes_per_instruction or 0:.3g} of 32 lanes are active"]
-    said += [f"one warp alone issues {own.ilp:.2g} instructions per cycle between its waits for memory"]
-    said += [f"loads in flight at once: {own.mlp:.2g}"] if own.mlp else []
+    facts = [f"On average {own.lanes_per_instruction or 0:.3g} of 32 lanes are active"]
+    facts += [f"one warp alone issues {own.ilp:.2g} instructions per cycle between its waits for memory"]
+    facts += [f"loads in flight at once: {own.mlp:.2g}"] if own.mlp else []
     code = own.code
     where = {"loop": "in the hot loop", "whole kernel": "executed"}[code.hot]
-    held = f"the {code.held_by} instruction cache" if code.held_by else "no instruction cache"
-    fits = f", which {held} holds" if code.caches else ""
-    return [Text(f"{'; '.join(said)}."), Text(f"{_bytes(code.hot_bytes)} of code {where}{fits}.")]
+    cache = f"the {code.held_by} instruction cache" if code.held_by else "no instruction cache"
+    fits = f", which {cache} holds" if code.caches else ""
+    return [Text(f"{'; '.join(facts)}."), Text(f"{_bytes(code.hot_bytes)} of code {where}{fits}.")]
 
 
 def loops(entry: KernelResult) -> RenderableType:
@@ -161,9 +161,9 @@ def _sampling(own: MemoryTraffic, sample: BlockSample | None) -> list[tuple[str,
         ("DRAM read", 100 * off.get("dram_bytes_read", 0.0) / max(1.0, own.dram_bytes_read or 0.0)),
         ("DRAM written", 100 * off.get("dram_bytes_written", 0.0) / max(1.0, own.dram_bytes_written or 0.0)),
     ]
-    said = [f"{name} hits {points:.2g} points" for name, points in rates if points >= 0.1]
-    said += [f"{name} {share:.2g} %" for name, share in bytes_ if share >= 0.1]
-    return [("standard error", ", ".join(said))] if said else []
+    errors = [f"{name} hits {points:.2g} points" for name, points in rates if points >= 0.1]
+    errors += [f"{name} {share:.2g} %" for name, share in bytes_ if share >= 0.1]
+    return [("standard error", ", ".join(errors))] if errors else []
 
 
 def _atomics(own: MemoryTraffic) -> list[tuple[str, str]]:

@@ -50,10 +50,10 @@ def health() -> list[Entry]:
 
 def _version(part: Part) -> str | None:
     try:
-        found = importlib.metadata.version(part.distribution)
+        version = importlib.metadata.version(part.distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
-    return found if importlib.util.find_spec(part.module) else None
+    return version if importlib.util.find_spec(part.module) else None
 
 
 def health_text(entries: list[Entry]) -> RenderableType:
@@ -62,6 +62,6 @@ def health_text(entries: list[Entry]) -> RenderableType:
     for column in ("part", "found", "enables", "to get it"):
         table.add_column(column, overflow="fold")
     for entry in entries:
-        found = Text(entry["version"], "green") if entry["version"] else Text("missing", "red")
-        table.add_row(entry["part"], found, entry["enables"], Text("" if entry["version"] else entry["get"]))
+        version = Text(entry["version"], "green") if entry["version"] else Text("missing", "red")
+        table.add_row(entry["part"], version, entry["enables"], Text("" if entry["version"] else entry["get"]))
     return table

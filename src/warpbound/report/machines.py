@@ -31,8 +31,8 @@ def gpu_entry(gpu: Gpu) -> Entry:
             for name, q in gpu.parameters.items()
         },
         "stand_ins": {
-            name: {"value": one.value, "unit": one.unit, "from": one.origin}
-            for name, one in (parameter_fallbacks(gpu) if gpu.board else {}).items()
+            name: {"value": fallback.value, "unit": fallback.unit, "from": fallback.origin}
+            for name, fallback in (parameter_fallbacks(gpu) if gpu.board else {}).items()
         },
         "limits": {
             name: {"value": value, "unit": MEANINGS[name].unit, "meaning": MEANINGS[name].words}
@@ -80,12 +80,12 @@ def board(gpu: Gpu) -> RenderableType:
             (f"{quantity.how:9}", "yellow" if quantity.how == "assumed" else ""),
             (f" [{_number(quantity.source, numbers)}]", "dim"),
         ))  # fmt: skip
-        said = [PARAMETERS[name].meaning, quantity.note, *(_claim(claim, numbers) for claim in quantity.others)]
-        lines.append(Padding(Text("; ".join(filter(None, said)), "dim"), (0, 0, 0, 4)))
+        notes = [PARAMETERS[name].meaning, quantity.note, *(_claim(claim, numbers) for claim in quantity.others)]
+        lines.append(Padding(Text("; ".join(filter(None, notes)), "dim"), (0, 0, 0, 4)))
     if gpu.board:
         lines.append(Text("\nNot known of this board; answers take", "bold"))
-    for name, one in (parameter_fallbacks(gpu) if gpu.board else {}).items():
-        lines.append(Text(f"{name:27} {one.value:>8.4g} {one.unit:12} from {one.origin}"))
+    for name, fallback in (parameter_fallbacks(gpu) if gpu.board else {}).items():
+        lines.append(Text(f"{name:27} {fallback.value:>8.4g} {fallback.unit:12} from {fallback.origin}"))
         lines.append(Padding(Text(PARAMETERS[name].meaning, "dim"), (0, 0, 0, 4)))
     lines.append(Text(f"\nOne SM, by compute capability [{_number('; '.join(gpu.limits.sources), numbers)}]", "bold"))
     for name, value in settable(gpu.limits).items():
@@ -106,12 +106,13 @@ def _number(source: str, numbers: dict[str, int]) -> int:
 
 def check_entry(findings: Mapping[str, Sequence[str]]) -> Entry:
     """What `gpus --check` found, by board."""
-    return {"boards": len(findings), "findings": {key: list(said) for key, said in findings.items() if said}}
+    known = {key: list(sentences) for key, sentences in findings.items() if sentences}
+    return {"boards": len(findings), "findings": known}
 
 
 def check_text(findings: Mapping[str, Sequence[str]]) -> RenderableType:
     """The same for reading."""
-    sentences = [sentence for said in findings.values() for sentence in said]
+    sentences = [sentence for sentences_of_kind in findings.values() for sentence in sentences_of_kind]
     boards = f"{len(findings)} board{'s' if len(findings) != 1 else ''}"
     if not sentences:
         return Text(f"{boards} checked: the values agree with one another and with the architecture.")

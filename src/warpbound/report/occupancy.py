@@ -67,8 +67,8 @@ def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:
     for name in (_TITLES[change], "blocks", "warps", "in use", "limited by"):
         last = name == "limited by"
         table.add_column(name, justify="left" if last else "right", no_wrap=not last)
-    shown = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung["now"]]
-    for rung in shown:
+    shown_rungs = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung["now"]]
+    for rung in shown_rungs:
         value = rung["threads"] if change == "threads" else rung["at_most"]
         table.add_row(
             f"{value}{' <' if rung['now'] else '  '}", str(rung["blocks_per_sm"]), str(rung["warps_per_sm"]),
@@ -77,17 +77,17 @@ def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:
     return Fitting(table)
 
 
-def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], found: ResidencySweep) -> list[Entry]:
+def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], sweep: ResidencySweep) -> list[Entry]:
     """One row per combination; axes : block, registers, smem -> values, the axes of `found` in that order."""
     blocks, registers, shared = axes["block"], axes["registers"], axes["smem"]
     return [
         {
             "gpu": gpu.key, "block": block, "registers": register, "smem": size,
-            "blocks_per_sm": int(found.blocks_per_sm[i, j, k]),
-            "warps_per_sm": int(found.warps_per_sm[i, j, k]),
-            "max_warps_per_sm": found.max_warps_per_sm,
-            "occupancy": float(found.occupancy[i, j, k]),
-            "limiters": [name for name, mask in found.binds.items() if mask[i, j, k]],
+            "blocks_per_sm": int(sweep.blocks_per_sm[i, j, k]),
+            "warps_per_sm": int(sweep.warps_per_sm[i, j, k]),
+            "max_warps_per_sm": sweep.max_warps_per_sm,
+            "occupancy": float(sweep.occupancy[i, j, k]),
+            "limiters": [name for name, mask in sweep.binds.items() if mask[i, j, k]],
         }
         for i, block in enumerate(blocks) for j, register in enumerate(registers) for k, size in enumerate(shared)
     ]  # fmt: skip
@@ -95,14 +95,14 @@ def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], found: ResidencyS
 
 def sweep_text(rows: Sequence[Entry]) -> RenderableType:
     """A table of the sweep; what is the same in all rows stands above it, what cannot be below it."""
-    found = [row for row in rows if "error" not in row]
-    axes = [name for name in ("gpu", "block", "registers", "smem") if len({row[name] for row in found}) > 1]
-    fixed = [f"{name} {found[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
+    answered = [row for row in rows if "error" not in row]
+    axes = [name for name in ("gpu", "block", "registers", "smem") if len({row[name] for row in answered}) > 1]
+    fixed = [f"{name} {answered[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in (*axes, "blocks", "warps", "in use", "limited by"):
         last = name == "limited by"
         table.add_column(name, justify="left" if last or name == "gpu" else "right", no_wrap=not last)
-    for row in found:
+    for row in answered:
         table.add_row(
             *(str(row[name]) for name in axes), str(row["blocks_per_sm"]),
             f"{row['warps_per_sm']}/{row['max_warps_per_sm']}", f"{100 * row['occupancy']:.0f} %",

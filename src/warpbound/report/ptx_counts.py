@@ -40,19 +40,19 @@ def _mix(mix: Mix) -> dict[str, float]:
     }
 
 
-def counts_table(found: Sequence[Counted]) -> RenderableType:
+def counts_table(counts: Sequence[Counted]) -> RenderableType:
     """Rows by loop, in all loops, and in all."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in ("", "trips", "computation", "coalesced", "uncoalesced", "barriers"):
         table.add_column(name, justify="right" if name else "left", overflow="fold")
-    for one in found:
-        if one.name:
-            table.add_row(Text(one.name, "bold"))
-        for loop in one.loops:
+    for kernel in counts:
+        if kernel.name:
+            table.add_row(Text(kernel.name, "bold"))
+        for loop in kernel.loops:
             trips = "?" if loop.trips is None else f"{loop.trips:g}"
             table.add_row(f"{loop.label}, {loop.first}-{loop.last}", trips, *_cells(loop.iteration))
-        table.add_row("all loops", "", *_cells(one.in_loops))
-        table.add_row("all", "", *_cells(one.total), style="bold")
+        table.add_row("all loops", "", *_cells(kernel.in_loops))
+        table.add_row("all", "", *_cells(kernel.total), style="bold")
     return Group(table, Text(NOTE, "dim"))
 
 
@@ -60,15 +60,15 @@ def _cells(mix: Mix) -> list[str]:
     return [f"{value:g}" for value in _mix(mix).values()]
 
 
-def workload_text(found: Sequence[Counted], source: str) -> str:
+def workload_text(counts: Sequence[Counted], source: str) -> str:
     """A workload file of the first kernel, for `warpbound predict` once its launch is written in."""
-    one = found[0]
-    title = json.dumps(f"{one.name or 'piece of PTX'}, counted from {source}", ensure_ascii=False)
+    first = counts[0]
+    title = json.dumps(f"{first.name or 'piece of PTX'}, counted from {source}", ensure_ascii=False)
     lines = [f"title = {title}", "", "[launch]  # write in the launch: blocks, threads_per_block, blocks_per_sm", ""]
-    lines += ["[counts]", 'per = "warp"', f"instructions = {one.total.computation + one.total.memory:g}"]
-    lines += [f"barriers = {one.total.synchronisation:g}"]
+    lines += ["[counts]", 'per = "warp"', f"instructions = {first.total.computation + first.total.memory:g}"]
+    lines += [f"barriers = {first.total.synchronisation:g}"]
     for kind, sectors in SECTORS.items():
-        count = getattr(one.total, kind)
+        count = getattr(first.total, kind)
         if count:
             lines += ["", f"[[access]]  # {kind}; loads and stores are not told apart", 'kind = "load"', 'per = "warp"']
             lines += [f"count = {count:g}", f"sectors = {sectors}"]

@@ -48,10 +48,10 @@ def _table(ranked: Sequence[KernelResult], top: int) -> Table:
     for column in ("time", "of best", "warps", "regs"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("binds")
-    shown = [*range(min(top, len(ranked)))]
+    places = [*range(min(top, len(ranked)))]
     if len(ranked) > top:
-        shown.append(len(ranked) - 1)
-    for place in shown:
+        places.append(len(ranked) - 1)
+    for place in places:
         entry = ranked[place]
         if place > top:
             table.add_row(*["..."] * len(table.columns), style="dim")

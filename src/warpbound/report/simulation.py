@@ -83,19 +83,19 @@ def evaluation_pages(results: Sequence[Mapping[str, Any]]) -> Iterator[Renderabl
 def _extremes(entry: Mapping[str, Any]) -> RenderableType:
     table = _plain_table("model", "least", "at alpha", "most", "at alpha")
     at = [i for i, alpha in enumerate(entry["alpha"]) if alpha >= 1]
-    for name, found in entry["ratios"].items():
-        low = min(at, key=lambda i, found=found: found["least"][i])  # type: ignore[misc]
-        high = max(at, key=lambda i, found=found: found["most"][i])  # type: ignore[misc]
-        where = (f"{entry['alpha'][low]:g}", f"{found['most'][high]:.3f}", f"{entry['alpha'][high]:g}")
-        table.add_row(name, f"{found['least'][low]:.3f}", *where)
+    for name, ratio in entry["ratios"].items():
+        low = min(at, key=lambda i, ratio=ratio: ratio["least"][i])  # type: ignore[misc]
+        high = max(at, key=lambda i, ratio=ratio: ratio["most"][i])  # type: ignore[misc]
+        where = (f"{entry['alpha'][low]:g}", f"{ratio['most'][high]:.3f}", f"{entry['alpha'][high]:g}")
+        table.add_row(name, f"{ratio['least'][low]:.3f}", *where)
     return Fitting(table)
 
 
 def _needed(entry: Mapping[str, Any]) -> RenderableType:
-    shown = [name for name in ("simulated", "volkov_2016", "volkov_2016, contention") if name in entry["needed"]]
-    table = _plain_table("alpha", *shown)
+    columns = [name for name in ("simulated", "volkov_2016", "volkov_2016, contention") if name in entry["needed"]]
+    table = _plain_table("alpha", *columns)
     for i, alpha in enumerate(entry["alpha"]):
-        row = (entry["needed"][name][i] for name in shown)
+        row = (entry["needed"][name][i] for name in columns)
         table.add_row(f"{alpha:g}", *("-" if math.isnan(warps) else f"{warps:g}" for warps in row))
     return Fitting(table)
 

@@ -94,8 +94,8 @@ def _hot_lines(entry: KernelResult) -> list[SourceLine]:
 def _heaviest(loops: Sequence[Loop]) -> list[Loop]:
     """The loops that cost most, in program order."""
     cost = [loop.cycles_per_warp or loop.latency_cycles for loop in loops]
-    kept = sorted(range(len(loops)), key=lambda index: -cost[index])[:MOST_LOOPS]
-    return [loops[index] for index in sorted(kept)]
+    heaviest = sorted(range(len(loops)), key=lambda index: -cost[index])[:MOST_LOOPS]
+    return [loops[index] for index in sorted(heaviest)]
 
 
 def _trust(entry: KernelResult) -> Iterator[Text]:

@@ -95,10 +95,10 @@ def subline(entry: KernelResult) -> str:
 
 
 def _size(dims: Sequence[int]) -> str:
-    kept = list(dims)
-    while len(kept) > 1 and kept[-1] == 1:
-        kept.pop()
-    return " x ".join(str(n) for n in kept)
+    sizes = list(dims)
+    while len(sizes) > 1 and sizes[-1] == 1:
+        sizes.pop()
+    return " x ".join(str(n) for n in sizes)
 
 
 def _timed(entry: KernelResult) -> bool:

@@ -28,11 +28,11 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
     lanes = _lanes_by_sector(own, width)
     lines = sorted({line for line, _ in lanes})[:MOST_LINES]
     places = [(line, sector) for line in lines for sector in range(LINE_B // SECTOR_B)]
-    moved = [place for place in places if place in lanes]
+    touched = [place for place in places if place in lanes]
     layers: list[Layer] = [
-        _boxes("moved", moved, lines, _MOVED, tuple(_span(lanes[place]) for place in moved))
+        _boxes("moved", touched, lines, _MOVED, tuple(_span(lanes[place]) for place in touched))
     ]
-    if len(moved) < len(places):
+    if len(touched) < len(places):
         layers.append(_boxes("not asked for", [p for p in places if p not in lanes], lines, _STAYS))
     useful, traffic = _bytes_asked(own, width), len(lanes) * SECTOR_B
     return Picture(
@@ -55,11 +55,11 @@ def _rows(lines: list[int]) -> tuple[str, ...]:
 
 def _lanes_by_sector(addresses: NDArray[np.uint64], width: int) -> dict[tuple[int, int], list[int]]:
     """(line, sector within it) -> lanes that touch it."""
-    found: dict[tuple[int, int], list[int]] = {}
+    lanes_of: dict[tuple[int, int], list[int]] = {}
     for lane, address in enumerate(addresses.tolist()):
         for sector in range(address // SECTOR_B, (address + width - 1) // SECTOR_B + 1):
-            found.setdefault(divmod(sector, LINE_B // SECTOR_B), []).append(lane)
-    return found
+            lanes_of.setdefault(divmod(sector, LINE_B // SECTOR_B), []).append(lane)
+    return lanes_of
 
 
 def _bytes_asked(addresses: NDArray[np.uint64], width: int) -> int:
@@ -79,8 +79,8 @@ def _span(lanes: list[int]) -> str:
     """`0-7`, `3`, or `0, 5, 9`."""
     if len(lanes) > 1 and lanes == list(range(lanes[0], lanes[-1] + 1)):
         return f"{lanes[0]}-{lanes[-1]}"
-    said = ", ".join(map(str, lanes[:LANES_NAMED]))
-    return said if len(lanes) <= LANES_NAMED else f"{said} +{len(lanes) - LANES_NAMED}"
+    words = ", ".join(map(str, lanes[:LANES_NAMED]))
+    return words if len(lanes) <= LANES_NAMED else f"{words} +{len(lanes) - LANES_NAMED}"
 
 
 def bank_map(addresses: NDArray[np.uint64], title: str = "Banks of one shared-memory access") -> Picture:

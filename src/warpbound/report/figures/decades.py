@@ -18,7 +18,7 @@ def decades(low: float, high: float, most: int) -> list[float]:
 def steps(low: float, high: float) -> list[float]:
     """1, 2 and 5 of every decade from low to high."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    return _within([one * 10.0**n for n in range(first, last + 1) for one in (1.0, 2.0, 5.0)], low, high)
+    return _within([digit * 10.0**n for n in range(first, last + 1) for digit in (1.0, 2.0, 5.0)], low, high)
 
 
 def _within(values: list[float], low: float, high: float) -> list[float]:

@@ -41,8 +41,8 @@ def spec(picture: Drawable, theme: Theme = LIGHT) -> Spec:
     pictures = picture.pictures if isinstance(picture, Panels) else (picture,)
     data: list[Spec] = []
     layout = _base(theme)
-    for number, (one, place) in enumerate(zip(pictures, _places(picture), strict=True), 1):
-        _panel(one, number, place, theme, (data, layout))
+    for number, (panel, place) in enumerate(zip(pictures, _places(picture), strict=True), 1):
+        _panel(panel, number, place, theme, (data, layout))
     if isinstance(picture, Panels):
         rows = -(-len(pictures) // picture.columns)
         layout["height"] = PANEL_HEIGHT * rows + PANEL_GAP * (rows - 1) + 150
@@ -54,14 +54,14 @@ def spec(picture: Drawable, theme: Theme = LIGHT) -> Spec:
     return {"data": data, "layout": layout}
 
 
-def colour_changes(one: Any, other: Any) -> dict[str, str]:
+def colour_changes(light: Any, other: Any) -> dict[str, str]:
     """Texts in which two drawings of one picture differ, as one has them and as the other has: their colours."""
-    if isinstance(one, dict):
-        pairs = [(inner, other[key]) for key, inner in one.items()]
-    elif isinstance(one, list):
-        pairs = list(zip(one, other, strict=True))
+    if isinstance(light, dict):
+        pairs = [(inner, other[key]) for key, inner in light.items()]
+    elif isinstance(light, list):
+        pairs = list(zip(light, other, strict=True))
     else:
-        return {one: other} if isinstance(one, str) and one != other else {}
+        return {light: other} if isinstance(light, str) and light != other else {}
     return {light: dark for pair in pairs for light, dark in colour_changes(*pair).items()}
 
 
@@ -80,18 +80,18 @@ def _base(theme: Theme) -> Spec:
     }  # fmt: skip
 
 
-def _titled(drawn: Spec, picture: Drawable, theme: Theme) -> Spec:
+def _titled(figure: Spec, picture: Drawable, theme: Theme) -> Spec:
     subtitle = "<br>".join(wrapped(f"Source: {picture.source}", LINE_OF_SOURCE))
-    drawn["layout"]["title"] = {
+    figure["layout"]["title"] = {
         "text": f"<b>{markup(picture.title)}</b>", "x": 0.0, "xref": "paper", "xanchor": "left",
         "yref": "container", "y": 1.0, "yanchor": "top", "pad": {"t": 14},
         "font": {"size": 17},
         "subtitle": {"text": subtitle, "font": {"size": 12, "color": theme.colours["muted"]}},
     }  # fmt: skip
     extra = TITLE_HEIGHT + 16 * (1 + subtitle.count("<br>"))
-    drawn["layout"]["margin"] = drawn["layout"]["margin"] | {"t": drawn["layout"]["margin"]["t"] + extra}
-    drawn["layout"]["height"] += extra
-    return drawn
+    figure["layout"]["margin"] = figure["layout"]["margin"] | {"t": figure["layout"]["margin"]["t"] + extra}
+    figure["layout"]["height"] += extra
+    return figure
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -111,7 +111,7 @@ def _places(picture: Drawable) -> list[Place]:
         return [(0.0, 1.0, 0.0, 1.0)]
     columns, count = picture.columns, len(picture.pictures)
     rows = -(-count // columns)
-    apart = GAP_X_WITH_RIGHT if any(one.right for one in picture.pictures) else GAP_X
+    apart = GAP_X_WITH_RIGHT if any(panel.right for panel in picture.pictures) else GAP_X
     width = (1.0 - apart * (columns - 1)) / columns
     gap = PANEL_GAP / (PANEL_HEIGHT * rows + PANEL_GAP * (rows - 1))
     height = (1.0 - gap * (rows - 1)) / rows
@@ -132,30 +132,30 @@ def _panel_title(title: str, place: Place) -> Spec:
 
 def _titles_outside(layout: Spec, picture: Panels) -> None:
     """Panels of one label have it at the outer edges alone; a label too long for its panel on paper has two lines."""
-    for number, one in enumerate(picture.pictures):
+    for number, panel in enumerate(picture.pictures):
         below = layout[f"xaxis{'' if number == 0 else number + 1}"]["title"]
         if picture.columns >= MANY_COLUMNS and len(below["text"]) > PANEL_LETTERS:
             below["text"] = ",<br>".join(below["text"].rsplit(", ", 1))
         neighbours = picture.pictures[number - 1 : number + 2] if number else picture.pictures[:2]
-        if any(other.y.title != one.y.title for other in neighbours):
+        if any(other.y.title != panel.y.title for other in neighbours):
             continue
         suffix = "" if number == 0 else str(number + 1)
         if number % picture.columns:
             layout[f"yaxis{suffix}"]["title"] = {"text": ""}
         last = (number + 1) % picture.columns == 0 or number + 1 == len(picture.pictures)
-        if one.right is not None and not last:
+        if panel.right is not None and not last:
             layout[f"yaxis{101 + number}"]["title"] = {"text": ""}
 
 
 def _legend_once(data: list[Spec]) -> None:
     """Curves of the same name in several panels have one line in the legend and are switched together."""
-    seen: set[str] = set()
+    names: set[str] = set()
     for trace in data:
         name = trace.get("name", "")
         trace["legendgroup"] = name
-        if name in seen:
+        if name in names:
             trace["showlegend"] = False
-        seen.add(name)
+        names.add(name)
 
 
 # ---------------------------------------------------------------- one plot
@@ -178,7 +178,7 @@ def _panel(picture: Picture, number: int, place: Place, theme: Theme, into: tupl
 
 
 def _axis(axis: Axis, theme: Theme) -> Spec:
-    drawn: Spec = {
+    properties: Spec = {
         "title": {"text": markup(axis.title), "standoff": 8},
         "type": axis.scale,
         "gridcolor": theme.grid,
@@ -192,24 +192,24 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
         "minexponent": 3 if axis.span and max(axis.span) >= WITH_PREFIX else 6,
     }
     if axis.span is not None:
-        drawn["range"] = [float(np.log10(end)) for end in axis.span] if axis.scale == "log" else list(axis.span)
+        properties["range"] = [float(np.log10(end)) for end in axis.span] if axis.scale == "log" else list(axis.span)
     if axis.scale == "log":
-        drawn |= {"dtick": 1} if _decades(axis) > 2 else _marked(axis)
-        drawn["minexponent"] = 3
+        properties |= {"dtick": 1} if _decades(axis) > 2 else _marked(axis)
+        properties["minexponent"] = 3
         if axis.span and min(axis.span) >= 1.0 and max(axis.span) >= PETA:
-            drawn["tickformat"] = "~s"  # Plotly's own prefixes end at T
+            properties["tickformat"] = "~s"  # Plotly's own prefixes end at T
     elif axis.span and max(axis.span) >= max(WITH_PREFIX, FAR_OUT * abs(axis.span[1] - axis.span[0])):
-        drawn["tickformat"] = ",.9~g"
+        properties["tickformat"] = ",.9~g"
     if axis.names:
-        drawn |= {"tickvals": list(range(len(axis.names))), "ticktext": [markup(name) for name in axis.names]}
-    return drawn
+        properties |= {"tickvals": list(range(len(axis.names))), "ticktext": [markup(name) for name in axis.names]}
+    return properties
 
 
 def _marked(axis: Axis) -> Spec:
     """Marks between the powers of ten, as whole numbers: Plotly would write a bare 2 and 5."""
     assert axis.span is not None
-    shown = steps(min(axis.span), max(axis.span))
-    return {"tickvals": shown, "ticktext": [prefixed(value) for value in shown]} if len(shown) > 1 else {}
+    ticks = steps(min(axis.span), max(axis.span))
+    return {"tickvals": ticks, "ticktext": [prefixed(value) for value in ticks]} if len(ticks) > 1 else {}
 
 
 def _decades(axis: Axis) -> float:

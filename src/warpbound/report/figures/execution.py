@@ -86,13 +86,13 @@ def execution_graph(
                 )  # fmt: skip
             )
     layers.append(Points("instruction", issue, range(len(names)), (), Look("ink"), hover=tuple(names)))
-    said = [e for e in edges if e.critical and e.cycles > 0]
+    critical = [e for e in edges if e.critical and e.cycles > 0]
     layers.append(
         Points(
             "",
-            [(issue[e.start] + issue[e.to]) / 2 for e in said],
-            [(e.start + e.to) / 2 for e in said],
-            tuple(f"{e.cycles:.0f}" for e in said),
+            [(issue[e.start] + issue[e.to]) / 2 for e in critical],
+            [(e.start + e.to) / 2 for e in critical],
+            tuple(f"{e.cycles:.0f}" for e in critical),
             Look("muted", symbol="line-ns"),
             "top right",
         )
@@ -115,19 +115,19 @@ def edges_of(program: Sequence[one_warp.Instruction], pairs: Sequence[tuple[int,
     """Every constraint of `one_warp.issue_times` as an edge; critical where it lies on the longest path."""
     issue = one_warp.issue_times(program, pairs)
     together = {second for _, second in pairs}
-    found = []
-    for i, one in enumerate(program):
+    edges = []
+    for i, instruction in enumerate(program):
         if i:
-            found.append((i - 1, i, 0.0 if i in together else program[i - 1].gap))
-        found += [(producer, i, latency) for producer, latency in one.waits]
+            edges.append((i - 1, i, 0.0 if i in together else program[i - 1].gap))
+        edges += [(producer, i, latency) for producer, latency in instruction.waits]
     path, at = set(), len(program) - 1
     while True:
-        tight = [e for e in found if e[1] == at and issue[e[0]] + e[2] == issue[at]]
+        tight = [e for e in edges if e[1] == at and issue[e[0]] + e[2] == issue[at]]
         if not tight:
             break
         path.add(tight[-1])
         at = tight[-1][0]
-    return [Edge(*one, critical=one in path) for one in found]
+    return [Edge(*instruction, critical=instruction in path) for instruction in edges]
 
 
 _KINDS = {

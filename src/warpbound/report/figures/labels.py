@@ -47,9 +47,9 @@ class Plot:
     ) -> "Plot":
         """A plot of these spans with these lines."""
         empty = cls(x, y, size=size)
-        ends = [([one.at, one.at], list(y)) if one.along == "y" else (list(x), [one.at, one.at]) for one in rules]
+        ends = [([rule.at, rule.at], list(y)) if rule.along == "y" else (list(x), [rule.at, rule.at]) for rule in rules]
         return cls(
-            x, y, tuple(empty.place(numbers(one.x), numbers(one.y)) for one in curves),
+            x, y, tuple(empty.place(numbers(rule.x), numbers(rule.y)) for rule in curves),
             tuple(empty.place(numbers(across), numbers(up)) for across, up in ends), size,
         )  # fmt: skip
 
@@ -66,22 +66,22 @@ class Plot:
         )
 
 
-def labelled(points: Points, plot: Plot, taken: list[Box]) -> list[Layer]:
+def labelled(points: Points, plot: Plot, occupied: list[Box]) -> list[Layer]:
     """The marks with their words where nothing is; `taken` holds the words that stand already and is added to."""
     own = [points.place] * len(points.texts) if isinstance(points.place, str) else list(points.place)
     beside, sides, layers = list(points.texts), list(own), list[Layer]()
     for number, at in enumerate(zip(*plot.place(numbers(points.x), numbers(points.y)), strict=True)):
         words = points.texts[number]
-        place, side = _found(at, (words, own[number]), plot, taken)
-        taken.append(_box(place, words, side, _apart(place, at)))
+        place, side = _free_place(at, words, own[number], plot, occupied)
+        occupied.append(_box(place, words, side, _apart(place, at)))
         sides[number] = side
         if place != at:
             beside[number] = ""
-            layers += _led(at, place, (words, side), plot)
+            layers += _leader(at, place, words, side, plot)
     return [*layers, Points(points.name, points.x, points.y, tuple(beside), points.look, tuple(sides), points.hover)]
 
 
-def lifted(rule: Rule, plot: Plot, taken: Sequence[Box] = ()) -> Rule:
+def lifted(rule: Rule, plot: Plot, occupied: Sequence[Box] = ()) -> Rule:
     """A rule whose words meet no curve and no word: of an upright one they begin as low as that goes, at its left if it
     goes, of a level one they stand as near to their own place as that goes. Where nothing is free, as the rule is."""
     if rule.along == "y":
@@ -90,10 +90,10 @@ def lifted(rule: Rule, plot: Plot, taken: Sequence[Box] = ()) -> Rule:
     else:
         shares = sorted((float(share) for share in SHARES), key=lambda share: abs(share - rule.share))
         tried = [rule, *(replace(rule, share=share) for share in shares)]
-    boxes = np.array([words_of(one, plot) for one in tried])
+    boxes = np.array([words_of(place, plot) for place in tried])
     low_enough = np.flatnonzero(boxes[:, 3] <= plot.size[1])
     clear = low_enough[_clear(boxes[low_enough], plot.curves, ())]
-    free = clear[_clear(boxes[clear], (), taken)]
+    free = clear[_clear(boxes[clear], (), occupied)]
     best = (*free, *clear)
     return tried[best[0]] if best else rule
 
@@ -102,8 +102,8 @@ def all_lifted(rules: Sequence[Rule], plot: Plot) -> tuple[list[Rule], list[Box]
     """All rules with their words where neither a curve nor the others' are; and where these stand."""
     named: list[Rule] = []
     for rule in rules:
-        named.append(lifted(rule, plot, [words_of(one, plot) for one in named]))
-    return named, [words_of(one, plot) for one in named]
+        named.append(lifted(rule, plot, [words_of(other, plot) for other in named]))
+    return named, [words_of(rule, plot) for rule in named]
 
 
 def words_of(rule: Rule, plot: Plot) -> Box:
@@ -119,15 +119,14 @@ def words_of(rule: Rule, plot: Plot) -> Box:
     return middle - long / 2, middle + long / 2, up, up + LINE
 
 
-def _found(at: Place, told: tuple[str, str], plot: Plot, taken: Sequence[Box]) -> tuple[Place, str]:
+def _free_place(at: Place, text: str, own: str, plot: Plot, occupied: Sequence[Box]) -> tuple[Place, str]:
     """Where the words stand and on which side of it; on their own side of the mark where nothing is free."""
-    words, own = told
     for lines in ((*plot.curves, *plot.rules), plot.curves):
         beside = [(at, side) for side in (own, *SIDES)]
         for some in (beside, *_farther(at)):
-            boxes = np.array([_box(place, words, side, _apart(place, at)) for place, side in some])
+            boxes = np.array([_box(place, text, side, _apart(place, at)) for place, side in some])
             inside = np.flatnonzero(_inside(boxes, plot.size))
-            free = inside[_clear(boxes[inside], lines, taken)]
+            free = inside[_clear(boxes[inside], lines, occupied)]
             if len(free):
                 return some[int(free[0])]
     return at, own
@@ -137,15 +136,14 @@ def _apart(place: Place, at: Place) -> float:
     return BESIDE if place == at else AT_END
 
 
-def _led(at: Place, led: Place, told: tuple[str, str], plot: Plot) -> list[Layer]:
-    (x0, y0), (x1, y1) = plot.value(*at), plot.value(*led)
-    words, side = told
-    return [Curve("", [x0, x1], [y0, y1], _LEADER), Points("", [x1], [y1], (words,), _LEADER, side)]
+def _leader(at: Place, end: Place, text: str, side: str, plot: Plot) -> list[Layer]:
+    (x0, y0), (x1, y1) = plot.value(*at), plot.value(*end)
+    return [Curve("", [x0, x1], [y0, y1], _LEADER), Points("", [x1], [y1], (text,), _LEADER, side)]
 
 
 def _farther(at: Place) -> Iterator[list[tuple[Place, str]]]:
     """Places and sides, the nearest first, some at a time."""
-    places = sorted(_AROUND, key=lambda one: np.hypot(*one))
+    places = sorted(_AROUND, key=lambda offset: np.hypot(*offset))
     for first in range(0, len(places), AT_ONCE):
         some = [(at[0] + aside, at[1] + away) for aside, away in places[first : first + AT_ONCE]]
         yield [(place, side) for place in some for side in _sides(place, at)]
@@ -173,11 +171,11 @@ def _inside(boxes: Boxes, size: tuple[float, float]) -> NDArray[np.bool_]:
     return np.asarray((left >= 0) & (right <= size[0]) & (low >= 0) & (high <= size[1]))
 
 
-def _clear(boxes: Boxes, lines: Sequence[Line], taken: Sequence[Box]) -> NDArray[np.bool_]:
+def _clear(boxes: Boxes, lines: Sequence[Line], occupied: Sequence[Box]) -> NDArray[np.bool_]:
     """Which boxes neither come near to what is taken nor have a line within GAP."""
     left, right, low, high = boxes.T
     clear = np.ones(len(boxes), np.bool_)
-    for a, b, c, d in taken:
+    for a, b, c, d in occupied:
         clear &= (right < a) | (left > b) | (high + APART < c) | (low - APART > d)
     for line in lines:
         clear[clear] = ~_crossed(line, boxes[clear])

@@ -23,14 +23,14 @@ def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
     own = float(hong_kim_2009.terms(x).warps)
     shapes = {name: np.broadcast_to(numbers(value), n.shape) for name, value in _lines(t, n).items()}
     top = 1.15 * max(float(shapes["MWP"].max()), float(shapes["CWP"].max()), 4.0)
-    drawn = tuple(Curve(name, n, np.where(y <= top, y, np.nan), _LOOKS[name]) for name, y in shapes.items())
-    plot = Plot.of((0.0, float(n.max())), (0.0, top), drawn, ())
+    curves = tuple(Curve(name, n, np.where(y <= top, y, np.nan), _LOOKS[name]) for name, y in shapes.items())
+    plot = Plot.of((0.0, float(n.max())), (0.0, top), curves, ())
     here = (lifted(Rule(own, f"launch: N = {own:g}"), plot),) if own <= float(n.max()) else ()
     return Picture(
         title="Memory and computation warp parallelism",
         x=Axis("running warps, N", "warps per SM", span=(0.0, float(n.max()))),
         y=Axis("warps", "warps per SM", span=(0.0, top)),
-        layers=(*drawn, *here),
+        layers=(*curves, *here),
         source=source,
         caption="MWP counts the warps whose memory requests overlap, and independent requests of one warp too: it "
         "grows with N up to its two limits. Where CWP lies above MWP, memory dominates the time, below, computation; "

@@ -21,9 +21,9 @@ def recorded(record: Any) -> Picture:
     series : name, x, y and, if there is, kind, one of points (as measured values are drawn), curve, both.
     Raises KeyError for what is missing, ValueError for an unknown kind.
     """
-    given = _get(record, "series")
-    y, factor = _readable(_axis(_get(record, "y")), [_get(one, "y") for one in given])
-    layers = tuple(_series(one, number, factor) for number, one in enumerate(given))
+    series = _get(record, "series")
+    y, factor = _readable(_axis(_get(record, "y")), [_get(line, "y") for line in series])
+    layers = tuple(_series(line, number, factor) for number, line in enumerate(series))
     return Picture(
         title=_get(record, "title"),
         x=_axis(_get(record, "x")),
@@ -44,9 +44,9 @@ def _readable(axis: Axis, values: Sequence[Numbers]) -> tuple[Axis, float]:
     return replace(axis, unit=unit), factor
 
 
-def _series(one: Any, number: int, factor: float) -> Layer:
-    name, x, kind = _get(one, "name"), _get(one, "x"), _get(one, "kind", "curve")
-    y = factor * numbers(_get(one, "y"))
+def _series(line: Any, number: int, factor: float) -> Layer:
+    name, x, kind = _get(line, "name"), _get(line, "x"), _get(line, "kind", "curve")
+    y = factor * numbers(_get(line, "y"))
     if kind not in _KINDS:
         raise ValueError(f"series {name!r}: kind {kind!r} is none of {', '.join(_KINDS)}")
     look, marks = nth(number)
@@ -55,18 +55,18 @@ def _series(one: Any, number: int, factor: float) -> Layer:
     return Curve(name, x, y, look, look.symbol if kind == "both" else marks)
 
 
-def _axis(given: Any) -> Axis:
-    span = _get(given, "span", None)
-    unit = _get(given, "unit", "")
+def _axis(axis: Any) -> Axis:
+    span = _get(axis, "span", None)
+    unit = _get(axis, "unit", "")
     return Axis(
-        _get(given, "label"), "" if unit == "1" else unit, _get(given, "scale", "linear"), tuple(span) if span else None
+        _get(axis, "label"), "" if unit == "1" else unit, _get(axis, "scale", "linear"), tuple(span) if span else None
     )
 
 
 def _get(record: Any, name: str, *absent: Any) -> Any:
-    found = record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
-    if found is None:
+    value = record.get(name) if isinstance(record, Mapping) else getattr(record, name, None)
+    if value is None:
         if absent:
             return absent[0]
         raise KeyError(name)
-    return found
+    return value

@@ -104,14 +104,16 @@ Extremes = Mapping[str, tuple[Numbers, Numbers]]
 
 def models_over_reference(machine: str, alpha: Numbers, extremes: Extremes, reference: str) -> Panels:
     """Model -> least and most of its throughput over the reference's, over all occupancies, shape (alphas,) each."""
-    shown = numbers(alpha) >= 1
-    every = np.concatenate([numbers(own)[shown] for pair in extremes.values() for own in pair])
+    compared = numbers(alpha) >= 1
+    every = np.concatenate([numbers(own)[compared] for pair in extremes.values() for own in pair])
     low, high = max(SMALLEST_RATIO, float(np.nanmin(every))), min(LARGEST_RATIO, float(np.nanmax(every)))
     span = (0.8 * min(low, 0.9), 1.25 * max(high, 1.1))
     x = Axis("alpha", "additions per access", "log", (1.0, float(numbers(alpha).max())))
     y = Axis("over the reference", "", "log", span)
     plots = tuple(
-        Picture(name, x, y, _extremes(numbers(alpha)[shown], numbers(least)[shown], numbers(most)[shown], span), "")
+        Picture(
+            name, x, y, _extremes(numbers(alpha)[compared], numbers(least)[compared], numbers(most)[compared], span), ""
+        )
         for name, (least, most) in extremes.items()
     )
     return Panels(
@@ -133,7 +135,7 @@ def _extremes(alpha: Reals, least: Reals, most: Reals, span: tuple[float, float]
 
 def models_over_simulation(entry: Mapping[str, Any]) -> Panels:
     """An evaluation of one machine, as `simulate evaluation` gives it."""
-    extremes = {name: (found["least"], found["most"]) for name, found in entry["ratios"].items()}
+    extremes = {name: (ratio["least"], ratio["most"]) for name, ratio in entry["ratios"].items()}
     return models_over_reference(entry["machine"], entry["alpha"], extremes, "simulated SM")
 
 

@@ -50,11 +50,11 @@ CYCLE = (
 
 def with_looks(layers: tuple[Layer, ...]) -> Iterator[tuple[Layer, Look]]:
     """Every layer with its look; those without one of their own take the cycle's in turn."""
-    taken = 0
+    used = 0
     for layer in layers:
         if layer.look is None:
-            yield layer, CYCLE[taken % len(CYCLE)]
-            taken += 1
+            yield layer, CYCLE[used % len(CYCLE)]
+            used += 1
         else:
             yield layer, layer.look
 

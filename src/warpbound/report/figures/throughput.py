@@ -106,9 +106,9 @@ def warps_needed_against_intensity(kinds: Mapping[str, mixes.Mix], intensity: Nu
     needed = {name: numbers(mixes.warps_needed(replace(mix, alu_per_op=alpha)).total) for name, mix in kinds.items()}
     curves = tuple(Curve(name, alpha, warps) for name, warps in needed.items())
     tops = [(float(alpha[warps.argmax()]), float(warps.max())) for warps in needed.values()]
-    said = tuple(f"{y:.0f} warps at {x:.3g}" for x, y in tops)
+    words = tuple(f"{y:.0f} warps at {x:.3g}" for x, y in tops)
     sides = tuple("top left" if n % 2 else "top right" for n in range(len(tops))) if len(tops) > 1 else "top center"
-    cusps = Points("cusp", [x for x, _ in tops], [y for _, y in tops], said, Look("ink", symbol="circle-open"), sides)
+    cusps = Points("cusp", [x for x, _ in tops], [y for _, y in tops], words, Look("ink", symbol="circle-open"), sides)
     highest = max(y for _, y in tops)
     fits = (Rule(most, f"{most:g} warps fit an SM", along="x", share=0.12),) if most <= 2 * highest else ()
     return Picture(

@@ -71,9 +71,9 @@ def _told(
     marks: Sequence[Points], lines: tuple[Sequence[Curve], Sequence[Rule]], plot: Plot
 ) -> tuple[Layer, ...]:
     """Curves, marks and rules with their words where nothing is on a plot of that size."""
-    named, taken = all_lifted(lines[1], plot)
-    told = [layer for one in marks for layer in labelled(one, plot, taken)]
-    return (*lines[0], *told, *named)
+    named, occupied = all_lifted(lines[1], plot)
+    words = [layer for mark in marks for layer in labelled(mark, plot, occupied)]
+    return (*lines[0], *words, *named)
 
 
 def _plain(x: Inputs) -> Inputs:
@@ -107,9 +107,9 @@ def _threads(x: Inputs, most: float) -> np.ndarray[tuple[int], np.dtype[np.float
 
 
 def _intersections(x: Inputs) -> list[Points]:
-    found = equilibrium.intersections(x)
-    k, rate = numbers(found.fewest_ms_threads), numbers(found.ms_throughput)
-    words = np.asarray(found.stability).reshape(-1)
+    points = equilibrium.intersections(x)
+    k, rate = numbers(points.fewest_ms_threads), numbers(points.ms_throughput)
+    words = np.asarray(points.stability).reshape(-1)
     first = float(np.nanmin(k)) if np.isfinite(k).any() else np.nan
     layers: list[Points] = []
     for kind, symbol in (("stable", "circle"), ("unstable", "circle-open"), ("neutral", "diamond")):
@@ -173,8 +173,8 @@ _OLD = (_OLD_SUPPLY, _OLD_DEMAND)
 
 
 def _reached(x: Inputs, word: str, symbol: str) -> Points:
-    found = reached(x)
-    return Points(f"reached {word}", [float(found)], [float(curves.supply(x, found))], (), Look("ink", symbol=symbol))
+    point = reached(x)
+    return Points(f"reached {word}", [float(point)], [float(curves.supply(x, point))], (), Look("ink", symbol=symbol))
 
 
 def nine_operations(before: Inputs, factor: float = 1.5, each: str = "threads") -> Panels:
@@ -209,21 +209,21 @@ def machines_of(board: Gpu) -> tuple[Machine, ...]:
     clock_hz = clock(board, "boost")
     cycles = levels(board, clock_hz)["dram"]
     sub_cores = board.limits.sub_cores
-    found = []
+    machines = []
     for name, pipe, size in (("SP", "fma", 4.0), ("DP", "fp64", 8.0)):
-        held = pipe_cycles(board, pipe)
-        if held:
+        port_cycles = pipe_cycles(board, pipe)
+        if port_cycles:
             bandwidth, sms = board.value("dram_achievable_bandwidth"), board.value("sm_count")
             rate = float(extraction.ms_throughput(bandwidth, sms, clock_hz, size))
-            found.append(Machine(f"{board.name}, {name}", sub_cores / held, rate, cycles))
-    return tuple(found)
+            machines.append(Machine(f"{board.name}, {name}", sub_cores / port_cycles, rate, cycles))
+    return tuple(machines)
 
 
 def architectures(machines: Sequence[Machine], columns: int = 2) -> Panels:
     """Architectural X-graphs: f(k) from the left and g(x) from the right, each with its own axis, per machine."""
     return Panels(
         title="Architectural X-graphs",
-        pictures=tuple(_architecture(one) for one in machines),
+        pictures=tuple(_architecture(machine) for machine in machines),
         source=f"{SOURCE}, Table II and Figure 10; E = 1",
         caption="Supply of memory (left axis) and computation (right axis) of one SM; delta and pi are the warps that "
         "saturate each.",
@@ -231,16 +231,16 @@ def architectures(machines: Sequence[Machine], columns: int = 2) -> Panels:
     )
 
 
-def _architecture(one: Machine) -> Picture:
-    delta, pi = one.ms_throughput * one.latency, one.lanes
+def _architecture(machine: Machine) -> Picture:
+    delta, pi = machine.ms_throughput * machine.latency, machine.lanes
     most = float(np.ceil(1.5 * (delta + pi)))
-    plain = Inputs(most, 1.0, 1.0, one.lanes, one.latency, one.ms_throughput)
+    plain = Inputs(most, 1.0, 1.0, machine.lanes, machine.latency, machine.ms_throughput)
     k = _threads(plain, most)
-    scale = one.ms_throughput / one.lanes  # both plateaus at one height, so that two units share the plot
+    scale = machine.ms_throughput / machine.lanes  # both plateaus at one height, so that two units share the plot
     return Picture(
-        title=one.name,
+        title=machine.name,
         x=Axis("k", "warps", span=(0.0, most)),
-        y=Axis("f(k)", "requests/cycle", span=(0.0, 1.35 * one.ms_throughput)),
+        y=Axis("f(k)", "requests/cycle", span=(0.0, 1.35 * machine.ms_throughput)),
         layers=(
             Curve("memory f(k)", k, numbers(curves.supply(plain, k)), _SUPPLY),
             Curve("computation g(x)", k, scale * numbers(curves.computation(plain, most - k)), _DEMAND),
@@ -248,5 +248,5 @@ def _architecture(one: Machine) -> Picture:
             Rule(most - pi, f"pi {pi:.3g}"),
         ),
         source=SOURCE,
-        right=Axis("g(x)", "inst/cycle", span=(0.0, 1.35 * one.lanes)),
+        right=Axis("g(x)", "inst/cycle", span=(0.0, 1.35 * machine.lanes)),
     )

@@ -118,8 +118,8 @@ def camping_page(entry: "CampingBand", title: str, ran: "Executed | None", comma
     times = (entry.best_s, entry.worst_s, entry.application_s or ())
     parts = [Part("Best and worst time", [band_text(entry)], [camping_band(entry.warps_per_sm, *times)])]
     if ran is not None:
-        met = [blocks_at_partitions(ran.partition_at), partition_shares(ran.bytes_at)]
-        parts.append(Part("Memory partitions", [], met))
+        pictures = [blocks_at_partitions(ran.partition_at), partition_shares(ran.bytes_at)]
+        parts.append(Part("Memory partitions", [], pictures))
     return plain_page(title, CAMPING, parts, command)
 
 
@@ -181,7 +181,8 @@ def _drawn(picture: Drawable, theme: Theme) -> Spec:
 
 def _wide(picture: Picture) -> bool:
     """Whether a phone has no room for it: long names beside the plot, or many boxes with words beside each other."""
-    beside = [len(np.unique(numbers(one.left))) for one in picture.layers if isinstance(one, Boxes) and one.texts]
+    boxes = [layer for layer in picture.layers if isinstance(layer, Boxes) and layer.texts]
+    beside = [len(np.unique(numbers(layer.left))) for layer in boxes]
     return max(map(len, picture.y.names), default=0) > LONG_NAME or max(beside, default=0) > MANY_BOXES
 
 
@@ -200,7 +201,7 @@ def plotly_script() -> str:
     """Plotly's own, minified; control characters in its literals, which HTML does not allow, as escapes."""
     needed("plotly")
     text = (resources.files("plotly") / "package_data" / "plotly.min.js").read_text(encoding="utf-8")
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def narrow_script() -> str:

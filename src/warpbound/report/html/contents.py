@@ -101,8 +101,8 @@ def contents(results: Sequence[KernelResult | Refusal], add: Add, views: Sequenc
     several = len(results) > 1
     stack = latency_stack(answered) if several and (not views or "latency" in views) else None
     together = (add(stack),) if stack is not None else ()
-    shown = views or DETAILS
-    columns = [_column(entry, f"answer-{number}", add, shown) for number, entry in enumerate(answered, 1)]
+    names = views or DETAILS
+    columns = [_column(entry, f"answer-{number}", add, names) for number, entry in enumerate(answered, 1)]
     return {
         "title": columns[0].headline if len(columns) == 1 else "Side by side",
         "how_to_read": HOW_TO_READ,

@@ -35,8 +35,8 @@ THOUSAND = 1000.0
 
 def latency_stack(entries: Sequence[KernelResult]) -> Drawable | None:
     """One bar per answer that knows the latency of a warp."""
-    known = {_name(entry, entries): entry.latency.parts for entry in entries if entry.latency}
-    return execution.latency_stack(known, f"{OURS}: one warp alone, unloaded latencies") if known else None
+    parts = {_name(entry, entries): entry.latency.parts for entry in entries if entry.latency}
+    return execution.latency_stack(parts, f"{OURS}: one warp alone, unloaded latencies") if parts else None
 
 
 def written(entry: WorkloadResult) -> list[Drawable]:
@@ -119,16 +119,16 @@ def _roofline(entry: KernelResult, own: FigureData) -> Drawable | None:
 
 
 def _partitions(entry: KernelResult, _: FigureData) -> Drawable | None:
-    known = entry.execution.partitions if entry.execution else None
-    return camping.partition_shares(np.array(known.segments, np.int64), OURS) if known else None
+    traffic = entry.execution.partitions if entry.execution else None
+    return camping.partition_shares(np.array(traffic.segments, np.int64), OURS) if traffic else None
 
 
 def _partition_map(entry: KernelResult, _: FigureData) -> Drawable | None:
-    known = entry.execution.partitions if entry.execution else None
-    if not known or not any(known.map.partition):
+    traffic = entry.execution.partitions if entry.execution else None
+    if not traffic or not any(traffic.map.partition):
         return None
-    at = np.array(known.map.partition, np.int64)
-    return camping.sampled_at_partitions(at, known.map.blocks, OURS)
+    at = np.array(traffic.map.partition, np.int64)
+    return camping.sampled_at_partitions(at, traffic.map.blocks, OURS)
 
 
 def _x_graph(_: KernelResult, own: FigureData) -> Drawable | None:

@@ -27,5 +27,5 @@ def contents(title: str, how_to_read: str, parts: Sequence[Part], add: Add) -> d
 
 
 def _section(number: int, part: Part, add: Add) -> Section:
-    body = Markup("\n").join(as_html(one) for one in part.body)
+    body = Markup("\n").join(as_html(renderable) for renderable in part.body)
     return Section(f"part-{number}", part.title, "", body, tuple(add(picture) for picture in part.figures))
