@@ -20,7 +20,7 @@ from warpbound.page import export
 from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.launch_sliders import launch_controls
 from warpbound.page.quick_prediction import quick_seconds
-from warpbound.page.slider_table import sections, told
+from warpbound.page.slider_table import section_json, sections
 from warpbound.page.state import Texts
 from warpbound.page.views import VIEWS, draw_view
 from warpbound.report.document import schema
@@ -127,7 +127,7 @@ def test_a_narrower_pipe_slows_what_it_binds_at_once_and_at_rest(service: Analys
     assert quick_seconds(quick) == pytest.approx(entry(exact)["time_s"], rel=0.03)
     expected = analyzed("matmul_tiled", machine.override(machine.gpu("h200"), {"fma_lanes": 8.0}))
     assert entry(exact)["time_s"] == pytest.approx(expected["time_s"])
-    assert {one["origin"] for part in sections(service.slider_defaults(own), own) for one in told(part)["more"]} >= {
+    assert {one["origin"] for part in sections(service.slider_defaults(own), own) for one in section_json(part)["more"]} >= {
         "", "assumed", "from the architecture",
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Who may talk to the page: the browser of this machine, from the page itself.
+"""Access to the page: only the browser of this machine, only from the page itself.
 
 A site elsewhere could send requests to 127.0.0.1, or let its own name point there; Host and Origin give both away.
 """

@@ -1,4 +1,4 @@
-"""Where a state becomes a subject: analysed whole with the numbers as set, or estimated while a slider moves."""
+"""The analysis of a state of the page: whole with the numbers as set, or estimated while a slider moves."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +48,7 @@ from warpbound.simulate.numba_jit import COMPILED
 from warpbound.simulate.partition_patterns import MICROS
 from warpbound.workload.files import WorkloadCase
 
-CAMPING = "camping"  # the view that asks for more
+CAMPING = "camping"  # the view that needs memory partitions too
 COMPILED_FOR = "t4"  # the oldest board that today's compiler writes code for
 BY_HAND = "set by hand:"
 SIMULATED = "The micro-benchmarks of the board as set are run anew when you let go, which takes some seconds."
@@ -61,7 +61,7 @@ FOLLOWED = (GPU, LAUNCH, WORK, BLOCK, "x.", "mwp.")  # numbers that an analysis 
 
 @dataclass(frozen=True)
 class AnalysisService:
-    """What answers are made with: the worker processes and the texts that no address holds."""
+    """Analyses states with the worker processes, and with the texts that are too long for an address."""
 
     pool: WorkerPool
     texts: Texts
@@ -156,7 +156,7 @@ class AnalysisService:
             return _joined(state, list(asking.map(self.pool.ask, _benchmarking(state))))
 
     def _with_known_partitions(self, state: State, subject: Subject) -> Subject:
-        """As far as it was answered before; what was not is as it was, and said."""
+        """Partitions and benchmarks as far as they are known; a note names those that are still being run."""
         own = replace(state, values=())
         benchmarks = _benchmarking(state) if partition_settings(state) else []
         answers = [self.pool.known(benchmark) for benchmark in benchmarks]

@@ -11,7 +11,7 @@ from warpbound.page import export, kernel_sources, layout, slider_updates
 from warpbound.page.access_guard import protect
 from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.components import components
-from warpbound.page.slider_table import sections, told
+from warpbound.page.slider_table import section_json, sections
 from warpbound.page.slider_updates import state_of
 from warpbound.page.state import State, Texts, from_query
 from warpbound.page.subject import Subject
@@ -192,7 +192,7 @@ def _titled(subject: Subject, view: str) -> tuple[str, str]:
 def _numbers(service: AnalysisService, state: State) -> list[Any]:
     """What can be set, and where it stands unless it is, so that one can go back; nothing where that has no answer."""
     with suppress(*REFUSED):
-        return [told(part) for part in sections(service.slider_defaults(state), state)]
+        return [section_json(part) for part in sections(service.slider_defaults(state), state)]
     return []
 
 

@@ -1,4 +1,4 @@
-"""Taking along what one sees: JSON, and a file that opens without a network. Pictures are made in the browser."""
+"""Downloads: the answer as JSON or as a report that opens without a network. The browser itself makes pictures."""
 
 from dataclasses import replace
 from typing import Any

@@ -30,7 +30,7 @@ def server(port: int, pool: WorkerPool) -> BaseWSGIServer:
 
 
 def serve(port: int, announce: Callable[[str], None]) -> None:
-    """Serve until interrupted; `announce` is told the address. Raises OSError where the port is taken."""
+    """Serve until interrupted; `announce` gets the address. Raises OSError where the port is taken."""
     pool = WorkerPool()
     try:
         listening = server(port, pool)

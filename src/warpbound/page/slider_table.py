@@ -120,18 +120,18 @@ def changes(defaults: SliderDefaults, state: State) -> tuple[Change, ...]:
     )
 
 
-def told(part: Section) -> dict[str, Any]:
-    """As the browser is told of it."""
+def section_json(part: Section) -> dict[str, Any]:
+    """A section as JSON for the browser."""
     return {
         "title": part.title,
         "note": part.note,
         "open": bool(part.open),
-        "controls": [_told(control) for control in part.controls[: part.first]],
-        "more": [_told(control) for control in part.controls[part.first :]],
+        "controls": [_as_json(control) for control in part.controls[: part.first]],
+        "more": [_as_json(control) for control in part.controls[part.first :]],
     }
 
 
-def _told(control: Control) -> dict[str, Any]:
+def _as_json(control: Control) -> dict[str, Any]:
     own = control.value if float(control.value).is_integer() else float(f"{control.value:.{DIGITS}g}")
     return {
         "key": control.key, "label": control.title, "own": own, "low": control.low, "high": control.high,

@@ -1,4 +1,4 @@
-"""While a slider moves: words and the first figure as JSON, past Dash, whose bookkeeping takes longer than the answer.
+"""Words and the first figure as JSON while a slider moves, without Dash, whose bookkeeping takes longer than the answer.
 
 The whole analysis brings words and figures in the same form, so that the browser draws both in one way.
 """
@@ -22,14 +22,14 @@ PANEL_PX = 260.0  # that one of several plots beside each other takes at least
 
 
 class Canvas(msgspec.Struct, frozen=True):
-    """What a figure is drawn on. theme : light or dark; width : pixels."""
+    """The area that a figure is drawn for. theme : light or dark; width : pixels."""
 
     theme: str = "light"
     width: float = 1000.0
 
 
 class LiveRequest(msgspec.Struct):
-    """What the browser tells: the question's fields, the view, every number set by hand, the paper to draw on."""
+    """A request of the browser: the question's fields, the view, every number set by hand, the size to draw for."""
 
     question: dict[str, Any]
     view: str
@@ -38,7 +38,7 @@ class LiveRequest(msgspec.Struct):
 
 
 def state_of(question: dict[str, Any], values: dict[str, float] | None, view: str) -> State:
-    """The state that the browser tells of."""
+    """The state that a request of the browser describes."""
     own = tuple(sorted((str(key), float(value)) for key, value in (values or {}).items()))
     words = {name: str(question.get(name) or "") for name in _WORDS}
     return State(**words, view=view if view in VIEWS else "verdict", values=own)
@@ -50,16 +50,16 @@ def answer(service: AnalysisService, request: LiveRequest) -> dict[str, Any]:
     try:
         return seen(state, service.estimate(state), request.canvas)
     except REFUSED as error:
-        return _told(ViewOutput(words=(sentence(error),)), request.canvas)
+        return _as_json(ViewOutput(words=(sentence(error),)), request.canvas)
 
 
 def seen(state: State, subject: Subject, canvas: Canvas) -> dict[str, Any]:
     """words : sentences above the first figure; figures : that figure, None where there is none. waits : whether the
-    whole answer takes so long that it is told how far it is."""
-    return _told(draw_view(state.view, subject, dict(state.values)), canvas) | {"waits": subject.waits}
+    whole answer takes so long that its progress is shown."""
+    return _as_json(draw_view(state.view, subject, dict(state.values)), canvas) | {"waits": subject.waits}
 
 
-def _told(output: ViewOutput, canvas: Canvas) -> dict[str, Any]:
+def _as_json(output: ViewOutput, canvas: Canvas) -> dict[str, Any]:
     return {"words": list(output.words), "figures": [drawing(output.picture, canvas)]}
 
 

@@ -48,7 +48,7 @@ class Subject:
     """launched, focus, entry : None where nothing is known of a launch, of work at all. launch : as it was asked for.
 
     estimated : whether waits, residency or waves were scaled instead of analysed anew. imagined : whether numbers of
-    the kernel are set by hand (see page.imagined). changes : numbers set by hand that the entry follows.
+    the kernel are set by hand (see page.work_overrides). changes : numbers set by hand that the entry follows.
     notes : what is not followed while a slider moves. old : the board with memory partitions; camped : the launch on
     them, or why there is none; runs : its micro-benchmarks, None for those that are shipped; waits : whether they
     are being run; asked for by one view.

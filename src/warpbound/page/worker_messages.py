@@ -1,4 +1,4 @@
-"""What the page asks of a worker process and what it is told: numbers and names, never code to run."""
+"""Questions to a worker process and its answers: numbers and names, never code to run."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ class Question(msgspec.Struct, frozen=True):
     """A kernel, a board with values in place of its own, a launch.
 
     example : name of one of the examples; text : pasted source where that is empty.
-    settings : numbers of the board, numbers : of the kernel (see page.imagined), in place of its own.
+    settings : numbers of the board, numbers : of the kernel (see page.work_overrides), in place of its own.
     grid to args : as on the command line; empty for what the example's launch file says, or for no launch.
     partitions : a board with memory partitions, with the settings: the kernel is then run on them, and nothing else is
     answered; without a source, the micro-benchmark of CampProf is whose place in MICROS is `micro`.

@@ -9,7 +9,7 @@ from warpbound.result.code import SassLine, SourceLine
 
 
 class Row(NamedTuple):
-    """One instruction; empty texts where nothing is to be said.
+    """One instruction; empty texts where there is nothing to show.
 
     cycle : of issue along the path of one warp. wait : scoreboards awaited. waits_for : cycles and the instruction.
     """

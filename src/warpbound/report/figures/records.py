@@ -10,7 +10,7 @@ from warpbound.report.figures.picture import Axis, Curve, Layer, Numbers, Pictur
 from warpbound.report.figures.theme import nth
 
 _KINDS = ("points", "curve", "both")
-SMALL_S = 0.5  # seconds below which a time is told in smaller units
+SMALL_S = 0.5  # seconds below which a time is given in smaller units
 
 
 def recorded(record: Any) -> Picture:

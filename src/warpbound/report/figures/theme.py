@@ -1,4 +1,4 @@
-"""Colours and line styles: told apart without colour sight, on paper and on a dark screen.
+"""Colours and line styles: distinct without colour sight, on paper and on a dark screen.
 
 Source   M. Okabe, K. Ito, "Color Universal Design", 2008: the eight colours. The first, black, is the ink of the
          page; on dark paper it turns white, and blue takes a lighter shade of the same hue.
@@ -69,7 +69,7 @@ def nth(number: int) -> tuple[Look, str]:
 PREDICTION = Look("ink", "solid", "circle", 3.0)  # what the tool or the model says
 HERE = Look("vermilion", "solid", "star", 2.0)  # where the kernel at hand stands
 
-# Areas beside each other: told apart by hue, by how strong it is, and by the text in them. The shares are those that
+# Areas beside each other: distinct by hue, by how strong it is, and by the text in them. The shares are those that
 # keep all pairs farthest apart, on light and dark paper, for all three kinds of colour blindness, under readable text.
 FILLS = tuple(
     Look(name, fill=share)

@@ -60,7 +60,7 @@ WORDS = {
     "(branches, barriers)",
     "request": "one memory instruction of one warp",
     "sector": "32 bytes, the least that a cache or memory moves; a line is four of them",
-    "coalesced": "said of a request whose lanes touch no more sectors than their bytes fill",
+    "coalesced": "a request is coalesced if its lanes touch no more sectors than their bytes fill",
     "wavefront": "one pass through shared memory; words in one of its 32 banks need one pass each (a bank conflict)",
     "scoreboard": "a flag that an instruction raises until its result is there, and that others wait for",
     "ILP": "instruction-level parallelism: independent instructions, or loads, of one warp in flight at once",
