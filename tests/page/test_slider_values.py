@@ -127,9 +127,8 @@ def test_a_narrower_pipe_slows_what_it_binds_at_once_and_at_rest(service: Analys
     assert quick_seconds(quick) == pytest.approx(entry(exact)["time_s"], rel=0.03)
     expected = analyzed("matmul_tiled", machine.override(machine.gpu("h200"), {"fma_lanes": 8.0}))
     assert entry(exact)["time_s"] == pytest.approx(expected["time_s"])
-    assert {one["origin"] for part in sections(service.slider_defaults(own), own) for one in section_json(part)["more"]} >= {
-        "", "assumed", "from the architecture",
-    }  # fmt: skip
+    parts = [section_json(part) for part in sections(service.slider_defaults(own), own)]
+    assert {control["origin"] for part in parts for control in part["more"]} >= {"", "assumed", "from the architecture"}
 
 
 def test_an_argument_waits_until_it_rests(service: AnalysisService) -> None:

@@ -1,4 +1,4 @@
-"""Words and the first figure as JSON while a slider moves, without Dash, whose bookkeeping takes longer than the answer.
+"""Words and the first figure as JSON while a slider moves, without Dash, whose bookkeeping takes longer than they do.
 
 The whole analysis brings words and figures in the same form, so that the browser draws both in one way.
 """
