@@ -131,12 +131,12 @@ def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) 
 def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> None:
     from warpbound.analysis.sweeps.curve_range import ranges as sweep
     from warpbound.cli.request import answer_each, first_last, parse_request
-    from warpbound.report.curve_range import pages
+    from warpbound.report.curve import range_pages
 
     if form == "html":
         raise CommandError("--range has no HTML page.", "Take --format text or json.")
     bound = partial(sweep, warps=first_last(warps))
-    show_results(form, out, answer_each(parse_request(**options, views=""), bound, announced), pages)
+    show_results(form, out, answer_each(parse_request(**options, views=""), bound, announced), range_pages)
 
 
 @click.command(epilog=PREDICT_EXAMPLES)

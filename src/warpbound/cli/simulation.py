@@ -178,7 +178,7 @@ def _write(form: str, out: str | None, results: list[Any], parts: list[Any], dra
         write(as_json(document(command_line(), results)), out)
     elif form == "html":
         from warpbound.report import html
-        from warpbound.report.html.plain import Part
+        from warpbound.report.html.contents import Part
 
         figures = drawn or [[] for _ in parts]
         titled = []

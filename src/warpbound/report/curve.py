@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.report.charts import Bar
+from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import amount, seconds
 from warpbound.report.refusals import refusal_line
 from warpbound.result.curve import OccupancyCurve
@@ -18,6 +18,14 @@ BAR = 20  # columns of a full bar
 COLUMNS = ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds")
 NARROW = ("warps", "units/s", "binds")  # of these, in a window of fewer columns than
 WIDE = 64
+RANGES = {
+    "l1": "L1",
+    "l2": "L2",
+    "estimate": "estimate",
+    "dram": "DRAM",
+    "side_by_side": "overlap",
+    "one_by_one": "no overlap",
+}
 POINTS = 5  # numbers of warps for which the papers' models are shown
 
 
@@ -82,3 +90,25 @@ def _cells(entry: OccupancyCurve, i: int) -> dict[str, str]:
         "DRAM GB/s": amount(entry.gbytes_per_s[i]),
         "binds": entry.bottleneck[i],
     }
+
+
+def range_pages(results: Sequence[OccupancyCurve | Refusal]) -> Iterator[RenderableType]:
+    """How far the time can move at every occupancy: one table per kernel and GPU."""
+    for entry in results:
+        if isinstance(entry, Refusal):
+            yield refusal_line(entry)
+        else:
+            yield Text(f"{entry.kernel} on {entry.gpu}: time of the launch", "bold cyan")
+            yield _range_table(entry)
+
+
+def _range_table(entry: OccupancyCurve) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("warps", "blocks", *RANGES.values()):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, warps in enumerate(entry.warps_per_sm):
+        times = (getattr(entry.range, name)[row] for name in RANGES)
+        blocks = str(entry.blocks_per_sm[row])
+        table.add_row(str(warps), blocks, *(seconds(time) for time in times))
+    note = "Loads served by one level alone; pipes and latency alone, with memory as it is."
+    return Group(Fitting(table), Text(note, "dim"))

@@ -21,7 +21,7 @@ from warpbound.report.figures.traces import Spec
 
 if TYPE_CHECKING:
     from warpbound.camping.kernel_counters import Executed
-    from warpbound.report.html.plain import Part
+    from warpbound.report.html.contents import Part
     from warpbound.result.campprof import CampingBand
     from warpbound.result.curve import OccupancyCurve
     from warpbound.result.kernel import KernelResult
@@ -88,8 +88,8 @@ def curve_page(results: "Sequence[OccupancyCurve | Refusal]", command: str) -> s
 def workload_page(results: "Sequence[WorkloadResult | Refusal]", command: str) -> str:
     """What every model says of hand-written workloads, one after the other."""
     needed("jinja2")
+    from warpbound.report.html.contents import Part
     from warpbound.report.html.illustrations import written
-    from warpbound.report.html.plain import Part
     from warpbound.report.models import details, pages
     from warpbound.result import refusal
 
@@ -113,7 +113,7 @@ def camping_page(entry: "CampingBand", title: str, ran: "Executed | None", comma
     needed("jinja2")
     from warpbound.report.camping import band_text
     from warpbound.report.figures.camping import blocks_at_partitions, camping_band, partition_shares
-    from warpbound.report.html.plain import Part
+    from warpbound.report.html.contents import Part
 
     times = (entry.best_s, entry.worst_s, entry.application_s or ())
     parts = [Part("Best and worst time", [band_text(entry)], [camping_band(entry.warps_per_sm, *times)])]
@@ -133,10 +133,10 @@ CAMPING = (
 def plain_page(title: str, how_to_read: str, parts: "Sequence[Part]", command: str) -> str:
     """Any text report as a page: each part under its heading, with its figures."""
     needed("jinja2")
-    from warpbound.report.html.plain import contents
+    from warpbound.report.html.contents import plain_contents
 
     figures = Figures()
-    return filled(contents(title, how_to_read, parts, figures.add), figures, command)
+    return filled(plain_contents(title, how_to_read, parts, figures.add), figures, command)
 
 
 def filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:

@@ -1,10 +1,11 @@
 """What stands in the HTML report and in which order, for one answer or for several side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
+from rich.console import RenderableType
 
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.elements import as_html, markup, sass_listing
@@ -133,3 +134,23 @@ def _section(name: str, entry: KernelResult, add: Add) -> Section:
         body=markup(sass_listing(entry)) if name == "sass" else as_html(VIEWS[name].show(entry)),
         figures=tuple(add(picture) for picture in beside(name, entry)),
     )
+
+
+class Part(NamedTuple):
+    """A heading, what the terminal shows under it, and figures."""
+
+    title: str
+    body: Iterable[RenderableType]
+    figures: Sequence[Drawable] = ()
+
+
+def plain_contents(title: str, how_to_read: str, parts: Sequence[Part], add: Add) -> dict[str, Any]:
+    """What the template fills in; `add` numbers a figure of the page."""
+    sections = tuple(_part_section(number, part, add) for number, part in enumerate(parts, 1))
+    column = Column("parts", title, "", sections[:1], sections[1:])
+    return {"title": title, "how_to_read": how_to_read, "comparison": None, "together": (), "columns": [column]}
+
+
+def _part_section(number: int, part: Part, add: Add) -> Section:
+    body = Markup("\n").join(as_html(renderable) for renderable in part.body)
+    return Section(f"part-{number}", part.title, "", body, tuple(add(picture) for picture in part.figures))
