@@ -22,14 +22,14 @@ CASES = {
 }
 SENTENCES = [  # a piece of the page, with a place for each number; where each is
     ("corrected by the latency of arithmetic the same rule gives {:.1f}", ["volkov_2016:s4.8.better.Fermi"]),
-    ("Overstates by {:.2f} on the GT200 at 4 warps", ["situations:s7.1.factor"]),
+    ("It overstates throughput by {:.2f} on the GT200 at 4 warps", ["situations:s7.1.factor"]),
     ("where the thesis prints {:.1f}", ["situations:s7.1.factor.printed"]),
     (
-        "Overstates by {:.2f}, {:.2f} and {:.2f} on Fermi, Kepler and Maxwell",
+        "It overstates throughput by {:.2f}, {:.2f} and {:.2f} on Fermi, Kepler and Maxwell",
         ["situations:s7.4.Fermi", "situations:s7.4.Kepler", "situations:s7.4.Maxwell"],
     ),
     ("needs {:.0f} warps to saturate memory", ["situations:s7.2.100"]),
-    ("at 32 additions {:.2f} times too high", ["situations:s7.2.1.7"]),
+    ("at 32 additions is up to {:.2f} times too high", ["situations:s7.2.1.7"]),
     ("at 34 warps the throughput is {:.1f}", ["huang_2014:s7.7.fermi34.RR.unrounded"]),
     ("({:.0f}, {:.0f} cycles), which the notes only claim", ["interval_analysis:in.497", "interval_analysis:in.K1"]),
     (
