@@ -206,11 +206,11 @@ def aliased(argument: Argument, arguments: Sequence[Argument]) -> Argument | Non
     return None
 
 
-def parse_dim(text: str) -> Dim:
-    """Grid, block or cluster from "37,2048,1"; missing sizes are 1. CommandError where malformed."""
+def parse_dim(text: str, option: str = "size") -> Dim:
+    """Grid, block or cluster from "37,2048,1"; missing sizes are 1. CommandError, with `option`, where malformed."""
     if not re.fullmatch(r"[0-9]{1,99}(,[0-9]{1,99}){0,2}", text):
-        raise CommandError(f"'{text}' is no size in one to three dimensions.", "Write it like 37,2048,1.")
-    return _dim([int(part) for part in text.split(",")], "size")
+        raise CommandError(f"{option} '{text}' is not a size of one to three dimensions.", "Write it like 37,2048,1.")
+    return _dim([int(part) for part in text.split(",")], option)
 
 
 # --- the file ---

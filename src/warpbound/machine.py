@@ -127,7 +127,7 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     known = names.get(key) or {_bare(name): of for name, of in names.items()}.get(_bare(key))
     if known:
         return _shipped(known)
-    near = difflib.get_close_matches(key, names, n=4, cutoff=0.4)
+    near = difflib.get_close_matches(key, names, n=3, cutoff=0.6)
     raise CommandError(
         f"GPU {name_or_path!r} is not in the catalogue.",
         (f"Did you mean {' or '.join(near)}? " if near else "")
@@ -168,9 +168,9 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
         parameter = _definition(name)
         if not parameter.least <= value <= LARGEST:
             way_out = f"Give a positive number, from {parameter.least:g} to {LARGEST:g}."
-            raise CommandError(f"{name} = {value:g} cannot be.", way_out)
+            raise CommandError(f"{name} = {value:g} is out of range.", way_out)
         if parameter.whole and value != round(value):
-            raise CommandError(f"{name} = {value:g} cannot be.", "Give a whole number.")
+            raise CommandError(f"{name} = {value:g} is not a whole number.", "Give an integer.")
         before = board.parameters.get(name)
         unit = before.unit if before else parameter.units[0]
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
@@ -198,7 +198,7 @@ def clock(board: Gpu, which: str | float) -> float:
     except ValueError:
         megahertz = math.nan
     if not SMALLEST <= megahertz <= LARGEST:
-        unknown, impossible = f"Clock {which!r} is not known.", f"A clock of {megahertz:g} MHz cannot be."
+        unknown, impossible = f"Clock {which!r} is not known.", f"A clock of {megahertz:g} MHz is out of range."
         raise CommandError(unknown if math.isnan(megahertz) else impossible, "Give base, boost or a number of MHz.")
     return megahertz * 1e6
 

@@ -237,7 +237,7 @@ class Waves:
 def waves(blocks: int, residency: Residency, sm_count: int) -> Waves:
     """Waves of a grid of `blocks`; InputError if not one block fits an SM."""
     if blocks < 1 or sm_count < 1:
-        raise CommandError(f"{blocks} blocks on {sm_count} SMs cannot be.", "Give at least one of each.")
+        raise CommandError(f"{blocks} blocks on {sm_count} SMs are out of range.", "Give at least one of each.")
     per_wave = residency.fitting_blocks_per_sm * sm_count
     if per_wave == 0:
         raise InputError(
@@ -362,8 +362,8 @@ def _carveout(rules: Limits, carveout: float | NDArray[Any] | None) -> IntArray:
     requested = np.asarray(supported[-1] if carveout is None else carveout)
     if requested.dtype.kind not in "iuf" or not np.all((requested >= 0) & (requested <= supported[-1])):
         raise CommandError(
-            f"A carve-out of {carveout} KiB cannot be for compute capability {rules.compute_capability}.",
-            f"It has {', '.join(map(str, supported))} KiB.",
+            f"Compute capability {rules.compute_capability} has no carve-out of {carveout} KiB.",
+            f"Give {', '.join(map(str, supported))} KiB.",
         )
     return np.asarray(1024 * supported[np.searchsorted(supported, requested)])
 

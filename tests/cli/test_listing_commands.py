@@ -101,7 +101,7 @@ def test_counts_as_a_workload(tmp_path: Path) -> None:
         (("--trips", "3"), 2, "--trips 3 is no LABEL=NUMBER"),
         (("--trips", "x=many"), 2, "--trips x=many is no LABEL=NUMBER"),
         (("--trips", "x=3"), 1, "has no loop at x"),
-        (("--uncoalesced", "six"), 2, "--uncoalesced six is no list of lines"),
+        (("--uncoalesced", "six"), 2, "--uncoalesced six is not a list of lines"),
         (("--uncoalesced", "1"), 1, "line 1 is no access"),
     ],
 )

@@ -75,7 +75,7 @@ def test_lists_are_json_where_that_is_asked() -> None:
 
 
 def test_a_word_that_is_no_scenario() -> None:
-    assert one_sentence(run("simulate", "zzz"), "There is no file 'zzz', and no scenario.")
+    assert one_sentence(run("simulate", "zzz"), "'zzz' is neither a file nor a scenario.")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a device that is always full")

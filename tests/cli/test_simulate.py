@@ -60,10 +60,10 @@ def test_the_family_stands_beside_the_model() -> None:
     [
         (("hong_kim_2009:fig-9",), "There is no scenario"),
         (("family",), "No GPU given"),
-        (("family", "--gpu", "h200", "--alpha", "x"), "no list of numbers"),
+        (("family", "--gpu", "h200", "--alpha", "x"), "not a list of numbers"),
         (("family", "--gpu", "h200", "--alpha", "-1"), "an intensity lies between"),
-        (("family", "--gpu", "h200", "--warps", "9:3"), "no range"),
-        (("family", "--gpu", "h200", "--memory", "slow"), "No memory is called"),
+        (("family", "--gpu", "h200", "--warps", "9:3"), "not a range"),
+        (("family", "--gpu", "h200", "--memory", "slow"), "is not known"),
         (("family", "--gpu", "h200", "--memory", "fitted"), "was not fitted"),
         (("family", "--gpu", "h200", "--policy", "fair"), "No scheduler is called"),
         (("evaluation", "--gpu", "h300"), "not all of these are evaluated"),
@@ -83,7 +83,7 @@ def test_what_makes_no_sense_is_one_sentence(words: tuple[str, ...], said: str) 
 @pytest.mark.cuda
 def test_a_kernel_is_run_beside_its_prediction() -> None:
     words = ("examples/saxpy.cu", "--launch", "examples/saxpy.toml")
-    assert "the headline prediction says" in simulate(*words).stdout
+    assert "the analysis predicts" in simulate(*words).stdout
     found = json.loads(simulate(*words, "--format", "json").stdout)["results"][0]
     assert found["simulated_over_headline"] == pytest.approx(1.0, abs=0.1)
     assert found["outcome"]["stalls"]["long_scoreboard"] > 0.5

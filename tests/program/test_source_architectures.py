@@ -37,7 +37,7 @@ def test_older_machines_are_answered_from_a_proxy(name: str, arch: int) -> None:
 
 
 def test_machines_without_any_compiler_are_refused() -> None:
-    with pytest.raises(InputError, match="No compiler at hand makes code for compute capability 3.5"):
+    with pytest.raises(InputError, match="No available compiler generates code for compute capability 3.5"):
         kernels("__global__ void k() {}", arch=35)
 
 

@@ -133,7 +133,7 @@ def test_what_is_wrong_in_a_corpus_is_said(folder, name, text, said):
 
 
 def test_an_unknown_corpus():
-    with pytest.raises(CommandError, match="is no corpus"):
+    with pytest.raises(CommandError, match="is not a corpus"):
         corpus("nonsense")
 
 

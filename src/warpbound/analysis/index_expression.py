@@ -67,7 +67,7 @@ def answer(access: Access) -> IndexCost:
     """The cost of the access under each rule. Raises CommandError where the index is not affine."""
     if access.element_B not in SIZES_B:
         raise CommandError(
-            f"An element of {access.element_B} bytes is not accessed at once.",
+            f"No instruction accesses an element of {access.element_B} bytes.",
             f"Give {', '.join(map(str, SIZES_B))}; a structure is read member by member.",
         )
     element = index(access.expression, access.threads, access.values, access.shape)

@@ -32,7 +32,7 @@ def overridden(boards: Sequence[Gpu], settings: Sequence[Setting]) -> tuple[Gpu,
         if not any(setting.applies_to(board) for board in boards):
             asked = ", ".join(board.key for board in boards)
             raise CommandError(
-                f"--set {setting.word}: {setting.gpu} is none of the GPUs asked for.", f"These are {asked}."
+                f"--set {setting.word}: {setting.gpu} is not one of the GPUs of --gpu.", f"They are {asked}."
             )
     return tuple(_changed(board, settings) for board in boards)
 
@@ -50,4 +50,4 @@ def _setting(word: str) -> Setting:
     try:
         return Setting(word, target, parameter, float(value))
     except ValueError:
-        raise CommandError(f"--set {word}: {value!r} is no number.", "Write --set PARAMETER=NUMBER.") from None
+        raise CommandError(f"--set {word}: {value!r} is not a number.", "Write --set PARAMETER=NUMBER.") from None

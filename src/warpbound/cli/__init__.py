@@ -40,7 +40,8 @@ class _Commands(click.Group):
             click.echo(error.format_message(), err=True)
             code = 2
         except click.ClickException as error:
-            code = _complain(f"{error.format_message()} See `warpbound --help`.", 2)
+            command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "warpbound"
+            code = _complain(f"{error.format_message()} See `{command} --help`.", 2)
         except (click.Abort, KeyboardInterrupt):
             code = _complain("stopped.", 1)
         except BrokenPipeError:

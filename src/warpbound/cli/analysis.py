@@ -53,14 +53,14 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
         click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
         click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
-        click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments from a file."),
-        click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition."),
-        click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers."),
-        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Further option of the compiler."),
-        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value."),
-        click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at the start."),
+        click.option("--launch", "launch_file", metavar="FILE.toml", help="File with grid, block and arguments."),
+        click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro."),
+        click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers."),
+        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC."),
+        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
+        click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch."),
         click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
-        click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal."),
+        click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal."),
     )
     for option in reversed(shared):
         command = option(command)
@@ -70,7 +70,7 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command(epilog=EXAMPLES)
 @_request_options
 @form_option("text", "json", "html")
-@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
 def analyze(form: str, out: str | None, **options: Any) -> None:
     """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
@@ -103,9 +103,9 @@ def _write_page(request: Any, out: str | None) -> None:
 @click.command(epilog=CURVE_EXAMPLES)
 @_request_options
 @form_option("text", "json", "html")
-@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to show beside the answer.")
+@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
-@click.option("--range", "ranged", is_flag=True, help="Times with all loads from L1, L2 or DRAM, pipes apart or not.")
+@click.option("--range", "ranged", is_flag=True, help="Time with all loads from one level, pipes overlapped or not.")
 def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) -> None:
     """Throughput of the kernels of FILE against occupancy."""
     if options["models"] and (ranged or form == "html"):
@@ -143,11 +143,11 @@ def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> 
 @click.argument("file", metavar="WORKLOAD.toml")
 @_gpu_option("; default: the file's")
 @click.option("--case", "cases", metavar="NAME", multiple=True, help="One of the file's cases; default: all.")
-@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Another value.")
+@click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a GPU parameter.")
 @click.option("--clock", metavar="base|boost|MHZ", help="SM clock; default: the file's, else boost.")
-@click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Papers' models to show.")
+@click.option("--models", default="all", metavar="all|NAME,...", show_default=True, help="Models of papers to show.")
 @form_option("text", "json", "html")
-@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+@click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def predict(
     file: str, gpus: str | None, cases: tuple[str, ...], settings: tuple[str, ...], clock: str | None, models: str,
     form: str, out: str | None,

@@ -69,18 +69,18 @@ def _counter_options(command: Any) -> Any:
 @_counter_options
 @click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks.")
 @click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
-@click.option("--warps", type=click.IntRange(1), metavar="W", help="Active warps per SM of that configuration.")
-@click.option("--time", "seconds", type=float, metavar="SECONDS", help="The kernel's time there.")
+@click.option("--warps", type=click.IntRange(1), metavar="W", help="Active warps per SM in that run.")
+@click.option("--time", "seconds", type=float, metavar="SECONDS", help="The kernel's time in that run.")
 @_gpu_option
 @click.option("--data", metavar="RUNS", help="Benchmark runs; default: the shipped simulated ones of the board.")
 @_equation_option
 @click.option("--kernel", metavar="NAME", help="Kernel of the file.")
 @click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments of the kernel.")
 @click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
-@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
-@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @form_option("text", "json", "html")
-@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+@click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def predict(
     file: str | None, board: str, data: str | None, equation: str, form: str, out: str | None, **words: Any
 ) -> None:
@@ -115,9 +115,9 @@ def _from_counters(words: dict[str, Any]) -> Any:
     for name in ("grid", "block", "warps"):
         if not words[name]:
             raise CommandError(f"--{name} is not given.", "Add --grid, --block and --warps, or a kernel's file.")
-    x, y, z = parse_dim(words["grid"])
+    x, y, z = parse_dim(words["grid"], "--grid")
     blocks = x * y * z
-    x, y, z = parse_dim(words["block"])
+    x, y, z = parse_dim(words["block"], "--block")
     counted = {f"{name[:3]}_{name[3:]}": words[name] or 0.0 for name in COUNTERS}
     return Measured(counted, blocks, x * y * z, words["warps"], words["seconds"])
 
@@ -154,7 +154,7 @@ def _from_run(ran: Any, words: dict[str, Any]) -> Any:
 
 @campprof.command()
 @_gpu_option
-@click.option("-o", "out", metavar="RUNS.csv", help="Write there instead of to the terminal.")
+@click.option("-o", "out", metavar="RUNS.csv", help="Write to this file, not to the terminal.")
 def simulate(board: str, out: str | None) -> None:
     """Run CampProf's twelve micro-benchmarks on the simulated partitions of a board."""
     from warpbound.camping.benchmarks import axis, runs, table

@@ -118,10 +118,10 @@ def numbers(option: str, word: str) -> tuple[int, ...]:
     for part in word.split(","):
         ends = part.strip().split(":")
         if not (1 <= len(ends) <= 3 and all(end.isascii() and end.isdigit() and len(end) < 12 for end in ends)):
-            raise CommandError(f"{option} {word!r} is no list of numbers.", "Write 256, or 64,128,256, or 32:1024:32.")
+            raise CommandError(f"{option} {word!r} is not a list of numbers.", "Write 256, 64,128,256 or 32:1024:32.")
         first, last, step = (int(ends[0]), int(ends[min(1, len(ends) - 1)]), int(ends[2]) if len(ends) == 3 else 1)
         if step < 1 or last < first or (last - first) // step >= MOST_ROWS:
-            raise CommandError(f"{option}: {part} is no range.", "Write FIRST:LAST:STEP, as in 32:1024:32.")
+            raise CommandError(f"{option} '{part}' is not a range.", "Write FIRST:LAST:STEP, as in 32:1024:32.")
         values += range(first, last + 1, step)
     return tuple(dict.fromkeys(values))
 

@@ -19,10 +19,10 @@ Examples:
 @click.argument("expression", metavar="EXPRESSION")
 @click.option("--element", default=4, show_default=True, metavar="BYTES", help="Size of one element.")
 @click.option("--block", default="256", show_default=True, metavar="X[,Y[,Z]]", help="Threads per block.")
-@click.option("--where", "values", multiple=True, metavar="NAME=INTEGER", help="The value of a name.")
-@click.option("--shape", default="", metavar="N,M,...", help="Extents of an array with several subscripts.")
-@click.option("--shared", "space", flag_value="shared", default="global", help="In shared memory: bank conflicts.")
-@click.option("--gpu", metavar="NAME", help="Only the rules of this GPU; default: of all there have been.")
+@click.option("--where", "values", multiple=True, metavar="NAME=INTEGER", help="Value of a name in EXPRESSION.")
+@click.option("--shape", default="", metavar="N,M,...", help="Sizes of a multi-dimensional array.")
+@click.option("--shared", "space", flag_value="shared", default="global", help="Shared memory: count bank conflicts.")
+@click.option("--gpu", metavar="NAME", help="Use the rules of this GPU only; default: show every generation.")
 @form_option("text", "json")
 def coalescing(  # noqa: PLR0913  (one per option)
     expression: str, element: int, block: str, values: tuple[str, ...], shape: str, space: str, gpu: str | None,
@@ -37,7 +37,7 @@ def coalescing(  # noqa: PLR0913  (one per option)
     from warpbound.memory.expressions import parse
     from warpbound.report.index_expression import coalescing as text
 
-    size = parse_dim(block)
+    size = parse_dim(block, "--block")
     if not 0 < size[0] * size[1] * size[2] <= 1024:
         raise CommandError(f"--block {block}: no block has so many threads.", "Give 1 to 1024 in all.")
     arch = machine.gpu(gpu).arch if gpu else None

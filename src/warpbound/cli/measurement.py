@@ -29,22 +29,22 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--only", metavar="NAME,...", help="Mechanisms to measure; all of them otherwise.")
+@click.option("--only", metavar="NAME,...", help="Mechanisms to measure; default: all.")
 @click.option("--quick", "effort", flag_value="quick", help="Fewer points, under eight minutes of GPU time.")
 @click.option("--full", "effort", flag_value="full", default="full", help="All points (the default).")
-@click.option("--plan", "task", flag_value="plan", help="Only say what would be measured and how long it takes.")
-@click.option("--extract", "task", flag_value="extract", help="Only draw conclusions from the files in DIR.")
-@click.option("--counters", "task", flag_value="counters", help="Only count a dozen kernels with NVIDIA's profiler.")
+@click.option("--plan", "task", flag_value="plan", help="Only list what would be measured and how long it takes.")
+@click.option("--extract", "task", flag_value="extract", help="Only derive the profile from the raw files in DIR.")
+@click.option("--counters", "task", flag_value="counters", help="Only profile a dozen kernels with Nsight Compute.")
 @click.option("--judge", "task", flag_value="judge", help="Only predict the kernels whose times are in DIR.")
-@click.option("--page", type=click.Path(path_type=Path), metavar="FILE", help="Write the tables of a GPU there, too.")
-@click.option("--build", type=click.Path(path_type=Path), metavar="DIR", help="Only write machine code, for --cubins.")
-@click.option("--arch", metavar="NN,...", help="Architectures to build for; seven usual ones otherwise.")
-@click.option("--cubins", type=click.Path(path_type=Path), metavar="DIR", help="Machine code from --build.")
+@click.option("--page", type=click.Path(path_type=Path), metavar="FILE", help="Also write the GPU's tables there.")
+@click.option("--build", type=click.Path(path_type=Path), metavar="DIR", help="Only compile kernels, for --cubins.")
+@click.option("--arch", metavar="NN,...", help="Architectures to build for; default: seven common ones.")
+@click.option("--cubins", type=click.Path(path_type=Path), metavar="DIR", help="Machine code that --build wrote.")
 @click.option("--within", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
-              help="Stop after so long; the same command goes on. With --plan: how long a call may be.")
-@click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, help="Which GPU of this machine.")
-@click.option("--gpu", metavar="NAME", help="The board to compare with; found by its name otherwise.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Where raw files and profile go.")
+              help="Stop after this time; the same command resumes. With --plan: time limit of one call.")
+@click.option("--device", type=click.IntRange(min=0), default=0, show_default=True, help="Index of the GPU.")
+@click.option("--gpu", metavar="NAME", help="Board to compare with; default: the one of the same name.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for raw files and profile.")
 def measure(
     only: str | None, effort: str, task: str | None, page: Path | None, build: Path | None, arch: str | None,
     cubins: Path | None, within: float | None, device: int, gpu: str | None, out: Path | None,

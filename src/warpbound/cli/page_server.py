@@ -13,7 +13,7 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Where it listens.")
+@click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
 def page(port: int) -> None:
     """A page in the browser: a kernel, a GPU, and sliders for every number. It listens on this machine only."""
     try:

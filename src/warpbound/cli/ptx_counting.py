@@ -17,8 +17,8 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--trips", multiple=True, metavar="LABEL=N", help="How often the loop at a label runs.")
-@click.option("--uncoalesced", metavar="LINES", default="", help="Lines of uncoalesced accesses, or all.")
+@click.option("--trips", multiple=True, metavar="LABEL=N", help="Trip count of the loop at a label.")
+@click.option("--uncoalesced", metavar="LINES", default="", help="Lines whose accesses are uncoalesced, or all.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "toml"]), default="text", help="toml: a workload file."
 )
@@ -50,5 +50,5 @@ def _trips(word: str) -> tuple[str, float]:
 def _lines(words: str) -> frozenset[int]:
     parts = [part for part in words.split(",") if part]
     if not all(re.fullmatch(r"\d{1,9}", part) for part in parts):
-        raise CommandError(f"--uncoalesced {words} is no list of lines.", "Write line numbers with commas, or all.")
+        raise CommandError(f"--uncoalesced {words} is not a list of lines.", "Write line numbers with commas, or all.")
     return frozenset(map(int, parts))

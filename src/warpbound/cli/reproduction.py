@@ -30,10 +30,10 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", metavar="[PAPER[:ITEM|:fig-N]|all]", required=False)
-@click.option("--show", "shown", is_flag=True, help="Draw the figures: OUT.html, OUT.svg, OUT.md; else in a browser.")
-@click.option("--record", is_flag=True, help="Record the verdicts found as the right ones.")
+@click.option("--show", "shown", is_flag=True, help="Draw figures: to OUT.html, .svg or .md, or in a browser.")
+@click.option("--record", is_flag=True, help="Record the verdicts of this run as the expected ones.")
 @form_option("text", "json", "csv", "html", "markdown")
-@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+@click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str | None) -> None:
     """The papers' tables and figures compared with the models here; without a name, the list of items."""
     from warpbound import reproduce as papers

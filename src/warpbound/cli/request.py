@@ -168,7 +168,7 @@ def _one_kernel(kernels: Sequence[Program], own_launch: Launch | None) -> None:
     if own_launch is not None and len(kernels) > 1:
         raise InputError(
             f"{kernels[0].source_name} holds {len(kernels)} kernels ({', '.join(spelled(kernels))}) "
-            "and the launch is of one.",
+            "but a launch runs one.",
             "Name it with --kernel.",
         )
 
@@ -189,7 +189,8 @@ def _standard_input() -> bytes:
 
 
 def _launch(words: Words) -> Launch | None:
-    sizes = {key: parse_dim(word) if (word := getattr(words, key)) else None for key in ("grid", "block", "cluster")}
+    options = {key: getattr(words, key) for key in ("grid", "block", "cluster")}
+    sizes = {key: parse_dim(word, f"--{key}") if word else None for key, word in options.items()}
     changes: dict[str, Any] = sizes | {"smem": words.smem, "carveout": words.carveout, "args": _arguments(words.args)}
     if words.launch_file:
         return launch(words.launch_file, kernel=words.kernel, **changes)
@@ -232,7 +233,7 @@ def first_last(word: str) -> tuple[int, int]:
     """Both ends of `1:64`. Raises CommandError where they are no such thing."""
     first, _, last = word.partition(":")
     if not (first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
-        raise CommandError(f"--warps {word!r} is no range.", "Write it like 1:64.")
+        raise CommandError(f"--warps {word!r} is not a range of warps per SM.", "Write FIRST:LAST, as in 1:64.")
     return int(first), int(last)
 
 

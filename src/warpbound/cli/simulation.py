@@ -38,22 +38,22 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.argument("what", required=False, metavar="[WHAT]")
 @click.option("--gpu", "gpus", metavar="NAME", help="Board, for family or a kernel; default: the launch file's.")
 @click.option("--alpha", "alphas", default="32", show_default=True, metavar="A[,A...]", help="Additions per load.")
-@click.option("--warps", metavar="FIRST:LAST", help="Warps per SM; default: whole warps on every scheduler.")
-@click.option("--memory", metavar="KIND", help="constant, spread, exponential or fitted; default: exponential.")
-@click.option("--policy", metavar="NAME", help="round_robin, greedy_then_oldest, greedy_then_youngest or oldest.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of the random numbers.")
-@click.option("--launch", "launch_file", metavar="FILE.toml", help="Grid, block and arguments of a kernel.")
-@click.option("--kernel", metavar="NAME", help="Which kernel of FILE.")
+@click.option("--warps", metavar="FIRST:LAST", help="Warps per SM; default: multiples of the number of schedulers.")
+@click.option("--memory", metavar="KIND", help="Latency: constant, spread, exponential (default) or fitted.")
+@click.option("--policy", metavar="NAME", help="round_robin, greedy_then_oldest, greedy_then_youngest, oldest.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the random numbers.")
+@click.option("--launch", "launch_file", metavar="FILE.toml", help="File with grid, block and arguments.")
+@click.option("--kernel", metavar="NAME", help="Kernel of FILE to run.")
 @click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch.")
 @click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block.")
 @click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="An argument of the kernel.")
 @click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block.")
-@click.option("--define", "defines", metavar="K=V", multiple=True, help="Preprocessor definition.")
-@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder of headers.")
+@click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro.")
+@click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock of a kernel.")
-@click.option("--events", "log", is_flag=True, help="With --format json: the event log too.")
+@click.option("--events", "log", is_flag=True, help="With --format json: include the event log.")
 @form_option("text", "json", "html")
-@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+@click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def simulate(what: str | None, form: str, out: str | None, **options: Any) -> None:
     """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
     if what is None:
@@ -67,7 +67,7 @@ def simulate(what: str | None, form: str, out: str | None, **options: Any) -> No
     elif Path(what).suffix or what == "-" or Path(what).exists():
         _kernel(what, form, out, options)
     else:
-        raise CommandError(f"There is no file {what!r}, and no scenario.", "`warpbound simulate` lists what there is.")
+        raise CommandError(f"{what!r} is neither a file nor a scenario.", "`warpbound simulate` lists the scenarios.")
 
 
 def _list(form: str) -> None:
@@ -140,7 +140,7 @@ def _alphas(words: str) -> list[float]:
     try:
         alphas = [float(word) for word in words.split(",")]
     except ValueError:
-        raise CommandError(f"--alpha {words!r} is no list of numbers.", "Write it like 0,8,64.") from None
+        raise CommandError(f"--alpha {words!r} is not a list of numbers.", "Write it like 0,8,64.") from None
     if any(not 0 <= alpha <= 1e6 for alpha in alphas):
         raise CommandError(f"--alpha {words!r}: an intensity lies between 0 and a million.", "Write it like 0,8,64.")
     return alphas

@@ -21,13 +21,13 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("corpora", metavar="[CORPUS ...]", nargs=-1)
-@click.option("--gpu", "gpus", metavar="NAME[,NAME...]", help="Rows of these boards only; for --recalibrate the board.")
-@click.option("--list", "listed", is_flag=True, help="Only say which corpora are shipped.")
-@click.option("--shown", is_flag=True, help="The scores as they were last written, without running anything.")
-@click.option("--write", "keep", is_flag=True, help="Renew the scores of reports and the accuracy pages in docs/.")
-@click.option("--recalibrate", type=click.Path(path_type=Path), metavar="FOLDER", help="Refit a board from `measure`.")
+@click.option("--gpu", "gpus", metavar="NAME[,NAME...]", help="Only these boards; for --recalibrate, the one to refit.")
+@click.option("--list", "listed", is_flag=True, help="Only list the shipped corpora.")
+@click.option("--shown", is_flag=True, help="Print the scores that --write stored last; run nothing.")
+@click.option("--write", "keep", is_flag=True, help="Update the stored scores and the accuracy pages in docs/.")
+@click.option("--recalibrate", type=click.Path(path_type=Path), metavar="FOLDER", help="Refit a board to measurements.")
 @form_option("text", "json")
-@click.option("-o", "out", metavar="OUT", help="Write there instead of to the terminal.")
+@click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def validate(
     corpora: tuple[str, ...], gpus: str | None, listed: bool, shown: bool, keep: bool, recalibrate: Path | None,
     form: str, out: str | None,

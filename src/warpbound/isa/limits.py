@@ -107,7 +107,7 @@ def with_limits(rules: Limits, values: Mapping[str, float]) -> Limits:
         step = KIB if name == "shared_per_sm" else 1
         if not meaning.least <= value < MOST or value % step:
             kind = f"a multiple of {step}" if step > 1 else "a whole number"
-            raise CommandError(f"{name} = {value:g} cannot be.", f"Give {kind} from {meaning.least} on.")
+            raise CommandError(f"{name} = {value:g} is out of range.", f"Give {kind} from {meaning.least} on.")
     whole = {name: int(value) for name, value in values.items()}
     sizes: dict[str, tuple[int, ...]] = {}
     if "shared_per_sm" in whole:

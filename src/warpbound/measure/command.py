@@ -17,7 +17,7 @@ PROFILE, VERDICT, JUDGED = "profile.toml", "verdict.txt", "judged.txt"
 CALL_S = 600.0  # default time limit of a call
 LATEST = 0.95   # share of it after which no new case starts
 NOMINAL = Facts(  # for a plan without a GPU
-    "no GPU here: as for 132 SMs and 50 MiB of L2", "9.0", "none", 132, 233472, 232448, 1024, 2048, 32, 50 << 20,
+    "no GPU here: plan for 132 SMs and 50 MiB of L2", "9.0", "none", 132, 233472, 232448, 1024, 2048, 32, 50 << 20,
     80 << 30, 5120, 2.6e9, 1.98e9,
 )  # fmt: skip
 
@@ -42,11 +42,11 @@ def plan_text(names: tuple[str, ...], effort: str, device: int, within: float) -
     total = sum(part.seconds for part in planned)
     yield f"{'all':20s} {sum(len(p.cases) for p in planned):5d} cases  about {total:5.0f} s"
     split = calls(planned, within)
-    yield f"In calls of at most {within:.0f} s, half of it in reserve: {len(split)}."
+    yield f"Number of calls, each of at most {within:.0f} s and planned for half of it: {len(split)}."
     if len(split) > 1:
         for number, (together, seconds) in enumerate(split, 1):
             yield f"call {number}: about {seconds:.0f} s  --only {','.join(together)}"
-    yield f"Or the same command as often as it takes, each time with --within {LATEST * within:.0f}: it goes on."
+    yield f"Or repeat one command with --within {LATEST * within:.0f} until it ends; each run resumes."
 
 
 def build(folder: Path, names: tuple[str, ...], archs: tuple[int, ...]) -> str:

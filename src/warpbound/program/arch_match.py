@@ -20,7 +20,7 @@ def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
     if OLDEST <= arch < 75:
         return 75, "sm_75"
     raise InputError(
-        f"No compiler at hand makes code for compute capability {machine.compute_capability}.",
+        f"No available compiler generates code for compute capability {machine.compute_capability}.",
         "Give a listing for it, or choose a GPU of compute capability 6.0 or later.",
     )
 

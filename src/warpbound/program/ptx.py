@@ -58,7 +58,7 @@ def from_ptx(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
         raise InputError(f"{name} is PTX without a kernel (.entry).", "Give PTX that holds one.")
     if machine.arch < OLDEST:
         raise InputError(
-            f"{name} is PTX, and no compiler at hand makes code of it for compute capability "
+            f"{name} is PTX, and no available compiler generates code from it for compute capability "
             f"{machine.compute_capability}.",
             "Give a listing of its machine code, or count its instructions with `warpbound count`.",
         )

@@ -69,7 +69,7 @@ def _explained(title: str, entry: KernelResult) -> RenderableType:
     binds = [resource_words(name) for name in (entry.bottleneck, entry.runner_up)]
     head = Text.assemble(
         (f"{title}: ", "bold"),
-        f"{name(entry)}, {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}",
+        f"{name(entry) or 'no macros'}, {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}",
     )
     lines = [Text(f"bound by {binds[0]}, then {binds[1]}")]
     for way in entry.whatifs[:HELPS]:

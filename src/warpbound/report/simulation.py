@@ -122,8 +122,8 @@ def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[Rende
         yield Text(entry.title, "bold cyan")
         yield Text(f"{entry.source}; {entry.policy.replace('_', ' ')}", "dim")
         predicted = entry.headline_time_s
-        against = f"; the headline prediction says {seconds(predicted)}" if predicted else ""
-        over = f" ({entry.simulated_over_headline:.3f} of it)" if predicted else ""
+        against = f"; the analysis predicts {seconds(predicted)}" if predicted else ""
+        over = f" (ratio {entry.simulated_over_headline:.3f})" if predicted else ""
         yield Text(f"Time {seconds(entry.time_s)}{against}{over}.")
         yield Text(_sentence(entry.outcome))
         yield _stalls(entry.outcome["stalls"])

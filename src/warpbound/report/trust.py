@@ -87,7 +87,7 @@ def _contents(notes: Sequence[str]) -> list[Text]:
         return []
     what = [word for word in ("branches", "addresses") if any(word in note for note in notes)]
     names = [note.rpartition(CONTENTS)[2] for note in notes]
-    words = f"{capital(listed(what))} depend on the contents of {listed(names)}: other contents, another time."
+    words = f"{capital(listed(what))} depend on the contents of {listed(names)}: with other contents the time changes."
     return [Text(words, "yellow")]
 
 

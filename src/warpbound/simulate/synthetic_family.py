@@ -168,4 +168,4 @@ def _service(sm: Sm, setting: Setting) -> Table:
             if contention is None:
                 raise InputError(f"The memory of {sm.name} under load was not fitted.", "Take exponential.")
             return two_exponentials(2.0 * sum(contention.growth) * sm.memory_throughput - 1.0)
-    raise InputError(f"No memory is called {setting.memory!r}.", f"There are {', '.join(MEMORIES)}.")
+    raise InputError(f"--memory {setting.memory!r} is not known.", f"Known are {', '.join(MEMORIES)}.")

@@ -113,7 +113,7 @@ def corpus(word: str | Path) -> Corpus:
         return _read(_home() / word)
     if not (folder / FILE).is_file():
         names = ", ".join(shipped())
-        raise CommandError(f"{word} is no corpus.", f"Give a folder with a {FILE}, or one of {names}.")
+        raise CommandError(f"{word!r} is not a corpus.", f"Give a folder with a {FILE}, or one of {names}.")
     return _read(folder)
 
 

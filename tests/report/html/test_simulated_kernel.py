@@ -104,7 +104,7 @@ def test_the_page_has_every_figure_and_its_heading_once(tmp_path: Path) -> None:
     assert [caption.partition(":")[0] for caption in captions] == ["Figure 1", "Figure 2", "Figure 3", "Figure 4"]
     body = " ".join("".join(part.itertext()) for part in tree.iter("main"))
     assert body.count("saxpy on NVIDIA H200") == 1
-    assert "the headline prediction says" in body
+    assert "the analysis predicts" in body
 
 
 def test_a_board_that_cannot_be_simulated_has_no_figure() -> None:

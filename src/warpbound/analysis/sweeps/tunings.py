@@ -67,7 +67,7 @@ def tunings(macros: Mapping[str, Sequence[object]], shape: Shape, launch: Launch
     combinations = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
     admitted = [combination for combination in combinations if shape.where is None or number(shape.where, combination)]
     if not admitted:
-        raise CommandError(f"None of {count} combinations fulfils `{shape.where}`.", "Admit more of them.")
+        raise CommandError(f"--where `{shape.where}` is false for all {count} combinations.", "Weaken it.")
     return [Tuning(combination, _launch(combination, shape, launch)) for combination in admitted]
 
 
@@ -96,7 +96,7 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(plain, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise CommandError(f"`{text}` is no expression.", _WAY_OUT) from None
+        raise CommandError(f"`{text}` is not an expression.", _WAY_OUT) from None
 
 
 def _value(node: ast.expr, text: str, macros: Macros, depth: int = 0) -> int:
@@ -107,11 +107,11 @@ def _value(node: ast.expr, text: str, macros: Macros, depth: int = 0) -> int:
     if isinstance(node, ast.Name):
         if node.id not in macros:
             named = ", ".join(macros) or "none"
-            raise CommandError(f"`{text}` names {node.id}, which is no macro here.", f"There are {named}.")
+            raise CommandError(f"`{text}` names {node.id}, which no --define defines.", f"Defined are {named}.")
         return _integer(node.id, macros[node.id])
     operation = _operation(node)
     if operation is None:
-        raise CommandError(f"`{text}` is no expression of macros.", _WAY_OUT)
+        raise CommandError(f"`{text}` is not an expression of macros.", _WAY_OUT)
     of, sides = operation
     try:
         return int(of(*(_value(side, text, macros, depth + 1) for side in sides)))
