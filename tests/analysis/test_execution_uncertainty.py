@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +11,10 @@ from click.testing import CliRunner
 import warpbound
 from support.paths import EXAMPLES
 from warpbound import emulate
-from warpbound.analysis import timing
+from warpbound.analysis import Settings, timing
+from warpbound.analysis.answer import work_of
+from warpbound.analysis.case import checked_case
 from warpbound.cli import main
-from warpbound.headline.launch import LaunchPrediction
 
 pytestmark = pytest.mark.cuda
 
@@ -184,13 +184,17 @@ def test_a_load_that_no_lane_does_waits_for_no_memory(tmp_path):
 
 
 def test_the_longest_warp_that_sets_the_time_leaves_another_resource_as_runner_up():
-    found = LaunchPrediction(1e-6, (9e-7, 2e-6), 1.0, {}, {}, {}, "latency", "issue", 1.0, {}, {}, ())
-    case = SimpleNamespace(clock_hz=1e9)
-    work = SimpleNamespace(timed=SimpleNamespace(cycles=1000.0), longest_warp=3.0)
-    held = timing._at_least(found, case, work)
-    assert (held.time_s, held.bottleneck, held.runner_up) == (3e-6, "latency", "issue")
-    held = timing._at_least(replace(found, bottleneck="dram"), case, work)
-    assert (held.bottleneck, held.runner_up) == ("latency", "dram")
+    asked = warpbound.launch(EXAMPLES / "saxpy.toml")
+    program = warpbound.compile(EXAMPLES / "saxpy.cu", "h200", kernel=asked.kernel)
+    case = checked_case(program, "h200", asked, Settings())
+    work = work_of(case)
+    typical = timing.before_form(case, work)
+    longest = timing.before_form(case, replace(work, longest_warp=1e4))
+    assert typical.bottleneck == "dram"
+    assert (longest.bottleneck, longest.runner_up) == ("latency", "dram")
+    assert longest.time_s == pytest.approx(1e4 * work.timed.cycles / case.clock_hz)
+    low, high = longest.interval
+    assert low < longest.time_s < high
 
 
 CHAIN = """

@@ -9,7 +9,8 @@ from jsonschema import Draft202012Validator
 from rich.console import Console
 
 import warpbound
-from warpbound.analysis import Settings, analyze
+from warpbound.analysis import Settings
+from warpbound.analysis.answer import analyze_kernel
 from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.emulate import trace
 from warpbound.kernel_launch import launch
@@ -64,12 +65,12 @@ def test_a_report_has_the_map_where_the_mapping_is_known():
     program = warpbound.compile(SOURCE, board, kernel="columns")
     asked = launch(grid=(128, 1, 1), block=(32, 1, 1), args={"to": np.zeros(32 * 4096, np.float32)})
     settings = Settings(views=html.VIEWS)
-    entry = analyze(program, board, asked, settings)
-    Draft202012Validator(schema("analyze")).validate(json.loads(as_json(document("analyze", [entry]))))
-    text = html.page([entry], "warpbound analyze")
+    result = analyze_kernel(program, board, asked, settings)
+    Draft202012Validator(schema("analyze")).validate(json.loads(as_json(document("analyze", [result]))))
+    text = html.page([result], "warpbound analyze")
     assert "Where sampled blocks meet memory partitions" in text
     assert "What each partition carries" in text
-    without = html.page([analyze(program, gpu("t4"), asked, settings)], "warpbound analyze")
+    without = html.page([analyze_kernel(program, gpu("t4"), asked, settings)], "warpbound analyze")
     assert "meet memory partitions" not in without
 
 
@@ -77,17 +78,17 @@ def test_only_boards_with_a_known_mapping():
     board = gpu("t4")
     program = warpbound.compile(SOURCE, board, kernel="rows")
     asked = launch(grid=(64, 1, 1), block=(32, 1, 1), args={"to": np.zeros(2048, np.float32)})
-    entry = warpbound.analyze(program, board, asked)
-    assert entry["execution"]["partitions"] is None
-    assert "partitions" not in said(entry)
+    result = analyze_kernel(program, board, asked)
+    assert result.execution.partitions is None
+    assert "partitions" not in printed(result)
     known = override(board, {"memory_partitions": 8.0, "partition_width": 256.0})
-    entry = warpbound.analyze(program, known, asked)
-    assert sum(entry["execution"]["partitions"]["segments"]) == entry["sample"]["blocks"] * 4
-    assert "partitions" in said(entry)
-    assert "pages of 2 MiB" in said(entry)
+    result = analyze_kernel(program, known, asked)
+    assert sum(result.execution.partitions.segments) == result.sample.blocks * 4
+    assert "partitions" in printed(result)
+    assert "pages of 2 MiB" in printed(result)
 
 
-def said(entry):
+def printed(result):
     to = io.StringIO()
-    Console(file=to, width=100).print(detail_tables.memory(entry))
+    Console(file=to, width=100).print(detail_tables.memory(result))
     return to.getvalue()

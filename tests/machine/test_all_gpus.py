@@ -65,7 +65,7 @@ def test_stand_in_code_is_marked(everywhere: list[dict[str, Any]]) -> None:
     assert code == 0
     assert re.search(r"v100-pcie ~", text)
     assert re.search(r"t4 +-", text)
-    assert "~ code of sm_75 stands in" in " ".join(text.split())
+    assert "~ analyzed with code of sm_75" in " ".join(text.split())
 
 
 @pytest.mark.cuda

@@ -152,7 +152,7 @@ def test_partitions_of_the_old_board(opened: Open) -> None:
     expected = predicted(one, board, simulated(board))
     draw_view = mine.page.evaluate("document.querySelector('#graph-1').data.map((one) => [one.name, [...one.y]])")
     best = next(y for name, y in draw_view if name.startswith("best"))
-    assert best == pytest.approx([1e3 * time for time in expected["best_s"]])
+    assert best == pytest.approx([1e3 * time for time in expected.best_s])
     assert "Memory partitions 4 (8)" in mine.text("#subline")
     taken = json.loads(downloaded(mine, "#as-json"))
     assert {one["key"] for one in taken["set_by_hand"]} == {

@@ -128,4 +128,4 @@ def test_simulation_and_headline_agree_where_all_work_comes_after_one_wait() -> 
     program = warpbound.compile(KERNELS / "transposes" / "kernels.cu", "h100-sxm", "tiled")
     args = [parse_argument(word) for word in ("from=f32[67108864]:zeros", "to=f32[67108864]:zeros", "n=8192")]
     found = simulated(program, "h100-sxm", warpbound.launch(grid=(256, 256), block=(32, 32), args=args))
-    assert found["simulated_over_headline"] == pytest.approx(1.0, abs=0.2)
+    assert found.simulated_over_headline == pytest.approx(1.0, abs=0.2)
