@@ -34,7 +34,7 @@ def test_the_camping_band_of_a_moved_board_is_campprofs(service: AnalysisService
     asked = state("bare", "camping", **values)
     service.own(asked)
     waiting = service.estimate(asked)
-    assert "run anew when you let go" in " ".join(draw_view("camping", waiting, {}).words)
+    assert "run again when you release" in " ".join(draw_view("camping", waiting, {}).words)
     found = service.analyze(asked)
     board = machine.override(
         machine.gpu("gtx280"), {"memory_partitions": 4.0, "sm_count": 6.0, "max_warps_per_sm": 8.0}

@@ -134,7 +134,7 @@ def test_a_narrower_pipe_slows_what_it_binds_at_once_and_at_rest(service: Analys
 def test_an_argument_waits_until_it_rests(service: AnalysisService) -> None:
     service.own(state())
     quick = service.estimate(state(launch__arg__n=1000000))
-    assert "Arguments act when you let go" in " ".join(draw_view("verdict", quick, {}).words)
+    assert "Arguments act when you release" in " ".join(draw_view("verdict", quick, {}).words)
     exact = service.analyze(state(launch__arg__n=1000000))
     assert entry(exact)["time_s"] == pytest.approx(analyzed("saxpy", args={"n": 1000000})["time_s"])
 
@@ -290,7 +290,7 @@ def test_timeline_and_machine_code_follow_a_latency_at_rest_and_say_so_before(
 ) -> None:
     own, asked = state(view=view), state(view=view, gpu__dram_latency=1400.0)
     before = service.own(own)
-    said = "As it was before the last change; the analysis follows when you let go."
+    said = "State before the last change; the analysis follows when you release the slider."
     assert draw_view(view, service.estimate(asked), {}).words == (said,)
     found = service.analyze(asked)
     assert said not in draw_view(view, found, {}).words
@@ -301,4 +301,4 @@ def test_timeline_and_machine_code_follow_a_latency_at_rest_and_say_so_before(
     assert ends[1] > ends[0] + 300
     assert waited[1] > waited[0] + 300
     by_hand = service.analyze(state(view=view, work__units__fma=100.0))
-    assert "The kernel's numbers set by hand do not act here" in draw_view(view, by_hand, {}).words[0]
+    assert "This view ignores kernel numbers that are set by hand" in draw_view(view, by_hand, {}).words[0]

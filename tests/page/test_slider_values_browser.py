@@ -134,7 +134,7 @@ def test_what_is_set_of_the_kernel_is_what_is_taken_along(opened: Open) -> None:
     assert seconds(taken["time_s"]) in report
     assert "Set by hand: Resident warps, per SM 16 (64)." in re.sub(r"<[^>]+>", "", downloaded(mine, "#as-svg"))
     mine.look("timeline")
-    assert "do not act here" in mine.text("#words")
+    assert "ignores kernel numbers" in mine.text("#words")
     assert mine.complaints == []
 
 

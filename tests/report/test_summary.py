@@ -89,8 +89,8 @@ def test_what_threatens_this_answer_follows_the_time_and_no_routine_note_does() 
     (at,) = (number for number, line in enumerate(lines) if line.startswith("  Time "))
     assert "heavy blocks" in lines[at + 1]
     assert lines[at + 2] == (
-        "  Branches and addresses depend on the contents of 'frontier', 'neighbour' and 'visited': other contents, "
-        "another time."
+        "  Branches and addresses depend on the contents of 'frontier', 'neighbour' and 'visited': with other "
+        "contents the time changes."
     )
     assert not any("taken from relatives" in line for line in lines)
 

@@ -38,7 +38,7 @@ AS_SPREAD = Form(ANY, 1.0, 1.0, 0, ())  # before anything was measured
 
 
 class Accuracy(msgspec.Struct, frozen=True):
-    """The part of the validation data that reports use."""
+    """Validation results that reports use."""
 
     kinds: tuple[Kind, ...] = ()
     forms: tuple[Form, ...] = ()
@@ -63,5 +63,5 @@ def _accuracy() -> Accuracy:
 
 
 def forget() -> None:
-    """Read the file again when it is needed next."""
+    """Clear the cache, so that the next use reads the file again."""
     _accuracy.cache_clear()

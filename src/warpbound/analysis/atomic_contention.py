@@ -27,7 +27,7 @@ _SECTOR, _LINE = np.uint64(5), np.uint64(2)  # shifts: bytes to sectors, sectors
 
 
 def hottest_updates(program: Program, trace: Trace, sample: Sample) -> float:
-    """Steps on that line by the whole launch."""
+    """Atomic steps on that line by the whole launch."""
     accesses = trace.accesses.get("global")
     atomic = [index for index, instruction in enumerate(program.instructions) if instruction.traits.is_global_atomic]
     if accesses is None or not atomic:

@@ -1,4 +1,4 @@
-"""What-ifs of the caches: the sampled addresses followed once more, with loads past L1, a larger L1 or fewer blocks.
+"""What-ifs of the caches: the sampled addresses replayed with loads past L1, a larger L1 or fewer blocks.
 
 Source   the cache operators .cg of PTX and the carve-out of CUDA's launch attributes; throttling until the working set
          fits: A. Li et al., X-model, 2016, section VI.
@@ -30,7 +30,7 @@ BYPASS = ("STRONG", "GPU")  # modifiers of a load that L1 does not serve
 
 
 def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Iterator[Alternative]:
-    """Choices that leave what is read again more room in L1; none where it loses next to nothing.
+    """Changes that leave reused data more space in L1; none where L1 already keeps nearly all of it.
 
     traffic : what the launch moves as it is.
     """
@@ -46,7 +46,7 @@ def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
 
 
 def _past_l1(case: Case, trace: Trace, sample: Sample, endless_l1: tuple[Traffic, str]) -> Iterator[Alternative]:
-    """Lines of source whose loads find next to nothing in L1 anyhow; where all would, the one that loads most."""
+    """Source lines whose loads hardly ever hit L1; where that is all of them, the line that loads most."""
     endless, why = endless_l1
     origins = endless.by_instruction.sectors_from
     loads: dict[int, list[int]] = {}
@@ -112,7 +112,7 @@ def _throttled(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[A
 def _with_caches(  # noqa: PLR0913  (each is one fact of the choice)
     case: Case, trace: Trace, sample: Sample, caches: Facts, change: str, why: str
 ) -> Alternative:
-    """The work with other caches."""
+    """The work with changed caches."""
     traffic = cached_traffic(case.program, trace, caches, cache_settings(case, sample))
     then = f", then {_cent(traffic.l1_hit_rate)} and {_cent(traffic.l2_hit_rate)}"
     return Alternative(change, why + then, average_work(case, trace, sample, traffic), case.place)

@@ -1,4 +1,4 @@
-"""A case: a kernel on a GPU, its launch if one is given, and what follows at once: residency, clock, latencies."""
+"""A case: a kernel on a GPU, its launch if given, and derived residency, clock and latencies."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,7 +37,7 @@ class Case:
 
     @cached_property
     def facts(self) -> tuple[OpcodeFacts, ...]:
-        """What the GPU's architecture does with each instruction."""
+        """Properties of each instruction on the GPU's architecture."""
         return facts_of(self.program.instructions, self.gpu.arch)
 
     @cached_property

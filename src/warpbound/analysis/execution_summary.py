@@ -1,4 +1,4 @@
-"""What executed blocks showed beside their counts: divergence, parallelism, code and data footprints, models' symbols.
+"""Statistics of the executed blocks: divergence, parallelism, code and data footprints, symbols of models.
 
 Source   E, Z and n: A. Li et al., "X", 2016; alpha and beta: the same, fitted to the reuse of one warp (memory.reuse).
          Instruction classes: S. Hong and H. Kim, ISCA 2009. Banks of registers: Z. Jia et al., arXiv:1804.06826: from
@@ -65,13 +65,13 @@ class Observed:
 
     @property
     def locality(self) -> Locality:
-        """Of the loads of one warp, and the L1 that it meets."""
+        """Locality of the loads of one warp, and the L1 size available to it."""
         locality = self.traffic.locality
         return Locality(locality.alpha, locality.beta, locality.residual, self.l1_bytes)
 
 
 def execution(program: Program, work: Workload, observed: Observed, x: LaunchFacts) -> Execution:
-    """Of the mean warp of the launch, unless it says otherwise."""
+    """Summary for the mean warp of the launch, unless a key says otherwise."""
     classes = hong_kim_2009.known(x)
     phases = work.phases
     conflicts = [_bank_conflict(instruction) for instruction in program.instructions]
@@ -129,7 +129,7 @@ def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ..
 
 
 def register_notes(work: Workload, arch: int) -> tuple[str, ...]:
-    """What reads of registers do to the rate of issue, where they need longer than the instructions."""
+    """Effect of register-bank reads on the issue rate, where the reads take longer than the issue."""
     cycles = work.units.get("registers", 0.0)
     if cycles <= work.warp_instructions or arch < FIRST_OF_TWO_BANKS:
         return ()
@@ -158,7 +158,7 @@ def _x_model(x: LaunchFacts, observed: Observed) -> XModelSymbols:
 
 
 def instructions_per_cycle(timed: Schedule) -> float:
-    """Of one warp, in the cycles that it does not wait for global memory."""
+    """Instructions per cycle of one warp, excluding its waits for global memory."""
     busy = timed.cycles - sum(timed.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
     return len(timed.stream) / busy if busy > 0 else 0.0
 
@@ -177,7 +177,7 @@ def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
 
 
 def _skipped(program: Program, observed: Observed) -> float:
-    """Fillers that no thread executes."""
+    """Padding instructions that no thread executes."""
     return float(observed.executed @ [instruction.skipped for instruction in program.instructions])
 
 

@@ -1,4 +1,4 @@
-"""A typed index expression under every rule of coalescing: transactions, why so many, and what would mend it."""
+"""Cost of a typed index expression under every coalescing rule: transactions, the reason and the remedy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ BANK_RULES = (("1.x", 10), ("2.x", 20), ("3.x", 30), ("5.0 and later", 50))
 
 @dataclass(frozen=True)
 class Access:
-    """What is asked: an expression, bytes per element, the block, what is known of names and of the array's shape.
+    """The request: an expression, bytes per element, the block, values of names, the array's shape.
 
     space : global or shared. arch : sm number whose rules are wanted; None for all.
     """
@@ -106,7 +106,7 @@ def _global(access: Access, addresses: _Addresses) -> list[GlobalRule]:
 
 
 def _rule(access: Access, addresses: _Addresses, rule: tuple[str, int, str], requested_bytes: float) -> GlobalRule:
-    """One rule; coalesced is what takes no more transactions than neighbours in order from an aligned start."""
+    """Cost under one rule; coalesced: no more transactions than consecutive elements from an aligned start."""
     name, arch, caching = rule
     size, in_order = access.element_B, _in_order(addresses, access.element_B)
     cost = coalescing.transactions(addresses.lanes, addresses.exists, size, arch, caching)
@@ -172,7 +172,7 @@ def _hong_kim(access: Access, addresses: _Addresses) -> HongKimCoalescing:
 
 
 def _advice(access: Access, addresses: _Addresses, rules: list[GlobalRule]) -> tuple[str, str]:
-    """Why the access costs what it costs, and what would mend it; no remedy where nothing is wasted."""
+    """The reason for the cost, and the remedy; none where nothing is wasted."""
     stride, row = _stride(access, addresses), access.threads.block[0]
     wasteful = any(not rule.coalesced for rule in rules)
     if stride == 0:

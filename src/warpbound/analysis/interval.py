@@ -56,7 +56,7 @@ class Interval:
 
     @classmethod
     def of(cls, prediction: LaunchPrediction) -> "Interval":
-        """As the spreads of parameters alone make it."""
+        """The interval from the spreads of parameters alone."""
         return cls(prediction.time_s, *prediction.interval, prediction.doubts)
 
     def stated_on(self, prediction: LaunchPrediction) -> LaunchPrediction:
@@ -64,13 +64,13 @@ class Interval:
         return replace(prediction, interval=(self.low, self.high), doubts=dict(self.doubts))
 
     def covering(self, other: LaunchPrediction, cause: str) -> "Interval":
-        """Also covers the interval of the prediction that holds if `cause` is otherwise than assumed."""
+        """The interval extended to that of the prediction without the assumption `cause`."""
         edges = (self.low, self.high, *other.interval)
         doubts = {**self.doubts, cause: abs(other.time_s - self.time_s)}
         return Interval(self.time_s, min(edges), max(edges), doubts)
 
     def with_sampling(self, less_s: float, more_s: float) -> "Interval":
-        """With the times of a traffic one standard error less and one more."""
+        """The interval with the sampling error: times at traffic one standard error less and more."""
         time_s = self.time_s
         below, above = (INTERVAL * max(0.0, math.log(ratio)) for ratio in (time_s / less_s, more_s / time_s))
         edges = math.hypot(math.log(time_s / self.low), below), math.hypot(math.log(self.high / time_s), above)
@@ -78,7 +78,7 @@ class Interval:
         return Interval(time_s, time_s * math.exp(-edges[0]), time_s * math.exp(edges[1]), doubts)
 
     def about(self, time_s: float) -> "Interval":
-        """The edges in the same proportion to another time."""
+        """The interval around another time, with edges at the same ratios."""
         stretch = time_s / self.time_s
         return Interval(time_s, self.low * stretch, self.high * stretch, self.doubts)
 
@@ -122,7 +122,7 @@ def halves(time_s: float, interval: tuple[float, float]) -> tuple[float, float]:
 
 
 def stretched(time_s: float, interval: tuple[float, float], by: Form) -> tuple[float, float]:
-    """The interval with edges as many times as far away as measured launches of the class need."""
+    """The interval with its edges moved out by the factor that measured launches of the class need."""
     below, above = halves(time_s, interval)
     return time_s * math.exp(-by.faster * below), time_s * math.exp(by.slower * above)
 

@@ -1,11 +1,11 @@
-"""How to answer: clock, caches, models and views."""
+"""Settings of an analysis: clock, caches, models and views."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to answer: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
+    """Settings: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
     models to show beside the answer, views that will be shown ("sass" alone needs more than the rest)."""
 
     clock: str | float = "boost"

@@ -54,7 +54,7 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT,
     policy: str = "greedy_then_oldest", seed: int = 1,
 ) -> SimulatedKernel:  # fmt: skip
-    """One entry: what the simulated SM did, its time for the launch, and the headline prediction's.
+    """One entry: statistics of the simulated SM, its time for the launch, and the headline prediction's.
 
     Raises InputError without a launch that can be executed, and for machines without control words.
     """
@@ -113,7 +113,7 @@ def _logged_until(done: Outcome, rows: int) -> float:
 
 
 def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
-    """The kernel as the simulator takes it, and as the headline prediction does."""
+    """The simulator's input and the headline prediction's."""
     trace, sample, traffic = run_sample(case, launch)
     if traffic is None:
         raise InputError(f"{case.program.title} could not be executed: {trace.stopped}", "Give every argument.")
@@ -122,7 +122,7 @@ def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
 
 
 def kernel_of(case: Case, work: Work, followed: Followed) -> Kernel:
-    """The kernel as the simulator takes it, from what its sampled blocks did."""
+    """The simulator's input, from the execution of the sampled blocks."""
     trace, sample, traffic = followed
     instructions = case.program.instructions
     warps = trace.of_blocks * warps_per_block(case)
@@ -152,7 +152,7 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
 
 
 def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:
-    """Those recorded warps whose mean length comes nearest to the launch's mean warp, as many as may be.
+    """The largest set of recorded warps whose mean length is nearest to that of the launch's mean warp.
 
     Warps are recorded at even distances through the sample, so that those at the edges of a grid are too many.
     """
@@ -178,7 +178,7 @@ def all_from(kernel: Kernel, level: str | None) -> Kernel:
 
 
 def timing(case: Case, work: Work) -> Timing:
-    """What the headline prediction knows of the board's memory and of starting blocks, in cycles of one SM."""
+    """The headline prediction's parameters of memory and block starts, in cycles of one SM."""
     values, memory = fitted_parameters(case.gpu).values, work.whole.memory
     hz, sms = case.clock_hz, case.place.active_sms
     carried = memory.dram_bytes_read + memory.dram_bytes_written
@@ -229,7 +229,7 @@ def rate(done: Outcome, place: Place) -> float:
 
 
 def _place(case: Case, kernel: Kernel, budget: float) -> Place:
-    """As many blocks as an SM gets, or enough for a steady rate within the budget of warp instructions."""
+    """Blocks to simulate: all of an SM, or enough for a steady rate within the budget of warp instructions."""
     per_block, resident = warps_per_block(case), int(case.residency.fitting_blocks_per_sm)
     each = -(-(case.blocks or 1) // int(case.place.active_sms))
     instructions = per_block * float(np.mean([len(stream) for stream in kernel.streams]))

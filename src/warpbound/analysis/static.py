@@ -31,7 +31,7 @@ NESTING = 4  # times that an inner loop is taken to run per iteration of the one
 
 @dataclass(frozen=True)
 class Piece:
-    """A loop's iteration: where it is, what it costs, how often it runs per entry, how often a warp enters it
+    """One iteration of a loop: its lines, its cost, trips per entry, entries per warp
     (None: not known)."""
 
     loop: LoopPath
@@ -95,7 +95,7 @@ def static_work(case: Case) -> Work:
 
 
 def addresses_known(case: Case) -> Predicted:
-    """What accesses cost by the address arithmetic of the code, for the launch or for the block size assumed."""
+    """Cost of accesses from the code's address arithmetic, for the launch or the assumed block size."""
     program, launch = case.program, case.launch
     threads = threads_of(program, _block(case), launch.grid if launch else None, _scalars(case))
     streams = [whole_path(program), *(loop.stream for loop in loop_paths(program))]
@@ -103,7 +103,7 @@ def addresses_known(case: Case) -> Predicted:
 
 
 def _block(case: Case) -> tuple[int, int, int]:
-    """The launch's; without one, rows of 32 threads where the code reads threadIdx.y, else one row."""
+    """Block shape: the launch's; without one, rows of 32 threads where the code reads threadIdx.y, else one row."""
     if case.launch:
         return case.launch.block
     size = case.threads_per_block
@@ -146,13 +146,13 @@ def _conflicts(known: Predicted) -> Callable[[int], float]:
 
 
 def with_start(work: Workload, case: Case) -> Workload:
-    """The same with the time a block takes to start and end."""
+    """The work plus the time that a block takes to start and end."""
     start = case.gpu.value("block_start") * case.clock_hz
     return replace(work, latency=work.latency + start, parts=work.parts | {"start": start})
 
 
 def _focus(whole: Workload, loops: tuple[Piece, ...]) -> Workload:
-    """What the verdict is about: the loop whose own instructions weigh most, since trip counts are unknown.
+    """The loop that the verdict describes: the one with the most own instructions, since trip counts are unknown.
 
     A loop inside another one counts NESTING times as much per level.
     """

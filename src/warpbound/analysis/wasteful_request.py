@@ -42,7 +42,7 @@ def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
 
 
 def _first(work: Work, space: str, index: int) -> list[int] | None:
-    """Byte addresses of the lanes, from the first on, of the first request in which no lane before them rests."""
+    """Byte addresses of the lanes, from the first on, of the first request whose leading lanes are all active."""
     own = work.sample_run[0].accesses.get(space) if work.sample_run else None
     if own is None:
         return None

@@ -37,7 +37,7 @@ NO_WARPS = "resident warps are not given: nothing is said of time, and the laten
 
 @dataclass(frozen=True)
 class StatedResidency:
-    """What one SM holds by a workload file; None where the file does not give it."""
+    """Residency of one SM from a workload file; None where the file does not give it."""
 
     warps: float | None = None
     blocks: float | None = None
@@ -47,7 +47,7 @@ class StatedResidency:
 
 @dataclass(frozen=True)
 class How:
-    """How a workload is to be answered."""
+    """Settings of a prediction."""
 
     clock: str | float | None = None     # base, boost or MHz; the file's where None
     models: tuple[str, ...] = ()         # the papers' to show
@@ -131,7 +131,7 @@ def predicted_of(
 
 
 def launched(case: WorkloadCase, board: Gpu, clock_word: str | float | None = None) -> LaunchFacts:
-    """The case as adapters take it."""
+    """The case in the form of the model adapters."""
     clock_hz = clock(board, clock_word if clock_word is not None else case.clock)
     resident = _resident(case, board)
     count = board.value("sm_count")
@@ -239,7 +239,7 @@ def _boards(word: str, case: WorkloadCase, gpus: str | None) -> tuple[Gpu, ...]:
 
 
 def _of_file(word: str, case: WorkloadCase, board: Gpu, how: How) -> WorkloadResult:
-    """One case on one board; what is wrong with the launch is the file's fault, with the clock asked for it is not."""
+    """One case on one board; errors of the launch name the file, errors of the requested clock do not."""
     if how.clock is not None and board.board:
         clock(board, how.clock)
     with blamed(word, "workload file"):

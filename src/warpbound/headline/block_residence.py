@@ -42,12 +42,12 @@ def residence(x: Block) -> NDArray[np.float64]:
 
 
 def joined(x: Block) -> NDArray[np.float64]:
-    """Time by which the last warp is later than one warp alone, summed over the joins, s."""
+    """Delay of the last warp relative to one warp alone, summed over the joins, s."""
     return sum(map(_joined, _pieces(x)), np.zeros(()))
 
 
 def crowd(x: Block) -> NDArray[np.float64]:
-    """The part of it in which other warps of the block occupy the tightest pipe, s."""
+    """The part of `joined` in which other warps of the block occupy the tightest pipe, s."""
     return sum((np.minimum(_joined(piece), _crowd(piece) * piece.joins) for piece in _pieces(x)), np.zeros(()))
 
 
@@ -77,7 +77,7 @@ def _joined(x: Block) -> NDArray[np.float64]:
 
 
 def _crowd(x: Block) -> NDArray[np.float64]:
-    """Per join."""
+    """The part of `crowd` of each join."""
     return np.asarray(np.maximum(0.0, np.subtract(x.busy, x.compute)) / x.segments)
 
 

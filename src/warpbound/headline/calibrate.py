@@ -47,7 +47,7 @@ class Launches:
 
 @dataclass(frozen=True)
 class Record:
-    """What one board is calibrated with.
+    """Measurements that calibrate one board.
 
     rates : kernel -> bytes per second at each of `warps_per_block`. chase_cycles : per load, beyond L2; empty where the
     board's latency comes from elsewhere.
@@ -106,7 +106,7 @@ def calibrate(x: Record) -> Calibration:
 
 
 def _stream_ranges(board: Gpu) -> Ranges:
-    """STREAM_RANGES of one board: streams of one load a thread say little of what many loads under way reach."""
+    """STREAM_RANGES of one board: streams of one load per thread hardly constrain rates at many loads in flight."""
     name = "dram_read_capacity"
     first, low, high = STREAM_RANGES[name]
     best = min(high, board.value("dram_achievable_bandwidth") / board.value("dram_bandwidth"))

@@ -22,7 +22,7 @@ CUTS = 30       # ends early: the bracket is down to neighbouring numbers before
 
 @dataclass(frozen=True)
 class Queue:
-    """One resource as a block of one SM meets it."""
+    """One resource and a block's demand on it, for one SM."""
 
     demand: Real        # d   time that one block keeps it busy, as seen by one SM   [s/block]
     wait: Real = 0.0    # b   waiting of one block at u = 1/2                        [s/block]
@@ -31,7 +31,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Space:
-    """Room for requests under way (miss entries, say) on one SM."""
+    """Limit on requests in flight on one SM, such as miss entries."""
 
     room: Real          # how many fit                                   [1/SM]
     taken: Real         # by one block                                   [1/block]
@@ -52,7 +52,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Balance:
-    """What comes out, all of one shape.
+    """Result of the balance, all fields of one shape.
 
     rate : blocks per second and SM. waiting : resource -> s per block. utilization : resource -> share of its time.
     """
@@ -63,7 +63,7 @@ class Balance:
 
 
 def balance(x: Flow) -> Balance:
-    """The largest rate that population, demands and spaces allow, by cutting the bracket into ever smaller pieces."""
+    """The largest rate that population, demands and spaces allow, by repeated division of the bracket."""
     ceiling = _ceiling(x)
     low, high = np.zeros_like(ceiling), ceiling
     share = np.arange(1, PIECES).reshape(-1, *(1,) * ceiling.ndim) / PIECES

@@ -1,4 +1,4 @@
-"""What the headline prediction predicts: a launch of blocks whose warps do known work, and its active SMs."""
+"""Input of the headline prediction: a launch of blocks with known work per warp, and its active SMs."""
 
 from dataclasses import dataclass
 
@@ -41,7 +41,7 @@ class LaunchedWork:
 
     @property
     def blocks_per_active_sm(self) -> float:
-        """Blocks of the whole launch for each of them."""
+        """Blocks of the launch per active SM."""
         return self.blocks / self.active_sms
 
     @property

@@ -28,7 +28,7 @@ _RULES: dict[str, Callable[[Gpu], float]] = {
 
 @dataclass(frozen=True)
 class Fallback:
-    """value : in `unit`. origin : in words, after "from"."""
+    """value : in `unit`. origin : description, to follow the word "from"."""
 
     value: float
     unit: str

@@ -1,4 +1,4 @@
-"""How sure the headline prediction is: the spread of each parameter, and what it makes of a time.
+"""Uncertainty of the headline prediction: the spread of each parameter, and its effect on the time.
 
 Source   Fitted parameters: half of what they change between fits to every other block size. Values from relatives: half
          of what two calibrated boards with the same kind of memory differ by, the mean of three pairs, at least 2 % for
@@ -29,7 +29,7 @@ L1_LOOKUPS = 0.03     # root mean square distance of `memory.banks` from the A10
 
 
 def measured_by(name: str) -> str | None:
-    """The mechanism of `warpbound measure` that would narrow what makes a time unsure; None where none would."""
+    """The mechanism of `warpbound measure` that would narrow this uncertainty; None where none would."""
     if name == "l1_lookups":
         return "global_patterns"
     return next(iter(PARAMETERS[name].measured_by), None) if name in PARAMETERS else None

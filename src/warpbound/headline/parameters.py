@@ -62,7 +62,7 @@ class Parameters:
 
     @property
     def dram(self) -> Dram:
-        """The part that is about device memory."""
+        """The parameters of device memory."""
         return Dram(
             self.dram_read_capacity, self.dram_write_capacity, self.dram_mix_cost, self.dram_bandwidth,
             self.dram_wait_read, self.dram_wait_mixed,
@@ -104,7 +104,7 @@ def from_relatives(name: str, board: Gpu) -> float:
 
 
 def _scale(name: str, board: Gpu) -> float:
-    """What a parameter is in proportion to on boards of one kind."""
+    """The board value to which a parameter is proportional on boards of one kind."""
     per = PARAMETERS[name].relatives_per
     if per.startswith("1/"):
         return 1.0 / board.value(per.removeprefix("1/"))

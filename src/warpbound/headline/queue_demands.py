@@ -77,7 +77,7 @@ def loads(x: ActiveWork, values: Parameters) -> Loads:
 
 
 def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
-    """Mean latency of L2 hits over its two sides, cycles; without `values` that of the board."""
+    """Mean latency of L2 hits over both partitions, cycles; without `values` the board's."""
     level = levels(x.gpu, x.clock_hz)
     near = level.get("l2", level["dram"])
     far, share = x.gpu.get("l2_far_latency") or near, x.work.memory.far_share
@@ -87,7 +87,7 @@ def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
 
 
 def _sectors_per_line(work: Workload) -> float:
-    """4 where sectors are used in full, down to 1 where each sector is of another line."""
+    """Sectors per line: 4 for whole lines, down to 1 where each sector is of another line."""
     memory = work.memory
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
     used = memory.ideal_sectors / sectors if sectors and memory.ideal_sectors else 1.0
@@ -168,7 +168,7 @@ def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
 
 
 def _farther(x: ActiveWork, values: Parameters) -> Real:
-    """Delay of a block's last line behind the mean one, because DRAM serves it and L2 the others, s."""
+    """Delay of a block's last line relative to the mean line, when DRAM serves the last and L2 the others, s."""
     dram = levels(x.gpu, x.clock_hz)["dram"]
     in_l2, beyond = x.work.parts.get("l2", 0.0) / _in_l2(x), x.work.parts.get("dram", 0.0) / dram
     share = in_l2 / (in_l2 + beyond) if in_l2 else 0.0
@@ -245,7 +245,7 @@ def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
 
 
 def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
-    """Resources of the whole chip: the demand of all active SMs, as one SM sees it."""
+    """Demand on chip-wide resources: that of all active SMs, per SM."""
     memory = x.work.memory
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0

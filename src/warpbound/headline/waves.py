@@ -27,7 +27,7 @@ class Waves:
 
 @dataclass(frozen=True)
 class Pace:
-    """SMs with so many blocks each, in steady flow."""
+    """Steady flow of SMs with a given number of blocks each."""
 
     rate: Real          # of one SM                                                       [block/s]
     lead: Real          # part of a residence without a request to the tightest resource  [s]
@@ -52,6 +52,6 @@ def duration(x: Waves, full: Pace, last: Pace) -> NDArray[np.float64]:
 
 
 def _unhidden(pace: Pace, population: Real) -> NDArray[np.float64]:
-    """What the steady flow leaves out of the lead: all of it where a resource is busy all the time."""
+    """The part of the lead that steady flow does not hide: all of it at a saturated resource."""
     idle = np.divide(population, pace.rate) * np.subtract(1.0, np.minimum(pace.utilization, 1.0))
     return np.asarray(np.maximum(0.0, pace.lead - idle))

@@ -30,7 +30,7 @@ _NO_ADDRESSES = frozenset({  # kinds of instructions whose results are taken to 
 
 @dataclass(frozen=True)
 class Address:
-    """Where one instruction reaches: the form of its first execution, and by which step (B) others differ from it.
+    """Address of one instruction: the form of its first execution, and the step in bytes to later ones.
 
     form : or what the address depends on where no form tells. step : 128 where nothing else changes it.
     """
@@ -121,7 +121,7 @@ class _Reader:
 
 
 def _joined(before: Address | None, now: Value) -> Address:
-    """What two executions of one access have in common."""
+    """The address form that covers two executions of one access."""
     if before is None or isinstance(before.form, str):
         return before or Address(now)
     if isinstance(now, str):

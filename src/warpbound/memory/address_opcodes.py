@@ -22,7 +22,7 @@ _UPPER = ("the upper word of a 64-bit value",)
 
 
 def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
-    """What an instruction writes, register by register; the last holds for all further ones."""
+    """The forms that an instruction writes, one per register; the last is repeated."""
     instruction = here.instruction
     rule = _RULES.get(instruction.traits.affine)
     if rule is not None:
@@ -195,7 +195,7 @@ def _masked(form: Form, mask: Form) -> Form | None:
 
 
 def _special(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
-    """S2R and its kin."""
+    """S2R and related instructions: special registers."""
     name = next((x.text for x in here.sources if x.kind == "special"), "SRZ")
     kind, _, axis = name.removeprefix("SR_").partition(".")
     threads = registers.threads
@@ -232,7 +232,7 @@ def _extreme(registers: Registers, here: Site, values: list[Value]) -> tuple[Val
 
 
 def _add_extreme(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
-    """The same of a sum and a third value."""
+    """A minimum or maximum of a sum and a third value."""
     forms = _forms(values[:3])
     if forms is None:
         return (_first_reason(values),)
@@ -287,7 +287,7 @@ def _shift_right(registers: Registers, here: Site, values: list[Value]) -> tuple
 
 
 def _amount(values: list[Value]) -> int | None:
-    """By how many bits the second value shifts; None where that is not known."""
+    """Shift count of the second operand; None if not known."""
     by = values[1]
     return int(by.known) & 31 if isinstance(by, Form) and by.exact and not np.ndim(by.known) else None
 

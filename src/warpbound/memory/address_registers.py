@@ -16,7 +16,7 @@ Guard = tuple[str, int, bool, int] | None  # predicate: kind, number, inverted, 
 
 @dataclass(frozen=True)
 class Threads:
-    """One block and what of the launch is known.
+    """Threads of one block, and the known parameters of the launch.
 
     block : threads in x, y and z. words : constant bank 0, byte offset -> value. grid : axis -> blocks along it.
     """
@@ -48,7 +48,7 @@ class _Held:
 
 
 class Registers:
-    """What each register holds, by the guard it was written under."""
+    """The form in each register, by the guard of the instruction that wrote it."""
 
     def __init__(self, threads: Threads) -> None:
         self.threads = threads
@@ -63,7 +63,7 @@ class Registers:
         return twin
 
     def any_value(self) -> Form:
-        """A value of the whole warp of which nothing is known."""
+        """An unknown value, equal for the whole warp."""
         self.names[0] += 1
         return affine.unknown(f"value{self.names[0]}")
 
@@ -101,7 +101,7 @@ class Registers:
         self.held[key] = _Held(value, guard if before else None, before)
 
     def either(self, one: Value, other: Value) -> Value:
-        """One of two values, no one knows which."""
+        """One of two values; which one is not known."""
         if isinstance(one, str) or isinstance(other, str):
             return one if isinstance(one, str) else other
         if affine.equal(one, other):
@@ -122,14 +122,14 @@ class Registers:
 
     def _read(self, key: Key, guard: Guard) -> Value:
         held = self.held.get(key)
-        return "a register that is not set on the way through the code" if held is None else self._seen(held, guard)
+        return "a register that is not set on the way through the code" if held is None else self._guarded(held, guard)
 
-    def _seen(self, held: _Held, guard: Guard) -> Value:
-        """What an instruction under `guard` reads of a register that may have been written under another one."""
+    def _guarded(self, held: _Held, guard: Guard) -> Value:
+        """The value that an instruction under `guard` reads; another guard may have written it."""
         if held.guard is None or held.guard == guard or held.before is None:
             return held.value
         kind, number, inverted, version = held.guard
-        old = self._seen(held.before, guard)
+        old = self._guarded(held.before, guard)
         return old if guard == (kind, number, not inverted, version) else self.either(held.value, old)
 
 
@@ -139,5 +139,5 @@ def has_register(operand: Operand) -> bool:
 
 
 def at_place(one: Instruction) -> str:
-    """Where an instruction stands, in words."""
+    """Position of an instruction, in words."""
     return f" at line {one.place.outermost.line}" if one.place else f" at {one.address:#x}"

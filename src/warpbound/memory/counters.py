@@ -12,7 +12,7 @@ FIRST_OF_ONE_ARRAY = 70  # L1 and shared memory in one, with the rules of its wa
 
 @dataclass(frozen=True)
 class Counter:
-    """label : what is counted, in words. unit : of one count; empty for a number of lines, sectors or updates.
+    """label : description of the count. unit : of one count; empty for a number of lines, sectors or updates.
 
     resource : shared, l1, l2 or dram where the counter occupies it; within : the resource of which it counts a part.
     nsight : the metric of Nsight Compute.

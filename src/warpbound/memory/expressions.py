@@ -103,7 +103,7 @@ def derivative(
 
 
 def spelled(form: Form) -> str:
-    """A form that is the same for all threads, as one would write it."""
+    """A form that is equal for all threads, in C notation."""
     parts = []
     for name, coefficient in sorted(form.terms.items(), key=lambda term: (-len(term[0]), term[0])):
         factors = [word.removeprefix(ALIGNED) for word in name]
@@ -113,7 +113,7 @@ def spelled(form: Form) -> str:
 
 
 class _Scope:
-    """What names mean, and operators on forms."""
+    """Values of names, and operators on forms."""
 
     def __init__(self, text: str, threads: Threads, values: Mapping[str, int], ahead: int = 0) -> None:
         self.text, self.threads, self.values, self.ahead = text, threads, values, ahead

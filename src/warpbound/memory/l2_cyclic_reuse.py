@@ -1,4 +1,4 @@
-"""Cyclic reuse of L2 with one partition: what it keeps of data that queued launches read in the same order again.
+"""Cyclic reuse in an L2 with one partition: the share of data that survives until the next launch reads it again.
 
 Source   queued launches that read as much as they write, on an L40 and an A40, around the size of L2: the rows of the
          corpus `launches-elsewhere` that are marked as fitted (docs/model-notes/l2-cyclic-reuse.md).

@@ -88,12 +88,12 @@ def locality(distances: Items, line_bytes: int) -> Locality:
 
 
 def pages(addresses: NDArray[np.uint64], page_bytes: int = PAGE_B) -> int:
-    """Distinct pages touched: what the TLBs must reach."""
+    """Distinct pages touched: the required TLB reach."""
     return len(distinct((addresses // np.uint64(page_bytes)).view(np.int64)))
 
 
 def _smaller_before(permutation: Items) -> Items:
-    """How many smaller values stand before each value of a permutation of 0..n-1, shape (n,).
+    """Number of smaller values before each value of a permutation of 0..n-1, shape (n,).
 
     From the top bit down: groups share all higher bits and keep their order, so each value with the bit set has before
     it those of its group without the bit. In groups of SMALL all pairs are compared.

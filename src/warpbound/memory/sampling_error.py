@@ -88,7 +88,7 @@ def halves(way: PastL1) -> tuple[Flags, Flags]:
 
 
 def half(way: PastL1, chosen: Flags) -> PastL1:
-    """The way of the sectors of some of the blocks, (b,), which stand for the others, too."""
+    """The served levels of the sectors of some blocks, (b,), which also represent the other blocks."""
     weights = _weights(way)
     inner = weights > 1
     more = np.where(inner, weights[inner].sum() / weights[inner & chosen].sum(), 1.0)

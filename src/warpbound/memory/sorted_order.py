@@ -29,7 +29,7 @@ def distinct(items: Ints) -> Ints:
 
 
 def first_of_each(items: Ints) -> Ints:
-    """Where each distinct value stands first, in the order of the values."""
+    """Index of the first occurrence of each distinct value, in the order of the values."""
     order = order_by(items)
     return order[_first(items[order])]
 

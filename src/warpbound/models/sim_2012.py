@@ -1,4 +1,4 @@
-"""MWP and CWP with arithmetic latency: Hong and Kim's model taken further.
+"""MWP and CWP with arithmetic latency: an extension of Hong and Kim's model.
 
 Source   J. Sim, A. Dasgupta, H. Kim, R. Vuduc, "A Performance Analysis Framework for Identifying
          Potential Benefits in GPGPU Applications", PPoPP 2012, Eqs. 2 to 6, 11 to 15 and A.1 to

@@ -1,4 +1,4 @@
-"""The analysis of a state of the page: whole with the numbers as set, or estimated while a slider moves."""
+"""Analysis of a page state: complete with the numbers that are set, or estimated while a slider moves."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -51,7 +51,7 @@ from warpbound.workload.files import WorkloadCase
 CAMPING = "camping"  # the view that needs memory partitions too
 COMPILED_FOR = "t4"  # the oldest board that today's compiler writes code for
 BY_HAND = "set by hand:"
-SIMULATED = "The micro-benchmarks of the board as set are run anew when you let go, which takes some seconds."
+SIMULATED = "The board's micro-benchmarks run again when you release the slider, which takes some seconds."
 RUNNING = "The micro-benchmarks of the board as set are being run: {done} of {of}."
 GET_NUMBA = "Install it with pip install 'warpbound[simulate]', or put the board's own numbers back."
 LARGEST_NUMBER = 2**31 - 1  # of blocks and of what a block takes
@@ -68,13 +68,13 @@ class AnalysisService:
 
     @np.errstate(all="ignore")
     def analyze(self, state: State) -> Subject:
-        """Everything analysed with the numbers as set, which its entry names. Raises WarpboundError."""
+        """The complete analysis with the numbers that are set; its entry lists them. Raises WarpboundError."""
         refuse_impossible(state)
         subject = self._analysed(state)
         return _marked(_with_symbols(subject, state), self.slider_defaults(state), state) if state.values else subject
 
     def own(self, state: State) -> Subject:
-        """The same with every number as it is by itself. Raises WarpboundError."""
+        """The complete analysis with no number set by hand. Raises WarpboundError."""
         return self._analysed(replace(state, values=()))
 
     @np.errstate(all="ignore")
@@ -99,7 +99,7 @@ class AnalysisService:
 
     @np.errstate(all="ignore")
     def estimate(self, state: State) -> Subject:
-        """The same from what was analysed before, in a few milliseconds: an estimate. Raises WarpboundError."""
+        """An estimate from an earlier analysis, in a few milliseconds. Raises WarpboundError."""
         refuse_impossible(state)
         subject = _without_code(state) or self._estimated(state)
         return self._with_known_partitions(state, subject) if state.view == CAMPING else subject
@@ -112,7 +112,7 @@ class AnalysisService:
         return estimated(self._base(state), set_board(state), launch, dict(state.values))
 
     def _base(self, state: State) -> Subject:
-        """What was analysed of this launch if it was, so that arguments count; else the kernel as it is."""
+        """The earlier analysis of this launch if there is one, else that of the kernel alone."""
         launch_values = tuple(pair for pair in state.values if pair[0].startswith((LAUNCH, BLOCK)))
         as_launched = replace(state, values=launch_values)
         if launch_values and self.pool.known(self._question(as_launched)) is not None:
@@ -197,7 +197,7 @@ class AnalysisService:
 
 
 def _without_code(state: State) -> Subject | None:
-    """What needs no compiler: sliders alone, a paper's workload; None for a kernel. Raises WarpboundError."""
+    """Sliders alone or a paper's workload, which need no compiler; None for a kernel. Raises WarpboundError."""
     kind, _, word = state.source.partition(":")
     if kind == "bare":
         return Subject("Sliders alone", set_board(state), BARE_BLOCK)
@@ -270,7 +270,7 @@ def _whole(key: str, value: float) -> int:
 
 
 def mark(change: Change) -> SetByHand:
-    """A number set by hand, as a file has it."""
+    """A number set by hand, in a file's form."""
     return SetByHand(change.key, change.label, change.unit, change.value, change.own)
 
 
@@ -288,7 +288,7 @@ def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
 
 
 def _with_symbols(subject: Subject, state: State) -> Subject:
-    """What papers' models say of their own symbols as set, in place of what they say of the launch."""
+    """Predictions of papers' models with their own symbols as set, in place of those for the launch."""
     x, entry = subject.launched, subject.entry
     own_symbols = symbols(dict(state.values))
     if x is None or entry is None or not own_symbols:
@@ -307,7 +307,7 @@ def _numbers_of(inputs: Any) -> dict[str, float] | None:
 
 
 def _marked(subject: Subject, defaults: SliderDefaults, state: State) -> Subject:
-    """The subject with what is set by hand, which stands in its entry too."""
+    """The subject with the numbers set by hand, recorded in its entry too."""
     all_changes = changes(defaults, state)
     if subject.entry is None:
         return replace(subject, changes=all_changes)

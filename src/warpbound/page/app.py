@@ -1,4 +1,4 @@
-"""The page as a Dash application: callbacks only parse a state, ask, and show."""
+"""The page as a Dash application: callbacks parse a state, call the analysis service and show the answer."""
 
 from contextlib import suppress
 from functools import partial
@@ -83,7 +83,7 @@ def _question_callbacks(app: Any, service: AnalysisService) -> None:
         prevent_initial_call=True,
     )
     def another(source: str) -> Any:
-        """Another source brings its own launch."""
+        """A new source replaces the launch by its own."""
         examples = {name: example for name, (_, example) in layout.FIELDS.items()} | {"args": ""}
         own_launch = _example_launch(source)
         names = (*layout.FIELDS, "args")
@@ -127,7 +127,7 @@ def _question_callbacks(app: Any, service: AnalysisService) -> None:
 
 
 def _example_launch(source: str) -> dict[str, str]:
-    """The launch of an example, as one would write it."""
+    """The launch of an example, in the form's notation."""
     kind, _, word = source.partition(":")
     if kind != "example" or word not in kernel_sources.examples():
         return {}
@@ -160,7 +160,7 @@ def _answer_callbacks(app: Any, service: AnalysisService) -> None:
         prevent_initial_call=True,
     )
     def analyze(settled: dict[str, Any] | None, question: dict[str, Any] | None, view: str) -> Any:
-        """At first, and when the sliders rest: the whole analysis."""
+        """The complete analysis: on loading, and when the sliders rest."""
         if not question or not settled:
             raise PreventUpdate
         canvas = slider_updates.Canvas(settled["theme"], float(settled["width"]))
@@ -169,7 +169,7 @@ def _answer_callbacks(app: Any, service: AnalysisService) -> None:
 
 
 def _exact(service: AnalysisService, state: State, canvas: slider_updates.Canvas) -> tuple[Any, ...]:
-    """Title, line below it, what went wrong, parts above and below the figures; words, figures, numbers to set."""
+    """Title, subtitle, error, parts above and below the figures; words, figures, controls."""
     try:
         subject = service.analyze(state)
     except REFUSED as error:

@@ -1,4 +1,4 @@
-"""The compiler's own headers, as far as the page lets a pasted source include them.
+"""The compiler's headers that a pasted source may include.
 
 A few of them include by macro (Thrust chooses its back end so). Who sets that macro chooses the file. Which headers
 lead to such a one is found by following what they include, under every condition.
@@ -18,7 +18,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 def bundled(name: str) -> bool:
-    """Whether the compiler brings a header of that name."""
+    """Whether the compiler ships a header of that name."""
     from warpbound.program.nvrtc import header_folders
 
     with header_folders() as places:

@@ -1,4 +1,4 @@
-"""The report's words and tables as Dash components: text stays text, nothing is taken for markup."""
+"""The report's text and tables as Dash components; text is escaped, never interpreted as markup."""
 
 from collections.abc import Iterable
 from typing import Any

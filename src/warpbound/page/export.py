@@ -58,7 +58,7 @@ def exporting(app: Any, service: AnalysisService) -> None:
 
 
 def lacking(subject: Subject, state: State) -> dict[str, str]:
-    """Button -> why it has nothing to give of this answer; those that have are left out."""
+    """Button -> why it has no file for this answer; buttons with a file are left out."""
     if state.view != CAMPING:
         return {}
     try:
@@ -69,7 +69,7 @@ def lacking(subject: Subject, state: State) -> dict[str, str]:
 
 
 def _newer(subject: Subject, state: State) -> bool:
-    """Whether the code is that of a newer board, for none is made for the one that was asked for."""
+    """Whether the code is that of a newer architecture, because no compiler supports the requested board."""
     return subject.compiled and subject.gpu.key != machine.gpu(state.gpu).key
 
 
@@ -83,7 +83,7 @@ def as_file(subject: Subject, state: State) -> str:
 
 
 def _taken(subject: Subject, state: State) -> dict[str, Any]:
-    """What stands in a file besides its answer."""
+    """Metadata of a file beside its answer."""
     marks = [mark(change) for change in subject.changes if state.view in change.views]
     return {"schema_version": SCHEMA_VERSION, "command": _asked(state), "set_by_hand": marks}
 
@@ -154,7 +154,7 @@ def _with_partitions(subject: Subject, state: State, figures: html.Figures) -> d
 
 
 def _section(name: str, subject: Subject, values: dict[str, float], figures: html.Figures) -> Any:
-    """What a view draws of the subject; None where it draws nothing."""
+    """A view's figure of the subject; None where it has none."""
     output, further = draw_view(name, subject, values), second_picture(name, subject, values)
     pictures = [picture for picture in (output.picture, further) if picture is not None]
     body = as_html(Text("\n".join(output.words)))
@@ -171,7 +171,7 @@ def _asked(state: State) -> str:
 
 
 def title(subject: Subject) -> str:
-    """What is looked at."""
+    """Title of the subject."""
     return f"{subject.name} on {subject.gpu.name}" if subject.entry is not None else subject.name
 
 

@@ -47,7 +47,7 @@ def paper(name: str) -> WorkloadCase:
 
 
 def held_by_rules(source: str) -> bool:
-    """Whether what a block takes decides how many are resident; a paper's file may say that outright."""
+    """Whether residency follows from a block's resources; a paper's file may give it directly."""
     kind, _, name = source.partition(":")
     if kind != "paper":
         return True
@@ -63,7 +63,7 @@ def example_file(name: str) -> Path:
 
 
 def program_of(question: Question) -> Program:
-    """The one kernel asked for, compiled. Raises InputError where the page does not take the source."""
+    """The requested kernel, compiled. Raises InputError where the page refuses the source."""
     board = machine.gpu(question.gpu)
     kernel = question.kernel or None
     if kernel and (len(kernel) > 200 or not all(letter.isalnum() or letter in "_:<>, *&()" for letter in kernel)):
@@ -83,7 +83,7 @@ def program_of(question: Question) -> Program:
 
 
 def launch_of(question: Question) -> Launch | None:
-    """What the fields say, on top of the example's launch file. Raises CommandError or InputError."""
+    """The launch of the fields, which override the example's launch file. Raises CommandError or InputError."""
     return _launch_of(msgspec.structs.replace(question, gpu="", settings=(), numbers=()))
 
 

@@ -1,4 +1,4 @@
-"""What stands on the page: the question at the top, the views below it, sliders beside the figures."""
+"""Layout of the page: the form at the top, the views below it, sliders beside the figures."""
 
 from typing import Any
 
@@ -17,16 +17,16 @@ FIELDS = {  # of a launch: name -> label, example
     "smem": ("Dynamic shared memory, B", "0"),
 }
 PASTED = "pasted"
-TEXTS = ("text", "here")  # kinds of sources that are no choice of the list
+TEXTS = ("text", "here")  # kinds of sources that the list does not contain
 LONGEST_NAME = 60  # of what an address asks for in vain
 ACCEPTED = ".cu,.cuh,.ptx,.sass,.txt"
 GRAPHS = (1, 2)
 EXPORTS = {"as-png": "PNG", "as-svg": "SVG", "as-json": "JSON", "as-html": "Report"}  # buttons; drawing.js names them
-NOT_YET = "Nothing is analysed yet."
+NOT_YET = "No analysis yet."
 
 
 def page(state: State, own_launch: dict[str, str]) -> Any:
-    """The whole page as a state has it; `brought` is the launch that the source itself brings."""
+    """The whole page for a state; `own_launch` : the launch that comes with the source."""
     pasted = state.source if state.source.partition(":")[0] in TEXTS else ""
     return html.Div(
         [
@@ -40,7 +40,7 @@ def page(state: State, own_launch: dict[str, str]) -> Any:
 
 
 def asking(state: State, own_launch: dict[str, str]) -> Any:
-    """The question's fields; `brought` shows through where they are empty."""
+    """The form's fields; `own_launch` is the placeholder of empty ones."""
     source = PASTED if state.source.partition(":")[0] in TEXTS else state.source
     chosen = [
         _labelled("source", "Kernel or workload", _choice("source", _kernels(), source)),
@@ -68,7 +68,7 @@ def _launch(state: State, own_launch: dict[str, str], source: str) -> Any:
             html.Div(fields, className="row"),
             html.Label("Arguments, one per line", htmlFor="args"),
             dcc.Textarea(id="args", value=state.args, placeholder=own_launch.get("args") or _ARGUMENTS, rows=3),
-            html.P("Empty fields are as the example's launch file has them.", className="dim"),
+            html.P("Empty fields take the value of the example's launch file.", className="dim"),
             html.Button("Analyse this launch", id="analyse"),
         ],
         open=source == PASTED,
@@ -87,7 +87,7 @@ def _own(source: str) -> Any:
             dcc.Textarea(id="code", placeholder=_CODE, rows=10, spellCheck=False),
             html.Div(buttons, className="row"),
             html.P(
-                "It is compiled in a process of its own and never run. Up to 1 MB, with the compiler's headers.",
+                "A separate process compiles the source; no GPU runs it. Limit: 1 MB, the compiler's headers only.",
                 className="dim",
             ),
         ],
@@ -104,7 +104,7 @@ _CODE = "__global__ void scale(float *x, float a, int n) { ... }"
 
 
 def _answer() -> Any:
-    """Where answers are shown; words, graphs, captions and controls are the browser's own to fill."""
+    """The area of the answer; the browser fills words, graphs, captions and controls."""
     graphs = [
         html.Figure(
             [html.Div(html.Div(id=f"graph-{n}"), className="plot"), html.Figcaption(id=f"caption-{n}")],
@@ -144,7 +144,7 @@ def _answer() -> Any:
 def _exports() -> Any:
     return html.Div(
         [
-            html.H3("Take it along"),
+            html.H3("Download"),
             html.Div(
                 [
                     html.Button(words, id=name, disabled=True, title=NOT_YET, **_REASONED)
@@ -153,7 +153,7 @@ def _exports() -> Any:
                 className="row",
             ),
             html.P(NOT_YET, id="lacking", className="dim"),
-            html.P("To share what you see, send the address.", className="dim"),
+            html.P("To share this view, send its address.", className="dim"),
             html.P(id="sharing", className="dim"),
         ]
     )
@@ -168,7 +168,7 @@ def _text(name: str, value: str, placeholder: str) -> Any:
 
 
 def _choice(name: str, options: list[dict[str, str]], value: str) -> Any:
-    """A list to choose from; what an address asks for in vain stands there too, so that the answer can name it."""
+    """A drop-down list; an unknown value from the address is added, so that the error can name it."""
     listed_already = any(option["value"] == value for option in options)
     unlisted = [] if listed_already else [{"label": value[:LONGEST_NAME] or "-", "value": value}]
     return dcc.Dropdown(id=name, options=[*unlisted, *options], value=value, clearable=False)

@@ -1,4 +1,4 @@
-"""The headline prediction of a launch as fast as a slider moves: the same model, its interval left out."""
+"""The headline prediction without its interval: fast enough to follow a slider."""
 
 from typing import Any
 

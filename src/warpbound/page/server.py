@@ -1,4 +1,4 @@
-"""The page's server: this machine only, until it is interrupted."""
+"""HTTP server of the page, bound to this machine, until interrupted."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from warpbound.page.worker_pool import WorkerPool
 
 
 class _Quiet(WSGIRequestHandler):
-    """Writes no line per request, and keeps connections: a slider asks thirty times a second."""
+    """Request handler without a log, with persistent connections: a slider sends thirty requests a second."""
 
     protocol_version = "HTTP/1.1"
 

@@ -1,4 +1,4 @@
-"""A launch with other numbers in a few milliseconds: from what was analysed, without compiling or executing again.
+"""Estimate of a launch with other numbers in a few milliseconds, without compiling or executing again.
 
 Each wait of a warp grows with the board's latency that makes it; blocks make waves; what fits on an SM is counted anew.
 What a warp does is taken to stay as it is.
@@ -30,12 +30,12 @@ from warpbound.residency import Residency, occupancy
 from warpbound.workload.files.lanes import PIPE_OF, stretch
 
 MEMORY_LATENCIES = {part: f"{part}_latency" for part in ("dram", "l2", "l1", "shared")}
-EXECUTED = "Arguments act when you let go: the kernel is executed anew."
-SCHEDULED = "Cycles that the code itself counts follow when you let go: its warps are scheduled anew."
+EXECUTED = "Arguments act when you release the slider: the kernel is executed again."
+SCHEDULED = "The code's own cycles follow when you release the slider: its warps are scheduled again."
 
 
 def estimated(own: Subject, board: Gpu, launch: Launch | None, values: Mapping[str, float]) -> Subject:
-    """`own`, analysed with other numbers, as it would be with these. Raises WarpboundError where no block fits."""
+    """The analysis `own`, rescaled to other numbers. Raises WarpboundError where no block fits."""
     numbers = kernel_values(values)
     block = _block(own, launch, numbers)
     same = board == own.gpu and block == own.block and (launch is None or own.launch == launch)
@@ -116,7 +116,7 @@ def _scaled(x: LaunchFacts, before: Gpu, board: Gpu, launched: tuple[int, int, R
 
 
 def _changed(before: Gpu, board: Gpu) -> dict[str, float]:
-    """Number of the board -> how many times as long as before, of latencies by class that differ."""
+    """Changed latency of the board -> its factor."""
     if before.parameters == board.parameters:
         return {}
     earlier, new = longer(before), longer(board)
@@ -125,7 +125,7 @@ def _changed(before: Gpu, board: Gpu) -> dict[str, float]:
 
 
 def _wider(unit: str, before: Gpu, board: Gpu) -> float:
-    """How many times as long as before a pipe is held."""
+    """Factor on the cycles that an instruction holds a pipe."""
     pipe = PIPE_OF.get(unit, unit)
     return stretch(board, pipe) / stretch(before, pipe)
 

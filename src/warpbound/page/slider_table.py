@@ -1,4 +1,4 @@
-"""The one table of what can be set in a view: each number with its unit, its range and what it acts on."""
+"""The table of controls of a view: each number with its unit, range and effect."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from warpbound.page.views.view import BOARD, KERNEL, LIMITS, PARTITIONS, RUN
 from warpbound.page.work_overrides import block_controls, threads_control, work_controls
 
 IMAGINE = "Set any to build a machine that is not there."
-RUNS = "An estimate while you move; the kernel is executed anew when you let go."
+RUNS = "An estimate while you move a slider; on release the kernel is executed again."
 DESCRIBED = "What the file says of a launch; counts that it gives per launch are shared out among the blocks as set."
 COUNTS = (
-    "What one warp does, in place of what was counted. Tables and exports follow when you let go; machine code, loops "
+    "Work of one warp, in place of the counts. Tables and exports follow when you release; machine code, loops "
     "and single accesses stay those of the compiled kernel."
 )
 HOLDS = "What one SM holds, and in which portions it hands it out."
-SIMULATED = "Its micro-benchmarks are simulated anew when you let go, which takes some seconds."
+SIMULATED = "When you release, its micro-benchmarks are simulated again, which takes some seconds."
 FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
 DIGITS = 6  # of a number that the models use in full until it is set by hand
 OF_PARTITIONS = (  # numbers of a board that its memory partitions are simulated with
@@ -45,7 +45,7 @@ class Section:
 
 @dataclass(frozen=True)
 class SliderDefaults:
-    """Where numbers stand unless they are set by hand: what follows from others that are set goes along.
+    """Values of numbers that are not set by hand; derived ones follow the numbers that are set.
 
     own : with every number as it is by itself. kernel : with all but the kernel's as set. view : with all but models'
     own symbols as set.
@@ -105,7 +105,7 @@ def _partitions(defaults: SliderDefaults, state: State) -> Section:
 
 
 def changes(defaults: SliderDefaults, state: State) -> tuple[Change, ...]:
-    """What is set by hand among the numbers of any view, in the order of the address."""
+    """All numbers that are set by hand, in the order of the address."""
     controls: dict[str, Control] = {}
     views: dict[str, list[str]] = {}
     for name in VIEWS:

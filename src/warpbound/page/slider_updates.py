@@ -1,4 +1,4 @@
-"""Words and the first figure as JSON while a slider moves, without Dash, whose bookkeeping takes longer than they do.
+"""Words and the first figure as JSON while a slider moves; bypasses Dash, which would be slower.
 
 The whole analysis brings words and figures in the same form, so that the browser draws both in one way.
 """
@@ -45,7 +45,7 @@ def state_of(question: dict[str, Any], values: dict[str, float] | None, view: st
 
 
 def answer(service: AnalysisService, request: LiveRequest) -> dict[str, Any]:
-    """Words and figure from what was analysed already; a sentence where there is no answer."""
+    """Words and figure estimated from an earlier analysis; a sentence where there is no answer."""
     state = state_of(request.question, request.values, request.view)
     try:
         return seen(state, service.estimate(state), request.canvas)

@@ -1,4 +1,4 @@
-"""Numbers that can be set: what each is, its value by itself and how far its slider reaches."""
+"""Controls of the page: a number's key, label, default value and slider range."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -52,7 +52,7 @@ def counting(most: float) -> NDArray[np.float64]:
 
 
 def real_slider(key: str, label: str, unit: str, value: float) -> Control:
-    """From a fourth of the value to four times it; 0 reaches to 1."""
+    """A slider from a quarter of the value to four times the value; from 0 to 1 for the value 0."""
     low, high = sorted((value / REACH, REACH * value)) if value else (0.0, 1.0)
     return Control(key, label, unit, float(value), low, high)
 
@@ -73,7 +73,7 @@ def input_controls(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]
 
 
 def gpu_controls(board: Gpu) -> list[Control]:
-    """Every number of a board that answers take, as the catalogue has it or as they take it where it has none.
+    """Every number of a board that an answer uses: the catalogue's value, or the fallback without one.
 
     Those that most kernels feel come first, then the others that its file gives, then what is taken instead.
     """
@@ -119,5 +119,5 @@ def set_gpu_controls(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[
 
 
 def renamed(controls: Sequence[Control], prefix: str) -> list[Control]:
-    """A board's numbers under another name in the address."""
+    """A board's controls under another prefix in the address."""
     return [replace(control, key=prefix + control.key.removeprefix(GPU)) for control in controls]

@@ -1,4 +1,4 @@
-"""What one looks at, whole, as a frozen record that lives in the address of the page: a link is a view to share.
+"""State of the page, a frozen record stored in its address: a link shares the view.
 
 Nothing of a user is kept on the server, so that two never disturb each other. Source text travels in the address,
 compressed, where it is short; a longer one is named by its hash and is known to this server alone.
@@ -41,13 +41,13 @@ _WORDS = tuple(f.name for f in fields(State) if f.name != "values")
 
 
 def to_query(state: State) -> str:
-    """The query part of the address, without what is as by default."""
+    """The query part of the address, without default values."""
     pairs = [(name, getattr(state, name)) for name in _WORDS if getattr(state, name) != getattr(State, name)]
     return urlencode([*pairs, *(("set", f"{name}:{value!r}") for name, value in state.values)])
 
 
 def from_query(query: str) -> State:
-    """The state of a query; what it does not know is left out."""
+    """The state of a query; unknown keys are ignored."""
     words: dict[str, str] = {}
     values: dict[str, float] = {}
     for key, word in parse_qsl(query.removeprefix("?"), keep_blank_values=True):

@@ -28,7 +28,7 @@ WITH_PARTITIONS = "gtx280"  # where the board that was chosen has none that were
 
 @dataclass(frozen=True)
 class Change:
-    """A number set by hand. own : what it is by itself. views : where it acts."""
+    """A number set by hand. own : its value unless set. views : the views that it affects."""
 
     key: str
     label: str
@@ -45,7 +45,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Subject:
-    """launched, focus, entry : None where nothing is known of a launch, of work at all. launch : as it was asked for.
+    """launched, focus, entry : None without a known launch or known work. launch : the requested one.
 
     estimated : whether waits, residency or waves were scaled instead of analysed anew. imagined : whether numbers of
     the kernel are set by hand (see page.work_overrides). changes : numbers set by hand that the entry follows.
@@ -73,7 +73,7 @@ class Subject:
 
     @property
     def compiled(self) -> bool:
-        """Whether a kernel's code stands behind it."""
+        """Whether the subject is a compiled kernel."""
         return self.kernel is not None
 
     @property
@@ -93,7 +93,7 @@ class Subject:
 
     @property
     def static_shared(self) -> int:
-        """Bytes of shared memory that a block takes besides those that the launch asks for."""
+        """Static shared memory of a block in bytes: all but the launch's dynamic part."""
         return self.block.shared_bytes - (self.launch.smem if self.launch else 0)
 
 
@@ -112,14 +112,14 @@ def refuse_impossible(state: State) -> None:
 
 
 def catalogued(name: str) -> str:
-    """The name itself; InputError where it is no board of the catalogue: an address names no file."""
+    """The name, checked: InputError unless the catalogue has the board; an address cannot name a file."""
     if name not in machine.catalogue():
         raise InputError(f"The page knows no GPU {name!r}.", f"There are {', '.join(machine.catalogue())}.")
     return name
 
 
 def values_of_group(state: State, prefix: str) -> tuple[tuple[str, float], ...]:
-    """Numbers of a group that are set by hand, by their names in it, in a fixed order."""
+    """The numbers of a group that are set by hand, by name, in a fixed order."""
     return tuple(sorted((key.removeprefix(prefix), value) for key, value in state.values if key.startswith(prefix)))
 
 
@@ -137,12 +137,12 @@ def partition_board_key(name: str) -> str:
 
 
 def partition_prefix(name: str) -> str:
-    """What the names of that board's numbers begin with."""
+    """Prefix of the names of that board's numbers."""
     return GPU if partition_board_key(name) == machine.gpu(name).key else PARTITION
 
 
 def partition_settings(state: State) -> tuple[tuple[str, float], ...]:
-    """Its numbers that are set by hand."""
+    """The partition board's numbers that are set by hand."""
     return values_of_group(state, partition_prefix(catalogued(state.gpu)))
 
 

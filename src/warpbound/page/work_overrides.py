@@ -43,7 +43,7 @@ def kernel_values(values: Numbers) -> dict[str, float]:
 
 
 def block_controls(subject: Subject) -> list[Control]:
-    """What a block takes; its threads where neither a launch nor a file says them."""
+    """Controls of a block's resources; its threads too where neither a launch nor a file gives them."""
     rules, block, static = subject.gpu.limits, subject.block, subject.static_shared
     return [
         *([] if subject.launch or subject.written else [threads_control(subject)]),
@@ -59,7 +59,7 @@ def threads_control(subject: Subject) -> Control:
 
 
 def work_controls(subject: Subject) -> list[Control]:
-    """Of the kernel as it is; none where its launch is not known. Resident warps first."""
+    """Controls of the kernel's work; none without a known launch. Resident warps first."""
     x = subject.launched
     if x is None:
         return []
@@ -104,7 +104,7 @@ def _given(x: LaunchFacts) -> dict[str, float]:
 
 
 def _resident_warps(x: LaunchFacts) -> Control:
-    """They come in whole blocks, where the size of one is known."""
+    """Resident warps, rounded to whole blocks where the block size is known."""
     resident, each = x.warps_per_sm or 0.0, per_block(x.threads_per_block or WARP)
     most = max(x.gpu.limits.max_warps_per_sm // each * each, each)
     return replace(whole_slider(WARPS, "Resident warps", "per SM", resident, (each, most)), step=float(each))
@@ -159,7 +159,7 @@ def overridden_work(work: Workload, numbers: Numbers) -> Workload:
 
 
 def _phases(work: Workload, together: float | None) -> tuple[int, ...]:
-    """As many phases, each with so many times the loads that the mean has so many."""
+    """The same number of phases, with the loads of each scaled by the change of the mean."""
     if together is None:
         return work.phases
     return tuple(max(1, round(min(loads * together / _together(work), MOST_POINTS))) for loads in work.phases)
@@ -174,7 +174,7 @@ def _of(own: Numbers, group: str) -> dict[str, float]:
 
 
 def per_block(threads: int) -> int:
-    """Whole warps of a block."""
+    """Warps of a block, rounded to an integer."""
     return -(-threads // WARP)
 
 
@@ -184,7 +184,7 @@ def whole_blocks(warps: float, threads_per_block: int) -> int:
 
 
 def overridden_launch(x: LaunchFacts, numbers: Numbers) -> LaunchFacts:
-    """A launch whose warp does other work, with other resident warps."""
+    """The launch with changed work per warp and changed resident warps."""
     x = replace(x, work=overridden_work(x.work, numbers), given=_overridden_given(x, numbers))
     warps = numbers.get(WARPS)
     if warps is None:
@@ -229,7 +229,7 @@ def overridden_case(case: "Case", numbers: Numbers) -> "Case":
 
 
 def overridden_counts(work: "Work", numbers: Numbers) -> "Work":
-    """What is known of the kernel's work, with the numbers set by hand.
+    """The kernel's counts, with the numbers set by hand.
 
     Hit rates are not known of traffic set by hand, nor latencies with all loads at one level; what-ifs of the caches,
     which follow the executed addresses, are left out.

@@ -1,4 +1,4 @@
-"""A process of its own for one source: compiles it, follows it in the emulator, answers in numbers.
+"""Worker process for one source: compiles it, executes it in the emulator, returns numbers.
 
 `python -m warpbound.page.worker` reads questions from its standard input and writes answers to its standard output,
 each a length of eight bytes and a message. It holds the trace, so that another number of the GPU costs no second
@@ -45,7 +45,7 @@ def confine() -> None:
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """The next message; None at the end, or where it is longer than any of ours."""
+    """The next message; None at the end of the input or for a message over the limit."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
@@ -63,7 +63,7 @@ def send(stream: IO[bytes], message: bytes) -> None:
 
 
 def answered(analyzer: "Analyzer", question: Question) -> Answer:
-    """The answer, or the sentence of the error."""
+    """The answer, or the error's message."""
     try:
         return camping_run(question) if question.partitions else analyzer.analysed(question)
     except WarpboundError as error:
@@ -107,7 +107,7 @@ def camping_run(question: Question) -> Answer:
 
 
 class Analyzer:
-    """Remembers the last program and what its blocks did."""
+    """Analyses questions; caches the last program and its execution."""
 
     def __init__(self) -> None:
         self._key: object = None

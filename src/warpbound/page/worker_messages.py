@@ -1,4 +1,4 @@
-"""Questions to a worker process and its answers: numbers and names, never code to run."""
+"""Messages to and from a worker process: numbers and names, never code to run."""
 
 import msgspec
 
@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True):
 
     @property
     def source(self) -> str:
-        """What one worker is for; micro-benchmarks are shared out among RUNNERS of them."""
+        """Key of the worker for a question; RUNNERS workers share the micro-benchmarks."""
         return self.example or self.text or f"runs {self.micro % RUNNERS}"
 
 

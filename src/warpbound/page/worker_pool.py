@@ -1,4 +1,4 @@
-"""Worker processes, one per source: started when asked for, killed when they take too long or are not wanted.
+"""Worker processes, one per source: started on demand, killed on timeout or when no longer needed.
 
 Answers are remembered by what was asked. A source that breaks its worker harms nobody else's answers.
 """
@@ -48,11 +48,11 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the process still runs."""
         return self._process.poll() is None
 
     def ask(self, question: Question) -> Answer:
-        """Its answer. Raises InputError where it died or took too long; it is dead then."""
+        """The worker's answer. Raises InputError after its death or a timeout, which kills it."""
         watch = Timer(self._seconds, self._expire)
         watch.daemon = True
         watch.start()
@@ -93,7 +93,7 @@ class Worker:
 
 
 class WorkerPool:
-    """The workers at hand and the answers they gave, both bounded."""
+    """The running workers and a cache of their answers, both of bounded size."""
 
     def __init__(self, seconds: float = SECONDS, workers: int = WORKERS) -> None:
         self._seconds, self._most = seconds, workers
@@ -102,7 +102,7 @@ class WorkerPool:
         self._lock = Lock()
 
     def ask(self, question: Question) -> Answer:
-        """The answer, from memory where it was given before. Raises InputError as `Worker.ask` does."""
+        """The answer, from the cache if it is there. Raises InputError as `Worker.ask` does."""
         with self._lock:
             if question in self._answers:
                 self._answers.move_to_end(question)
@@ -119,7 +119,7 @@ class WorkerPool:
         return answer
 
     def known(self, question: Question) -> Answer | None:
-        """An answer that was given before; None where it has to be asked for."""
+        """A cached answer, or None."""
         with self._lock:
             return self._answers.get(question)
 

@@ -13,7 +13,7 @@ from warpbound.report.formatting import amount
 from warpbound.result.code import Access
 from warpbound.result.kernel import KernelResult
 
-_CLOSE = 1.01  # counts whose ratio is below are the same
+_CLOSE = 1.01  # counts whose ratio is below this are equal
 
 
 def accesses(entry: KernelResult) -> RenderableType:
@@ -42,7 +42,7 @@ def accesses(entry: KernelResult) -> RenderableType:
 
 
 def said(row: Access) -> str:
-    """Why an access costs what it costs."""
+    """The reason for an access's cost, in words."""
     if row.depends_on:
         assumed = "taken as coalesced: " if row.wavefronts is None else ""
         return f"{assumed}the address depends on {row.depends_on}"
@@ -60,7 +60,7 @@ def said(row: Access) -> str:
 
 
 def _mean(rows: Sequence[Access]) -> tuple[float | None, float | None]:
-    """Sectors or wavefronts of one request, and as many as would do; None where not known."""
+    """Sectors or wavefronts of one request, and the minimum; None where not known."""
     if rows[0].space == "global":
         counts = [(row.sectors, row.ideal_sectors) for row in rows]
     else:

@@ -22,7 +22,7 @@ OTHER_RELATIVES = {"2070", "p6000", "gh100", "k40m", "titan"}  # measured, not i
 
 
 def findings(board: Gpu) -> list[str]:
-    """What does not agree, one sentence each; empty for a sound board."""
+    """Inconsistencies, one sentence each; empty for a consistent board."""
     parts = (_bandwidth, _peak, _tensor, _order, _plausible, _architecture, _relatives)
     return [f"{board.key}: {sentence}" for part in parts for sentence in part(board)]
 
@@ -36,7 +36,7 @@ def _bandwidth(board: Gpu) -> Iterator[str]:
 
 
 def _peak(board: Gpu) -> Iterator[str]:
-    """Vendors print peaks at the base clock, at the boost clock or at one that another source gives."""
+    """Check a peak rate at the base clock, the boost clock and the clocks that other sources give."""
     stated, lanes = board.get("fp32_peak"), FP32_LANES.get(board.arch)
     if stated is None or lanes is None or _excepted(board, "fp32_peak"):
         return
@@ -117,7 +117,7 @@ def _excepted(board: Gpu, name: str) -> bool:
 
 
 def _claims(board: Gpu, name: str) -> list[float]:
-    """A parameter and what other sources say of it, in base units."""
+    """A parameter and the values that other sources give, in base units."""
     if name not in board.parameters:
         return []
     quantity = board.parameters[name]

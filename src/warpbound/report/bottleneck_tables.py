@@ -1,4 +1,4 @@
-"""What holds a kernel up: latency of one warp, bounds of the resources, stall reasons, source lines, what-ifs."""
+"""The bottleneck tables: latency of one warp, bounds of the resources, stall reasons, source lines, what-ifs."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""CampProf as a person reads it: the regressions, the band with the kernel in it, the validation."""
+"""CampProf results as text: the regressions, the band with the kernel in it, the validation."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ def validation_entry(results: Sequence[Judged], form: str) -> dict[str, Any]:
 
 
 def validation_text(results: Sequence[Judged]) -> RenderableType:
-    """One row a kernel; the errors that the paper reports of its kind are those to look at."""
+    """One row per kernel, with the kinds of error that the paper reports."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for column in ("kernel", "camping", "degree", "best", "worst", "line"):
         table.add_column(column, justify="left" if column in ("kernel", "camping") else "right", no_wrap=True)

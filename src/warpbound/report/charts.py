@@ -21,7 +21,7 @@ LEAST = 4  # columns of a full bar in the narrowest window
 
 @dataclass(frozen=True)
 class Bar:
-    """A share between 0 and 1 as a bar of `full` columns, or as many as there is room for."""
+    """A share between 0 and 1 as a bar of at most `full` columns, fewer in a narrow window."""
 
     share: float
     full: int = 24
@@ -36,7 +36,7 @@ class Bar:
 
 
 def columns(values: Sequence[float], height: int, letters: str = EIGHTHS) -> list[str]:
-    """`values` as columns over `height` lines, the largest as high as all of them; top line first.
+    """`values` as columns over `height` lines, scaled to the largest value; top line first.
 
     letters : nine, from an empty place to a full one.
     """
@@ -84,7 +84,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Fitting:
-    """A table where the window is wide enough for it, else its rows as sentences: each cell after its heading."""
+    """A table if the window is wide enough, else one sentence per row: each cell after its heading."""
 
     table: Table
 
@@ -101,7 +101,7 @@ class Fitting:
 
 
 def _slack(column: Column) -> int:
-    """How many columns of the window a column of a table can do without: bars shrink, lines break between words."""
+    """Window columns by which a table column can shrink: bars shorten, lines break between words."""
     cells = [column.header, *column.cells]
     if any(isinstance(cell, Bar) for cell in cells):
         return max(cell.full - LEAST for cell in cells if isinstance(cell, Bar))

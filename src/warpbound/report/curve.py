@@ -1,4 +1,4 @@
-"""Throughput against occupancy, for reading in a terminal."""
+"""Throughput against occupancy, as text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def by_model(entry: OccupancyCurve, points: int) -> Table:
 
 
 def table(entry: OccupancyCurve, columns: Sequence[str]) -> Table:
-    """The columns asked for, and a bar for the throughput."""
+    """The requested columns, and a bar for the throughput."""
     rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
     for name in columns:
         rows.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)

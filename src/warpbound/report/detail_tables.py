@@ -16,7 +16,7 @@ from warpbound.result.kernel import BlockSample, KernelResult, Loop, MemoryTraff
 
 
 def occupancy(entry: KernelResult) -> RenderableType:
-    """Resident blocks and warps, what limits them, and the throughput that more warps would bring."""
+    """Resident blocks and warps, what limits them, and throughput at more warps."""
     own = entry.occupancy
     limits = ", ".join(f"{name} {n}" for name, n in own.block_limits.items())
     parts = [occupancy_sentence(entry), Text(f"Blocks that each limit admits: {limits}.", "dim")]
@@ -111,7 +111,7 @@ def _span(lines: Sequence[int]) -> str:
 
 
 def memory(entry: KernelResult) -> RenderableType:
-    """Loads, stores and what each level moves."""
+    """Loads, stores and the traffic of each level."""
     own = entry.memory
     rows = [
         ("global loads", f"{amount(own.global_load_requests)} requests, {amount(own.l1_sectors_load)} sectors"),
@@ -154,7 +154,7 @@ def _far_side(own: MemoryTraffic) -> list[tuple[str, str]]:
 
 
 def _sampling(own: MemoryTraffic, sample: BlockSample | None) -> list[tuple[str, str]]:
-    """Standard errors of what the sample says of caches and DRAM, where they are at least a thousandth."""
+    """Standard errors of cache hits and DRAM traffic that come from sampling, where at least a thousandth."""
     off = (sample.memory_error if sample else None) or {}
     rates = [(level, 100 * off.get(f"{level.lower()}_hit_rate", 0.0)) for level in ("L1", "L2")]
     bytes_ = [
@@ -174,7 +174,7 @@ def _atomics(own: MemoryTraffic) -> list[tuple[str, str]]:
 
 
 def _reach(own: Execution | None) -> list[tuple[str, str]]:
-    """What TLBs must reach, and how even the traffic is over memory partitions, where their mapping is known."""
+    """TLB reach, and the balance of traffic over memory partitions where their mapping is known."""
     if own is None:
         return []
     pages, spread = own.pages, own.partitions

@@ -1,4 +1,4 @@
-"""The whole answer of one command: entries under a schema version, as JSON that anyone may rely on."""
+"""The JSON document of one command: results under a schema version."""
 
 from collections.abc import Sequence
 from typing import Any

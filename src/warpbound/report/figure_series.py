@@ -1,4 +1,4 @@
-"""A figure as data: what a picture would show, before anything is drawn."""
+"""A figure as data: axes and series, before anything is drawn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Figure:
-    """Series on common axes, and where their values are from."""
+    """Series on common axes, and the source of their values."""
 
     title: str
     x: Axis

@@ -14,7 +14,7 @@ from warpbound.result.index_expression import BankRule, GlobalRule, HongKimCoale
 
 
 def coalescing(entry: IndexCost) -> RenderableType:
-    """What is known of the expression, its cost by rule, the paper's own answer, the reason and the remedy."""
+    """The parsed expression, its cost by rule, the paper's own result, the reason and the remedy."""
     block = " x ".join(str(n) for n in entry.block if n > 1) or "1"
     slope = entry.derivative
     change = f"d/dtx = {slope}" if slope is not None else "d/dtx differs from thread to thread"

@@ -1,4 +1,4 @@
-"""Hand-written workloads as a person reads them: the bounds, then every model's answer beside ours."""
+"""Predictions of hand-written workloads as text: the bounds, then every model's prediction beside ours."""
 
 from collections.abc import Iterator, Sequence
 
@@ -144,7 +144,7 @@ def _beside(entries: Sequence[WorkloadResult]) -> RenderableType:
 
 
 def _silent(entries: Sequence[WorkloadResult]) -> dict[str, str]:
-    """Models that say nothing of any entry, and why not of the first."""
+    """Models without a prediction for any entry, and the reason for the first entry."""
     names = list(entries[0].models) if entries else []
     mute = [name for name in names if all(entry.models[name].rate is None for entry in entries)]
     return {name: entries[0].models[name].reason or "" for name in mute}

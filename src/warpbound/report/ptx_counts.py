@@ -1,4 +1,4 @@
-"""What counting PTX found: plain values, a table, and the workload file that a prediction starts from."""
+"""Counts of PTX instructions: plain values, a table, and a workload file for `predict`."""
 
 import json
 from collections.abc import Sequence

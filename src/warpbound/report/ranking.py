@@ -1,4 +1,4 @@
-"""Tunings of a kernel as a person reads them: the fastest and the slowest, why they are, and what had no time."""
+"""Ranked tunings of a kernel as text: the fastest and the slowest, why, and the tunings without a time."""
 
 from collections.abc import Iterator, Sequence
 
@@ -32,7 +32,7 @@ def pages(results: Sequence[KernelResult | Refusal], top: int) -> Iterator[Rende
 
 
 def name(entry: KernelResult | Refusal) -> str:
-    """The macros as they were given."""
+    """The macros and their values."""
     return " ".join(f"{macro}={value}" for macro, value in _macros(entry).items())
 
 

@@ -1,4 +1,4 @@
-"""Questions without an answer: the sentences that say why, each once."""
+"""Refused requests: each reason once."""
 
 from collections.abc import Sequence
 from typing import Any

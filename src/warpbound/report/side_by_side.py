@@ -87,7 +87,7 @@ def _refused(results: Sequence[KernelResult | Refusal]) -> list[Text]:
 
 
 def _names(answered: Sequence[KernelResult]) -> tuple[str, list[str]]:
-    """What tells the rows' programs apart: a heading and each row's kernel, file or both; folders only where needed."""
+    """Labels that distinguish the rows: a heading and each row's kernel, file or both; folders only where needed."""
     kernels, files = [entry.kernel for entry in answered], [entry.program.source for entry in answered]
     short = [file.rpartition("/")[2] for file in files]
     files = short if len(set(short)) == len(set(files)) else files

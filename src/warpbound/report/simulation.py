@@ -1,4 +1,4 @@
-"""What a simulation says, for reading in a terminal."""
+"""Results of a simulation, as text."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

@@ -58,7 +58,7 @@ def _verdict(entry: KernelResult) -> list[Text]:
 
 
 def shown_threats(entry: KernelResult) -> list[Text]:
-    """The worst of what may make this answer wrong."""
+    """The most important reasons why this answer may be wrong."""
     notes = threats(entry)
     more = [Text(f"{len(notes) - MOST_THREATS} more: --views confidence", "dim")] if len(notes) > MOST_THREATS else []
     return [*notes[:MOST_THREATS], *more]

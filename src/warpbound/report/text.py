@@ -18,7 +18,7 @@ from warpbound.report.verdict import verdict
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
 
-VERDICTS = 4  # of so many results at most the verdicts follow the table
+VERDICTS = 4  # at most this many results get a verdict below the table
 SUMMARY = "summary"  # the view that is shown where none is named
 
 
@@ -72,7 +72,7 @@ class Report:
             yield Text(f"More: {', '.join(self._others(entry))} (--views NAME,...), or --views all.", "dim")
 
     def _others(self, entry: KernelResult) -> list[str]:
-        """Views that would show more of this entry; annotated SASS is made only where it is asked for."""
+        """Views that would show more of this entry; annotated SASS exists only on request."""
         return [name for name in DETAILS if name not in self.views and (name == "sass" or VIEWS[name].has(entry))]
 
 

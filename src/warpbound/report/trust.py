@@ -35,7 +35,7 @@ def confidence(entry: KernelResult) -> RenderableType:
 
 
 def expected_error(entry: KernelResult) -> str:
-    """The mean error of measured launches that are bound alike."""
+    """Mean error over measured launches with the same bottleneck."""
     own = entry.confidence
     if own.expected_error is None:
         return "No expected error: no launch with this bottleneck was measured on this board."
@@ -48,14 +48,14 @@ def expected_error(entry: KernelResult) -> str:
 
 
 def widest(entry: KernelResult) -> str:
-    """What makes most of the interval."""
+    """The largest contribution to the interval."""
     first = entry.doubts[0]
     origin = ", taken from relatives" if first.assumed else ""
     return f"Most of the interval comes from {first.parameter} ({100 * first.relative:.1f} % of the time{origin})"
 
 
 def _uncertainty(entry: KernelResult) -> str:
-    """What makes most of the interval, and what would shrink it."""
+    """The largest source of uncertainty, and the measurement that would reduce it."""
     first = entry.doubts[0]
     sentence = f"{widest(entry)}.{MEANING.get(first.parameter, '')}"
     best = next((doubt for doubt in entry.doubts if doubt.measured_by), None)
@@ -92,7 +92,7 @@ def _contents(notes: Sequence[str]) -> list[Text]:
 
 
 def routine_notes(entry: KernelResult) -> int:
-    """How many notes hold for whatever kernel runs on the board."""
+    """Number of notes that hold for any kernel on the board."""
     return sum(note.startswith(ROUTINE) for note in entry.confidence.assumed)
 
 

@@ -1,4 +1,4 @@
-"""The first lines of every report: how long, what binds and by how much, whether more warps help, what to try first."""
+"""The first lines of every report: time, bottleneck and margin, whether more warps help, first change to try."""
 
 import math
 

@@ -66,7 +66,7 @@ def curve(
 
 
 def _models(case: Case, work: Work, blocks: list[int], per_block: int) -> dict[str, ModelCurve]:
-    """What the papers' models say at every number of resident blocks."""
+    """Predictions of the papers' models at every number of resident blocks."""
     if not case.settings.models:
         return {}
     x = launch_facts(case, work)

@@ -1,4 +1,4 @@
-"""How far a kernel's time can move at every occupancy: all loads from one level, pipes that overlap or do not.
+"""The range of a kernel's time at every occupancy: all loads from one level, pipes overlapped or not.
 
 Source   the band between the best and the worst case of A. Aji, M. Daga, W. Feng, "Bounding the Effect of Partition
          Camping in GPU Kernels", CF 2011, whose section 8 asks for it beyond partition camping.
@@ -77,12 +77,12 @@ def served_by(work: Work, level: str) -> Work:
 
 
 def side_by_side(cycles: dict[str, float]) -> float:
-    """SM cycles of one warp when every pipe works while the others do."""
+    """SM cycles of one warp with all pipes overlapped."""
     return max(cycles.values(), default=0.0)
 
 
 def one_by_one(cycles: dict[str, float]) -> float:
-    """The same when only one pipe works at a time."""
+    """SM cycles of one warp with one pipe busy at a time."""
     return sum(cycles.values())
 
 

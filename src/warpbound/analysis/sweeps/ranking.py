@@ -112,7 +112,7 @@ def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | 
 
 
 def processors() -> int:
-    """Those that this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -27,7 +27,7 @@ Macros = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Shape:
-    """The launch as expressions of the macros; None leaves what the launch says without them.
+    """The launch as expressions of the macros; None keeps the value of the launch file.
 
     grid, block : one to three, with commas. smem : bytes of dynamic shared memory. where : a tuning takes part only
     if this is true.
@@ -41,7 +41,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Tuning:
-    """One combination with its launch, or why it has none."""
+    """One combination with its launch, or the error of its expressions."""
 
     macros: Macros
     launch: Launch | WarpboundError
@@ -120,7 +120,7 @@ def _value(node: ast.expr, text: str, macros: Macros, depth: int = 0) -> int:
 
 
 def _operation(node: ast.expr) -> tuple[Callable[..., int], list[ast.expr]] | None:
-    """What is done with which parts; None for what no expression may hold."""
+    """Operator and operands of a node; None for a node that expressions do not allow."""
     match node:
         case ast.UnaryOp(op=op, operand=side) if type(op) in _OPERATORS:
             return _OPERATORS[type(op)], [side]
@@ -145,7 +145,7 @@ def _integer(name: str, value: str) -> int:
 
 
 def parts(text: str) -> list[str]:
-    """Pieces between commas that stand in no parentheses."""
+    """Parts of a list, split at commas outside parentheses."""
     pieces, depth = [""], 0
     for letter in text:
         depth += (letter in "([") - (letter in ")]")

@@ -1,4 +1,4 @@
-"""What the model is fed: active blocks, independent requests, slow instructions, divergent paths.
+"""Inputs derived for the model: active blocks, independent requests, slow instructions, divergent paths.
 
 Source   S. Hong, H. Kim, extended version of ISCA 2009, sections 3.4.1 and 6; equation numbers
          are the paper's.

@@ -64,7 +64,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class Choice:
-    """How well a set of intervals stands for a program."""
+    """How well a set of intervals represents a program."""
 
     coverage: Real              # share of the program's time                     [1]
     spread: dict[str, Real]     # by interval, standard deviation over mean time  [1]

@@ -1,4 +1,4 @@
-"""Little's law and the units the thesis moves between.
+"""Little's law and the unit conversions of the thesis.
 
 Source   V. Volkov, EECS-2016-143, sections 3.1, 3.2, 4.1 and 6.1; equation numbers are sections.
 Models   items in flight = latency x throughput, of instructions, warps or transactions.

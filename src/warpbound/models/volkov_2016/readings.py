@@ -1,4 +1,4 @@
-"""What the thesis reads off its measured tables: shares, ratios and differences, one step from the model.
+"""Quantities that the thesis derives from its measured tables: shares, ratios and differences.
 
 Source   V. Volkov, EECS-2016-143, sections 4.3, 4.4, 5.8, 6.1 to 6.3, 6.6 and 7.9; equation numbers are sections.
 Models   the arithmetic of the text between a measured number and the claim that rests on it.

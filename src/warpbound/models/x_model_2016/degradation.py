@@ -1,4 +1,4 @@
-"""What more threads can cost: the fall from the good intersection to the bad one.
+"""Throughput lost by more threads: the drop from the best stable intersection to the worst.
 
 Source   A. Li et al., "X", 2016, section III-D2.
 Models   the drop between stable intersections at given n, the n from which there are several (the

@@ -1,4 +1,4 @@
-"""The nine ways to move the curves, and what each gains.
+"""The nine operations on the curves, and the gain of each.
 
 Source   A. Li et al., "X", 2016, Figures 4 and 8, the three principles of section II, the case
          study of section VI.  "eq. VI" marks what follows from its text.

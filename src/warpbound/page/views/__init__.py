@@ -1,4 +1,4 @@
-"""The views: which numbers each lets one set, and what it draws from a subject and these numbers.
+"""The views: the numbers that each can set, and the figure that it draws from a subject and these numbers.
 
 Every figure and every number comes from the functions that the report and Python callers use.
 """
@@ -37,7 +37,7 @@ VIEWS: dict[str, View] = {
 
 @np.errstate(all="ignore")
 def draw_view(view: str, subject: Subject, values: Values) -> ViewOutput:
-    """What a view shows; a sentence where it cannot speak of the subject."""
+    """The output of a view; a sentence where the view does not apply to the subject."""
     try:
         output = VIEWS[view].draw(subject, values)
     except REFUSED as error:

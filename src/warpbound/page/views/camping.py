@@ -31,7 +31,7 @@ def _board(subject: Subject) -> Gpu:
 
 
 def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
-    """What the subject does on the old board, and how that is known."""
+    """The subject's counters on the old board, and where they come from."""
     board = _board(subject)
     if isinstance(subject.camping_run, CampingRun):
         ran = subject.camping_run
@@ -41,16 +41,16 @@ def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
     counters = adapter.known(replace(x, gpu=board)) if x else {}
     transactions = {name: counters[name] for name in COUNTERS if name in counters}
     if x is None or not transactions:
-        why = () if subject.entry is None else (f"Nothing is known of {subject.name} there: {subject.camping_run}",)
-        return _held(BARE, board), (*why, "The counters are those of the sliders, as a profiler gives them.")
+        why = () if subject.entry is None else (f"{subject.name} has no counters there: {subject.camping_run}",)
+        return _held(BARE, board), (*why, "The sliders give the counters, in a profiler's terms.")
     why = (f"No time on {board.name}: {subject.camping_run}",) if subject.camping_run else ()
-    origin = f"Counters are what half-warps of {subject.name} touch, as it was analysed for {subject.gpu.name}."
+    origin = f"Counters: the transactions of half-warps of {subject.name}, compiled for {subject.gpu.name}."
     threads, warps = x.threads_per_block or BARE.block, max(1, int(x.warps_per_sm or BARE.warps))
     return _held(Measured(transactions, int(x.blocks or BARE.grid), threads, warps), board), (origin, *why)
 
 
 def _held(configuration: Measured, board: Gpu) -> Measured:
-    """The same with no more warps and threads than an SM of the board has."""
+    """The inputs with warps and threads limited to those of the board's SM."""
     warps = min(configuration.warps, board.limits.max_warps_per_sm)
     return replace(configuration, warps=warps, block=min(configuration.block, board.limits.max_threads_per_block))
 
@@ -81,7 +81,7 @@ def camping(subject: Subject, values: Values) -> ViewOutput:
 
 
 def answered(subject: Subject, values: Values) -> CampingBand:
-    """What `campprof predict` answers of the same, in the page's words. Raises WarpboundError."""
+    """The answer of `campprof predict`, in the page's terms. Raises WarpboundError."""
     board = _board(subject)
     band = predicted(measured(subject, values), board, subject.runs or benchmarks_of(board))
     advice = band.advice.replace("--time tells", "a measured time tells")

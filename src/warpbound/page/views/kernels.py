@@ -15,11 +15,11 @@ from warpbound.report.html.illustrations import WAITED, one_warp_in_time
 from warpbound.residency import occupancy
 
 ISSUES = "issues"  # what an event of a timeline is called that is no wait
-AS_COMPILED = "The kernel's numbers set by hand do not act here: each cycle is that of the code as compiled."
+AS_COMPILED = "This view ignores kernel numbers that are set by hand: it shows the code as compiled."
 
 
 def verdict(subject: Subject, values: Values) -> ViewOutput:
-    """One warp's latency by cause; for sliders alone, what the latency hiding view shows."""
+    """One warp's latency by cause; without a kernel, the figure of the latency hiding view."""
     if subject.entry is None:
         return latency_hiding_view(subject, values)
     words = []
@@ -35,7 +35,7 @@ def occupancy_controls(subject: Subject) -> list[Control]:
 
 
 def set_block(subject: Subject, values: Values) -> figures.Block:
-    """The block with the numbers as set, whole; a kernel's has them."""
+    """The block with the numbers that are set, in whole warps."""
     if subject.compiled:
         return subject.block
     block: figures.Block = inputs("block", subject.block, values)
@@ -64,7 +64,7 @@ def timeline(subject: Subject, values: Values) -> ViewOutput:
 
 
 def _in_time(events: Sequence[tuple[float, float, str]]) -> str:
-    """What the figure shows, in a sentence: instructions issued, cycles waited for each cause, the longest first."""
+    """The figure in a sentence: instructions issued, waiting cycles by cause, the longest first."""
     waited: dict[str, float] = {}
     for start, end, kind in events:
         if kind != ISSUES:
@@ -85,5 +85,5 @@ def sass(subject: Subject, values: Values) -> ViewOutput:
 
 def _if_moving(subject: Subject) -> tuple[str, ...]:
     if subject.estimated:
-        return ("As it was before the last change; the analysis follows when you let go.",)
+        return ("State before the last change; the analysis follows when you release the slider.",)
     return (AS_COMPILED,) if subject.overridden else ()

@@ -66,13 +66,13 @@ def cusp(subject: Subject, values: Values) -> Drawable | None:
 
 
 def _kernel_bounds(subject: Subject) -> ViewOutput:
-    """The kernel's own bounds over the warps, and what both predictions make of them."""
+    """The kernel's bounds over the warps, and both predictions."""
     x, work = subject.launched, subject.focus
     assert work is not None
     if x is None or x.warps_per_sm is None or not work.latency:
         own = subject.figures.curve if subject.figures else None
         if own is None:
-            return ViewOutput(words=("The latency of a warp is not known for this one.",))
+            return ViewOutput(words=("The latency of a warp is not known for this workload.",))
         limited = Bounds(own.unit, {name: np.array(limit) for name, limit in own.limits.items()})
         return ViewOutput(figures.throughput_against_occupancy(own.warps_per_sm, limited, own.predicted))
     most = float(subject.gpu.limits.max_warps_per_sm)

@@ -1,4 +1,4 @@
-"""What a view is, and what it draws."""
+"""A view of the page and its output."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -19,13 +19,13 @@ REFUSED = (WarpboundError, ArithmeticError)  # what numbers of a reader's own ma
 
 
 def sentence(error: BaseException) -> str:
-    """Of one of these, for the reader."""
-    return str(error) if isinstance(error, WarpboundError) else "No answer is possible with these numbers."
+    """An error's message for the reader."""
+    return str(error) if isinstance(error, WarpboundError) else "These numbers have no valid answer."
 
 
 @dataclass(frozen=True)
 class ViewOutput:
-    """A picture, None where there is nothing to draw, and sentences that stand above it."""
+    """A picture, None without one, and the sentences above it."""
 
     picture: Drawable | None = None
     words: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def inputs(prefix: str, defaults: Any, values: Values, words: Mapping[str, tuple
 
 
 def model(name: str, subject: Subject, bare: Any) -> Any:
-    """A model's Inputs of the subject; `bare` for sliders alone; a sentence where the model cannot speak."""
+    """A model's Inputs of the subject; `bare` for sliders alone; a sentence where the model does not apply."""
     if subject.launched is None:
         return bare if subject.entry is None else f"{name} needs a launch with arguments: fill in the fields."
     symbols = inputs_of(name, subject.launched)

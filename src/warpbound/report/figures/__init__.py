@@ -1,4 +1,4 @@
-"""Figures: pure functions make a `Picture` of plain data; `figure` and `spec` draw it, the same everywhere."""
+"""Figures: pure functions make a `Picture` of plain data; `figure` and `spec` turn it into Plotly's terms."""
 
 from warpbound.report.figures.accesses import bank_map, sector_map
 from warpbound.report.figures.camping import (

@@ -1,4 +1,4 @@
-"""One warp's access: which sectors of global memory it touches, which banks of shared memory it meets in.
+"""One warp's access: the sectors of global memory, or the banks of shared memory, that it touches.
 
 Source   V. Volkov, EECS-2016-143, Figures 2.1 and 2.2; the rules are those of `memory`, compute capability 5.x
          and later.
@@ -13,7 +13,7 @@ from warpbound.report.figures.theme import FILLS
 
 ARCH = 80
 SECTOR_B, LINE_B, WORD_B = 32, 128, 4
-MOST_LINES, FEW_LINES = 40, 12  # rows of a sector map; of more than a few each is lower
+MOST_LINES, FEW_LINES = 40, 12  # rows of a sector map; a map of more rows has lower ones
 LANES_NAMED = 4  # lanes named in a box
 _MOVED, _STAYS = Look("blue"), Look("muted", fill=0.08)
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
@@ -22,7 +22,7 @@ VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors of one access") -> Picture:
     """Byte addresses of the active lanes, shape (lanes,), `width` bytes each: lines as rows, sectors in four columns.
 
-    A box that is moved carries the lanes it serves; one of a touched line that stays where it is carries none.
+    The box of a sector that memory transfers names the lanes it serves; the other boxes of a touched line are empty.
     """
     own = np.asarray(addresses, dtype=np.uint64)
     lanes = _lanes_by_sector(own, width)
@@ -48,7 +48,7 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
 
 
 def _rows(lines: list[int]) -> tuple[str, ...]:
-    """Lines by their distance from the first, which is what matters of an address."""
+    """Line numbers relative to the first line; the base address does not matter."""
     first, *others = lines
     return ("first", *(f"+{(line - first) * LINE_B} B" for line in others))
 
@@ -86,7 +86,7 @@ def _span(lanes: list[int]) -> str:
 def bank_map(addresses: NDArray[np.uint64], title: str = "Banks of one shared-memory access") -> Picture:
     """Byte addresses of 4-byte words that the active lanes read, shape (lanes,): banks as columns.
 
-    One box per different word, stacked in its bank: as high as the fullest bank are the wavefronts.
+    One box per distinct word, stacked in its bank: the height of the fullest bank is the number of wavefronts.
     """
     words = (np.asarray(addresses, dtype=np.uint64) // np.uint64(WORD_B)).tolist()
     in_bank: dict[int, dict[int, list[int]]] = {}
@@ -114,7 +114,7 @@ def bank_map(addresses: NDArray[np.uint64], title: str = "Banks of one shared-me
 
 
 def _wavefronts(addresses: NDArray[np.uint64]) -> int:
-    """By the rule that prices kernels; lanes that are absent are idle."""
+    """Wavefronts of the access, by the rule of `memory.banks`; absent lanes are idle."""
     lanes = np.zeros((1, coalescing.LANES), np.uint64)
     lanes[0, : len(addresses)] = addresses
     active = (np.arange(coalescing.LANES) < len(addresses))[None, :]

@@ -1,4 +1,4 @@
-"""Partition camping: the band between best and worst time, and which partition each tile of a matrix lies in.
+"""Partition camping: the band between best and worst time, and the partition that holds each tile of a matrix.
 
 Source   A. Aji, M. Daga, W. Feng, "Bounding the Effect of Partition Camping in GPU Kernels", CF 2011.
 """
@@ -26,8 +26,8 @@ from warpbound.report.figures.theme import FILLS, PREDICTION
 
 SOURCE = "A. Aji, M. Daga, W. Feng, Bounding the Effect of Partition Camping in GPU Kernels, CF 2011"
 MILLI = 1e3
-LONG_S = 10.0  # from there on times are drawn in seconds
-MOST_TILES_WITH_TEXT = 8  # beside each other; of more, every so many blocks are named
+LONG_S = 10.0  # times from here on are drawn in seconds
+MOST_TILES_WITH_TEXT = 8  # blocks with a label each; of more blocks, every n-th has one
 MOST_ACCESSES_WITH_TEXT = 32
 PALE = 0.12  # fill of tiles that no block touches
 
@@ -35,7 +35,7 @@ PALE = 0.12  # fill of tiles that no block touches
 def camping_band(warps_per_sm: Numbers, best_s: Numbers, worst_s: Numbers, application_s: Numbers) -> Picture:
     """Predicted best and worst time and the application's, seconds over warps per SM, shape (n,) each.
 
-    application_s may be empty where nothing was measured, or have one value: a level.
+    application_s : empty without a measurement; one value is drawn as a level line.
     """
     warps, best, worst = numbers(warps_per_sm), numbers(best_s), numbers(worst_s)
     own = numbers(application_s)
@@ -66,9 +66,9 @@ def partition_map(
     title: str = "Partitions of a matrix",
     source: str = SOURCE,
 ) -> Picture:
-    """Tiles of a matrix, shape (rows, columns) each: the partition each lies in and the block that touches it.
+    """Tiles of a matrix, shape (rows, columns) each: the partition that holds each tile and the block that accesses it.
 
-    block_of : -1 where no block at hand does; such tiles are pale.
+    block_of : -1 where none of these blocks accesses the tile; such tiles are pale.
     """
     rows, columns = partition_of.shape
     touched = block_of >= 0
@@ -95,7 +95,7 @@ def _tiles(name: str, here: NDArray[np.bool_], texts: tuple[str, ...], look: Loo
 
 
 def _stripes(here: NDArray[np.bool_], look: Look) -> Boxes:
-    """Neighbours in a column as one box."""
+    """Adjacent tiles of one partition in a column as one box."""
     edges = np.diff(np.pad(here, ((1, 1), (0, 0))).astype(int), axis=0).T
     column, first = np.nonzero(edges == 1)
     _, behind = np.nonzero(edges == -1)
@@ -126,7 +126,7 @@ def blocks_at_partitions(partition_at: NDArray[np.int64], source: str = SOURCE) 
 
 
 def sampled_at_partitions(partition_at: NDArray[np.int64], blocks: Sequence[int], source: str = SOURCE) -> Picture:
-    """The same of blocks of a sample, by their numbers; they are taken to keep step, which not all of them do."""
+    """`blocks_at_partitions` of sampled blocks, by their numbers; assumes that the blocks advance in step."""
     picture = blocks_at_partitions(partition_at, source)
     return replace(
         picture,
@@ -157,7 +157,7 @@ def partition_shares(bytes_at: NDArray[np.int64], source: str = SOURCE) -> Pictu
 
 
 def partition_maps(pictures: tuple[Picture, ...]) -> Panels:
-    """Reads and writes, or two versions of a kernel, beside each other."""
+    """Two partition maps side by side: reads and writes, or two versions of a kernel."""
     return Panels(
         title="Where thread blocks meet memory partitions",
         pictures=pictures,

@@ -1,4 +1,4 @@
-"""What a logarithmic axis names: powers of ten, between them 1, 2 and 5 where there are few, each a whole number."""
+"""Tick values of a logarithmic axis: powers of ten, and 1, 2 and 5 of each decade where there are few decades."""
 
 import math
 
@@ -26,7 +26,7 @@ def _within(values: list[float], low: float, high: float) -> list[float]:
 
 
 def prefixed(value: float) -> str:
-    """`20k`, `5M`; small ones in full."""
+    """A tick label with an SI prefix: `20k`, `5M`; small numbers in full."""
     for size, letter in THOUSANDS:
         if abs(value) >= size * (1 - 1e-9):
             return f"{value / size:.4g}{letter}"

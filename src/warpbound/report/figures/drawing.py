@@ -1,4 +1,4 @@
-"""Pictures in Plotly's terms: one dictionary that the report embeds as it is, or a Plotly Figure of the same."""
+"""Pictures in Plotly's terms: a dictionary {data, layout} that the report embeds, or a Plotly Figure."""
 
 import importlib
 from typing import Any
@@ -55,7 +55,7 @@ def spec(picture: Drawable, theme: Theme = LIGHT) -> Spec:
 
 
 def colour_changes(light: Any, other: Any) -> dict[str, str]:
-    """Texts in which two drawings of one picture differ, as one has them and as the other has: their colours."""
+    """Colours in which two drawings of one picture differ: the first drawing's -> the second's."""
     if isinstance(light, dict):
         pairs = [(inner, other[key]) for key, inner in light.items()]
     elif isinstance(light, list):
@@ -131,7 +131,7 @@ def _panel_title(title: str, place: Place) -> Spec:
 
 
 def _titles_outside(layout: Spec, picture: Panels) -> None:
-    """Panels of one label have it at the outer edges alone; a label too long for its panel on paper has two lines."""
+    """Show an axis label that panels share at the outer edges only; break a label that is too long for its panel."""
     for number, panel in enumerate(picture.pictures):
         below = layout[f"xaxis{'' if number == 0 else number + 1}"]["title"]
         if picture.columns >= MANY_COLUMNS and len(below["text"]) > PANEL_LETTERS:
@@ -148,7 +148,7 @@ def _titles_outside(layout: Spec, picture: Panels) -> None:
 
 
 def _legend_once(data: list[Spec]) -> None:
-    """Curves of the same name in several panels have one line in the legend and are switched together."""
+    """Give curves of one name in several panels one legend entry, which switches them together."""
     names: set[str] = set()
     for trace in data:
         name = trace.get("name", "")
@@ -206,7 +206,7 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
 
 
 def _marked(axis: Axis) -> Spec:
-    """Marks between the powers of ten, as whole numbers: Plotly would write a bare 2 and 5."""
+    """Label the ticks between powers of ten in full; Plotly writes only 2 and 5."""
     assert axis.span is not None
     ticks = steps(min(axis.span), max(axis.span))
     return {"tickvals": ticks, "ticktext": [prefixed(value) for value in ticks]} if len(ticks) > 1 else {}

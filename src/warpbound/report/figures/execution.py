@@ -1,4 +1,4 @@
-"""What one warp and many warps do in time: the latency stack, the execution graph, the issue timeline.
+"""Figures of execution over time: the latency stack, the execution graph, the issue timeline.
 
 Source   V. Volkov, EECS-2016-143, Figures 3.3, 3.5 and 4.7; S. Hong, H. Kim, ISCA 2009, Figures 5 to 8.
 """
@@ -14,8 +14,8 @@ from warpbound.report.figures.theme import FILLS
 from warpbound.report.formatting import CAUSE_WORDS
 
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
-SMALLEST_PART = 0.005  # share of its bar below which a part is left out: nobody would see it
-SMALLEST_TEXT = 0.06  # share of the longest bar below which a part carries no number
+SMALLEST_PART = 0.005  # share of its bar below which a part is left out: too short to be visible
+SMALLEST_TEXT = 0.06  # share of the longest bar below which a part has no number
 _PARTS = {
     "issue": Look("blue"),
     "fixed": Look("orange", "dash"),
@@ -55,7 +55,7 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
 
 
 def _seen(row: Mapping[str, float]) -> list[str]:
-    """The causes of a bar that are long enough to be seen."""
+    """The causes of a bar that are long enough to be visible."""
     return [cause for cause, cycles in row.items() if cycles > 0 and cycles >= SMALLEST_PART * sum(row.values())]
 
 

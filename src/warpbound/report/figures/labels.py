@@ -1,7 +1,7 @@
-"""Where words beside marks stand so that they touch no curve: at a side of the mark, or farther off with a thin line.
+"""Placement of labels so that they cross no curve: beside the mark, or farther away with a leader line.
 
-Measured on a plot of usual size, or on that of a phone; in between words may come closer, and keep paper around their
-letters.
+Distances are checked at two plot sizes, normal and phone. At sizes between them labels may come closer to curves;
+a halo keeps them readable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from warpbound.report.figures.picture import Curve, Layer, Look, Points, Rule, S
 USUAL, NARROW = (600.0, 280.0), (212.0, 242.0)  # width and height of a plot between its axes, px; NARROW: on a phone
 LETTER, LINE = 7.0, 16.0      # of its words, px
 BESIDE, AT_END = 8.0, 1.0     # from the middle of a mark, and from the end of a thin line, px
-GAP, APART = 3.0, 5.0         # that stays free around words, and between two lines of them, px
+GAP, APART = 3.0, 5.0         # px between labels and anything else, and between two lines of a label
 SIDES = (
     "top right", "top left", "bottom right", "bottom left", "top center", "bottom center", "middle right", "middle left"
 )  # fmt: skip
@@ -67,7 +67,7 @@ class Plot:
 
 
 def labelled(points: Points, plot: Plot, occupied: list[Box]) -> list[Layer]:
-    """The marks with their words where nothing is; `taken` holds the words that stand already and is added to."""
+    """The marks with each label in free space; `taken`: boxes of the labels placed so far, extended here."""
     own = [points.place] * len(points.texts) if isinstance(points.place, str) else list(points.place)
     beside, sides, layers = list(points.texts), list(own), list[Layer]()
     for number, at in enumerate(zip(*plot.place(numbers(points.x), numbers(points.y)), strict=True)):
@@ -99,7 +99,7 @@ def lifted(rule: Rule, plot: Plot, occupied: Sequence[Box] = ()) -> Rule:
 
 
 def all_lifted(rules: Sequence[Rule], plot: Plot) -> tuple[list[Rule], list[Box]]:
-    """All rules with their words where neither a curve nor the others' are; and where these stand."""
+    """All rules with labels clear of curves and of one another; and the boxes of these labels."""
     named: list[Rule] = []
     for rule in rules:
         named.append(lifted(rule, plot, [words_of(other, plot) for other in named]))
@@ -107,7 +107,7 @@ def all_lifted(rules: Sequence[Rule], plot: Plot) -> tuple[list[Rule], list[Box]
 
 
 def words_of(rule: Rule, plot: Plot) -> Box:
-    """Where a line's own words stand: along an upright one at its side, above a level one."""
+    """Box of a rule's own label: beside a vertical rule, above a horizontal one."""
     long = LETTER * len(rule.text)
     if rule.along == "y":
         across = float(plot.place(numbers(rule.at), numbers(plot.y[0]))[0][0])
@@ -120,7 +120,7 @@ def words_of(rule: Rule, plot: Plot) -> Box:
 
 
 def _free_place(at: Place, text: str, own: str, plot: Plot, occupied: Sequence[Box]) -> tuple[Place, str]:
-    """Where the words stand and on which side of it; on their own side of the mark where nothing is free."""
+    """Place and side of a label; its default side of the mark where no place is free."""
     for lines in ((*plot.curves, *plot.rules), plot.curves):
         beside = [(at, side) for side in (own, *SIDES)]
         for some in (beside, *_farther(at)):
@@ -142,7 +142,7 @@ def _leader(at: Place, end: Place, text: str, side: str, plot: Plot) -> list[Lay
 
 
 def _farther(at: Place) -> Iterator[list[tuple[Place, str]]]:
-    """Places and sides, the nearest first, some at a time."""
+    """Candidate places and sides, the nearest first, in batches."""
     places = sorted(_AROUND, key=lambda offset: np.hypot(*offset))
     for first in range(0, len(places), AT_ONCE):
         some = [(at[0] + aside, at[1] + away) for aside, away in places[first : first + AT_ONCE]]
@@ -150,13 +150,13 @@ def _farther(at: Place) -> Iterator[list[tuple[Place, str]]]:
 
 
 def _sides(led: Place, at: Place) -> tuple[str, ...]:
-    """On which sides of the end of a thin line words may stand: away from the mark, or level with that end."""
+    """Sides of a leader line's end where the label may be: away from the mark, or level with that end."""
     up, across = "top" if led[1] > at[1] else "bottom", "right" if led[0] > at[0] else "left"
     return f"{up} {across}", f"middle {across}", f"{up} center"
 
 
 def _box(at: Place, words: str, side: str, apart: float = BESIDE) -> Box:
-    """Of the words at a side of a place, so far from it."""
+    """Box of a label on a side of a place, at this distance from it."""
     long, (up, across) = LETTER * len(words), side.split()
     left = at[0] + {"left": -apart - long, "center": -long / 2, "right": apart}[across]
     low = at[1] + {"top": apart, "middle": -LINE / 2, "bottom": -apart - LINE}[up]
@@ -172,7 +172,7 @@ def _inside(boxes: Boxes, size: tuple[float, float]) -> NDArray[np.bool_]:
 
 
 def _clear(boxes: Boxes, lines: Sequence[Line], occupied: Sequence[Box]) -> NDArray[np.bool_]:
-    """Which boxes neither come near to what is taken nor have a line within GAP."""
+    """Which boxes keep GAP from every line and every box in `taken`."""
     left, right, low, high = boxes.T
     clear = np.ones(len(boxes), np.bool_)
     for a, b, c, d in occupied:
@@ -183,7 +183,7 @@ def _clear(boxes: Boxes, lines: Sequence[Line], occupied: Sequence[Box]) -> NDAr
 
 
 def _crossed(line: Line, boxes: Boxes) -> NDArray[np.bool_]:
-    """Whether any piece of the line, however steep, comes within GAP of each box."""
+    """Which boxes have a segment of the line within GAP."""
     left, right, low, high = (boxes + [-GAP, GAP, -GAP, GAP]).T[:, :, None]
     x0, x1, y0, y1 = line[0][:-1], line[0][1:], line[1][:-1], line[1][1:]
     slope = np.divide(y1 - y0, x1 - x0, out=np.zeros_like(x0), where=x1 > x0)

@@ -1,4 +1,4 @@
-"""What a figure shows, without a word about how it is drawn: numbers, names, axes and the source.
+"""What a figure shows, independent of how it is drawn: numbers, names, axes and the source.
 
 A `Picture` is made by a pure function from plain data; `drawing` turns it into Plotly's terms. Tests compare pictures.
 """
@@ -29,7 +29,7 @@ class Axis:
 
     @property
     def title(self) -> str:
-        """As it stands beside the axis."""
+        """The axis title: label and unit."""
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
 
@@ -82,7 +82,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Band:
-    """What lies between two lines over the same x."""
+    """The area between two lines over the same x."""
 
     name: str
     x: Numbers
@@ -190,10 +190,10 @@ Drawable = Picture | Panels
 
 
 def narrowed(picture: Drawable) -> Drawable:
-    """As a narrow screen shows it."""
+    """The picture for a narrow screen."""
     return replace(picture, layers=picture.narrow) if isinstance(picture, Picture) and picture.narrow else picture
 
 
 def numbers(values: Numbers) -> NDArray[np.float64]:
-    """As an array of floats, shape (n,); one number has shape (1,)."""
+    """An array of floats, shape (n,); a scalar gets shape (1,)."""
     return np.asarray(values, dtype=np.float64).reshape(-1)

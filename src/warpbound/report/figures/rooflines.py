@@ -19,7 +19,7 @@ APART = 1.6  # factor between intensities below which two marks would cover each
 class Roofs:
     """compute : name -> flop/s. bandwidth : name -> B/s, vendor's and achievable ones, DRAM, L2, L1.
 
-    achievable : names of those roofs of either kind that measurements reach; the others are the vendor's.
+    achievable : names of the roofs, of either kind, that are measured; the others are the vendor's.
     """
 
     compute: Mapping[str, float]
@@ -66,7 +66,7 @@ def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> 
 
 
 def _levels(intensity: Mapping[str, float]) -> tuple[list[float], tuple[str, ...]]:
-    """Levels whose traffic is about the same share one mark."""
+    """Marks of the kernel; memory levels with nearly equal traffic share one."""
     groups: list[tuple[float, list[str]]] = []
     for level, value in sorted(intensity.items(), key=lambda pair: pair[1]):
         if groups and value < APART * groups[-1][0]:

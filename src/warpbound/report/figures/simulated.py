@@ -1,4 +1,4 @@
-"""What the simulated warps of one SM do: in time, how many there are, how long memory takes, how models stand to it.
+"""Figures of one simulated SM: warps over time, occupancy, memory latency, and the models' errors against it.
 
 Source   V. Volkov, EECS-2016-143, Figures 3.3, 5.1 and 6.5, sections 7.9 and 7.10 for the kinds of picture.
 """

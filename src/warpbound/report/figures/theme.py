@@ -49,7 +49,7 @@ CYCLE = (
 
 
 def with_looks(layers: tuple[Layer, ...]) -> Iterator[tuple[Layer, Look]]:
-    """Every layer with its look; those without one of their own take the cycle's in turn."""
+    """Every layer with a look; layers without their own take the next of the cycle."""
     used = 0
     for layer in layers:
         if layer.look is None:
@@ -66,8 +66,8 @@ def nth(number: int) -> tuple[Look, str]:
     return look, symbols[turn % len(symbols)]
 
 
-PREDICTION = Look("ink", "solid", "circle", 3.0)  # what the tool or the model says
-HERE = Look("vermilion", "solid", "star", 2.0)  # where the kernel at hand stands
+PREDICTION = Look("ink", "solid", "circle", 3.0)  # prediction of the tool or of a model
+HERE = Look("vermilion", "solid", "star", 2.0)  # the analysed kernel
 
 # Areas beside each other: distinct by hue, by how strong it is, and by the text in them. The shares are those that
 # keep all pairs farthest apart, on light and dark paper, for all three kinds of colour blindness, under readable text.

@@ -1,6 +1,6 @@
 """Throughput against occupancy, occupancy needed against intensity, latency against throughput.
 
-Source   V. Volkov, EECS-2016-143: the pictures of chapters 4 and 6, from whatever numbers are given.
+Source   V. Volkov, EECS-2016-143: the figures of chapters 4 and 6, for any machine and kernel.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 
 @dataclass(frozen=True)
 class Here:
-    """The kernel at hand: its place in a figure and what to call it."""
+    """The analysed kernel: its place in a figure and its label."""
 
     x: float
     y: float
@@ -81,12 +81,12 @@ BOUND_WORDS = {
 
 
 def _marks(at: Numbers) -> str:
-    """Few points stand apart: an SM holds whole blocks."""
+    """Markers for few points: occupancy comes in whole blocks."""
     return "circle" if numbers(at).size <= FEW_POINTS else "none"
 
 
 def _highest(limits: Bounds, predicted: Sequence[Numbers]) -> float:
-    """The most that is reached: bounds are drawn up to a little above it, however loose they are."""
+    """The highest throughput reached; bounds are drawn to a little above it."""
     reached = [float(np.nanmax(numbers(rate))) for rate in (limits.rate, *predicted)]
     second = np.sort([float(numbers(limit).min()) for name, limit in limits.limits.items() if name != "latency"])
     near = [float(value) for value in second[:3] if np.isfinite(value) and value <= 3.0 * max(reached)]

@@ -9,11 +9,11 @@ from warpbound.report.figures.picture import Arrows, Band, Bars, Boxes, Curve, L
 from warpbound.report.figures.theme import Theme
 
 Spec = dict[str, Any]
-DIGITS = 7  # of a number in a drawing: more are not seen and make the file large
+DIGITS = 7  # significant digits of a coordinate: more are invisible and enlarge the file
 
 
 def markup(text: str) -> str:
-    """Text with what Plotly would take for a tag made harmless."""
+    """Text with the characters escaped that Plotly reads as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

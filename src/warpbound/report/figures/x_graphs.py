@@ -52,7 +52,7 @@ def x_graph(x: Inputs, source: str = SOURCE, each: str = "threads") -> Picture:
     both, rules = _curves(x, n), _marks(x, n, top)
     marks = _intersections(x)
     plots = (Plot.of((0.0, n), (0.0, top), both, rules, size) for size in (USUAL, NARROW))
-    usual, narrow = (_told(marks, (both, rules), plot) for plot in plots)
+    usual, narrow = (_labelled_layers(marks, (both, rules), plot) for plot in plots)
     return Picture(
         title="X-graph",
         x=Axis(in_memory, unit, span=(0.0, n)),
@@ -67,23 +67,23 @@ def x_graph(x: Inputs, source: str = SOURCE, each: str = "threads") -> Picture:
     )
 
 
-def _told(
+def _labelled_layers(
     marks: Sequence[Points], lines: tuple[Sequence[Curve], Sequence[Rule]], plot: Plot
 ) -> tuple[Layer, ...]:
-    """Curves, marks and rules with their words where nothing is on a plot of that size."""
+    """Curves, marks and rules with their labels placed for a plot of that size."""
     named, occupied = all_lifted(lines[1], plot)
     words = [layer for mark in marks for layer in labelled(mark, plot, occupied)]
     return (*lines[0], *words, *named)
 
 
 def _plain(x: Inputs) -> Inputs:
-    """The same with numbers of Python, which can be remembered."""
+    """The same Inputs with Python floats, which are hashable."""
     return Inputs(*(float(value) for value in astuple(x)))
 
 
 @lru_cache(maxsize=64)
 def _turns(x: Inputs) -> tuple[float, float]:
-    """psi and the valley, as `shape.peak` and `shape.valley` have them; dear, and wanted several times."""
+    """psi and the valley, from `shape.peak` and `shape.valley`, cached: slow and needed several times."""
     turns = shape.turning_points(x, 0.0)
     psi = float(turns.first_fall)
     return psi if np.isfinite(psi) else float(shape.crest(x)), float(turns.first_rise)
@@ -99,7 +99,7 @@ def _curves(x: Inputs, most: float) -> tuple[Curve, Curve]:
 
 
 def _threads(x: Inputs, most: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Even steps, and the corners of both curves exactly."""
+    """Evenly spaced thread counts, plus the exact corners of both curves."""
     corners = [float(curves.ms_transition(x)), float(x.threads) - float(curves.cs_transition(x)), float(x.threads)]
     corners += [value for value in _turns(x) if np.isfinite(value)]
     even = np.linspace(0.0, most, POINTS)
