@@ -43,7 +43,7 @@ _NUMBERS_WIN: dict[str, np.ufunc] = {"MIN": np.fmin, "MAX": np.fmax}  # over NaN
 
 @dataclass(frozen=True)
 class Atomic:
-    """What one atomic does: operation, NumPy type of its element, bytes."""
+    """One atomic: operation, NumPy type of its element, bytes."""
 
     operation: str
     kind: np.dtype[Any]
@@ -80,7 +80,7 @@ def _packed_kind(modifier: str, here: Site) -> Any:
 
 
 def apply(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], values: list[Any]) -> NDArray[Any]:
-    """Do the atomic at `places` of `memory` in order, and return what each found there."""
+    """Perform the atomic at `places` of `memory` in order; returns the old values."""
     order = np.argsort(places, kind="stable")
     sorted_places = places[order]
     start = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
@@ -132,7 +132,7 @@ def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> N
 def _one_by_one(
     atomic: Atomic, memory: NDArray[Any], places: Any, rank: NDArray[np.int64], values: list[Any]
 ) -> NDArray[Any]:
-    """Anything else: all first lanes of their addresses, then all second ones, and so on."""
+    """Any other operation: the first lane of every address, then the second, and so on."""
     result: NDArray[Any] = np.empty_like(values[0])
     for turn in range(int(rank.max()) + 1 if len(rank) else 0):
         lanes = np.flatnonzero(rank == turn)
@@ -163,7 +163,7 @@ def _result(atomic: Atomic, current: Any, value: Any) -> Any:
 
 
 def _changes(atomic: Atomic, before: NDArray[Any], values: list[Any]) -> bool:
-    """Whether any lane has put something else than what it found."""
+    """Whether any lane stored a value that differs from the old one."""
     if atomic.operation == "CAS":
         return bool(((before == values[0]) & (values[1] != values[0])).any())
     return bool((_result(atomic, before, values[0]) != before).any())

@@ -30,7 +30,7 @@ Move = Callable[[State], int | None]
 
 
 class Flow:
-    """Where the control handlers of a chunk send its lanes."""
+    """Interface through which control handlers redirect the lanes of a chunk."""
 
     def __init__(self, x: State, alive: Mask, lanes_per_block: int, cluster: int = 1) -> None:
         self.groups = Groups(x, alive)
@@ -273,7 +273,7 @@ def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
 
 @directs("B2R")
 def barrier_result(here: Site, flow: Flow, at: int) -> Move:
-    """B2R.RESULT: what the last BAR.RED of the block gave."""
+    """B2R.RESULT: the result of the block's last BAR.RED."""
     write = write_words(here.output)
     out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
 

@@ -19,7 +19,7 @@ _NAMES = {address: name for name, address in ADDRESSES.items()}
 
 
 def served(here: Site, otherwise: Move) -> Move:
-    """A call by address: of the driver's functions here, `otherwise` of the kernel's own."""
+    """A call by address: to a driver function here, `otherwise` to the kernel's own function."""
     read = raw(next(operand for operand in here.instruction.operands if operand.kind in ("register", "uniform")), here)
 
     def move(x: State) -> int | None:

@@ -80,7 +80,7 @@ class Kernel:
 
     @cached_property
     def breadth(self) -> int:
-        """Usual chunks that one of this kernel may be as large as."""
+        """Size limit of this kernel's chunks, in default chunks."""
         return SHARING if draws_work_from_counter(self.program) else 1
 
     @property
@@ -88,7 +88,7 @@ class Kernel:
         return RESIDENT_CHUNKS if self.breadth == 1 else SHARED_CHUNKS
 
     def blocks_per_chunk(self) -> int:
-        """As many as are worth it and fit, but whole clusters."""
+        """Blocks per chunk: as many as memory and speed suggest, in whole clusters."""
         per_lane = 4 * (self.registers + 24) + stack_bytes(self.program)
         per_block = per_lane * self.lanes_per_block + self.shared_size
         fitting = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
@@ -118,7 +118,7 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
 
 
 def handler_of(instruction: Instruction, memory: Memory, arch: int, plain: Mapping[str, Build]) -> Handler | None:
-    """What executes one instruction, built by `plain`; None where control decides."""
+    """The handler of one instruction, built by `plain`; None for control instructions."""
     if instruction.opcode in CONTROL:
         return None
     here = site(instruction, memory.constants, arch)
@@ -298,7 +298,7 @@ class Chunk:
         return flow.polled and self._long_enough(turns) or others and (flow.polled or turns >= TURNS)
 
     def _long_enough(self, turns: int) -> bool:
-        """Whether a group that polls alone should stop for other chunks."""
+        """Whether a group that polls alone must yield to other chunks."""
         if turns > SPINS:
             self.until = self.steps
         return self.steps >= self.until

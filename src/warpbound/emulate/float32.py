@@ -78,7 +78,7 @@ def finish(here: Site) -> Write:
 
 
 def _steps(here: Site) -> list[Callable[[Value], Value]]:
-    """What happens to a result before it is stored."""
+    """The steps between a result and its store: flush, saturate."""
     return [step for name, step in (("FTZ", flush), ("SAT", saturated)) if here.has(name)]
 
 
@@ -88,7 +88,7 @@ def saturated(v: Value) -> Value:
 
 
 def direction(here: Site) -> str:
-    """RM, RP, RZ, or RN where nothing is said."""
+    """Rounding mode: RM, RP, RZ, or RN by default."""
     return next((m for m in here.instruction.modifiers if m in ("RM", "RP", "RZ")), "RN")
 
 
@@ -184,7 +184,7 @@ _TESTS: dict[str, Callable[[Value, Value], Value]] = {
 
 
 def set_predicates(here: Site, a: Read, b: Read) -> Handler:
-    """The common end of FSETP, DSETP: P = test op given, Q = not test op given."""
+    """Predicate results of FSETP and DSETP: P = test op given, Q = not test op given."""
     test = comparison(here)
     combine = COMBINE[next((m for m in here.instruction.modifiers if m in COMBINE), "AND")]
     condition = predicate(here.predicates_in[0], here)

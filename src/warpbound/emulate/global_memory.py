@@ -62,7 +62,7 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Fault:
-    """A bad access: which of the lanes given, its address, what is wrong."""
+    """An invalid access: the lane, its address, the error."""
 
     lane: int
     address: int
@@ -97,7 +97,7 @@ class Unfilled:
 
 
 class Image:
-    """The bytes, and what lies where."""
+    """The bytes of global memory, and the place of each array."""
 
     def __init__(self, plans: list[Plan]) -> None:
         at = GAP
@@ -128,7 +128,7 @@ class Image:
         return whole.view({1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[width])
 
     def address(self, number: int) -> int:
-        """Where allocation `number` begins."""
+        """First address of allocation `number`."""
         return BASE + (number << SLOT_BITS) + self.allocations[number].start
 
     def contents(self, number: int) -> NDArray[np.uint8]:
@@ -167,7 +167,7 @@ class Image:
         return np.subtract(addresses, np.uint64(slot)).view(np.int64)
 
     def _of_several(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.int64] | Fault:
-        """The same for lanes that go to several arrays."""
+        """`offsets` for lanes that access several arrays."""
         if self._good(addresses, width).all() and not _misaligned(addresses, width):
             numbers = (addresses - np.uint64(BASE)) >> _SLOT
             for number in np.unique(numbers).tolist():
@@ -237,12 +237,12 @@ class Image:
         self._views[width][offsets >> _SHIFTS[width]] = values
 
     def look(self, offsets: NDArray[np.int64], width: int) -> None:
-        """A load at checked offsets whose values are not needed."""
+        """A load at checked offsets without its values."""
         if self._written:
             self._note_unknown(offsets, width)
 
     def note_stored(self, offsets: NDArray[np.int64], width: int) -> None:
-        """A store at checked offsets whose values are not needed."""
+        """A store at checked offsets without its values."""
         if self._written:
             self._note_written(offsets, width)
 

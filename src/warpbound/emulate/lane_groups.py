@@ -56,7 +56,7 @@ def _fewest(need: NDArray[np.uint32], lanes: Mask) -> int:
 
 
 class Groups:
-    """The lanes of a chunk that do not execute at the moment."""
+    """The parked and waiting lanes of a chunk."""
 
     def __init__(self, x: State, alive: Mask) -> None:
         self.x = x
@@ -167,7 +167,7 @@ class Groups:
             self._resume(wait, free)
 
     def _complete(self, wait: Wait) -> Mask:
-        """Lanes all whose needs wait for them, too, whomever else these need."""
+        """Lanes whose needed lanes all wait for them too, and maybe for others."""
         own = np.uint32(1) << (np.arange(len(wait.lanes)) % LANES).astype(np.uint32)
         arrived = np.zeros_like(wait.need)
         for need, alike in alike_by_warp(wait.lanes, wait.need):
@@ -176,7 +176,7 @@ class Groups:
         return np.asarray(wait.lanes & (missing == 0))
 
     def _together(self, wait: Wait) -> Mask:
-        """Lanes all whose needs wait and need the same: a function that calls itself uses a register again, deeper."""
+        """Lanes whose needed lanes all wait for the same set: recursion reuses a barrier register."""
         living, free = ballots(self.alive), np.zeros_like(wait.lanes)
         for need, alike in alike_by_warp(wait.lanes, wait.need):
             free |= alike & (need & np.repeat(living & ~ballots(alike), LANES) == 0)

@@ -58,7 +58,7 @@ def launch_area(arch: int) -> Area:
 
 @dataclass(frozen=True)
 class Result:
-    """An array to hand back: its place in the image and how to see it."""
+    """An array to return: its place in the image, its type and shape."""
 
     allocation: int
     start: int
@@ -169,7 +169,7 @@ def _image(plan: list[Plan]) -> Image:
 
 
 def _guessed(arguments: tuple[Argument, ...]) -> tuple[Parameter, ...]:
-    """Parameters of a listing, which does not have them: the arguments' own sizes, naturally aligned."""
+    """Parameters of a listing, which does not declare them: sizes of the arguments, naturally aligned."""
     parameters, at = [], 0
     for argument in arguments:
         if argument.kind in ("array", "alias"):

@@ -123,7 +123,7 @@ def load_window(x: State, space: str, addresses: NDArray[np.uint32], size: int) 
 
 
 def note_fresh(x: State, window: Window, places: NDArray[np.int64], size: int) -> None:
-    """Tell the recorder of active lanes that read what was never written."""
+    """Report active lanes that read unwritten memory to the recorder."""
     if window.unwritten is None or x.recorder is None:
         return
     fresh = window.untouched(places, size)
@@ -222,8 +222,10 @@ def in_window(addresses: NDArray[np.uint64]) -> NDArray[np.uint32]:
     return addresses.astype(np.uint32)
 
 
-def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str, NDArray[np.uint64]], None]) -> None:
-    """Run `one` once per memory space, for the lanes whose addresses lie there."""
+def by_space(
+    x: State, addresses: NDArray[np.uint64], run_access: Callable[[State, str, NDArray[np.uint64]], None]
+) -> None:
+    """Call `run_access` once per memory space, for the lanes whose addresses are in that space."""
     upper = addresses >> np.uint64(32)
     taking_part = x.active()
     shared, local = (upper == window for window in (SHARED_WINDOW, LOCAL_WINDOW))
@@ -233,7 +235,7 @@ def by_space(x: State, addresses: NDArray[np.uint64], one: Callable[[State, str,
             mine = lanes & taking_part
             if some(mine):
                 x.mask = None if every(mine) else mine
-                one(x, space, addresses)
+                run_access(x, space, addresses)
     finally:
         x.mask = mask
 

@@ -40,7 +40,7 @@ def whole(x: "State", value: Value) -> NDArray[Any]:
 
 
 class Recorder(Protocol):
-    """Told of every memory access of the executing group, and of reads of what was never written."""
+    """Interface that receives every memory access of the executing group, and every read of unwritten state."""
 
     def access(self, x: "State", space: str, addresses: NDArray[Any]) -> None: ...
 
@@ -115,7 +115,7 @@ class State:
     # --- lanes ---
 
     def active(self) -> Mask:
-        """The lanes of the selected warps that take part; not to be written to."""
+        """The active lanes of the selected warps; read-only."""
         return self._every[: self.selected_lanes] if self.mask is None else self.mask
 
     def spread(self, lanes: Mask) -> Mask:
@@ -162,7 +162,7 @@ class State:
         self.assign(self.float_rows[register], value)
 
     def put_room(self, register: int) -> None:
-        """What is in `room.floats` becomes the register of every lane; the old row becomes scratch."""
+        """Swap `room.floats` with the register's row: the result becomes the register, the old row scratch."""
         room, row, floats = self.room, self.rows[register], self.float_rows[register]
         self.rows[register], self.float_rows[register] = room.words, room.floats
         room.words, room.floats = row, floats
@@ -204,12 +204,12 @@ class State:
     # --- uniform registers: one value per warp ---
 
     def get_uniform(self, register: int) -> Value:
-        """Per selected warp, or a scalar."""
+        """The uniform register: one value per selected warp, or a scalar."""
         value = self.uniform[register]
         return value if self.warps is None or not value.ndim else value.take(self.warps)
 
     def broadcast(self, register: int) -> Value:
-        """A uniform register as every lane sees it."""
+        """A uniform register, broadcast to the lanes."""
         value = self.get_uniform(register)
         return np.repeat(value, LANES) if value.ndim else value
 

@@ -47,7 +47,7 @@ COUNTED: Mapping[str, Callable[[Site], Handler]] = {
 
 
 def unknown_source(traits: Traits) -> str:
-    """What a trace calls the unknown result of a counted instruction; empty for one that is computed."""
+    """Name in a trace for the unknown result of a counted instruction; empty for a computed instruction."""
     if traits.kind == "warpgroup_matrix":
         return "sums of wgmma (counted, not computed)"
     return "textures and surfaces" if traits.kind in _BY_KIND else ""

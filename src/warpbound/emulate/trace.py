@@ -33,7 +33,7 @@ class Accesses:
 
 @dataclass(frozen=True)
 class Trace:
-    """What sampled blocks did.
+    """The executions, lane masks and accesses of the sampled blocks.
 
     blocks : linear numbers of the emulated blocks, shape (b,); of_blocks : blocks in the grid.
     warps : (block, warp in block) per traced warp, shape (w, 2), blocks as linear numbers.

@@ -161,7 +161,7 @@ class Recording:
             self.count_guarded(x, at, guard)
 
     def _begin(self, x: State, first_warp: int) -> None:
-        """Another lane group runs from here on."""
+        """Start recording another lane group."""
         self.count()
         self._turn = x.turn
         self._warps = x.selected_warps() + first_warp

@@ -172,7 +172,7 @@ def _address_registers(instruction: Instruction) -> frozenset[str]:
 
 
 def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozenset()) -> tuple[str, ...]:
-    """A sentence for each array whose contents decide branches or addresses: other contents may mean other work.
+    """A sentence for each array whose contents decide branches or addresses, so that the work depends on them.
 
     without : names of arrays to leave out.
     """
@@ -196,7 +196,7 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
 def unknowns(
     program: Program, unknown: Mapping[str, Set[int]], reloads: Callable[[Set[int]], Set[int]]
 ) -> tuple[str, ...]:
-    """A sentence for each kind of unknown contents: who read it, what was assumed, what depends on it.
+    """A sentence for each kind of unknown contents: its readers, the assumption, the dependents.
 
     unknown : what was read -> indices of the instructions that read it. reloads : adds the loads that read values
     stored from those.

@@ -29,7 +29,7 @@ Names = frozenset[str]
 
 @dataclass(frozen=True)
 class Use:
-    """What one instruction reads and writes.
+    """Registers and predicates that one instruction reads and writes.
 
     reads : registers for its result. steers : registers that decide an address, a branch or a lane mask, whether or
     not the result is needed. writes, always_writes : registers that it may write, and those that it writes in every
@@ -209,7 +209,7 @@ def _unguarded(live: Names, use: Use) -> Names:
 
 
 def _killed(live: Names, use: Use) -> Names:
-    """Without what the instruction writes in every lane, or in every lane where its guard is true."""
+    """Live names minus those that the instruction writes in every lane, or in every lane where its guard is true."""
     if use.guard:
         return live - _under(use.always_writes, use.guard)
     return frozenset(name for name in live if name.partition(" ")[0] not in use.always_writes)

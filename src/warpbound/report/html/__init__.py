@@ -103,8 +103,8 @@ def workload_page(results: "Sequence[WorkloadResult | Refusal]", command: str) -
 
 
 WORKLOADS = (
-    "What the published models and warpbound's own say of workloads whose counts were written by hand. Where a model "
-    "cannot speak, it says why."
+    "Predictions of the published models and of warpbound's own for hand-written workloads. Where a model has no "
+    "prediction, the reason follows."
 )
 
 
@@ -124,9 +124,9 @@ def camping_page(entry: "CampingBand", title: str, ran: "Executed | None", comma
 
 
 CAMPING = (
-    "Memory of this board is cut into partitions that take turns over the address space, each with a queue. Where many "
-    "blocks touch the same partition at the same time, the others idle: they camp. The band runs from the time if "
-    "nothing camps to the time if everything does."
+    "The addresses of this board's memory are interleaved over partitions, each with a queue. Where many blocks access "
+    "one partition at the same time, they camp: the other partitions idle. The band runs from the time without "
+    "camping to the time with every access camping."
 )
 
 

@@ -15,35 +15,35 @@ from warpbound.report.text import DETAILS, VIEWS, headline, subline
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
 
-FIRST = ("verdict", "whatifs")  # what is wanted first; the other views keep the order of the text report
+FIRST = ("verdict", "whatifs")  # these views come first; the others keep the order of the text report
 INTRODUCTIONS = {
-    "verdict": "How long one launch takes and what holds it up. A kernel is held up by the resource that one warp "
-    "occupies longest, unless too few warps are resident to hide the time that each one spends waiting.",
-    "whatifs": "Each line is one change, made to the model of this kernel and predicted again. A factor of 1.20x "
+    "verdict": "The time of one launch and its bottleneck. The bottleneck is the resource that one warp occupies "
+    "longest, unless too few warps are resident to hide the time that each warp spends waiting: then it is latency.",
+    "whatifs": "Each line is one change to the model of this kernel, with a new prediction. A factor of 1.20x "
     "means that the launch takes 1/1.20 of the time.",
     "latency": "A warp is 32 threads that run together. This is the least time of one warp alone on the machine, "
-    "every cycle booked on what the warp then waits for.",
-    "bounds": "An SM is one of the GPU's processors. Whatever the number of warps, each of them takes each resource "
-    "for so many cycles; the one with most cycles limits the throughput. Of L2 and DRAM an SM has its even share. "
-    "Latency stands among them with the least time of a warp divided by the number of warps that share it.",
-    "stalls": "While the kernel runs with all its warps, what each warp's place on the SM is taken up by: stall "
-    "reasons, as a profiler counts them, each with what the warp then waits for.",
-    "accesses": "What one request of each memory instruction costs: sectors of 32 bytes in global memory, wavefronts "
-    "(passes) in shared memory. Where it takes more than it would without waste, the last column says why.",
+    "each cycle attributed to the event that the warp waits for.",
+    "bounds": "An SM is one of the GPU's processors. Each warp occupies each resource for the given number of cycles; "
+    "the resource with the most cycles limits the throughput. An SM has an even share of L2 and DRAM. "
+    "The row of latency is the least time of one warp divided by the number of resident warps.",
+    "stalls": "The time of a resident warp by stall reason, as Nsight Compute counts them, while all resident warps "
+    "run; each reason with the event that the warp waits for.",
+    "accesses": "The cost of one request of each memory instruction: sectors of 32 bytes in global memory, wavefronts "
+    "(passes) in shared memory. Where the cost exceeds the minimum, the last column gives the reason.",
     "occupancy": "Occupancy is the number of warps resident on an SM at once. Other warps work while one waits; "
     "registers, shared memory and block size decide how many fit.",
-    "kernel": "What the compiler made of the source.",
-    "loops": "What one iteration costs, and how many threads it takes to keep the tightest resource busy.",
-    "memory": "Requests are instructions of a warp; a sector is 32 bytes, the least that memory moves. Four sectors "
-    "per request is what 32 neighbouring 4-byte words need.",
-    "sass": "SASS is the machine code. The compiler schedules it: each instruction says how many cycles to stall after "
-    "it, and which scoreboards (flags of results that are still to come) it raises or waits for.",
-    "models": "What published models say of the same counts, each in its own terms. They are shown for comparison: the "
+    "kernel": "Registers, shared memory and instructions of the compiled kernel.",
+    "loops": "The cost of one iteration, and the number of threads that keeps the tightest resource busy.",
+    "memory": "A request is one memory instruction of a warp; a sector is 32 bytes, the smallest transfer. 32 "
+    "consecutive 4-byte words need four sectors per request.",
+    "sass": "SASS is the machine code. The compiler schedules it: each instruction encodes the cycles to stall after "
+    "it, and the scoreboards (flags of pending results) that it sets or waits for.",
+    "models": "Predictions of published models from the same counts, each in its own terms, for comparison; the "
     "verdict is warpbound's own.",
-    "confidence": "What this rests on, and what was assumed because it is not known.",
+    "confidence": "Expected error, the largest uncertainties, and assumptions in place of unknown values.",
 }
 HOW_TO_READ = (
-    "Read from the top: the verdict, what to do about it, then why. Numbers are predictions from the compiled code and "
+    "Read from the top: verdict, best changes, then reasons. Numbers are predictions from the compiled code and "
     "the launch; no GPU was involved. Times are of one launch, cycles are of the SM's clock, k, M and G are thousands, "
     "millions and thousand millions."
 )
@@ -54,20 +54,20 @@ WORDS = {
     "warp": "32 threads of a block that run together; each thread is one of its lanes",
     "SM": "streaming multiprocessor, one of the GPU's processors; it holds several blocks at once",
     "occupancy": "warps resident on an SM over the most it can hold",
-    "latency": "cycles from asking for a result to having it; hidden where other warps have work meanwhile",
-    "bound": "what one resource, or latency, would allow if nothing else mattered; the tightest binds",
+    "latency": "cycles from the issue of an instruction to its result; hidden while other warps have work",
+    "bound": "the throughput that one resource, or latency, allows by itself; the tightest bound binds",
     "pipe": "an SM's unit for one kind of instruction: fma (multiply-add), alu (integers, logic), lsu (loads, stores), "
     "xu (special functions), tensor, uniform (values of a whole warp), adu (constants, special registers), cbu "
     "(branches, barriers)",
     "request": "one memory instruction of one warp",
-    "sector": "32 bytes, the least that a cache or memory moves; a line is four of them",
-    "coalesced": "a request is coalesced if its lanes touch no more sectors than their bytes fill",
-    "wavefront": "one pass through shared memory; words in one of its 32 banks need one pass each (a bank conflict)",
-    "scoreboard": "a flag that an instruction raises until its result is there, and that others wait for",
+    "sector": "32 bytes, the smallest transfer of a cache or DRAM; a line is four sectors",
+    "coalesced": "a request is coalesced if its lanes access no more sectors than their bytes fill",
+    "wavefront": "one pass through shared memory; different words in one of its 32 banks need one pass each (a bank conflict)",
+    "scoreboard": "a flag that an instruction sets until its result is ready, and that later instructions wait for",
     "ILP": "instruction-level parallelism: independent instructions, or loads, of one warp in flight at once",
-    "spills": "registers kept in memory because too few are free",
-    "roofline": "the least of a machine's arithmetic peak and its bandwidth times the flop done per byte",
-    "what-if": "the same prediction made again with one thing changed",
+    "spills": "registers stored in local memory because too few are free",
+    "roofline": "the smaller of peak arithmetic and bandwidth times flop per byte",
+    "what-if": "a new prediction with one change",
 }
 
 

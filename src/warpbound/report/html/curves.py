@@ -16,8 +16,8 @@ from warpbound.result.refusal import Refusal
 
 SOURCE = "the same launch predicted again with one resident block per SM, two, and so on to the most that fit"
 HOW_TO_READ = (
-    "A warp is 32 threads that run together; an SM, one of the GPU's processors, holds so many of them at once. While "
-    "throughput grows with the resident warps, more of them would help; where it is flat, something else binds. "
+    "A warp is 32 threads that run together; an SM, one of the GPU's processors, holds many of them at once. While "
+    "throughput grows with the resident warps, more of them would help; where it is flat, another bound binds. "
     "The numbers are predictions from the compiled code and the launch; no GPU was involved."
 )
 
