@@ -62,7 +62,7 @@ WORDS = {
     "request": "one memory instruction of one warp",
     "sector": "32 bytes, the smallest transfer of a cache or DRAM; a line is four sectors",
     "coalesced": "a request is coalesced if its lanes access no more sectors than their bytes fill",
-    "wavefront": "one pass through shared memory; different words in one of its 32 banks need one pass each (a bank conflict)",
+    "wavefront": "one pass through shared memory; distinct words of one bank need one pass each (a bank conflict)",
     "scoreboard": "a flag that an instruction sets until its result is ready, and that later instructions wait for",
     "ILP": "instruction-level parallelism: independent instructions, or loads, of one warp in flight at once",
     "spills": "registers stored in local memory because too few are free",
