@@ -99,13 +99,13 @@ def _throttled(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[A
     resident = case.residency.blocks_per_sm
     carveout = case.launch.carveout if case.launch else None
     for times in FEWER:
-        held = resident // times
-        if held < 1:
+        fewer_blocks = resident // times
+        if fewer_blocks < 1:
             continue
-        caches = hierarchy.facts(case.gpu, held, shared_per_block(case) * held, carveout)
-        change = f"{held} instead of {resident} blocks per SM (throttling), so that each has more of the caches"
+        caches = hierarchy.facts(case.gpu, fewer_blocks, shared_per_block(case) * fewer_blocks, carveout)
+        change = f"{fewer_blocks} instead of {resident} blocks per SM (throttling), so that each has more of the caches"
         fewer = _with_caches(case, trace, sample, caches, change, why)
-        warps = case.place.warps_per_sm * held / resident
+        warps = case.place.warps_per_sm * fewer_blocks / resident
         yield replace(fewer, place=replace(case.place, warps_per_sm=warps))
 
 

@@ -57,8 +57,8 @@ def memory_accesses(program: Program, costs: Predicted) -> list[Access]:
 
 
 def _access(instruction: Instruction, space: str, cost: AccessCost) -> Access:
-    known = cost.sectors + cost.wavefronts > 0
-    has_sectors = known and space == "global"
+    is_counted = cost.sectors + cost.wavefronts > 0
+    has_sectors = is_counted and space == "global"
     return Access(
         address=instruction.address,
         text=instruction.text,
@@ -70,8 +70,8 @@ def _access(instruction: Instruction, space: str, cost: AccessCost) -> Access:
         transactions=cost.transactions if has_sectors else None,
         sectors=cost.sectors if has_sectors else None,
         ideal_sectors=cost.ideal_sectors if has_sectors else None,
-        wavefronts=cost.wavefronts if known else None,
-        ideal_wavefronts=cost.ideal_wavefronts if known else None,
+        wavefronts=cost.wavefronts if is_counted else None,
+        ideal_wavefronts=cost.ideal_wavefronts if is_counted else None,
         depends_on=cost.depends_on or None,
         served=dict(zip(LEVELS, cost.served, strict=True)) if cost.served else None,
     )

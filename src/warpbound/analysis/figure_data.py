@@ -127,7 +127,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
     if not flop or timed is None or work.whole.warps is None:
         return None
     gpu, sms = case.gpu, case.gpu.value("sm_count")
-    moved = {
+    bytes_moved = {
         "DRAM": memory.dram_bytes_read + memory.dram_bytes_written,
         "L2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written),
         "L1": SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store),
@@ -143,7 +143,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
         compute={f"{kind} peak": peak(gpu, kind, case.clock_hz, work.whole) for kind in flop},
         bandwidth=bandwidth,
         achievable=["DRAM, achievable", "L2"],
-        intensity={level: total / size for level, size in moved.items() if size > 0},
+        intensity={level: total / size for level, size in bytes_moved.items() if size > 0},
         flops=total * work.whole.warps / timed.time_s,
     )
 

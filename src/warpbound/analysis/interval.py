@@ -145,9 +145,9 @@ def with_cold_l2(work: Workload, l2_bytes: float) -> Workload | None:
     sectors = memory.l2_sectors_read + memory.l2_sectors_written
     reading = memory.l2_sectors_read / sectors if sectors else 0.0
     read = min(SECTOR_B * memory.l2_sectors_read, memory.touched_bytes * reading)
-    written = min(SECTOR_B * memory.l2_sectors_written, memory.touched_bytes * (1.0 - reading))
+    written_B = min(SECTOR_B * memory.l2_sectors_written, memory.touched_bytes * (1.0 - reading))
     return work.with_memory(
-        dram_bytes_read=max(memory.dram_bytes_read, read), dram_bytes_written=max(memory.dram_bytes_written, written)
+        dram_bytes_read=max(memory.dram_bytes_read, read), dram_bytes_written=max(memory.dram_bytes_written, written_B)
     )
 
 

@@ -30,9 +30,9 @@ def overridden(boards: Sequence[Gpu], settings: Sequence[Setting]) -> tuple[Gpu,
     """The boards with these values. Raises CommandError for a setting of another board or of no parameter."""
     for setting in settings:
         if not any(setting.applies_to(board) for board in boards):
-            asked = ", ".join(board.key for board in boards)
+            requested_gpus = ", ".join(board.key for board in boards)
             raise CommandError(
-                f"--set {setting.word}: {setting.gpu} is not one of the GPUs of --gpu.", f"They are {asked}."
+                f"--set {setting.word}: {setting.gpu} is not one of the GPUs of --gpu.", f"They are {requested_gpus}."
             )
     return tuple(_changed(board, settings) for board in boards)
 

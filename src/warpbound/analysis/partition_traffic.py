@@ -56,6 +56,6 @@ def _map(trace: Trace, step: NDArray[np.int64], count: int) -> PartitionMap:
     here = (row[accesses.warp] >= 0) & (step < MAPPED_STEPS) & accesses.active.any(axis=1)
     lane = accesses.active[here].argmax(axis=1)
     address = np.take_along_axis(accesses.addresses[here], lane[:, None], axis=1)[:, 0].astype(np.int64)
-    found = np.full((len(warps), int(step[here].max(initial=-1)) + 1), -1)
-    found[row[accesses.warp[here]], step[here]] = address // PARTITION_B % count
-    return PartitionMap(trace.warps[warps, 0].tolist(), found.tolist())
+    partitions = np.full((len(warps), int(step[here].max(initial=-1)) + 1), -1)
+    partitions[row[accesses.warp[here]], step[here]] = address // PARTITION_B % count
+    return PartitionMap(trace.warps[warps, 0].tolist(), partitions.tolist())

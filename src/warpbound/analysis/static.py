@@ -75,10 +75,10 @@ class Work:
 def static_work(case: Case) -> Work:
     """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so."""
     instructions, arch = case.program.instructions, case.gpu.arch
-    known = addresses_known(case)
-    timing = waits(instructions, case.latency, extra=_conflicts(known))
-    whole = with_start(on_board(straight(case.program, arch, timing, known), case.gpu), case)
-    loops = tuple(Piece(loop, on_board(work, case.gpu)) for loop, work in iterations(case.program, arch, timing, known))
+    costs = addresses_known(case)
+    timing = waits(instructions, case.latency, extra=_conflicts(costs))
+    whole = with_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
+    loops = tuple(Piece(loop, on_board(work, case.gpu)) for loop, work in iterations(case.program, arch, timing, costs))
     return Work(
         mode="static",
         whole=whole,
@@ -86,11 +86,11 @@ def static_work(case: Case) -> Work:
         loops=loops,
         timed=schedule(whole_path(case.program), instructions, timing),
         by_level={
-            level: with_start(straight(case.program, arch, _served(case, level, known)), case).latency
+            level: with_start(straight(case.program, arch, _served(case, level, costs)), case).latency
             for level in LEVELS
         },
-        notes=(NOTE, *address_notes(case, known), NO_REUSE),
-        accesses=known,
+        notes=(NOTE, *address_notes(case, costs), NO_REUSE),
+        accesses=costs,
     )
 
 

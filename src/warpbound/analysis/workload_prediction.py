@@ -157,18 +157,18 @@ def _resident(written: WorkloadCase, board: Gpu) -> StatedResidency:
         return StatedResidency(shape.blocks_per_sm * per_block if per_block else None, shape.blocks_per_sm)
     if shape.threads_per_block is None:
         return StatedResidency()
-    found = occupancy(
+    residency = occupancy(
         board, shape.threads_per_block, shape.registers or 0, shape.shared_bytes or 0, shape.carveout,
         grid_blocks=written.blocks,
     )  # fmt: skip
-    if not found.blocks_per_sm:
+    if not residency.blocks_per_sm:
         raise InputError(
             f"{written.name}: not one block of {shape.threads_per_block} threads fits on an SM of {board.name} "
-            f"({', '.join(found.limiters)}).",
-            " ".join(step.sentence for step in found.next_step) or "Use a smaller block.",
+            f"({', '.join(residency.limiters)}).",
+            " ".join(step.sentence for step in residency.next_step) or "Use a smaller block.",
         )
     note = () if shape.registers is not None else (NO_REGISTERS,)
-    return StatedResidency(float(found.warps_per_sm), float(found.blocks_per_sm), found.limiters, note)
+    return StatedResidency(float(residency.warps_per_sm), float(residency.blocks_per_sm), residency.limiters, note)
 
 
 def before_form(x: LaunchFacts, clock_word: str | float | None) -> LaunchPrediction | None:
@@ -209,9 +209,9 @@ def _prediction(x: LaunchFacts) -> Prediction | None:
     prediction = predict(work, Place(x.gpu, x.clock_hz, resident, sms))
     if x.work.latency and x.warps_per_sm is not None:
         return prediction
-    kept = {name: cycles for name, cycles in prediction.cycles.items() if name != "latency"}
-    order = sorted(kept, key=lambda name: -kept[name])
-    return replace(prediction, cycles=kept, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
+    busy = {name: cycles for name, cycles in prediction.cycles.items() if name != "latency"}
+    order = sorted(busy, key=lambda name: -busy[name])
+    return replace(prediction, cycles=busy, bottleneck=order[0], runner_up=order[1] if len(order) > 1 else order[0])
 
 
 def _unsaid(x: LaunchFacts) -> list[str]:
@@ -223,8 +223,8 @@ def _chosen(written: tuple[WorkloadCase, ...], cases: Sequence[str]) -> tuple[Wo
     names = [case.case for case in written if case.case]
     for name in cases:
         if name not in names:
-            known = f"Its cases are {', '.join(names)}." if names else "It has no cases."
-            raise CommandError(f"{written[0].origin} has no case {name!r}.", known)
+            hint = f"Its cases are {', '.join(names)}." if names else "It has no cases."
+            raise CommandError(f"{written[0].origin} has no case {name!r}.", hint)
     return tuple(case for case in written if not cases or case.case in cases)
 
 

@@ -23,16 +23,16 @@ def cluster_of(program: Program, launch: Launch) -> Dim:
 
     Raises CommandError where the two differ or do not divide the grid.
     """
-    given = launch.cluster or program.cluster or (1, 1, 1)
-    if program.cluster not in (None, given):
+    extent = launch.cluster or program.cluster or (1, 1, 1)
+    if program.cluster not in (None, extent):
         sizes = " x ".join(str(size) for size in program.cluster or ())
         raise CommandError(f"the kernel is compiled for clusters of {sizes} blocks.", "Launch it with these.")
-    if any(blocks % size for blocks, size in zip(launch.grid, given, strict=True)):
+    if any(blocks % size for blocks, size in zip(launch.grid, extent, strict=True)):
         raise CommandError(
-            f"the grid is no multiple of the kernel's cluster, {' x '.join(str(size) for size in given)} blocks.",
+            f"the grid is no multiple of the kernel's cluster, {' x '.join(str(size) for size in extent)} blocks.",
             "Make every grid dimension a multiple of the cluster's.",
         )
-    return given
+    return extent
 
 
 def together(blocks: NDArray[np.int64], grid: Dim, cluster: Dim) -> NDArray[np.int64]:

@@ -158,9 +158,9 @@ def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
             if lanes:
                 body(x)
             return
-        kept = x.mask
-        if kept is not None:
-            lanes = lanes & kept
+        mask_before = x.mask
+        if mask_before is not None:
+            lanes = lanes & mask_before
         elif every(lanes):
             body(x)
             return
@@ -170,7 +170,7 @@ def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
         try:
             body(x)
         finally:
-            x.mask = kept
+            x.mask = mask_before
 
     return handler
 
@@ -218,8 +218,8 @@ class Chunk:
             handler: Handler = CONTROL[instruction.opcode](here, self.flow, at)
             return handler
         except (WarpboundError, *BROKEN) as broken:
-            known = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
-            return _refusal(known)
+            error = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
+            return _refusal(error)
 
     def proceed(self, limit: int, step: Callable[[int], int | None] | None = None) -> bool:
         """Execute until every thread has ended (True), or for SLICE steps of threads that poll (False).

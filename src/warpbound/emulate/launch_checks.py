@@ -27,9 +27,9 @@ def check_accepted(program: Program, launch: Launch) -> None:
         raise InputError(f"{program.title}: sm_{program.arch} has no clusters of blocks; sm_90 is the first.")
     result = occupancy(f"sm_{program.arch}", threads, program.registers, shared)
     if result.blocks_per_sm == 0:
-        asks = {"registers": f"{program.registers} registers per thread", "shared": f"{shared} bytes of shared memory"}
-        said = " and ".join(asks.get(limiter, limiter) for limiter in result.limiters)
+        uses = {"registers": f"{program.registers} registers per thread", "shared": f"{shared} bytes of shared memory"}
+        demands = " and ".join(uses.get(limiter, limiter) for limiter in result.limiters)
         raise InputError(
-            f"{program.title}: a block of {threads} threads with {said} does not fit on an SM of sm_{program.arch}.",
+            f"{program.title}: a block of {threads} threads with {demands} does not fit on an SM of sm_{program.arch}.",
             " ".join(step.sentence for step in result.next_step) or "Use a smaller block.",
         )

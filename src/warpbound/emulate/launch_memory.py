@@ -244,8 +244,8 @@ def _symbol(program: Program, name: str) -> Symbol:
     for symbol in program.symbols:
         if name == symbol.name or (symbol.name.startswith("_Z") and _mangled(name) in symbol.name):
             return symbol
-    known = ", ".join(symbol.name for symbol in program.symbols[:8])
-    raise InputError(f"the code has no symbol '{name}'.", f"It has: {known or 'none'}.")
+    names = ", ".join(symbol.name for symbol in program.symbols[:8])
+    raise InputError(f"the code has no symbol '{name}'.", f"It has: {names or 'none'}.")
 
 
 def _mangled(name: str) -> str:

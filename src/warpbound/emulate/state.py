@@ -225,19 +225,19 @@ class State:
 
     def _merged(self, old: Value, value: Value) -> Value:
         """The uniform register after the active warps wrote `value`; the old array stays as it was."""
-        written = None if self.mask is None else self.mask.reshape(-1, LANES).any(axis=1)
-        if written is not None and written.all():
-            written = None
-        if self.warps is None and written is None:
+        active_warps = None if self.mask is None else self.mask.reshape(-1, LANES).any(axis=1)
+        if active_warps is not None and active_warps.all():
+            active_warps = None
+        if self.warps is None and active_warps is None:
             return value
         merged = np.array(np.broadcast_to(old, self.warp_count))
         value = np.broadcast_to(value, len(merged) if self.warps is None else len(self.warps))
         if self.warps is None:
-            merged[written] = value[written]
-        elif written is None:
+            merged[active_warps] = value[active_warps]
+        elif active_warps is None:
             merged[self.warps] = value
         else:
-            merged[self.warps[written]] = value[written]
+            merged[self.warps[active_warps]] = value[active_warps]
         return merged
 
     # --- predicates ---

@@ -216,11 +216,11 @@ class Recording:
     def _room(self) -> bool:
         """Whether to record one more access of the executing group; each instruction may always record one per warp."""
         count = len(self._warps)
-        kept = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
-        self.kept += count * kept
-        self.noted[self.at] += count * kept
-        self.dropped += count * (not kept)
-        return kept
+        has_room = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
+        self.kept += count * has_room
+        self.noted[self.at] += count * has_room
+        self.dropped += count * (not has_room)
+        return has_room
 
     def unknown_read(self, name: str) -> None:
         """Report that the instruction read an array with unknown contents."""

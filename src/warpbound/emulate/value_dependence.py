@@ -176,10 +176,10 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
 
     without : names of arrays to leave out.
     """
-    seen = trace.accesses["global"]
-    loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[seen.instruction]
-    first, at = seen.active.argmax(axis=1), np.arange(len(seen.active))
-    places = seen.addresses[at, first]
+    accesses = trace.accesses["global"]
+    loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[accesses.instruction]
+    first, at = accesses.active.argmax(axis=1), np.arange(len(accesses.active))
+    places = accesses.addresses[at, first]
     sentences = []
     for name, start, size in trace.arrays:
         if name in without:
@@ -187,7 +187,7 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
         inside = loads & (places >= np.uint64(start)) & (places < np.uint64(start + size))
         if not inside.any():
             continue
-        text = _dependents(program, set(np.unique(seen.instruction[inside]).tolist()))
+        text = _dependents(program, set(np.unique(accesses.instruction[inside]).tolist()))
         if text:
             sentences.append(f"{text} depend on the contents of '{name}'")
     return tuple(sentences)

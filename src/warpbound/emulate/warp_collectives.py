@@ -70,14 +70,14 @@ def shuffle(here: Site) -> Handler:
 def vote(here: Site) -> Handler:
     """VOTE and VOTEU: the ballot of the active lanes, and whether any, all or all the same hold."""
     flags = [operand for operand in here.instruction.operands if is_predicate(operand)]
-    given = predicate(flags[-1], here)
+    condition = predicate(flags[-1], here)
     uniform = here.uniform
     write = write_words(here.output)
     out = write_predicate(flags[0] if len(flags) > 1 else None)
     mode = next((m for m in here.instruction.modifiers if m in ("ANY", "ALL", "EQ")), "ANY")
 
     def handler(x: State) -> None:
-        value = given(x)
+        value = condition(x)
         if uniform and np.ndim(value) and len(value) != x.selected_lanes:
             value = np.repeat(value, LANES)
         active = x.active()

@@ -121,8 +121,8 @@ def _fit(ranges: Ranges, others: Parameters, errors: Callable[[Parameters], dict
         fitted = dict(zip(ranges, np.exp(unknowns).tolist(), strict=True))
         return replace(others, **{n: v * others.dram_bandwidth if n in PINS else v for n, v in fitted.items()})
 
-    found = at(least_squares(lambda u: np.log1p(np.concatenate(list(errors(at(u)).values()))), start, low, high))
-    return Calibration({name: float(getattr(found, name)) for name in ranges}, errors(found))
+    fit = at(least_squares(lambda u: np.log1p(np.concatenate(list(errors(at(u)).values()))), start, low, high))
+    return Calibration({name: float(getattr(fit, name)) for name in ranges}, errors(fit))
 
 
 def _stream_errors(x: Record, values: Parameters) -> dict[str, Array]:

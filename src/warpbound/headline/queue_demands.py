@@ -303,5 +303,5 @@ def _spaces(x: ActiveWork, values: Parameters, used: dict[str, Queue]) -> dict[s
     if room is None or "dram" not in used:
         return {}
     arriving = loads(x, values)
-    taken = np.multiply(x.warps_per_block, arriving.lines)
-    return {"misses under way": Space(room.in_base_unit, taken, arriving.latency, "dram", max(1, arriving.phases))}
+    lines = np.multiply(x.warps_per_block, arriving.lines)
+    return {"misses under way": Space(room.in_base_unit, lines, arriving.latency, "dram", max(1, arriving.phases))}

@@ -43,9 +43,9 @@ def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) 
 
 def _forms(values: Iterable[Value]) -> list[Form] | None:
     """The values where all are known."""
-    listed = list(values)
-    result = [value for value in listed if isinstance(value, Form)]
-    return result if len(result) == len(listed) else None
+    forms = list(values)
+    result = [value for value in forms if isinstance(value, Form)]
+    return result if len(result) == len(forms) else None
 
 
 def _first_reason(values: Iterable[Value]) -> Value:
@@ -167,9 +167,9 @@ def _logic(registers: Registers, here: Site, values: list[Value]) -> tuple[Value
         return (affine.subtract(affine.constant(-1), forms[number]) if negated else forms[number],)
     if table & 0xFF == 0xC0:
         for form, mask in ((forms[0], forms[1]), (forms[1], forms[0])):
-            kept = _masked(form, mask)
-            if kept is not None:
-                return (kept,)
+            masked = _masked(form, mask)
+            if masked is not None:
+                return (masked,)
     return (unfollowed(registers, here.instruction, values[:3]),)
 
 
@@ -190,8 +190,8 @@ def _masked(form: Form, mask: Form) -> Form | None:
     low = affine.remainder(form, reach)
     if low is None:
         return None
-    kept = affine.constant(low.known & np.int64(word % reach))
-    return kept if word >= 0 else affine.add(affine.subtract(form, low), kept)
+    masked = affine.constant(low.known & np.int64(word % reach))
+    return masked if word >= 0 else affine.add(affine.subtract(form, low), masked)
 
 
 def _special(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:

@@ -289,8 +289,8 @@ def _complete(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffic:
     """The traffic where every block was sampled: the counts of the simulation."""
     sectors = prints.seen
     share = prints.delivered(levels)
-    written = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
-    counts = (written, levels.left_dirty, len(distinct(sectors.sector)))
+    dirty_sectors = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
+    counts = (dirty_sectors, levels.left_dirty, len(distinct(sectors.sector)))
     read = round(SECTOR_B * float((share * sectors.weight).sum()), 3)
     missed = _largest_of(levels.together, levels.level == DRAM) * prints.two_sides
     far = np.maximum(levels.far, missed) * (1.0 - share)

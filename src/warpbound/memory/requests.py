@@ -128,9 +128,9 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
         some = slice(start, start + _ROWS)
         sector, first = distinct_first(accesses.addresses[some] >> np.uint64(5), accesses.active[some])
         row, sector = np.nonzero(first)[0] + start, sector[first]
-        kept = slice(None) if part >= 1 else (sector >> np.uint64(2)) * _LINE_FACTOR < np.uint64(part * 2.0**64)
-        rows.append(row[kept])
-        sectors.append(sector[kept])
+        selection = slice(None) if part >= 1 else (sector >> np.uint64(2)) * _LINE_FACTOR < np.uint64(part * 2.0**64)
+        rows.append(row[selection])
+        sectors.append(sector[selection])
     return SectorList(np.concatenate(rows), np.concatenate(sectors).astype(np.int64))
 
 

@@ -88,8 +88,8 @@ def predicted(
     """
     instructions = program.instructions
     result = addresses(instructions, program.arch, threads, streams)
-    known = {key: access for key, access in result.items() if key[1] != "local"}
-    return {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in known.items()}
+    non_local = {key: access for key, access in result.items() if key[1] != "local"}
+    return {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in non_local.items()}
 
 
 def rows(address: Address, threads: Threads) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:

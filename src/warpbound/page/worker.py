@@ -82,8 +82,8 @@ def foreign(message: str) -> bool:
 
     with header_folders() as places:
         roots = tuple(os.path.realpath(place) for place in places)
-    named = {path for path in _AT_LINE.findall(message) if os.path.isfile(path)}
-    return any(not os.path.realpath(path).startswith(tuple(f"{root}{os.sep}" for root in roots)) for path in named)
+    files = {path for path in _AT_LINE.findall(message) if os.path.isfile(path)}
+    return any(not os.path.realpath(path).startswith(tuple(f"{root}{os.sep}" for root in roots)) for path in files)
 
 
 def camping_run(question: Question) -> Answer:

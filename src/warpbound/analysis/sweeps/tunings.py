@@ -106,8 +106,8 @@ def _value(node: ast.expr, text: str, macros: Macros, depth: int = 0) -> int:
         return node.value
     if isinstance(node, ast.Name):
         if node.id not in macros:
-            named = ", ".join(macros) or "none"
-            raise CommandError(f"`{text}` names {node.id}, which no --define defines.", f"Defined are {named}.")
+            defined = ", ".join(macros) or "none"
+            raise CommandError(f"`{text}` names {node.id}, which no --define defines.", f"Defined are {defined}.")
         return _integer(node.id, macros[node.id])
     operation = _operation(node)
     if operation is None:

@@ -98,12 +98,12 @@ Add = Callable[[Drawable], Any]
 
 def contents(results: Sequence[KernelResult | Refusal], add: Add, views: Sequence[str] = ()) -> dict[str, Any]:
     """What the template fills in; `add` numbers a figure of the page. views : those to show, or all."""
-    answered = [entry for entry in results if not isinstance(entry, Refusal)]
+    answers = [entry for entry in results if not isinstance(entry, Refusal)]
     several = len(results) > 1
-    stack = latency_stack(answered) if several and (not views or "latency" in views) else None
+    stack = latency_stack(answers) if several and (not views or "latency" in views) else None
     together = (add(stack),) if stack is not None else ()
     names = views or DETAILS
-    columns = [_column(entry, f"answer-{number}", add, names) for number, entry in enumerate(answered, 1)]
+    columns = [_column(entry, f"answer-{number}", add, names) for number, entry in enumerate(answers, 1)]
     return {
         "title": columns[0].headline if len(columns) == 1 else "Side by side",
         "how_to_read": HOW_TO_READ,

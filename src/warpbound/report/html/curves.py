@@ -24,12 +24,12 @@ HOW_TO_READ = (
 
 def contents(results: Sequence[OccupancyCurve | Refusal], add: Add) -> dict[str, Any]:
     """What the template fills in; `add` numbers a figure of the page."""
-    answered = [entry for entry in results if not isinstance(entry, Refusal)]
-    together = Section("all", "Throughput against occupancy", HOW_TO_READ, Markup(""), (add(picture(answered)),))
-    each = tuple(_section(number, entry) for number, entry in enumerate(answered, 1))
+    answers = [entry for entry in results if not isinstance(entry, Refusal)]
+    together = Section("all", "Throughput against occupancy", HOW_TO_READ, Markup(""), (add(picture(answers)),))
+    each = tuple(_section(number, entry) for number, entry in enumerate(answers, 1))
     refused = tuple(_refused(number, entry) for number, entry in enumerate(results, 1) if isinstance(entry, Refusal))
-    title = _name(answered[0]) if len(answered) == 1 else "Throughput against occupancy"
-    subline = f"{answered[0].mode}, {answered[0].scope}" if len(answered) == 1 else ""
+    title = _name(answers[0]) if len(answers) == 1 else "Throughput against occupancy"
+    subline = f"{answers[0].mode}, {answers[0].scope}" if len(answers) == 1 else ""
     column = Column("curve", title, subline, (together,), (*each, *refused))
     return {"title": title, "how_to_read": "", "comparison": None, "together": (), "columns": [column], "words": WORDS}
 

@@ -109,8 +109,8 @@ def _swatch(layer: Layer, look: Look, x: float, y: float) -> str:
 
 def _caption(picture: Drawable, top: float) -> tuple[list[str], float]:
     lines = [*wrap(picture.caption, CAPTION_LETTERS), *wrap(f"Source: {picture.source}", CAPTION_LETTERS)]
-    drawn = [text(line, (SIDE, top + CAPTION_LINE * (n + 1)), "caption") for n, line in enumerate(lines)]
-    return drawn, top + CAPTION_LINE * len(lines) + 10.0
+    texts = [text(line, (SIDE, top + CAPTION_LINE * (n + 1)), "caption") for n, line in enumerate(lines)]
+    return texts, top + CAPTION_LINE * len(lines) + 10.0
 
 
 def _colours(theme: Theme) -> str:

@@ -118,11 +118,11 @@ def thinned(x: Reals, y: Reals) -> Reals:
 def marks(symbol: str, x: Iterable[float], y: Iterable[float], colour: str, radius: float) -> str:
     """One path with a mark at each point that there is."""
     shape, is_open = symbol.removesuffix("-open"), symbol.endswith("-open")
-    drawn = "".join(_mark(shape, a, b, radius) for a, b in zip(x, y, strict=True) if a == a and b == b)
-    if not drawn:
+    shapes = "".join(_mark(shape, a, b, radius) for a, b in zip(x, y, strict=True) if a == a and b == b)
+    if not shapes:
         return ""
     look = f'class="s-{colour} f-paper" stroke-width="1.6"' if is_open else f'class="f-{colour} s-paper"'
-    return f'<path {look} d="{drawn}"/>'
+    return f'<path {look} d="{shapes}"/>'
 
 
 def _mark(shape: str, x: float, y: float, radius: float) -> str:
@@ -145,11 +145,11 @@ def _curve(layer: Curve, look: Look, plot: Plot) -> str:
 def _points(layer: Points, look: Look, plot: Plot) -> str:
     x, y = plot.x.at(layer.x), plot.y.at(layer.y)
     size = STAR if look.symbol == "star" else LARGE if look.width else SMALL
-    drawn = "" if look.symbol == "none" else marks(look.symbol, x, y, look.colour, size)
+    markers = "" if look.symbol == "none" else marks(look.symbol, x, y, look.colour, size)
     if not look.width:
-        drawn = drawn.replace(" s-paper", "")
+        markers = markers.replace(" s-paper", "")
     sides = [layer.place] * len(layer.texts) if isinstance(layer.place, str) else layer.place
-    return drawn + "".join(
+    return markers + "".join(
         _label(words, a, b, side) for words, a, b, side in zip(layer.texts, x, y, sides, strict=False) if words
     )
 
