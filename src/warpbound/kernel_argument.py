@@ -348,7 +348,7 @@ def _number(word: str, where: Where) -> Scalar:
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?f?|[+-]?(inf|nan)", word):
         return float(word.rstrip("f") if word[-3:] != "inf" else word)
     hint = "Write a number, f32[4096,4096], f32[1000]:iota or @weights.npy."
-    raise where.refusal("", "is not a value.", hint)
+    raise where.refusal("", "has no valid value.", hint)
 
 
 def bfloat_bits(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:

@@ -142,7 +142,7 @@ def test_partitions_of_the_old_board(opened: Open) -> None:
     pytest.importorskip("numba")
     mine = opened("source=bare&view=camping&set=old.sm_count:4&set=old.max_warps_per_sm:8")
     assert dragged(mine, "old.memory_partitions", 4) == 4
-    mine.said("run anew when you let go|are being run: ")
+    mine.said("run again when you release|are being run: ")
     mine.rests()
     assert not re.search("run anew|being run", mine.text("#words"))
     board = machine.override(

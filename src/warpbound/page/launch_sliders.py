@@ -33,7 +33,7 @@ def launch_controls(own: Launch | None) -> tuple[list[Control], list[Control]]:
 
 
 def written_controls(x: LaunchFacts, threads: Control) -> list[Control]:
-    """Of a workload that a file describes: its blocks, and their threads, where it says how many."""
+    """Controls of a workload file's launch: its blocks, and their threads where the file gives them."""
     controls = []
     if x.blocks is not None:
         reach = (1, min(MAX_GRID[0], max(REACH * x.blocks, LEAST_REACH["x"])))

@@ -18,7 +18,7 @@ FIELDS = {  # of a launch: name -> label, example
 }
 PASTED = "pasted"
 TEXTS = ("text", "here")  # kinds of sources that the list does not contain
-LONGEST_NAME = 60  # of what an address asks for in vain
+LONGEST_NAME = 60  # characters shown of an unknown value in an address
 ACCEPTED = ".cu,.cuh,.ptx,.sass,.txt"
 GRAPHS = (1, 2)
 EXPORTS = {"as-png": "PNG", "as-svg": "SVG", "as-json": "JSON", "as-html": "Report"}  # buttons; drawing.js names them

@@ -1,4 +1,4 @@
-"""What pasted code may ask in `#if`: nothing that could put together the word that asks whether a file is there.
+"""Check of `#if` in pasted code: no condition may construct `__has_include`, which tests whether a file exists.
 
 Only ## makes a word of two, and only in a macro: of the text, or of a header whose macro the text calls with pieces. So
 a condition calls no macro, names none of the text that pastes or calls, and no such macro has a name that an included

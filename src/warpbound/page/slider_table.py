@@ -16,14 +16,14 @@ from warpbound.page.work_overrides import block_controls, threads_control, work_
 
 IMAGINE = "Set any to build a machine that is not there."
 RUNS = "An estimate while you move a slider; on release the kernel is executed again."
-DESCRIBED = "What the file says of a launch; counts that it gives per launch are shared out among the blocks as set."
+DESCRIBED = "The file's launch; counts per launch are divided among the blocks that are set."
 COUNTS = (
     "Work of one warp, in place of the counts. Tables and exports follow when you release; machine code, loops "
     "and single accesses stay those of the compiled kernel."
 )
 HOLDS = "What one SM holds, and in which portions it hands it out."
 SIMULATED = "When you release, its micro-benchmarks are simulated again, which takes some seconds."
-FIRST_SHOWN = 6  # of a board's numbers, before the reader asks for all
+FIRST_SHOWN = 6  # numbers of a board that are shown before the list is expanded
 DIGITS = 6  # of a number that the models use in full until it is set by hand
 OF_PARTITIONS = (  # numbers of a board that its memory partitions are simulated with
     "memory_partitions", "partition_width", "dram_achievable_bandwidth", "dram_latency", "latency_clock",
@@ -34,7 +34,7 @@ LIMITS_OF_RUNS = ("max_warps_per_sm", "max_threads_per_block")
 
 @dataclass(frozen=True)
 class Section:
-    """Controls of one kind. first : how many are shown before the reader asks for all; open : whether any is."""
+    """Controls of one kind. first : number shown before the list is expanded; open : whether any is."""
 
     title: str
     note: str

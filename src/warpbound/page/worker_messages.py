@@ -14,7 +14,7 @@ class Question(msgspec.Struct, frozen=True):
 
     example : name of one of the examples; text : pasted source where that is empty.
     settings : numbers of the board, numbers : of the kernel (see page.work_overrides), in place of its own.
-    grid to args : as on the command line; empty for what the example's launch file says, or for no launch.
+    grid to args : as on the command line; empty for the value of the example's launch file, or for no launch.
     partitions : a board with memory partitions, with the settings: the kernel is then run on them, and nothing else is
     answered; without a source, the micro-benchmark of CampProf is whose place in MICROS is `micro`.
     """

@@ -1,4 +1,4 @@
-"""The papers' models in words: a line each, or what one says of itself."""
+"""Descriptions of the papers' models: one line each, or the whole docstring of one."""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ def overview(models: Mapping[str, str]) -> RenderableType:
 
 
 def about(text: str) -> RenderableType:
-    """What a model says of itself: its first sentence, then Source, Models, Omits, each as wide as the window."""
+    """The docstring of a model: its first sentence, then Source, Models, Omits, each as wide as the window."""
     first, *rest = text.strip().split("\n\n", 1)
     fields = re.findall(r"^(\w+) {2,}(.*(?:\n(?!\w).*)*)", "".join(rest), re.MULTILINE)
     return Group(Text(" ".join(first.split()), "bold cyan"), Text(), _beside(fields))

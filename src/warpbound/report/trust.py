@@ -20,7 +20,7 @@ ROUTINE = (
     "branches: the longer side", "every global access goes to DRAM", "sectors and bank conflicts follow from ",
     "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",
 )  # fmt: skip
-IN_VERDICT = ("the code alone: ", "sm_")  # how notes begin that the verdict says in its own words
+IN_VERDICT = ("the code alone: ", "sm_")  # prefixes of notes that the verdict replaces by its own words
 CONTENTS = " depend on the contents of "
 ZEROS = "taken as 0; branches"  # in a note about contents that nobody gave and that decide how the kernel runs
 

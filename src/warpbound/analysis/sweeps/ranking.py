@@ -63,7 +63,7 @@ def rank(  # noqa: PLR0913  (the signature is the public one)
 ) -> list[Entry]:
     """Entries as of `analyze`, each with its macros under `defines`: the fastest first, those without a time last.
 
-    macros : name -> values to try; every combination is one tuning. launch : arguments, and what no expression says.
+    macros : name -> values to try; every combination is one tuning. launch : arguments, and what no expression sets.
     grid, block : one to three expressions of the macros, with commas ("1024/TILE,1024/TILE"); smem : bytes, where : a
     condition, likewise. processes : by default one per processor; more than one need the usual
     `if __name__ == "__main__"` around the caller. progress : called with the number of tunings done, and of all.

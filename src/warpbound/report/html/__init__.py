@@ -86,7 +86,7 @@ def curve_page(results: "Sequence[OccupancyCurve | Refusal]", command: str) -> s
 
 
 def workload_page(results: "Sequence[WorkloadResult | Refusal]", command: str) -> str:
-    """What every model says of hand-written workloads, one after the other."""
+    """Predictions of every model for hand-written workloads, one section each."""
     needed("jinja2")
     from warpbound.report.html.contents import Part
     from warpbound.report.html.illustrations import written
