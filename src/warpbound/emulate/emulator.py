@@ -17,7 +17,7 @@ from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
 from warpbound.emulate.livelock import Endless, polls, writes
 from warpbound.emulate.memory_windows import Window
-from warpbound.emulate.operand_access import Site, predicate, site, unsupported
+from warpbound.emulate.operand_access import Constants, Site, predicate, site, unsupported
 from warpbound.emulate.special_registers import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.value_dependence import draws_work_from_counter
@@ -106,7 +106,8 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     """
     check(launch)
     memory = prepare(program, launch)
-    handlers = tuple(handler_of(instruction, memory, program.arch, plain) for instruction in program.instructions)
+    code, constants = program.instructions, memory.constants
+    handlers = tuple(handler_of(instruction, constants, program.arch, plain) for instruction in code)
     used = [
         x.index + 8
         for instruction in program.instructions
@@ -117,11 +118,11 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     return Kernel(program, launch, memory, handlers, max([program.registers, *used]), cluster_of(program, launch))
 
 
-def handler_of(instruction: Instruction, memory: Memory, arch: int, plain: Mapping[str, Build]) -> Handler | None:
+def handler_of(instruction: Instruction, constants: Constants, arch: int, plain: Mapping[str, Build]) -> Handler | None:
     """The handler of one instruction, built by `plain`; None for control instructions."""
     if instruction.opcode in CONTROL:
         return None
-    here = site(instruction, memory.constants, arch)
+    here = site(instruction, constants, arch)
     build = plain.get(instruction.opcode)
     try:
         if arch < FIRST:

@@ -317,7 +317,7 @@ def _without_values(kernel: Kernel, removable: Set[int]) -> Kernel:
     program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
     handlers = list(kernel.handlers)
     for i in removable:
-        handlers[i] = handler_of(program.instructions[i], kernel.memory, program.arch, builders)
+        handlers[i] = handler_of(program.instructions[i], kernel.memory.constants, program.arch, builders)
     return replace(kernel, handlers=tuple(handlers))
 
 

@@ -1,0 +1,248 @@
+"""Registers of many blocks at once, and code made ready to be evaluated on them.
+
+A value has the shape that it needs: one number where all blocks agree, (blocks, 1, 1) where blocks differ, up to
+(blocks, warps, lanes). The emulator's own handlers compute on such values.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.emulator import handler_of
+from warpbound.emulate.handlers import PLAIN
+from warpbound.emulate.operand_access import Constants
+from warpbound.program.instruction import PT, RZ, Instruction, Operand
+from warpbound.program.kernel import Program
+from warpbound.program.registers import reads, writes
+
+Value = Any  # a NumPy scalar or an array that broadcasts to (blocks, warps, lanes)
+Mask = Any  # the same of bool
+
+UNIFORM = 256  # register number at which the uniform registers follow the others here
+UNIFORM_PREDICATES = 8  # the same of predicates
+EVALUATED = ("integer", "predicate", "conversion")  # kinds that work value by value, lane by lane
+RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use
+_DECIDING = ("branch", "exit", "return", "call")
+
+
+class Code:
+    """A kernel's instructions made ready for evaluation: uniform registers are ordinary ones of higher numbers."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self.program = program
+        self.constants = constants
+        self.instructions = [_renumbered(instruction) for instruction in program.instructions]
+        self.reads = [_places(reads(instruction)) for instruction in program.instructions]
+        self.writes = [_places(writes(instruction)) for instruction in program.instructions]
+        self.handlers = [
+            handler_of(replace(instruction, guard=None), constants, program.arch, PLAIN)
+            if _is_evaluated(instruction) else None
+            for instruction in self.instructions
+        ]  # fmt: skip
+        self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
+
+    @cached_property
+    def block_of(self) -> list[int]:
+        """Number of the basic block of each instruction."""
+        numbers = [0] * len(self.instructions)
+        for number, block in enumerate(self.program.flow.blocks):
+            numbers[block.first : block.last] = [number] * (block.last - block.first)
+        return numbers
+
+    @cached_property
+    def relevant(self) -> list[bool]:
+        """Whether an instruction is evaluated: it branches, is guarded, or its result goes into what decides."""
+        instructions, blocks = self.program.instructions, self.program.flow.blocks
+        relevant = [
+            instruction.guard is not None or instruction.traits.kind in _DECIDING for instruction in instructions
+        ]
+        conditions = [_places(_conditions(instruction)) for instruction in instructions]
+        live: list[frozenset[tuple[str, int]]] = [frozenset()] * len(blocks)
+        pending = set(range(len(blocks)))
+        before: dict[int, set[int]] = {number: set() for number in range(len(blocks))}
+        for number, block in enumerate(blocks):
+            for other in block.follows:
+                before[other].add(number)
+        while pending:
+            number = max(pending)
+            pending.remove(number)
+            names = set[tuple[str, int]]().union(*(live[other] for other in blocks[number].follows))
+            for at in reversed(range(blocks[number].first, blocks[number].last)):
+                if not names.isdisjoint(self.writes[at]):
+                    relevant[at] = True
+                    if instructions[at].guard is None:
+                        names -= set(self.writes[at])
+                    names |= set(self.reads[at])
+                names |= set(conditions[at])
+            if names != live[number]:
+                live[number] = frozenset(names)
+                pending |= before[number]
+        return relevant
+
+    def decided_by(self, at: int) -> tuple[frozenset[int], int | None]:
+        """The instructions that a branch decides about, and the one where its ways meet again; None if they do not."""
+        blocks = self.program.flow.blocks
+        start = self.block_of[at]
+        meet = self._meeting(start)
+        inside, pending = set[int](), [number for number in blocks[start].follows if number != meet]
+        while pending:
+            number = pending.pop()
+            if number not in inside:
+                inside.add(number)
+                pending += [other for other in blocks[number].follows if other != meet]
+        region = frozenset(i for number in inside for i in range(blocks[number].first, blocks[number].last))
+        return region, None if meet is None else blocks[meet].first
+
+    def _meeting(self, start: int) -> int | None:
+        """The nearest block that every way from `start` to the kernel's end passes."""
+        node = self.post_dominators.get(start)
+        return node if node is not None and node >= 0 else None
+
+    @cached_property
+    def post_dominators(self) -> dict[int, int]:
+        """Immediate post-dominator of each reachable block; -1 is the end of the kernel."""
+        blocks = self.program.flow.blocks
+        reachable = sorted(self.program.flow.reachable)
+        everything = frozenset({*reachable, -1})
+        sets = {number: everything for number in reachable} | {-1: frozenset({-1})}
+        changed = True
+        while changed:
+            changed = False
+            for number in reversed(reachable):
+                after = [sets[other] for other in blocks[number].follows] or [sets[-1]]
+                if _may_end(self.instructions[blocks[number].last - 1]):
+                    after.append(sets[-1])
+                now = frozenset({number}).union(frozenset.intersection(*after))
+                if now != sets[number]:
+                    sets[number], changed = now, True
+        return {
+            number: max(sets[number] - {number}, key=lambda other: len(sets[other]), default=-1) for number in reachable
+        }
+
+
+def _conditions(instruction: Instruction) -> list[str]:
+    """The predicates that decide what an instruction does: its guard; of a branch all that it reads."""
+    if instruction.traits.kind in _DECIDING:
+        return list(reads(instruction))
+    return [name for name in reads(replace(instruction, operands=()))]
+
+
+def _is_evaluated(instruction: Instruction) -> bool:
+    traits = instruction.traits
+    if instruction.opcode == RECIPROCAL or (traits.affine == "half_constant" and not reads(instruction)):
+        return True
+    return traits.kind in EVALUATED and not traits.all_predicates and traits.width != "typed_sources"
+
+
+def _may_end(instruction: Instruction) -> bool:
+    return instruction.traits.is_exit
+
+
+def _renumbered(instruction: Instruction) -> Instruction:
+    """The instruction with its uniform registers and predicates as ordinary ones behind those."""
+    return replace(
+        instruction,
+        operands=tuple(_plain(operand) for operand in instruction.operands),
+        guard=None if instruction.guard is None else _plain(instruction.guard),
+    )
+
+
+def _plain(operand: Operand) -> Operand:
+    if operand.kind == "uniform":
+        index = operand.index if operand.index == RZ else operand.index + UNIFORM
+        return replace(operand, kind="register", index=index)
+    if operand.kind == "uniform_predicate":
+        index = operand.index if operand.index == PT else operand.index + UNIFORM_PREDICATES
+        return replace(operand, kind="predicate", index=index)
+    return operand
+
+
+def _places(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Registers by name as their kind (R or P) and number here."""
+    found = []
+    for name in names:
+        kind = name.rstrip("0123456789")
+        if kind in ("R", "P", "UR", "UP"):
+            shift = {"UR": UNIFORM, "UP": UNIFORM_PREDICATES}.get(kind, 0)
+            found.append((kind[-1], int(name[len(kind) :]) + shift))
+    return tuple(found)
+
+
+class Registers:
+    """Registers and predicates of all blocks of a part; it stands in for `State` where a handler reads and writes.
+
+    words, flags : values by number. unknown : (kind, number) -> the lanes in which a value is not known.
+    mask : the lanes that execute.
+    """
+
+    index = warps = None
+    normal = bytes(UNIFORM + UNIFORM)  # nothing is known of any register, as `State` has it
+
+    def __init__(self) -> None:
+        self.words: dict[int, Value] = {}
+        self.flags: dict[int, Value] = {PT: np.bool_(1)}
+        self.unknown: dict[tuple[str, int], Mask] = {}
+        self.mask: Mask = np.bool_(1)
+
+    def known(self, places: Iterable[tuple[str, int]]) -> bool:
+        """Whether the executing lanes know all of these registers."""
+        return not any((self.unknown[place] & self.mask).any() for place in places if place in self.unknown)
+
+    def forget(self, places: Iterable[tuple[str, int]], lanes: Mask) -> None:
+        """The lanes no longer know these registers."""
+        for place in places:
+            self.unknown[place] = self.unknown.get(place, np.bool_(0)) | lanes
+
+    def learn(self, place: tuple[str, int]) -> None:
+        """The executing lanes know the register that they have just written."""
+        if place in self.unknown:
+            lanes = self.unknown.pop(place) & ~self.mask
+            if lanes.any():
+                self.unknown[place] = lanes
+
+    def get(self, register: int) -> Value:
+        return self.words.get(register, np.uint32(0))
+
+    def put(self, register: int, value: Value) -> None:
+        value = _shaped(value).astype(np.uint32, copy=False)[()]
+        self.words[register] = value if self.mask.all() else np.where(self.mask, value, self.get(register))
+        self.learn(("R", register))
+
+    @property
+    def float_rows(self) -> "Registers":
+        """The registers as float32, by number."""
+        return self
+
+    def __getitem__(self, register: int) -> Value:
+        return self.get(register).view(np.float32)
+
+    def put_float(self, register: int, value: Value) -> None:
+        self.put(register, np.asarray(value, np.float32).view(np.uint32))
+
+    def get_pair(self, register: int) -> Value:
+        return self.get(register).astype(np.uint64) | self.get(register + 1).astype(np.uint64) << np.uint64(32)
+
+    def put_pair(self, register: int, value: Value) -> None:
+        bits = np.asarray(value).view(np.uint64)[()]
+        self.put(register, (bits & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
+        self.put(register + 1, (bits >> np.uint64(32)).astype(np.uint32))
+
+    def get_predicate(self, register: int) -> Value:
+        return self.flags.get(register, np.bool_(0))
+
+    def put_predicate(self, register: int, value: Value) -> None:
+        value = _shaped(value).astype(np.bool_, copy=False)[()]
+        self.flags[register] = value if self.mask.all() else np.where(self.mask, value, self.get_predicate(register))
+        self.learn(("P", register))
+
+
+def _shaped(value: Value) -> NDArray[Any]:
+    """A value as an array; ValueError for a handler's row of lanes, which does not broadcast."""
+    array = np.asarray(value)
+    if array.ndim not in (0, 3):
+        raise ValueError(f"a value of shape {array.shape}")
+    return array

@@ -1,0 +1,115 @@
+"""Blocks of one class execute the same instructions with the same lanes; classes are no finer than that asks for."""
+
+import numpy as np
+import pytest
+
+from warpbound import emulate
+from warpbound.emulate import block_classes as module
+from warpbound.emulate.block_classes import block_classes
+from warpbound.emulate.launch_memory import prepare
+from warpbound.kernel_launch import launch
+from warpbound.program.source_files import compile_program
+
+pytestmark = pytest.mark.cuda
+
+HEAD = """#include <cuda_fp16.h>
+__global__ void k(int n, int m, const float* x, float* y) { int b = blockIdx.x, t = threadIdx.x;"""
+BODIES = {  # name -> body, grid, block, n, m, number of classes
+    "guard": ("int i = b * blockDim.x + t; if (i < n) y[i] = x[i]; }", 20, 96, 1000, 0, 3),
+    "early exit": ("if (b < n) return; y[b * 64 + t] = x[t]; }", 50, 64, 33, 0, 2),
+    "rows of a grid": (
+        "int row = blockIdx.y * 12 + threadIdx.y; if (row >= n) return; float s = 0;"
+        " for (int c = 0; c < m; c++) s += x[c + t]; y[row] = s; }", (5, 6), (8, 4), 26, 7, 3,
+    ),
+    "triangle": ("float s = 0; for (int j = 0; j <= b; j++) s += x[j]; y[b * 32 + t] = s; }", 24, 32, 0, 0, 24),
+    "halves in one register": (
+        "__half2 h = __float2half2_rn((float)b); if (__low2float(h) > 5.f) y[b * 32 + t] = 1; else y[t] = x[t]; }",
+        20, 32, 0, 0, 2,
+    ),
+    "every seventh": ("if (b % 7 == 3) for (int j = 0; j < 9; j++) y[j + t] = x[j]; }", 40, 32, 0, 0, 2),
+    "a remainder that is an argument": (
+        "if (b % n == 1) for (int j = 0; j < m; j++) y[j + t] = x[j]; }", 40, 32, 9, 5, 2,
+    ),
+    "the last block": ("int k = b == gridDim.x - 1 ? m : 2; for (int j = 0; j < k; j++) y[j * 32 + t] = x[j]; }",
+                       40, 32, 0, 50, 2),
+    "roles of warps": ("if (t / 32 == b % 3) y[t] = x[t]; else y[t + 64] = 1; }", 12, 96, 0, 0, 3),
+    "a persistent loop": ("for (int i = b; i < n; i += gridDim.x) y[i * 32 + t] = x[i]; }", 10, 32, 34, 0, 2),
+    "halves of 64-bit numbers": ("long i = (long)b * n * n; if (i > (1l << 40)) y[b] = x[b]; }", 30, 32, 300000, 0, 2),
+    "lengths from memory": (
+        "if (b >= n) return; float s = 0; for (int j = 0; j < x[b]; j++) { s += x[j]; if (t < 3) s *= 2; } y[b] = s; }",
+        20, 32, 11, 0, 2,
+    ),
+    "a branch on memory, then on numbers": ("if (x[t] > 0) y[t] = 1; if (b < 5) y[t + 32] = 2; }", 20, 32, 0, 0, 2),
+}  # fmt: skip
+
+BY_DATA = ("halves in one register", "lengths from memory", "a branch on memory, then on numbers")
+
+
+def compiled(name, arch):
+    body, grid, block, n, m, _ = BODIES[name]
+    program = compile_program(HEAD + body, f"sm_{arch}")
+    return program, launch(grid=grid, block=block, args={"n": n, "m": m, "x": "f32[4096]:zeros", "y": "f32[4096]"})
+
+
+def classes_of(program, asked):
+    blocks = np.arange(int(np.prod(asked.grid)))
+    return block_classes(program, asked, prepare(program, asked), blocks)
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+@pytest.mark.parametrize("name", BODIES)
+def test_blocks_of_a_class_do_the_same(name, arch):
+    program, asked = compiled(name, arch)
+    classes = classes_of(program, asked)
+    assert classes.complete == (name not in BY_DATA)
+    assert classes.counts.sum() == len(classes.of_block) == int(np.prod(asked.grid))
+    assert (classes.of_block[classes.first] == np.arange(len(classes.first))).all()
+    if name == "halves in one register":  # what they decide is not evaluated, and is said not to be
+        return
+    trace = emulate.trace(program, asked, range(len(classes.of_block)))
+    assert not trace.stopped
+    per_block = len(trace.warps) // len(trace.blocks)
+    work = np.concatenate([trace.executed, trace.threads], axis=1).reshape(len(trace.blocks), per_block, -1)
+    for number in range(len(classes.counts)):
+        rows = work[classes.of_block == number]
+        assert (rows == rows[0]).all(), f"class {number}"
+    assert len(np.unique(work, axis=0)) <= len(classes.counts)
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_classes_are_no_finer_than_the_work(name):
+    program, asked = compiled(name, 90)
+    assert len(classes_of(program, asked).counts) <= BODIES[name][-1] + (name == "a remainder that is an argument")
+
+
+def test_parts_of_a_grid_share_their_classes(monkeypatch):
+    program, asked = compiled("guard", 90)
+    whole = classes_of(program, asked)
+    monkeypatch.setattr(module, "LANES_AT_ONCE", 4 * 96)
+    parts = classes_of(program, asked)
+    assert (whole.of_block == parts.of_block).all()
+    assert (whole.counts == parts.counts).all()
+
+
+def test_few_threads_of_a_large_grid_tell_its_classes(monkeypatch):
+    for name in ("guard", "early exit", "rows of a grid", "triangle", "the last block", "roles of warps"):
+        program, asked = compiled(name, 90)
+        whole = classes_of(program, asked)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "EVERY_LANE", 1)
+            assert (classes_of(program, asked).of_block == whole.of_block).all(), name
+
+
+@pytest.mark.parametrize("name", [name for name in BODIES if name not in BY_DATA])
+def test_lengths_are_the_instructions_that_blocks_issue(name):
+    program, asked = compiled(name, 90)
+    classes = classes_of(program, asked)
+    trace = emulate.trace(program, asked, classes.first.tolist())
+    issued = [trace.executed[trace.warps[:, 0] == block].sum() for block in classes.first]
+    assert classes.length.tolist() == issued
+
+
+def test_a_path_beyond_the_steps_is_not_complete(monkeypatch):
+    program, asked = compiled("triangle", 90)
+    monkeypatch.setattr(module, "MOST_STEPS", 20)
+    assert not classes_of(program, asked).complete
