@@ -4,7 +4,7 @@ The order: the case, its work (static, or executed sample blocks), the time with
 predicted rate, what-ifs, papers' models.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,15 @@ from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
-from warpbound.analysis.timing import LONGEST_NOTE, at_predicted_rate, launch_prediction, scaled_notes, stalls, times_of
+from warpbound.analysis.timing import (
+    LONGEST_NOTE,
+    at_predicted_rate,
+    idle_s,
+    launch_prediction,
+    scaled_notes,
+    stalls,
+    times_of,
+)
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
@@ -28,8 +36,9 @@ from warpbound.predict import predict, saturating_warps
 from warpbound.program import Program
 from warpbound.result.kernel import Confidence, KernelResult, Latency, LaunchShape, Loop, Segment
 from warpbound.result.plain import Entry, plain
-from warpbound.whatif import Seconds, whatifs
+from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.workload import Workload
+from warpbound.workload.instruction_counts import Counts, count
 from warpbound.workload.load_chains import longest_chain
 
 UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
@@ -108,13 +117,13 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         latency=_latency(work),
         bounds=launch_counts.bounds(rates),
         warps_needed=rates.warps_needed,
-        instructions=launch_counts.instructions(work.whole),
+        instructions=launch_counts.instructions(work.whole, _idle_counts(case, work)),
         memory=launch_counts.memory_traffic(
             work.launch_memory, work.hit_rates, work.observed.traffic if work.observed else None
         ),
         flop=launch_counts.flop_counts(work.whole),
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
-        whatifs=list(changes),
+        whatifs=sorted((*_smaller_grid(case, work, timed), *changes), key=lambda change: -change.speedup),
         loops=[_loop(case, piece) for piece in work.loops],
         confidence=_confidence(case, _notes(case, work, timed), timed),
         sample=work.sample,
@@ -202,6 +211,24 @@ def _seconds(case: Case, work: Work) -> Seconds | None:
 def _latency(work: Work) -> Latency:
     whole = work.whole
     return Latency(cycles=whole.latency, parts=whole.parts, by_level=work.by_level, load_phases=list(whole.phases))
+
+
+def _idle_counts(case: Case, work: Work) -> Counts:
+    """The instructions of blocks that leave at once."""
+    if work.idle is None:
+        return launch_counts.NO_COUNTS
+    return count(case.program.instructions, case.facts, work.idle.executed.tolist(), work.idle.threads.tolist())
+
+
+def _smaller_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
+    """A launch without the blocks that leave at once."""
+    if timed is None or work.idle is None or work.blocks is None:
+        return
+    gain = timed.time_s / (timed.time_s - idle_s(case, work))
+    if gain >= WORTH:
+        blocks = work.blocks + work.idle.blocks
+        why = f"{work.idle.blocks} of {blocks} blocks leave before they touch memory"
+        yield WhatIf(f"a grid of the {work.blocks} blocks that work", gain, why)
 
 
 def _chain(case: Case, work: Work) -> Callable[[], float] | None:

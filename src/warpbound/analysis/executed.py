@@ -21,13 +21,14 @@ from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
-from warpbound.emulate.sample_coverage import warning
+from warpbound.emulate.sample_coverage import block_numbers, warning
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory.counters import COUNTERS
 from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.memory.traffic_counts import Traffic, launch_memory
 from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
 from warpbound.result.kernel import BlockSample
 from warpbound.schedule import Schedule, Wait
 from warpbound.workload import Memory, Workload
@@ -55,6 +56,9 @@ DRAWN = (
 TOGETHER = "what all SMs ask of L2 at once is served at l2_bandwidth: this board has no l2_shared_read_bandwidth"
 GRID_WAITS = "that blocks wait for each other at a barrier of the whole grid costs no time here"
 ATOMICS = "lanes that update one address one after the other cost no extra time here"
+LEAVE = (
+    "{share:.0f} % of the {blocks} blocks leave{where} before they touch memory: a grid of {size} does the same work"
+)
 SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{error}"
 
 
@@ -125,7 +129,9 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (ATOMICS,) if traffic.atomic_steps > 2 * traffic.global_atomic_requests > 0 else ()
     notes += (GRID_WAITS,) if waits_for_grid(program) else ()
     notes += (TOGETHER,) if _rate_assumed(case, traffic) else ()
-    rare = warning(program, representative_executions(trace, sample), len(trace.blocks), trace.of_blocks)
+    notes += (_idle_note(program, sample, trace.of_blocks),) if sample.idle else ()
+    numbers = frozenset[int]() if sample.exact else block_numbers(program)
+    rare = warning(program, trace, representative_executions(trace, sample), numbers)
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
@@ -141,7 +147,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         sample=BlockSample(
             blocks=len(trace.blocks),
             warps=len(trace.warps),
-            of_blocks=trace.of_blocks,
+            of_blocks=trace.of_blocks + (sample.idle.blocks if sample.idle else 0),
             sampling_error=traffic.sampling_error,
             memory_error=None if traffic.errors is None else asdict(traffic.errors),
         ),
@@ -151,7 +157,23 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         accesses=accesses_seen(case, traffic),
         observed=observed,
         errors=traffic.errors,
+        blocks=trace.of_blocks,
+        idle=sample.idle,
     )
+
+
+def _idle_note(program: Program, sample: Sample, working: int) -> str:
+    """How many blocks leave at once, and where."""
+    if sample.idle is None:
+        return ""
+    blocks = working + sample.idle.blocks
+    last = [i for i in np.flatnonzero(sample.idle.executed).tolist() if program.instructions[i].traits.is_exit]
+    place = program.instructions[last[0]].place if last else None
+    where = f" at line {place.outermost.line}" if place else ""
+    grid = sample.grid or (working, 1, 1)
+    size = " x ".join(str(extent) for extent in grid[: max(n + 1 for n in range(3) if grid[n] > 1 or not n)])
+    share = 100 * sample.idle.blocks / blocks
+    return LEAVE.format(share=share, blocks=blocks, where=where, size=size)
 
 
 def _rate_assumed(case: Case, traffic: Traffic) -> bool:

@@ -82,6 +82,10 @@ class Interval:
         stretch = time_s / self.time_s
         return Interval(time_s, self.low * stretch, self.high * stretch, self.doubts)
 
+    def later_by(self, seconds: float) -> "Interval":
+        """The time and both edges as much later."""
+        return Interval(self.time_s + seconds, self.low + seconds, self.high + seconds, self.doubts)
+
     def with_slower(self, slower_s: float, cause: str) -> "Interval":
         """The upper edge with a cause that makes the launch take `slower_s`."""
         shift = math.log(max(1.0, slower_s / self.time_s))

@@ -8,6 +8,7 @@ from warpbound.residency import UNLIMITED, Residency
 from warpbound.result.kernel import Bound, FlopCounts, Instructions, MemoryTraffic, Occupancy
 from warpbound.result.quantities import FLOP_KINDS
 from warpbound.workload import Memory, Workload
+from warpbound.workload.instruction_counts import Counts
 
 FROM_MEMORY = (  # of the launch; stores include atomics
     "global_load_requests", "global_store_requests", "l1_sectors_load", "l1_sectors_store", "l2_sectors_read",
@@ -17,6 +18,9 @@ FROM_TRAFFIC = (  # of the executed sample; stores without atomics
     "global_store_requests", "global_atomic_requests", "local_sectors", "shared_wavefronts_atomic", "touched_bytes",
     "l2_sectors_far",
 )  # fmt: skip
+
+
+NO_COUNTS = Counts()
 
 
 def occupancy(residency: Residency) -> Occupancy:
@@ -42,14 +46,15 @@ def bounds(prediction: Prediction) -> list[Bound]:
     return [Bound(name, cycles, min(1.0, prediction.utilization[name])) for name, cycles in order]
 
 
-def instructions(work: Workload) -> Instructions:
-    """Of the whole launch; None where the number of its warps is not known."""
+def instructions(work: Workload, idle: Counts = NO_COUNTS) -> Instructions:
+    """Of the whole launch; None where the number of its warps is not known. idle : of the blocks that leave at once."""
     if work.warps is None:
         return Instructions()
+    pipes = dict.fromkeys((*work.by_pipe, *idle.by_pipe))
     return Instructions(
-        round(work.warp_instructions * work.warps),
-        round(work.thread_instructions * work.warps),
-        {pipe: round(count * work.warps) for pipe, count in work.by_pipe.items()},
+        round(work.warp_instructions * work.warps + idle.warp_instructions),
+        round(work.thread_instructions * work.warps + idle.thread_instructions),
+        {pipe: round(work.by_pipe.get(pipe, 0.0) * work.warps + idle.by_pipe.get(pipe, 0.0)) for pipe in pipes},
     )
 
 

@@ -1,23 +1,22 @@
 """Sampled blocks of a launch are executed, and their addresses go through simulated caches."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from warpbound.analysis.case import Case, product
+from warpbound.analysis.working_blocks import Execute, working_blocks
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import skips_all_loops
 from warpbound.emulate.value_dependence import draws_work_from_counter
-from warpbound.kernel_launch import Launch
+from warpbound.kernel_launch import Dim, Launch
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
 from warpbound.memory.traffic_counts import Traffic
-from warpbound.program import Program
 from warpbound.workload.dynamic import (
     Sample,
     end_block_ratio,
@@ -25,10 +24,10 @@ from warpbound.workload.dynamic import (
     probe_deviation,
     representative_executions,
     sampling_error,
+    weighted_by_class,
 )
 from warpbound.workload.dynamic import sample as choose_blocks
 
-Execute = Callable[[Program, Launch, list[int]], Trace]
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
 PROBES = 4  # more blocks all over the grid, to see whether they do as much as the first sample's; of no use otherwise
 LIGHT_INSTRUCTIONS = 400_000  # warp instructions that they may take: a tenth of a second
@@ -43,13 +42,16 @@ def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) ->
 
     execute : the emulator; a caller with several cases that differ only in their caches may give one with a memory.
     """
-    blocks = product(launch.grid)
+    working = working_blocks(case, launch, execute)
+    execute, grid = working.execute(launch, execute), working.grid
+    blocks = product(grid)
     draws_blocks = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
     draws_blocks &= draws_work_from_counter(case.program)
     for step, more in enumerate(MORE_BLOCKS):
-        sample = _chosen_blocks(case, launch, more)
+        sample = weighted_by_class(_chosen_blocks(case, grid, more), working.of_class, working.length)
+        sample = replace(sample, grid=grid, idle=working.idle, exact=working.exact)
         if draws_blocks or blocks <= 2 * (len(sample.blocks) + PROBES):
-            sample = every_block(blocks)
+            sample = replace(every_block(blocks), grid=grid, idle=working.idle, exact=working.exact)
         trace = execute(case.program, launch, sample.blocks.tolist())
         if trace.waited and len(sample.blocks) < blocks <= MOST_BLOCKS:
             sample = every_block(blocks)
@@ -58,13 +60,11 @@ def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) ->
         if trace.stopped:
             return trace, sample, None
         requests = asked_for(case.program, trace, cache_facts(case), cache_settings(case, sample))
-        error = _error(trace, sample, requests)
+        error = _error(case, trace, sample, requests)
         steady = error is None or error <= ACCEPTED_ERROR
         steady &= step > 0 or not (
-            data_dependent_branches(trace)
-            or skips_all_loops(case.program, representative_executions(trace, sample))
-            or end_block_ratio(trace, sample) > 1 + ACCEPTED_ERROR
-            or _difference_elsewhere(case, launch, (trace, sample), execute) > ACCEPTED_ERROR
+            not sample.exact
+            and (data_dependent_branches(trace) or _may_differ(case, launch, (trace, sample), execute))
         )
         if steady or len(trace.blocks) == trace.of_blocks or trace.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
@@ -72,24 +72,34 @@ def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) ->
     return trace, sample, replace(traffic, sampling_error=error)
 
 
-def _chosen_blocks(case: Case, launch: Launch, more: int) -> Sample:
-    return choose_blocks(launch.grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
+def _may_differ(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> bool:
+    """Whether blocks outside the sample may do more or less than those in it."""
+    trace, sample = sampled
+    return (
+        skips_all_loops(case.program, representative_executions(trace, sample))
+        or end_block_ratio(trace, sample) > 1 + ACCEPTED_ERROR
+        or _difference_elsewhere(case, launch, sampled, execute) > ACCEPTED_ERROR
+    )
+
+
+def _chosen_blocks(case: Case, grid: Dim, more: int) -> Sample:
+    return choose_blocks(grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
 
 
 def _difference_elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> float:
     """Difference in work between the sample and a few blocks from all over the grid, a fraction; 0 where those blocks
     would take long or one of them does not end."""
     trace, sample = sampled
-    more = np.setdiff1d(_chosen_blocks(case, launch, PROBES).blocks, sample.blocks)
+    more = np.setdiff1d(_chosen_blocks(case, sample.grid or launch.grid, PROBES).blocks, sample.blocks)
     if not len(more) or trace.executed.sum() / len(trace.blocks) * len(more) > LIGHT_INSTRUCTIONS:
         return 0.0
     probe = execute(case.program, launch, more.tolist())
     return 0.0 if probe.stopped else probe_deviation(trace, sample, probe)
 
 
-def _error(trace: Trace, sample: Sample, requests: Spaces) -> float | None:
+def _error(case: Case, trace: Trace, sample: Sample, requests: Spaces) -> float | None:
     """The larger relative standard error: of the instructions or of the traffic of the launch."""
-    both = traffic_error(trace, requests), sampling_error(trace, sample)
+    both = traffic_error(trace, cache_settings(case, sample), requests), sampling_error(trace, sample)
     return max((error for error in both if error is not None), default=None)
 
 
@@ -105,8 +115,9 @@ def data_dependent_branches(trace: Trace) -> bool:
 
 def cache_settings(case: Case, sample: Sample) -> How:
     """State of the caches at the start, the weight of each sampled block, and the grid."""
-    grid = case.launch.grid if case.launch else None
-    return How(cache=case.settings.cache, weights=sample.weights, grid=grid)
+    grid = sample.grid or (case.launch.grid if case.launch else None)
+    of_class = np.broadcast_to(sample.of_class, sample.blocks.shape)
+    return How(cache=case.settings.cache, weights=sample.weights, grid=grid, of_class=of_class)
 
 
 def cache_facts(case: Case) -> Facts:

@@ -24,7 +24,7 @@ from warpbound.workload.static_paths import whole as whole_path
 if TYPE_CHECKING:  # a fifth of a static answer's time to load
     from warpbound.emulate import Trace
     from warpbound.memory.traffic_counts import Traffic
-    from warpbound.workload.dynamic import Sample
+    from warpbound.workload.dynamic import IdleBlocks, Sample
 
 NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them
 
@@ -51,6 +51,7 @@ class Work:
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
+    blocks : of the launch that work; None: all. idle : the others.
     """
 
     mode: Mode
@@ -70,6 +71,8 @@ class Work:
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
     sample_run: "tuple[Trace, Sample, Traffic] | None" = None
+    blocks: int | None = None
+    idle: "IdleBlocks | None" = None
 
 
 def static_work(case: Case) -> Work:

@@ -9,7 +9,7 @@ from warpbound.analysis.interval import Interval
 from warpbound.analysis.static import Work
 from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
 from warpbound.headline.batch import launch_seconds
-from warpbound.headline.parameters import relatives
+from warpbound.headline.parameters import fitted_parameters, relatives
 from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
@@ -49,7 +49,8 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     if case.blocks is None or work.whole.warps is None:
         return None
     resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
-    launch = LaunchedWork(work.whole, case.gpu, case.clock_hz, case.blocks, resident, warps_per_block(case))
+    blocks = case.blocks if work.blocks is None else work.blocks
+    launch = LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
     typical, longest_s = predict_launch(launch), _longest_warp_s(work, case.clock_hz)
     costs = merged(typical.costs)
     binding = sorted(costs, key=lambda name: -costs[name])
@@ -60,10 +61,19 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     if longest_s > typical.time_s:
         edges = edges.about(longest_s)
     edges = _with_warps_in_step(edges, binding[0], costs, launch)
-    edges = _with_slower_clock(edges, case, work, launch)
+    edges = _with_slower_clock(edges, case, work, launch).later_by(idle_s(case, work))
     return edges.stated_on(
         replace(typical, time_s=edges.time_s, costs=costs, bottleneck=binding[0], runner_up=binding[1])
     )
+
+
+def idle_s(case: Case, work: Work) -> float:
+    """Time that blocks take which leave at once: each is started, and holds its place on an SM until it ends."""
+    if work.idle is None:
+        return 0.0
+    places = case.gpu.value("sm_count") * max(1.0, case.residency.fitting_blocks_per_sm)
+    interval_s = float(fitted_parameters(case.gpu).values.block_interval)
+    return work.idle.blocks * max(interval_s, case.gpu.value("block_start") / places)
 
 
 def _longest_warp_s(work: Work, clock_hz: float) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Set
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.trace import Trace
 from warpbound.emulate.value_dependence import dependents_of, guard_name, taint
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
@@ -22,13 +23,13 @@ RULE_OF_THREE = 3
 _LINEAR = frozenset({"add", "multiply_add", "shifted_add", "move", "special_register", "to_uniform"})  # rules
 
 
-def uneven_loops(program: Program, executed: NDArray[np.int64]) -> tuple[int, ...]:
+def uneven_loops(program: Program, executed: NDArray[np.int64], numbers: Set[int]) -> tuple[int, ...]:
     """Source lines of the loops whose trip counts depend on `blockIdx` or data, and of loops that no warp entered.
 
     executed : times each sampled warp that stands for others issued each instruction, shape (w, instructions).
+    numbers : the instructions that read `blockIdx`; none if the sample has blocks of every class that it makes.
     """
     code, flow = program.instructions, program.flow
-    numbers = _block_numbers(program)
     sources = _bent(program, numbers) | {i for i, instruction in enumerate(code) if instruction.traits.is_global_load}
     branches = set(dependents_of(program, sources).branches)
     any_branch = branches | set(dependents_of(program, numbers).branches)
@@ -49,10 +50,10 @@ def skips_all_loops(program: Program, executed: NDArray[np.int64]) -> bool:
     headers = [program.flow.blocks[loop.header].first for loop in program.flow.loops]
     if not headers or executed[:, headers].any():
         return False
-    return bool(dependents_of(program, _block_numbers(program)).branches)
+    return bool(dependents_of(program, block_numbers(program)).branches)
 
 
-def _block_numbers(program: Program) -> set[int]:
+def block_numbers(program: Program) -> set[int]:
     """Instructions that read `blockIdx`."""
     code = program.instructions
     return {i for i, instruction in enumerate(code) if any(x.text.startswith("SR_CTAID") for x in instruction.operands)}
@@ -80,11 +81,12 @@ def _is_linear(instruction: Instruction, *, guarded: bool) -> bool:
     return instruction.traits.affine in _LINEAR and "HI" not in instruction.modifiers and not guarded
 
 
-def warning(program: Program, executed: NDArray[np.int64], blocks: int, of_blocks: int) -> str:
-    """A sentence if blocks that were not executed may do much more work; else empty."""
-    if blocks >= of_blocks:
+def warning(program: Program, trace: Trace, executed: NDArray[np.int64], numbers: Set[int]) -> str:
+    """A sentence if blocks that were not executed may do much more work; else empty. executed, numbers : as above."""
+    blocks = len(trace.blocks)
+    if blocks >= trace.of_blocks:
         return ""
-    lines = uneven_loops(program, executed)
+    lines = uneven_loops(program, executed, numbers)
     if not lines:
         return ""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]}-{lines[-1]}"

@@ -46,7 +46,7 @@ class Footprint:
 class Sampled:
     """Which blocks were sampled, of how many, how many run at once and how many lie along each axis of the grid.
 
-    loads : of a warp, in the mean.
+    loads : of a warp, in the mean. weights, of_class : blocks that each represents, and its class, (b,); None: alike.
     """
 
     blocks: Ints  # linear numbers, (b,)
@@ -54,6 +54,8 @@ class Sampled:
     at_once: int
     grid: Grid
     loads: float = 1.0
+    weights: Reals | None = None
+    of_class: Ints | None = None
 
     @property
     def row(self) -> int:
@@ -92,7 +94,7 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     sample = new.sum(axis=0)
     at_once = min(sampled.at_once, sampled.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
-    launch = sample + (sampled.of_blocks - len(order)) * _beyond(new, group)
+    launch = sample + _added_by_others(new, group, sampled, order)
     launch = np.minimum(np.maximum(room, sample), launch)
     added = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sampled.of_blocks)
     own = new[group == 0]
@@ -108,6 +110,22 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     row = np.minimum(launch, consecutive(min(next(longer, sampled.row), sampled.of_blocks)))
     fresh = np.minimum(turn, consecutive(2 * at_once) - touched)
     return Footprint(sample, row, turn, fresh, launch, touched - turn, added[0])
+
+
+def _added_by_others(new: Reals, group: Ints, sampled: Sampled, order: Ints) -> Reals:
+    """Sectors that all blocks outside the sample add, (arrays + 1,): those of each class as its sampled blocks do.
+
+    new, group : as for `_beyond`. order : the sampled blocks in launch order.
+    """
+    if sampled.of_class is None or sampled.weights is None or (sampled.of_class == sampled.of_class[0]).all():
+        return (sampled.of_blocks - len(order)) * _beyond(new, group)
+    of_class, weights = sampled.of_class[order], sampled.weights[order]
+    total = np.zeros(new.shape[1])
+    for number in np.unique(of_class):
+        own = of_class == number
+        later = own & (group > 0)
+        total += (weights[own].sum() - own.sum()) * new[later if later.any() else own].mean(axis=0)
+    return total
 
 
 def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> Reals:

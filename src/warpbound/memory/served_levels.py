@@ -52,6 +52,7 @@ class How:
     None: those of the trace.
     weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
     grid : blocks along x, y and z, which define neighbours; None: unknown, all in one row.
+    of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
     """
 
     cache: str = "warm"
@@ -59,6 +60,7 @@ class How:
     arrays: dram.Arrays | None = None
     weights: Reals | None = None
     grid: Grid | None = None
+    of_class: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,8 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
     loads_of_a_warp = sum(float(one.accesses.repeated(one.cost.kind == READ).sum()) for one in parts) / len(trace.warps)
-    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, how.grid or (trace.of_blocks,), loads_of_a_warp)
+    grid = how.grid or (trace.of_blocks,)
+    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, grid, loads_of_a_warp, how.weights, how.of_class)
     past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
     rows = Rows(
         kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block], when.astype(np.int64),

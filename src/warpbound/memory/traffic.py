@@ -9,6 +9,7 @@ Omits    Textures and constants beyond their requests; DRAM pages; compression; 
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
@@ -27,7 +28,8 @@ __all__ = ["Facts", "How", "Traffic", "asked_for", "traffic", "traffic_error", "
 
 def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = None) -> Traffic:
     """Traffic of the whole launch that `trace` is a sample of."""
-    return _record(program, trace, *_followed(program, trace, machine, how or How()))
+    how = how or How()
+    return _record(program, trace, how, *_followed(program, trace, machine, how))
 
 
 def traffic_with_errors(
@@ -35,7 +37,7 @@ def traffic_with_errors(
 ) -> Traffic:
     """`traffic` with its standard errors from sampling; asked : the result of `asked_for`, if it is at hand."""
     sample, served = _followed(program, trace, machine, how, asked)
-    return replace(_record(program, trace, sample, served), errors=errors(served, trace.of_blocks))
+    return replace(_record(program, trace, how, sample, served), errors=errors(served, trace.of_blocks))
 
 
 def _followed(
@@ -58,9 +60,9 @@ def asked_for(program: Program, trace: Trace, machine: Facts, how: How) -> Space
     return spaces(program, trace, machine, schedule(trace, machine), _warp_weights(trace, how))
 
 
-def traffic_error(trace: Trace, asked: Spaces) -> float | None:
+def traffic_error(trace: Trace, how: How, asked: Spaces) -> float | None:
     """The `sampling_error` of `traffic`, without a simulation of the caches."""
-    return _sampling_error(trace, asked.global_, asked.words, asked.shared)
+    return _sampling_error(trace, how, (asked.global_, asked.words, asked.shared))
 
 
 def _warp_weights(trace: Trace, how: How) -> Reals:
@@ -94,7 +96,7 @@ def _by_instruction(size: int, sample: Spaces, served: ServedSectors) -> PerInst
     )
 
 
-def _record(program: Program, trace: Trace, sample: Spaces, served: ServedSectors) -> Traffic:
+def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: ServedSectors) -> Traffic:
     """The totals of the whole launch."""
     each = _by_instruction(len(program.instructions), sample, served)
     global_, local, words, shared = sample.global_, sample.local, sample.words, sample.shared
@@ -142,14 +144,14 @@ def _record(program: Program, trace: Trace, sample: Spaces, served: ServedSector
         pages=pages(global_.accesses.addresses[global_.accesses.active]),
         locality=_locality(trace, global_.accesses),
         scale=trace.of_blocks / len(trace.blocks),
-        sampling_error=_sampling_error(trace, global_, words, shared),
+        sampling_error=_sampling_error(trace, how, (global_, words, shared)),
         by_instruction=each,
         notes=_notes(trace),
     )
 
 
-def _sampling_error(trace: Trace, *each_space: Space) -> float | None:
-    """Standard error of the mean sectors and wavefronts of a block, as a fraction of it.
+def _sampling_error(trace: Trace, how: How, each_space: tuple[Space, ...]) -> float | None:
+    """Standard error of the mean sectors and wavefronts of a block, as a fraction of it; classes are told apart.
 
     None with fewer than two blocks that stand for others.
     """
@@ -162,10 +164,28 @@ def _sampling_error(trace: Trace, *each_space: Space) -> float | None:
         accesses = space.accesses
         each += np.bincount(at, accesses.repeated(space.cost.sectors + space.cost.wavefronts), size)
         weight[at] = space.weight if accesses.times is None else space.weight / accesses.times
-    each = each[weight > 1]
-    if len(each) < 2 or not each.any():
+    others = weight > 1
+    if others.sum() < 2 or not each[others].any():
         return None
-    return float(each.std(ddof=1) / each.mean() * np.sqrt((1 - size / trace.of_blocks) / len(each)))
+    unseen = np.sqrt((1 - size / trace.of_blocks) / others.sum())
+    if how.of_class is None or (how.of_class == how.of_class[0]).all():
+        return float(each[others].std(ddof=1) / each[others].mean() * unseen)
+    length = np.bincount(block, trace.executed.sum(axis=1), size).astype(np.float64)
+    apart = _apart_from_class(each[others], how.of_class[others], length[others])
+    return float(np.sqrt(np.mean(apart**2)) / each[others].mean() * unseen)
+
+
+def _apart_from_class(values: Reals, of_class: NDArray[np.int64], length: Reals) -> Reals:
+    """How far each block is from the mean of its class; one that is alone in its class, from what the blocks with the
+    next shorter and the next longer way would tell of it."""
+    members = np.bincount(of_class)[of_class]
+    apart = values - np.bincount(of_class, values)[of_class] / members
+    order = np.argsort(length, kind="stable")
+    low, at, high = order[:-2], order[1:-1], order[2:]
+    part = (length[at] - length[low]) / np.maximum(1.0, length[high] - length[low])
+    between = values[at] - (values[low] * (1 - part) + values[high] * part)
+    apart[at] = np.where(members[at] == 1, between, apart[at])
+    return np.asarray(apart)
 
 
 def _locality(trace: Trace, accesses: Accesses) -> Locality:

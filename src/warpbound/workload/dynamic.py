@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,33 @@ from warpbound.workload.static_paths import line_span
 GOLDEN = (math.sqrt(5) - 1) / 2
 STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
+MOST_CLASSES = 24  # classes of blocks that are added to a sample which has none of theirs
 _BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
 
 
 @dataclass(frozen=True)
+class IdleBlocks:
+    """Blocks that leave before they touch memory; executed and threads : of all of them, (instructions,)."""
+
+    blocks: int
+    executed: NDArray[np.float64]
+    threads: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Sample:
-    """Blocks to emulate, and how many blocks of the grid each represents; both of shape (b,)."""
+    """Blocks to emulate, how many blocks of the grid each represents, and the class of each; all of shape (b,).
+
+    grid : extents of the blocks that work, of which these are some; None: of the launch. idle : the other blocks.
+    exact : whether blocks of a class do the same.
+    """
 
     blocks: NDArray[np.int64]
     weights: NDArray[np.float64]
+    of_class: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))  # one for all
+    grid: tuple[int, int, int] | None = None
+    idle: IdleBlocks | None = None
+    exact: bool = False
 
 
 def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
@@ -49,6 +67,64 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     weights |= dict.fromkeys(spread, (blocks - len(ends) - few * len(middle)) / max(1, len(spread)))
     sampled = sorted(weights)
     return Sample(np.array(sampled, dtype=np.int64), np.array([weights[b] for b in sampled]))
+
+
+def weighted_by_class(chosen: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64]) -> Sample:
+    """The sample with blocks of every class, each class with the weight that it has in the grid.
+
+    of_class : class of each block of the grid, (blocks,). length : instructions of a block of each class, (classes,).
+    Of more than MOST_CLASSES classes without a block, as many are added as steps of equal work; what classes between
+    them do is interpolated by length.
+    """
+    counts = np.bincount(of_class, minlength=len(length))
+    if len(counts) == 1:
+        return chosen
+    weights = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
+    missing = np.setdiff1d(np.arange(len(counts)), of_class[chosen.blocks])
+    for number in _spread(missing, (counts * length)[missing], length[missing]):
+        members = np.flatnonzero(of_class == number)
+        weights[int(members[len(members) // 2])] = 1.0
+    blocks = np.array(sorted(weights))
+    base, own = np.array([weights[block] for block in blocks.tolist()]), of_class[blocks]
+    share = _represented(own, counts, _told_apart(length))
+    return Sample(blocks, base * share[own] / np.bincount(own, base, len(counts))[own], own)
+
+
+def _told_apart(length: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The lengths; equal ones grow by parts of an instruction in the order of the classes, whose lanes may differ."""
+    order = np.argsort(length, kind="stable")
+    first = np.searchsorted(length[order], length[order])
+    rank, ties = np.arange(len(order)) - first, np.bincount(first, minlength=len(order))[first]
+    coordinate = np.empty(len(order))
+    coordinate[order] = length[order] + rank / ties
+    return coordinate
+
+
+def _spread(classes: NDArray[np.int64], work: NDArray[np.int64], length: NDArray[np.int64]) -> list[int]:
+    """All classes, or MOST_CLASSES of them: the shortest, the longest, and between them by steps of equal work."""
+    order = np.argsort(length, kind="stable")
+    if len(order) > MOST_CLASSES:
+        reached = np.cumsum(work[order], dtype=np.float64)
+        steps = np.searchsorted(reached, np.linspace(0, reached[-1], MOST_CLASSES))
+        order = order[np.unique(np.minimum(steps, len(order) - 1))]
+    return [int(number) for number in classes[order]]
+
+
+def _represented(own: NDArray[np.int64], counts: NDArray[np.int64], length: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Blocks of the grid that the sampled blocks of each class stand for, (classes,): its own, and parts of those of
+    the classes that have none, by length between the next shorter and the next longer one that has."""
+    share = np.zeros(len(counts))
+    present = np.unique(own)
+    present = present[np.argsort(length[present], kind="stable")]
+    share[present] = counts[present]
+    absent = np.setdiff1d(np.arange(len(counts)), present)
+    after = np.clip(np.searchsorted(length[present], length[absent]), 1, max(1, len(present) - 1))
+    low, high = present[after - 1], present[np.minimum(after, len(present) - 1)]
+    reach = np.maximum(1e-9, length[high] - length[low])
+    part = np.clip((length[absent] - length[low]) / reach, 0.0, 1.0)
+    np.add.at(share, low, counts[absent] * (1 - part))
+    np.add.at(share, high, counts[absent] * part)
+    return share
 
 
 def every_block(blocks: int) -> Sample:
@@ -84,11 +160,17 @@ def sampling_error(trace: Trace, sampled: Sample) -> float | None:
     if len(each) < 2 or not each.any():
         return None
     parts, unseen = weights / weights.sum(), 1 - len(trace.blocks) / trace.of_blocks
-    mean = float(parts @ each)
-    chance = float(np.linalg.norm(parts * (each - mean)) * np.sqrt(unseen * len(each) / (len(each) - 1)))
-    if np.ptp(each) == 0:
+    mean, classes = float(parts @ each), np.broadcast_to(sampled.of_class, sampled.blocks.shape)[sampled.weights > 1]
+    rest = each - (mean if (classes == classes[0]).all() else _means(each, parts, classes))
+    if np.ptp(rest) == 0:
         return 0.0
-    return float(np.hypot(chance, _drift(inner, each) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
+    chance = float(np.linalg.norm(parts * rest) * np.sqrt(unseen * len(each) / (len(each) - 1)))
+    return float(np.hypot(chance, _drift(inner, rest) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
+
+
+def _means(values: NDArray[np.float64], parts: NDArray[np.float64], classes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weighted mean of the class that each value belongs to."""
+    return np.asarray((np.bincount(classes, parts * values) / np.maximum(np.bincount(classes, parts), 1e-300))[classes])
 
 
 def probe_deviation(trace: Trace, sampled: Sample, probed: Trace) -> float:
