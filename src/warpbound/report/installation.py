@@ -27,6 +27,8 @@ PARTS = (
     Part("nvidia-cuda-nvrtc", "nvidia", "compiling CUDA C++", "pip install 'warpbound[cuda]'"),
     Part("cuda-bindings", "cuda", "calling the compiler", "pip install 'warpbound[cuda]'"),
     Part("nvidia-cuda-nvdisasm", "nvidia", "reading machine code", "pip install 'warpbound[cuda]'"),
+    Part("nvidia-cuda-nvcc", "nvidia", "compiling whole files and programs, with host code and standard headers",
+         "pip install 'warpbound[nvcc]'"),
     Part("nvidia-nvjitlink", "nvidia", "reading PTX and device code that is not linked yet",
          "pip install 'warpbound[ptx]'"),
     Part("pyelftools", "elftools", "registers, shared memory, parameters from cubins", "pip install 'warpbound[cuda]'"),
