@@ -72,7 +72,7 @@ def toolkit(nvcc: Path | None = None) -> Toolkit:
         return _toolkit(place, origin, host_compiler())
     place = nvcc / "bin" / "nvcc" if nvcc.is_dir() else nvcc
     if not os.access(place, os.X_OK):
-        raise InputError(f"{nvcc} is no nvcc.", "Give the path of the program, as in --compiler nvcc=/opt/cuda/bin/nvcc.")
+        raise InputError(f"{nvcc} is no nvcc.", "Give its path, as in --compiler nvcc=/opt/cuda/bin/nvcc.")
     return _toolkit(place, "path", host_compiler())
 
 
@@ -81,7 +81,7 @@ def host_compiler() -> Path:
     for name in (os.environ.get("NVCC_CCBIN", ""), *_HOSTS):
         if place := name and shutil.which(name):
             return Path(place)
-    raise MissingTool("nvcc needs a C++ compiler of the host, g++ or clang++.", "Install one (Debian: apt install g++).")
+    raise MissingTool("nvcc needs a C++ compiler of the host, g++ or clang++.", "Install one: apt install g++.")
 
 
 def _places() -> Iterator[tuple[Path, str]]:
@@ -91,8 +91,8 @@ def _places() -> Iterator[tuple[Path, str]]:
         place = Path(os.environ.get(variable, "")) / "bin" / "nvcc"
         if os.environ.get(variable) and os.access(place, os.X_OK):
             yield place, variable
-    if place := in_wheel():
-        yield place, "wheel"
+    if wheel := in_wheel():
+        yield wheel, "wheel"
 
 
 def in_wheel() -> Path | None:
