@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from warpbound import models as models
+    from warpbound import triton as triton
     from warpbound.analysis import Settings as Settings
     from warpbound.analysis import analyze as analyze
     from warpbound.analysis.sweeps.ranking import rank as rank
@@ -44,13 +45,15 @@ _HOMES = {  # public name -> (module, name there)
     "run": ("emulate", "run"),
 }
 
-__all__ = [*_HOMES, "models"]  # noqa: PLE0604  (the names are literal above)
+_PACKAGES = ("models", "triton")
+
+__all__ = [*_HOMES, *_PACKAGES]  # noqa: PLE0604  (the names are literal above)
 
 
 def __getattr__(name: str) -> Any:
     """A public name, from the module that holds it."""
-    if name == "models":
-        return import_module("warpbound.models")
+    if name in _PACKAGES:
+        return import_module(f"warpbound.{name}")
     if name in _HOMES:
         home, there = _HOMES[name]
         return getattr(import_module(f"warpbound.{home}"), there)

@@ -1,0 +1,207 @@
+"""One launch of a Triton kernel as a Program and a Launch, and what is asked of it."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound import analysis, emulate, machine
+from warpbound.analysis.answer import analyze_kernel
+from warpbound.analysis.settings import DEFAULT, Settings
+from warpbound.errors import CommandError, InputError, MissingTool, install
+from warpbound.kernel_launch import Argument, Launch
+from warpbound.machine import Gpu
+from warpbound.program import Parameter, Program, programs
+from warpbound.program.arch_match import compiled_arch
+from warpbound.program.cuda import Options
+from warpbound.result.kernel import KernelResult
+from warpbound.result.plain import Entry
+from warpbound.triton.arguments import argument, launch_arguments, operand
+
+Grid = Sequence[int] | Callable[[dict[str, Any]], Sequence[int]]  # in clusters; or a function of the named arguments
+
+_OLDEST = 75  # the oldest architecture that Triton compiles for
+_SCRATCH = ("global scratch", "profile scratch")  # pointers that Triton adds behind a kernel's own parameters
+_THREADS = re.compile(r"\.reqntid\s+(\d+)")
+_LARGEST_CLUSTER = 16
+
+
+@dataclass(frozen=True)
+class TritonLaunch:
+    """A Triton kernel compiled for one board, with the launch that Triton's launcher would make of it."""
+
+    program: Program
+    launch: Launch
+
+
+def analyze(
+    kernel: Any, *args: object, grid: Grid, gpu: str | Path | Gpu, settings: Settings = DEFAULT, **constexprs: Any
+) -> Entry:
+    """The entry of `warpbound.analyze` for one launch of a Triton kernel; lines are those of the Python file.
+
+    kernel : a function under `@triton.jit`, also under `@triton.heuristics`. args : in the kernel's order; tensors of
+    PyTorch (on any device; contents unless on a GPU), NumPy arrays, text as after `--arg NAME=`
+    ("f16[4096,4096]:randn"), numbers. grid : as in `kernel[grid]`. constexprs : the other arguments, and Triton's own
+    num_warps, num_stages, num_ctas, maxnreg.
+    Raises InputError where Triton cannot compile it, CommandError where a value is wrong, MissingTool without Triton.
+    """
+    prepared = prepare(kernel, args, constexprs, grid, gpu)
+    return analysis.analyze(prepared.program, gpu, prepared.launch, settings)
+
+
+def run(kernel: Any, *args: object, grid: Grid, gpu: str | Path | Gpu, **constexprs: Any) -> dict[str, NDArray[Any]]:
+    """The arrays after the kernel, by parameter name, as of `warpbound.run`; the rest as of `analyze`."""
+    prepared = prepare(kernel, args, constexprs, grid, gpu)
+    arrays = emulate.run(prepared.program, prepared.launch)
+    return {name: array for name, array in arrays.items() if name not in _SCRATCH}
+
+
+@dataclass(frozen=True)
+class Analyzed:
+    """A kernel whose launches are analysed, not executed: `kernel[grid](...)` gives the entry of `analyze`."""
+
+    kernel: Any
+    gpu: str | Path | Gpu
+
+    def __getitem__(self, grid: Grid) -> Callable[..., Entry]:
+        return lambda *args, **constexprs: analyze(self.kernel, *args, grid=grid, gpu=self.gpu, **constexprs)
+
+
+def analyzed(gpu: str | Path | Gpu) -> Callable[[Any], Analyzed]:
+    """A decorator above `@triton.jit`: launches of the kernel give answers for `gpu`."""
+    return lambda kernel: Analyzed(kernel, gpu)
+
+
+def record(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any], grid: Grid, gpu: Gpu) -> KernelResult:
+    """`analyze` as a record."""
+    prepared = prepare(kernel, args, constexprs, grid, gpu)
+    return analyze_kernel(prepared.program, gpu, prepared.launch)
+
+
+def prepare(
+    kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any], grid: Grid, gpu: str | Path | Gpu
+) -> TritonLaunch:
+    """The machine code and the launch. Raises what `analyze` raises."""
+    _need_triton()
+    board = machine.gpu(gpu)
+    function, values = _resolved(kernel, args, constexprs)
+    constants = {parameter.name for parameter in function.params if parameter.is_constexpr}
+    operands = {name: value if name in constants else operand(value, name) for name, value in values.items()}
+    compiled, types = _compiled(function, operands, constexprs, board)
+    own = [name for name, type_ in types.items() if type_ != "constexpr"]
+    arguments = [argument(operands[name], name, types[name]) for name in own]
+    size = _grid(grid, values | dict(constexprs))
+    cluster = int(compiled.metadata.num_ctas)
+    scratch = [
+        _scratch(name, getattr(compiled.metadata, f"{name.split()[0]}_scratch_size", 0) * int(np.prod(size)) * cluster)
+        for name in _SCRATCH
+    ]
+    program = _program(compiled, function, [*own, *_SCRATCH], board)
+    bound = launch_arguments(own, arguments, [values[name] for name in own])
+    return TritonLaunch(program, Launch(
+        grid=(size[0] * cluster, size[1], size[2]), block=(_threads(compiled), 1, 1),
+        cluster=(cluster, 1, 1) if cluster > 1 else None, smem=int(compiled.metadata.shared),
+        args=tuple([*bound, *scratch][: len(program.parameters)]),
+    ))  # fmt: skip
+
+
+def _resolved(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The function that Triton compiles, and its arguments by name, those of heuristics and defaults among them."""
+    from triton.runtime.jit import JITFunction
+
+    values = dict(constexprs)
+    layers = []
+    while not isinstance(kernel, JITFunction):
+        layers.append(kernel)
+        kernel = getattr(kernel, "kernel", getattr(kernel, "fn", None))
+        if kernel is None:
+            hint = "Decorate it, and give it without its grid."
+            raise CommandError("The kernel is no function under @triton.jit.", hint)
+    names = [parameter.name for parameter in kernel.params]
+    if len(args) > len(names):
+        raise CommandError(f"{kernel.__name__} takes {len(names)} arguments; {len(args)} are given.", "Leave some out.")
+    values |= dict(zip(names, args, strict=False))
+    for layer in layers:
+        for name, rule in getattr(layer, "values", {}).items():  # of triton.heuristics
+            values[name] = rule(values)
+    for parameter in kernel.params:
+        if parameter.name not in values:
+            if parameter.default is inspect.Parameter.empty:
+                reason = f"{kernel.__name__} has no value for '{parameter.name}'."
+                raise CommandError(reason, f"Add {parameter.name}=VALUE.")
+            values[parameter.name] = parameter.default
+    return kernel, {name: values[name] for name in names}
+
+
+def _compiled(
+    function: Any, values: Mapping[str, Any], constexprs: Mapping[str, Any], board: Gpu
+) -> tuple[Any, dict[str, Any]]:
+    """What Triton's compiler makes of a kernel for a board, without the driver that a launch would need, and the type
+    of each argument."""
+    from triton import compile as compile_for
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    from triton.compiler.compiler import make_backend
+    from triton.runtime.jit import create_function_from_signature
+
+    arch, proxy = compiled_arch(board)
+    if proxy or arch < _OLDEST:
+        raise InputError(f"Triton has no compiler for {board.name} (sm_{board.arch}).", "Name a board from Turing on.")
+    target = GPUTarget("cuda", arch, 32)
+    backend = make_backend(target)
+    options = {name: value for name, value in constexprs.items() if name not in values}
+    try:
+        bind = create_function_from_signature(function.signature, function.params, backend)
+        bound, special, left = bind(**values, **options)
+        parsed, types, constants, attributes = function._pack_args(backend, options, bound, special, left)
+        source = ASTSource(function, types, constants, attributes)
+        return compile_for(source, target=target, options=parsed.__dict__), types
+    except Exception as problem:  # of the compiler: many types, none of them public
+        reason = (str(problem).strip() or type(problem).__name__).splitlines()
+        raise InputError(f"Triton cannot compile {function.__name__} for sm_{arch}:\n{reason[-1]}", "") from problem
+
+
+def _program(compiled: Any, function: Any, names: Sequence[str], board: Gpu) -> Program:
+    """The machine code with the names of its parameters and the text of the Python file."""
+    file = inspect.getsourcefile(function.fn)
+    (program,) = programs(compiled.asm["cubin"], board, None, Options())
+    parameters = tuple(
+        Parameter(name, "", parameter.offset, parameter.size)
+        for name, parameter in zip(names, program.parameters, strict=False)
+    )
+    text = Path(file).read_text(encoding="utf-8") if file and Path(file).is_file() else None
+    return replace(program, parameters=parameters, source=text, source_name=file or "<Triton>", title=function.__name__)
+
+
+def _threads(compiled: Any) -> int:
+    """Threads of a block; more than 32 times `num_warps` where Triton adds warps with other roles."""
+    required = _THREADS.search(compiled.asm["ptx"])
+    return int(required[1]) if required else 32 * int(compiled.metadata.num_warps)
+
+
+def _scratch(name: str, size_B: int) -> Argument:
+    """A hidden pointer: to as many bytes as the kernel asks for, or null."""
+    return Argument(name, "array", "u8", (size_B,), "zeros") if size_B else Argument(name, "scalar", value=0)
+
+
+def _grid(grid: Grid, values: dict[str, Any]) -> tuple[int, int, int]:
+    sizes = grid(values) if callable(grid) else grid
+    listed = [int(size) for size in ([sizes] if isinstance(sizes, int) else sizes)]
+    if not 1 <= len(listed) <= 3 or min(listed) < 1:
+        reason = f"grid {tuple(listed)} is not one to three sizes of 1 or more."
+        raise CommandError(reason, "Give it as kernel[grid] takes it.")
+    x, y, z = listed + [1] * (3 - len(listed))
+    return x, y, z
+
+
+def _need_triton() -> None:
+    """Raise MissingTool where Triton is not installed."""
+    try:
+        import triton  # noqa: F401
+    except ImportError as missing:
+        raise MissingTool("Triton kernels need Triton.", install("triton")) from missing
