@@ -204,14 +204,15 @@ def test_stated_sampling_error_against_all_blocks(name, seed):
     found = warpbound.analyze(program, "a100-sxm-80gb", launch)
     every = trace(program, launch, range(800))
     error = found["sample"]["sampling_error"]
-    assert 0 < error < 0.25
+    assert 0 < error < 0.25 if name == "gathered" else error == 0  # two classes: both are known
     assert found["sample"]["blocks"] < 400
-    assert found["instructions"]["warp_instructions"] == pytest.approx(int(every.executed.sum()), rel=3 * error)
+    assert found["instructions"]["warp_instructions"] == pytest.approx(int(every.executed.sum()), rel=3 * error + 1e-9)
     loads = [one.opcode == "LDG" for one in program.instructions]
-    assert found["memory"]["global_load_requests"] == pytest.approx(int((every.executed @ loads).sum()), rel=3 * error)
+    requests = int((every.executed @ loads).sum())
+    assert found["memory"]["global_load_requests"] == pytest.approx(requests, rel=3 * error + 1e-9)
     told = [note for note in found["confidence"]["assumed"] if "depend on the contents of" in note]
     assert any(f"'{'flag' if name == 'rare' else 'length'}'" in note for note in told)
-    assert any("standard error" in note for note in found["confidence"]["assumed"])
+    assert any("standard error" in note for note in found["confidence"]["assumed"]) == (error > 0)
 
 
 # Read rate of all SMs from a data set, A100 80 GB: te42kyfo/gpu-benches @1c36d50, gpu-l2-cache/a100_80.txt [kB: GB/s];

@@ -37,6 +37,13 @@ extern "C" __global__ void by_data(const int* n, float* y) {
     for (int i = 0; i < m; i++) s = s * 1.0001f + 0.5f;
     y[blockIdx.x * blockDim.x + threadIdx.x] = s;
 }
+extern "C" __global__ void by_written(int* n, float* y) {
+    float s = threadIdx.x;
+    int m = n[blockIdx.x];
+    for (int i = 0; i < m; i++) s = s * 1.0001f + 0.5f;
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+    n[blockIdx.x] = m;
+}
 extern "C" __global__ void one_in_17(const float* x, float* y) {
     if (blockIdx.x % 17) return;
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -81,11 +88,23 @@ def notes(kernel, args, arch="h200", grid=BLOCKS):
 def test_one_block_in_a_thousand_that_data_make_heavy_is_covered_by_a_warning(gpu):
     counts = np.full(BLOCKS, 200, np.int32)
     counts[437::1000] = 20000
-    found, said = notes("by_data", {"n": counts, "y": np.zeros(BLOCKS * 128, np.float32)}, gpu)
+    found, said = notes("by_written", {"n": counts, "y": np.zeros(BLOCKS * 128, np.float32)}, gpu)
     blocks = found["sample"]["blocks"]
     (text,) = said
     assert f"rarer than about one in {blocks // 3} may be missing among the {blocks} executed" in text
     assert blocks / 3 < 1000
+
+
+def test_one_block_in_a_thousand_that_a_given_array_makes_heavy_is_counted():
+    counts = np.full(BLOCKS, 200, np.int32)
+    counts[437::1000] = 20000
+    args = {"n": counts, "y": np.zeros(BLOCKS * 128, np.float32)}
+    found, warnings = notes("by_data", args)
+    program = warpbound.compile(WORK, "h200", kernel="by_data")
+    trace = emulate.trace(program, warpbound.launch(grid=BLOCKS, block=128, args=args), [0, 437])
+    light, heavy = (trace.executed[trace.warps[:, 0] == block].sum() for block in (0, 437))
+    assert found["instructions"]["warp_instructions"] == (BLOCKS - 4) * light + 4 * heavy
+    assert warnings == []
 
 
 @pytest.mark.parametrize("gpu", ["t4", "h200", "rtx-5090"])

@@ -5,6 +5,7 @@ import pytest
 
 from warpbound import emulate
 from warpbound.emulate import block_classes as module
+from warpbound.emulate import block_path
 from warpbound.emulate.block_classes import block_classes
 from warpbound.emulate.launch_memory import prepare
 from warpbound.kernel_launch import launch
@@ -40,9 +41,12 @@ BODIES = {  # name -> body, grid, block, n, m, number of classes
         20, 32, 11, 0, 2,
     ),
     "a branch on memory, then on numbers": ("if (x[t] > 0) y[t] = 1; if (b < 5) y[t + 32] = 2; }", 20, 32, 0, 0, 2),
+    "a branch on what is written": (
+        "y[t] = 2; if (y[b] > 1) y[t + 64] = x[t]; if (b < 5) y[t + 32] = 2; }", 20, 32, 0, 0, 2,
+    ),
 }  # fmt: skip
 
-BY_DATA = ("halves in one register", "lengths from memory", "a branch on memory, then on numbers")
+BY_DATA = ("halves in one register", "a branch on what is written")
 
 
 def compiled(name, arch):
@@ -64,7 +68,7 @@ def test_blocks_of_a_class_do_the_same(name, arch):
     assert classes.complete == (name not in BY_DATA)
     assert classes.counts.sum() == len(classes.of_block) == int(np.prod(asked.grid))
     assert (classes.of_block[classes.first] == np.arange(len(classes.first))).all()
-    if name == "halves in one register":  # what they decide is not evaluated, and is said not to be
+    if name in BY_DATA:  # what they decide is not evaluated, and is said not to be
         return
     trace = emulate.trace(program, asked, range(len(classes.of_block)))
     assert not trace.stopped
@@ -111,5 +115,95 @@ def test_lengths_are_the_instructions_that_blocks_issue(name):
 
 def test_a_path_beyond_the_steps_is_not_complete(monkeypatch):
     program, asked = compiled("triangle", 90)
-    monkeypatch.setattr(module, "MOST_STEPS", 20)
+    monkeypatch.setattr(block_path, "MOST_STEPS", 20)
     assert not classes_of(program, asked).complete
+
+
+# --- lengths and indices in arrays ---
+
+ROWS = """__global__ void k(int n, const int* row, const float* x, float* y) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, l = threadIdx.x % 32;"""
+BY_LENGTH = {  # name -> body, the array
+    "rows of lanes": (
+        "if (i < n) { float s = 0; for (int j = row[i]; j < row[i + 1]; j++) s += x[j]; y[i] = s; } }",
+        np.cumsum(np.arange(1301) * 7 % 90),
+    ),
+    "rows of warps": (
+        "float s = 0; for (int j = row[i / 32] + l; j < row[i / 32 + 1]; j += 32) s += x[j]; y[i] = s; }",
+        np.cumsum(np.arange(60) ** 2),
+    ),
+    "a giant row": (
+        "if (i < n) { float s = 0; for (int j = row[i]; j < row[i + 1]; j++) s += x[j]; y[i] = s; } }",
+        np.cumsum(np.where(np.arange(1301) == 700, 5000, 3)),
+    ),
+    "lengths in bytes": (
+        "int m = ((const unsigned char*)row)[8 * blockIdx.x]; for (int j = 0; j < m; j++) y[i] += x[j]; }",
+        np.arange(100) ** 2,
+    ),
+    "two bytes with a sign": (
+        "int m = ((const short*)row)[4 * blockIdx.x]; for (int j = m; j < 40; j += 3) y[i] += x[j + 40000]; }",
+        40 - np.arange(100) ** 2,
+    ),
+    "an index": ("int m = row[row[blockIdx.x] % 50]; for (int j = 0; j < m; j++) y[i] += x[j]; }", 3 * np.arange(100)),
+    "pairs": (
+        "int2 m = ((const int2*)row)[blockIdx.x]; for (int j = m.x; j < m.y; j++) y[i] += x[j]; }",
+        np.cumsum(np.arange(100) % 13),
+    ),
+}
+
+
+def by_length(name, row="row"):
+    body, numbers = BY_LENGTH[name]
+    program = compile_program(ROWS + body, "sm_89")
+    words = {"n": 1300, "row": numbers.astype(np.int32), "x": "f32[100000]:zeros", "y": "f32[1344]:zeros"}
+    return program, launch(grid=21, block=64, args=words | ({} if row == "row" else {"row": row}))
+
+
+@pytest.mark.parametrize("name", BY_LENGTH)
+def test_what_given_arrays_decide_makes_classes(name):
+    program, asked = by_length(name)
+    classes = classes_of(program, asked)
+    assert classes.complete
+    assert len(classes.counts) > 1
+    trace = emulate.trace(program, asked, range(21))
+    assert not trace.stopped
+    issued = trace.executed.reshape(21, 2, -1).sum(axis=(1, 2))
+    assert classes.length[classes.of_block] == pytest.approx(issued, rel=1e-3)
+    work = trace.threads.reshape(21, 2, -1)
+    for number in range(len(classes.counts)):
+        assert len(np.unique(work[classes.of_block == number], axis=0)) == 1
+
+
+def test_unknown_contents_make_no_classes():
+    program, asked = by_length("rows of warps", row="i32[60]")
+    classes = classes_of(program, asked)
+    assert not classes.complete
+    assert len(classes.counts) == 1
+
+
+def test_rows_are_counted_and_not_followed_to_their_ends(monkeypatch):
+    monkeypatch.setattr(block_path, "MOST_STEPS", 1000)
+    program, asked = by_length("a giant row")
+    classes = classes_of(program, asked)
+    assert classes.complete
+    assert classes.length.max() > 10_000
+
+
+LOOPS = [
+    "for (int j = b; j < n; j += 3)", "for (int j = n; j > b; j--)", "for (unsigned j = b; j <= 90u; j += 4)",
+    "for (int j = b - 40; j != 60; j++)", "for (int j = 100 - b; j >= 0; j -= 7)",
+    "for (unsigned j = 0xffffffe0u; j > 100u; j += 1)", "for (int j = 1; j < 10 * b; j += j)",
+    "for (int j = 0, k = 1; j < 20 * b; j += k, k += 2)", "for (int j = 0; j * 3 < 2 * n + b; j++)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_counted_rounds_are_those_that_are_executed(loop):
+    text = "__global__ void k(int n, const float* x, float* y) { int b = blockIdx.x; float s = 0;\n#pragma unroll 1\n"
+    program = compile_program(text + loop + " s += x[j & 63]; y[b] = s; }", "sm_89")
+    asked = launch(grid=40, block=32, args={"n": 97, "x": "f32[64]:zeros", "y": "f32[64]"})
+    classes = classes_of(program, asked)
+    trace = emulate.trace(program, asked, range(40))
+    assert not trace.stopped
+    assert classes.complete
+    assert classes.length[classes.of_block].tolist() == trace.executed.sum(axis=1).tolist()

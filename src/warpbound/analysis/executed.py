@@ -130,8 +130,8 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (GRID_WAITS,) if waits_for_grid(program) else ()
     notes += (TOGETHER,) if _rate_assumed(case, traffic) else ()
     notes += (_idle_note(program, sample, trace.of_blocks),) if sample.idle else ()
-    numbers = frozenset[int]() if sample.exact else block_numbers(program)
-    rare = warning(program, trace, representative_executions(trace, sample), numbers)
+    seen = representative_executions(trace, sample)
+    rare = "" if sample.exact else warning(program, trace, seen, block_numbers(program))
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""

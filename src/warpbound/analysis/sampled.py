@@ -117,7 +117,7 @@ def cache_settings(case: Case, sample: Sample) -> How:
     """State of the caches at the start, the weight of each sampled block, and the grid."""
     grid = sample.grid or (case.launch.grid if case.launch else None)
     of_class = np.broadcast_to(sample.of_class, sample.blocks.shape)
-    return How(cache=case.settings.cache, weights=sample.weights, grid=grid, of_class=of_class)
+    return How(cache=case.settings.cache, weights=sample.weights, grid=grid, of_class=of_class, length=sample.length)
 
 
 def cache_facts(case: Case) -> Facts:

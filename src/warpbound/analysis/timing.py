@@ -89,11 +89,16 @@ def _with_cold_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval
 
 
 def _with_sampling(edges: Interval, work: Work, launch: LaunchedWork) -> Interval:
-    """With the possible traffic of blocks outside the sample."""
-    if work.errors is None or not any(vars(work.errors).values()):
+    """With the possible work and traffic of blocks outside the sample."""
+    counts = (work.sample.sampling_error if work.sample else None) or 0.0
+    moved = work.errors is not None and any(vars(work.errors).values())
+    if not moved and not counts:
         return edges
-    both = [replace(launch, work=interval.shifted(work.whole, work.errors, by)) for by in (-1.0, 1.0)]
-    return edges.with_sampling(*launch_seconds(both))
+    less, more = work.whole, work.whole
+    if work.errors is not None:
+        less, more = (interval.shifted(work.whole, work.errors, by) for by in (-1.0, 1.0))
+    less_s, more_s = launch_seconds([replace(launch, work=each) for each in (less, more)])
+    return edges.with_sampling(less_s / (1 + counts), more_s * (1 + counts))
 
 
 def _with_warps_in_step(edges: Interval, bottleneck: str, costs: Mapping[str, float], x: LaunchedWork) -> Interval:

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.emulator import handler_of
+from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
-from warpbound.emulate.operand_access import Constants
+from warpbound.emulate.launch_memory import Memory
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
@@ -32,14 +33,15 @@ _DECIDING = ("branch", "exit", "return", "call")
 class Code:
     """A kernel's instructions made ready for evaluation: uniform registers are ordinary ones of higher numbers."""
 
-    def __init__(self, program: Program, constants: Constants) -> None:
+    def __init__(self, program: Program, memory: Memory) -> None:
         self.program = program
-        self.constants = constants
+        self.constants = memory.constants
+        self.given = GivenContents(program, memory)
         self.instructions = [_renumbered(instruction) for instruction in program.instructions]
         self.reads = [_places(reads(instruction)) for instruction in program.instructions]
         self.writes = [_places(writes(instruction)) for instruction in program.instructions]
         self.handlers = [
-            handler_of(replace(instruction, guard=None), constants, program.arch, PLAIN)
+            handler_of(replace(instruction, guard=None), memory.constants, program.arch, PLAIN)
             if _is_evaluated(instruction) else None
             for instruction in self.instructions
         ]  # fmt: skip

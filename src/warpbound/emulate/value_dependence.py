@@ -37,7 +37,7 @@ def dependents_of(program: Program, loads: Set[int]) -> Dependents:
         i for i, instruction in enumerate(code) if instruction.traits.kind in _TURNS and before[i] & names.reads[i]
     ]
     addresses = [
-        i for i, instruction in enumerate(code) if before[i] and before[i] & names.of(_address_registers(instruction))
+        i for i, instruction in enumerate(code) if before[i] and before[i] & names.of(address_registers(instruction))
     ]
     return Dependents(tuple(branches), tuple(addresses))
 
@@ -113,9 +113,9 @@ class Taint:
         return Taint(self.always | other.always, unless)
 
 
-def taint(program: Program, sources: Set[int]) -> list[int]:
+def taint(program: Program, sources: Set[int], cut: Set[int] = frozenset()) -> list[int]:
     """The registers that depend on the results of `sources` (indices) before each instruction, by iteration to a fixed
-    point; sets as of `program.register_sets`."""
+    point; sets as of `program.register_sets`. cut : instructions whose results depend on none of what they read."""
     code, blocks, names = program.instructions, program.flow.blocks, program.register_sets
     before = [0] * len(code)
     if not sources:
@@ -129,7 +129,7 @@ def taint(program: Program, sources: Set[int]) -> list[int]:
         for i in range(blocks[number].first, blocks[number].last):
             outputs = names.writes[i]
             before[i] = state.where(guards[i]) if state.unless else state.always
-            if i in sources or names.reads[i] & before[i]:
+            if i in sources or (i not in cut and names.reads[i] & before[i]):
                 state = Taint(state.always | outputs, state.unless)
             elif state.unless or state.always & outputs:
                 state = state.cleaned(outputs, guards[i])
@@ -158,7 +158,8 @@ def _follows(program: Program) -> list[tuple[int, ...]]:
     return [block.follows + behind * (code[block.last - 1].traits.kind == "return") for block in blocks]
 
 
-def _address_registers(instruction: Instruction) -> frozenset[str]:
+def address_registers(instruction: Instruction) -> frozenset[str]:
+    """The registers that make up the addresses of its operands."""
     names = set[str]()
     for operand in instruction.operands:
         if operand.kind in ("memory", "constant"):

@@ -11,6 +11,8 @@ Models   Four independent parts. Scatter: the spread of blocks that stand for ot
          DRAM reads that would be saved if resident blocks came to shared data at different times, as in a gather, and
          not all after the others, as assumed; or if lines that neighbours share were full, whichever is more. DRAM
          reads of several blocks are shared between them.
+         Where blocks are of several classes, scatter is what the classes do not explain; where most are alone in their
+         class, that and the order of reads are all.
 Omits    What no sampled block shows, above all data that only blocks far apart share. Halves keep the L1 results, so
          the error of L1 has scatter of blocks and ends alone.
 """
@@ -49,7 +51,8 @@ def errors(served: ServedSectors, of_blocks: int) -> Errors | None:
     like = _like_ends(way, served.weight, weights)
     less = max(served.moved.unordered, served.moved.unpacked)
     order = {"fetched": less, "missed": less / SECTOR_B}
-    apart = [_totals(one, *beyond(one)) for one in (half(way, chosen) for chosen in halves(way))]
+    single = _mostly_alone_in_class(way, weights)
+    apart = [] if single else [_totals(one, *beyond(one)) for one in (half(way, chosen) for chosen in halves(way))]
 
     def of(name: str, by: str = "") -> float:
         """Of a total, or of its ratio to another one."""
@@ -57,7 +60,10 @@ def errors(served: ServedSectors, of_blocks: int) -> Errors | None:
         if below <= 0:
             return 0.0
         ratio = totals[name] / below
-        scatter, ends = _spread(each[name] - (ratio * each[by] if by else 0.0), weights, like)
+        values = each[name] - (ratio * each[by] if by else 0.0)
+        scatter, ends = _spread(values, weights, like, _class_effect(way, values))
+        if single:
+            return float(np.linalg.norm([scatter, order.get(name, 0.0)])) / below
         first, second = (one[name] / max(1.0, one[by]) if by else one[name] for one in apart)
         scatter = max(scatter / below, abs(first - second) / 2)
         drift = ratio - (first + second) / 2
@@ -154,11 +160,44 @@ def _like_ends(way: PastL1, weight: Reals, weights: Reals) -> Reals:
     return np.asarray(np.where(cut, min(sides, unseen), unseen))
 
 
-def _spread(values: Reals, weights: Reals, like: Reals) -> tuple[float, float]:
-    """Standard error of the sum over the launch, from blocks that stand for others, and from those that do not."""
+def _class_effect(way: PastL1, values: Reals) -> Reals:
+    """The part of each block's value that its class explains, (b,); zeros where all are of one class."""
+    of_class = way.how.of_class
+    if of_class is None or (of_class == of_class[0]).all():
+        return np.zeros(len(values))
+    length = way.how.length
+    return values - apart_from_class(values, of_class, values if length is None else length)
+
+
+def _mostly_alone_in_class(way: PastL1, weights: Reals) -> bool:
+    """Whether most blocks that stand for others are the only ones of their class: halves would differ by that alone."""
+    of_class = way.how.of_class
+    if of_class is None:
+        return False
+    return bool((np.bincount(of_class)[of_class[weights > 1]] == 1).mean() > 0.5)
+
+
+def _spread(values: Reals, weights: Reals, like: Reals, effect: Reals | float = 0.0) -> tuple[float, float]:
+    """Standard error of the sum over the launch, from blocks that stand for others, and from those that do not.
+
+    effect : the part of each value that is no chance.
+    """
     inner = weights > 1
     count, size = int(inner.sum()), float(weights.sum())
     unseen = max(0.0, 1 - len(weights) / size)
-    scatter = size * values[inner].std(ddof=1) * np.sqrt(unseen / count)
+    scatter = size * (values - effect)[inner].std(ddof=1) * np.sqrt(unseen / count)
     ends = (np.abs(values - values[inner].mean()) * like)[~inner].max(initial=0.0) * size * unseen
     return float(scatter), float(ends)
+
+
+def apart_from_class(values: Reals, of_class: NDArray[np.int64], length: Reals) -> Reals:
+    """How far each block is from the mean of its class; one that is alone in its class, from what the blocks with the
+    next shorter and the next longer way would tell of it."""
+    members = np.bincount(of_class)[of_class]
+    apart = values - np.bincount(of_class, values)[of_class] / members
+    order = np.argsort(length, kind="stable")
+    low, at, high = order[:-2], order[1:-1], order[2:]
+    part = (length[at] - length[low]) / np.maximum(1.0, length[high] - length[low])
+    between = values[at] - (values[low] * (1 - part) + values[high] * part)
+    apart[at] = np.where(members[at] == 1, between, apart[at])
+    return np.asarray(apart)

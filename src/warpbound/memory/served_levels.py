@@ -53,6 +53,7 @@ class How:
     weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
     grid : blocks along x, y and z, which define neighbours; None: unknown, all in one row.
     of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
+    length : instructions that the classes' evaluation counts for each sampled block, (b,); None: not counted.
     """
 
     cache: str = "warm"
@@ -61,6 +62,7 @@ class How:
     weights: Reals | None = None
     grid: Grid | None = None
     of_class: NDArray[np.int64] | None = None
+    length: Reals | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ Omits    Textures and constants beyond their requests; DRAM pages; compression; 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
@@ -18,7 +17,7 @@ from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.hierarchy import Facts, block_of_warp, schedule
 from warpbound.memory.reuse import Locality, locality, pages, stack_distances
 from warpbound.memory.sampled_accesses import Reals, Space, Spaces, spaces
-from warpbound.memory.sampling_error import errors
+from warpbound.memory.sampling_error import apart_from_class, errors
 from warpbound.memory.served_levels import How, ServedSectors, serve
 from warpbound.memory.traffic_counts import PerInstruction, Traffic
 from warpbound.program.kernel import Program
@@ -171,21 +170,8 @@ def _sampling_error(trace: Trace, how: How, each_space: tuple[Space, ...]) -> fl
     if how.of_class is None or (how.of_class == how.of_class[0]).all():
         return float(each[others].std(ddof=1) / each[others].mean() * unseen)
     length = np.bincount(block, trace.executed.sum(axis=1), size).astype(np.float64)
-    apart = _apart_from_class(each[others], how.of_class[others], length[others])
+    apart = apart_from_class(each[others], how.of_class[others], length[others])
     return float(np.sqrt(np.mean(apart**2)) / each[others].mean() * unseen)
-
-
-def _apart_from_class(values: Reals, of_class: NDArray[np.int64], length: Reals) -> Reals:
-    """How far each block is from the mean of its class; one that is alone in its class, from what the blocks with the
-    next shorter and the next longer way would tell of it."""
-    members = np.bincount(of_class)[of_class]
-    apart = values - np.bincount(of_class, values)[of_class] / members
-    order = np.argsort(length, kind="stable")
-    low, at, high = order[:-2], order[1:-1], order[2:]
-    part = (length[at] - length[low]) / np.maximum(1.0, length[high] - length[low])
-    between = values[at] - (values[low] * (1 - part) + values[high] * part)
-    apart[at] = np.where(members[at] == 1, between, apart[at])
-    return np.asarray(apart)
 
 
 def _locality(trace: Trace, accesses: Accesses) -> Locality:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
 from warpbound.memory.block_neighbours import Grid, corner, patch
+from warpbound.memory.sampling_error import apart_from_class
 from warpbound.program import Program
 from warpbound.schedule import Schedule, Wait, duration, schedule
 from warpbound.workload.instruction_counts import count, facts_of
@@ -37,7 +38,8 @@ class Sample:
     """Blocks to emulate, how many blocks of the grid each represents, and the class of each; all of shape (b,).
 
     grid : extents of the blocks that work, of which these are some; None: of the launch. idle : the other blocks.
-    exact : whether blocks of a class do the same.
+    exact : whether blocks of a class do the same. length : instructions of each by the evaluation of classes; None: not
+    evaluated.
     """
 
     blocks: NDArray[np.int64]
@@ -46,6 +48,7 @@ class Sample:
     grid: tuple[int, int, int] | None = None
     idle: IdleBlocks | None = None
     exact: bool = False
+    length: NDArray[np.float64] | None = None
 
 
 def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
@@ -87,7 +90,8 @@ def weighted_by_class(chosen: Sample, of_class: NDArray[np.int64], length: NDArr
     blocks = np.array(sorted(weights))
     base, own = np.array([weights[block] for block in blocks.tolist()]), of_class[blocks]
     share = _represented(own, counts, _told_apart(length))
-    return Sample(blocks, base * share[own] / np.bincount(own, base, len(counts))[own], own)
+    weight = base * share[own] / np.bincount(own, base, len(counts))[own]
+    return Sample(blocks, weight, own, length=length[own].astype(np.float64))
 
 
 def _told_apart(length: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -155,22 +159,21 @@ def sampling_error(trace: Trace, sampled: Sample) -> float | None:
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0
     issued = trace.executed.sum(axis=1)
-    inner, weights = sampled.blocks[sampled.weights > 1], sampled.weights[sampled.weights > 1]
-    each = np.array([issued[trace.warps[:, 0] == block].sum() for block in inner.tolist()], np.float64)
-    if len(each) < 2 or not each.any():
+    each = np.array([issued[trace.warps[:, 0] == block].sum() for block in sampled.blocks.tolist()], np.float64)
+    inner, classes = sampled.weights > 1, np.broadcast_to(sampled.of_class, sampled.blocks.shape)
+    if inner.sum() < 2 or not each[inner].any():
         return None
-    parts, unseen = weights / weights.sum(), 1 - len(trace.blocks) / trace.of_blocks
-    mean, classes = float(parts @ each), np.broadcast_to(sampled.of_class, sampled.blocks.shape)[sampled.weights > 1]
-    rest = each - (mean if (classes == classes[0]).all() else _means(each, parts, classes))
+    parts, unseen = sampled.weights[inner] / sampled.weights[inner].sum(), 1 - len(trace.blocks) / trace.of_blocks
+    mean = float(parts @ each[inner])
+    if (classes == classes[0]).all():
+        rest = each[inner] - mean
+    else:
+        rest = apart_from_class(each, classes, each if sampled.length is None else sampled.length)[inner]
     if np.ptp(rest) == 0:
         return 0.0
-    chance = float(np.linalg.norm(parts * rest) * np.sqrt(unseen * len(each) / (len(each) - 1)))
-    return float(np.hypot(chance, _drift(inner, rest) * (parts @ inner - (trace.of_blocks - 1) / 2)) / mean)
-
-
-def _means(values: NDArray[np.float64], parts: NDArray[np.float64], classes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weighted mean of the class that each value belongs to."""
-    return np.asarray((np.bincount(classes, parts * values) / np.maximum(np.bincount(classes, parts), 1e-300))[classes])
+    at, count = sampled.blocks[inner], int(inner.sum())
+    chance = float(np.linalg.norm(parts * rest) * np.sqrt(unseen * count / (count - 1)))
+    return float(np.hypot(chance, _drift(at, rest) * (parts @ at - (trace.of_blocks - 1) / 2)) / mean)
 
 
 def probe_deviation(trace: Trace, sampled: Sample, probed: Trace) -> float:

@@ -1,0 +1,327 @@
+"""The way of many blocks through a kernel's code, as far as the launch decides it.
+
+Models   Integer and predicate arithmetic with the emulator's own handlers, on arrays that broadcast to (blocks, warps,
+         lanes): a value that all blocks share is computed once. A branch on a value that memory brings is followed both
+         ways; what such a branch decides to write is unknown from there on, and a loop around it is entered once.
+         Loads bring what the launch gives of arrays that the kernel does not write (`given_contents`). Rounds of a
+         loop that only counts are taken at once (`counted_rounds`).
+Omits    What the kernel writes to memory, shared memory, calls, indirect branches, and what lanes tell each other.
+"""
+
+from heapq import heappop, heappush
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value
+from warpbound.emulate.counted_rounds import (
+    CountedLoop,
+    Round,
+    advance,
+    compared_values,
+    counted_loops,
+    round_of,
+    rounds_alike,
+)
+from warpbound.emulate.emulator import BROKEN
+from warpbound.emulate.state import LANES, State
+from warpbound.errors import WarpboundError
+from warpbound.kernel_launch import Launch
+from warpbound.program.instruction import PT, RZ, Instruction
+
+MOST_STEPS = 30_000  # instructions, each for all blocks of a part, after which the rest of the path is left out
+ROUNDS_SEEN = 3  # of a loop, before the others are counted
+_HASH = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
+
+
+class Path:
+    """The way of some blocks through the code; thread : which threads of them are looked at, (1, warps, lanes).
+
+    key : of each block, equal where their ways are, (blocks,). length : instructions that their warps issue, (blocks,).
+    """
+
+    def __init__(self, code: Code, launch: Launch, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> None:
+        self.code = code
+        self.counted = counted_loops(code)
+        self.comparisons = {at for loop in self.counted.values() for at in loop.comparisons}
+        self.x = Registers()
+        self.special = _special(launch, blocks, thread)
+        x, y, z = launch.block
+        self.alive: Mask = np.bool_(1) if int(thread.max()) < x * y * z else thread < x * y * z
+        self.key = np.zeros(len(blocks), np.uint64)
+        self.length = np.zeros(len(blocks), np.int64)
+        self.warps = thread.shape[1]
+        self.weights = np.random.default_rng(0).integers(1, 1 << 63, thread.shape[1], np.uint64) | np.uint64(1)
+        self.complete = True
+        self.waiting: dict[int, Mask] = {}  # instruction -> lanes that go on there
+        self.queue: list[int] = []
+        self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the ways of an unknown branch meet
+        self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
+        self.rounds: dict[int, list[Round]] = {}  # branch of a counted loop -> its last rounds
+
+    def follow(self) -> None:
+        """Evaluate until every lane has ended, or until the steps are used up."""
+        with np.errstate(all="ignore"):
+            self._send(0, self.alive)
+            steps = 0
+            while self.queue:
+                begin = at = heappop(self.queue)
+                lanes = self.waiting.pop(at)
+                while True:
+                    steps += 1
+                    if steps > MOST_STEPS:
+                        self.complete = False
+                        return
+                    for region, forgetting in self.forgotten.pop(at, ()):
+                        self._forget(region, forgetting)
+                    self.x.mask = lanes
+                    if self.code.relevant[at] and not self._step(at):
+                        break
+                    at += 1
+                    if at >= len(self.code.instructions):
+                        break
+                    if self.queue and self.queue[0] <= at:
+                        self._send(at, lanes)
+                        at -= 1
+                        break
+                self._count(at + 1 - begin, lanes)
+
+    def _count(self, instructions: int, lanes: Mask) -> None:
+        """Some lanes have gone through so many instructions: add them for every warp that has one of these lanes."""
+        if np.ndim(lanes):
+            warps = lanes.any(axis=2).sum(axis=1) * (self.warps // lanes.shape[1])
+            self.length += instructions * warps
+        else:
+            self.length += instructions * self.warps
+
+    def _send(self, at: int, lanes: Mask) -> None:
+        """Some lanes go on at an instruction, together with those that wait there."""
+        if np.ndim(lanes) and lanes.all():
+            lanes = np.bool_(1)  # which costs nothing to look at
+        if at in self.waiting:
+            self.waiting[at] = self.waiting[at] | lanes
+        else:
+            self.waiting[at] = lanes
+            heappush(self.queue, at)
+
+    def _step(self, at: int) -> bool:
+        """Execute one instruction for the lanes of the mask; whether they go on at the next one."""
+        instruction = self.code.instructions[at]
+        if instruction.traits.kind == "branch":
+            return self._jump(at, instruction)
+        holds = self._guard(at, instruction)
+        if instruction.traits.is_exit:
+            return holds is None or self._end(at, holds)
+        if holds is None:
+            self.x.forget(self.code.writes[at], self.x.mask)
+            return True
+        lanes = self.x.mask
+        self.x.mask = lanes & holds
+        if self.x.mask.any():
+            self._evaluate(at, instruction)
+        self.x.mask = lanes
+        return True
+
+    def _guard(self, at: int, instruction: Instruction) -> Mask | None:
+        """The lanes whose guard holds; None where that is not known."""
+        guard = instruction.guard
+        if guard is None or (guard.index == PT and not guard.invert):
+            return np.bool_(1)
+        if not self.x.known([("P", guard.index)]):
+            self.complete = False
+            return None
+        value = self.x.get_predicate(guard.index)
+        value = ~value if guard.invert else value
+        self._note(at, value)
+        return value
+
+    def _evaluate(self, at: int, instruction: Instruction) -> None:
+        handler, kind = self.code.handlers[at], instruction.traits.kind
+        if at in self.comparisons:
+            self.compared[at] = compared_values(self.code, self.x, at)
+        if handler is not None and self.x.known(self.code.reads[at]):
+            try:
+                handler(cast(State, self.x))  # it has what the handlers of these kinds use
+            except (WarpboundError, *BROKEN):  # refused, or one that works on rows of lanes
+                self.x.forget(self.code.writes[at], self.x.mask)
+        elif (words := self._brought(at, instruction)) is not None:
+            for place, word in zip(self.code.writes[at], words, strict=False):
+                self.x.put(place[1], word)
+        elif kind == "call":
+            self.x.forget({place for places in self.code.writes for place in places}, self.x.mask)
+        else:
+            self.x.forget(self.code.writes[at], self.x.mask)
+
+    def _brought(self, at: int, instruction: Instruction) -> list[Value] | None:
+        """The words that an instruction brings from outside the registers; None where they are not known."""
+        kind, known = instruction.traits.kind, self.x.known(self.code.reads[at])
+        if kind == "special_register":
+            value = self._special_value(instruction)
+            return None if value is None else [value] + [np.uint32(0)] * (len(self.code.writes[at]) - 1)
+        if not known:
+            return None
+        if kind == "constant":
+            return self._constant_words(at, instruction)
+        if kind == "load" and instruction.traits.is_global_load and self.code.relevant[at]:
+            return self._loaded(instruction)
+        if instruction.opcode == "R2UR" and len(self.code.writes[at]) == 1:
+            value = np.asarray(self.x.get(instruction.operands[-1].index))
+            return [value[..., :1] if value.ndim else value]
+        return None
+
+    def _special_value(self, instruction: Instruction) -> Value | None:
+        name = next((x.text for x in instruction.operands if x.kind == "special"), "SRZ")
+        return self.special.get(name)
+
+    def _constant_words(self, at: int, instruction: Instruction) -> list[Value] | None:
+        """The words that a load of constants brings; None where its bank or its index is not known."""
+        source = next((x for x in instruction.operands if x.kind == "constant"), None)
+        if source is None or not isinstance(source.bank, int):
+            return None
+        words = self.code.constants.banks.get(source.bank, np.zeros(1, np.uint32))
+        index = np.uint32(int(source.value))
+        for term in source.terms:
+            if term.index != RZ:
+                index = index + self.x.get(term.index)
+        places = [(index + np.uint32(4 * n)) // np.uint32(4) for n in range(len(self.code.writes[at]))]
+        last = len(words) - 1
+        return [np.where(place <= last, words[np.minimum(place, last)], np.uint32(0)) for place in places]
+
+    def _loaded(self, instruction: Instruction) -> list[Value] | None:
+        """The words that a load of global memory brings; None where the contents are not known."""
+        source = next((x for x in instruction.operands if x.kind == "memory"), None)
+        if source is None:
+            return None
+        address = np.uint64(int(source.value) & 0xFFFF_FFFF_FFFF_FFFF)
+        for term in source.terms:
+            if term.index != RZ:
+                index = term.index + UNIFORM * (term.kind == "uniform")
+                narrow = "U32" in term.suffixes or "32" in term.suffixes
+                address = address + (self.x.get(index).astype(np.uint64) if narrow else self.x.get_pair(index))
+        return self.code.given.load(instruction, address, self.x.mask)
+
+    def _jump(self, at: int, instruction: Instruction) -> bool:
+        lanes = self.x.mask
+        if instruction.traits.indirect or {"DIV", "CONV"} & set(instruction.modifiers):
+            return self._both_ways(at)
+        target = next((x for x in instruction.operands if x.kind == "label" and x.index == 0), None)
+        place = None if target is None else self.code.index.get(int(target.value))
+        if place is None:
+            return self._both_ways(at)
+        conditions = [x for x in (*instruction.operands, instruction.guard) if x is not None and x.kind == "predicate"]
+        conditions = [x for x in conditions if x.index != PT or x.invert]
+        if not self.x.known([("P", x.index) for x in conditions]):
+            return self._both_ways(at)
+        taken: Mask = np.bool_(1)
+        for x in conditions:
+            value = self.x.get_predicate(x.index)
+            taken = taken & (~value if x.invert else value)
+        if conditions:
+            self._note(at, taken)
+        jumping = lanes & taken
+        if jumping.any():
+            if at in self.counted:
+                self._count_rounds(self.counted[at], jumping)
+            self._send(place, jumping)
+        else:
+            self.rounds.pop(at, None)
+        staying = lanes & ~taken
+        if staying.any():
+            self._send(at + 1, staying)
+        return False
+
+    def _count_rounds(self, loop: CountedLoop, lanes: Mask) -> None:
+        """Take all rounds at once that are like the last three of these lanes."""
+        places = [("R", n) for n in loop.registers] + [("P", n) for n in loop.flags]
+        if not self.x.known(places) or not all(at in self.compared for at in loop.comparisons):
+            self.rounds.pop(loop.branch, None)
+            return
+        last = self.rounds.setdefault(loop.branch, [])
+        last.append(round_of(loop, self.x, lanes, self.compared))
+        if len(last) < ROUNDS_SEEN:
+            return
+        three = (last[-3], last[-2], last[-1])
+        last.clear()
+        rounds = rounds_alike(self.code, loop, three)
+        if rounds is None or not rounds.any():
+            return
+        advance(loop, self.x, three, rounds)
+        most = np.broadcast_to(rounds.max(axis=-1, keepdims=True), (*rounds.shape[:2], 1)) if rounds.ndim else rounds
+        each = loop.branch + 1 - loop.header
+        if rounds.ndim:
+            self.length += each * most[:, :, 0].sum(axis=1) * (self.warps // most.shape[1])
+            self._note_rounds(loop.branch, rounds)
+        else:
+            self.length += each * int(rounds) * self.warps
+
+    def _note_rounds(self, at: int, rounds: Any) -> None:
+        """Add numbers of rounds to the keys of the blocks, where blocks may differ in them."""
+        if rounds.shape[0] == 1:
+            return
+        weights = np.random.default_rng(at).integers(1, 1 << 63, rounds.shape[1:], np.uint64) | np.uint64(1)
+        word = (rounds.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
+        self._add_to_key(at, word)
+
+    def _both_ways(self, at: int) -> bool:
+        """Follow a branch that data decide both ways, but into a loop only once."""
+        self.complete = False
+        lanes = self.x.mask
+        region, meet = self.code.decided_by(at)
+        self._forget(region, lanes)
+        if meet is not None:
+            self.forgotten.setdefault(meet, []).append((region, lanes))
+        blocks = self.code.program.flow.blocks
+        for number in blocks[self.code.block_of[at]].follows:
+            if blocks[number].first > at:
+                self._send(blocks[number].first, lanes)
+        return False
+
+    def _forget(self, region: frozenset[int], lanes: Mask) -> None:
+        self.x.forget({place for at in region for place in self.code.writes[at]}, lanes)
+
+    def _end(self, at: int, holds: Mask) -> bool:
+        staying = self.x.mask & ~holds
+        if staying.any():
+            self._send(at + 1, staying)
+        return False
+
+    def _note(self, at: int, decision: Mask) -> None:
+        """Add a decision to the keys of the blocks, where blocks may differ in it."""
+        if not np.ndim(decision) or decision.shape[0] == 1:
+            return
+        lanes = np.asarray(self.x.mask & decision)
+        warps, width = lanes.shape[1:]
+        if warps == width == 1:
+            word = lanes[:, 0, 0].astype(np.uint64)
+        elif width == 1:
+            word = lanes[:, :, 0].astype(np.uint64) @ self.weights
+        else:
+            bits = np.packbits(lanes, axis=-1, bitorder="little")
+            whole = bits.view(np.uint32) if width == LANES else bits
+            word = whole[:, :, 0].astype(np.uint64) @ self.weights[:warps]
+        self._add_to_key(at, word)
+
+    def _add_to_key(self, at: int, word: NDArray[np.uint64]) -> None:
+        key = (self.key ^ np.uint64(at + 1)) * _HASH
+        key = (key ^ key >> np.uint64(29)) + word
+        self.key = key * _HASH
+
+
+def _special(launch: Launch, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Value]:
+    """Special registers whose values the launch tells, shaped to broadcast."""
+    found: dict[str, Value] = {"SRZ": np.uint32(0), "SR_CgaCtaId": np.uint32(0), "SR_CgaSize": np.uint32(0)}
+    step = 1
+    for axis, size in zip("XYZ", launch.block, strict=True):
+        value = (thread // step % size).astype(np.uint32)
+        found[f"SR_TID.{axis}"] = value if size > 1 else np.uint32(0)
+        found[f"SR_NTID.{axis}"] = np.uint32(size)
+        step *= size
+    step = 1
+    for axis, size in zip("XYZ", launch.grid, strict=True):
+        value = (blocks // step % size).astype(np.uint32)
+        found[f"SR_CTAID.{axis}"] = value[:, None, None] if size > 1 else np.uint32(0)
+        found[f"SR_NCTAID.{axis}"] = np.uint32(size)
+        step *= size
+    found["SR_LANEID"] = (thread[:, :1] % LANES).astype(np.uint32)
+    return found

@@ -1,0 +1,192 @@
+"""Rounds of a loop that need not be evaluated one by one: their registers change by constant steps.
+
+Models   Loops of one basic block whose deciding instructions add, and compare integers of 32 bits. Such a round maps
+         the registers linearly (modulo 2**32): once two steps are equal, all later ones are, and a comparison keeps its
+         result for a number of rounds that follows from its operands and their steps. Operands that would wrap around
+         end that number.
+Omits    Loops with branches inside, comparisons of 64-bit numbers, guarded instructions.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.broadcast_registers import Code, Mask, Registers, Value
+from warpbound.program.instruction import PT, RZ, Instruction, Operand
+
+Ints = NDArray[np.int64]
+_ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic
+_NOT_LINEAR = frozenset({"HI", "WIDE", "X", "CC"})  # modifiers of such instructions
+_ENDLESS = np.int64(1) << 40
+_COMPARED = ("LT", "LE", "GT", "GE", "EQ", "NE")
+
+
+@dataclass(frozen=True)
+class CountedLoop:
+    """A loop of one block: its first instruction and its branch, what deciding instructions write, comparisons."""
+
+    header: int
+    branch: int
+    registers: tuple[int, ...]
+    flags: tuple[int, ...]
+    comparisons: tuple[int, ...]
+
+
+def counted_loops(code: Code) -> dict[int, CountedLoop]:
+    """The loops whose rounds may be counted, by the number of their branch."""
+    found = {}
+    for number, block in enumerate(code.program.flow.blocks):
+        if number not in block.follows:
+            continue
+        branch = block.last - 1
+        deciding = [at for at in range(block.first, branch) if code.relevant[at]]
+        written = {place for at in deciding for place in code.writes[at]}
+        if all(_is_linear(code.instructions[at], code.writes[at], written) for at in deciding):
+            comparisons = tuple(at for at in deciding if code.instructions[at].opcode in ("ISETP", "UISETP"))
+            registers, flags = (tuple(sorted(n for kind, n in written if kind == each)) for each in "RP")
+            found[branch] = CountedLoop(block.first, branch, registers, flags, comparisons)
+    return found
+
+
+def _is_linear(instruction: Instruction, writes: Iterable[tuple[str, int]], varying: set[tuple[str, int]]) -> bool:
+    if instruction.guard is not None and (instruction.guard.index != PT or instruction.guard.invert):
+        return False
+    if instruction.opcode in ("ISETP", "UISETP"):
+        return "EX" not in instruction.modifiers and all(_plain_operand(x) for x in _compared(instruction))
+    if instruction.opcode in ("PLOP3", "UPLOP3"):
+        return True
+    if instruction.traits.affine not in _ADDING or _NOT_LINEAR & set(instruction.modifiers):
+        return False
+    if any(kind == "P" for kind, _ in writes):
+        return False
+    factors = [x for x in instruction.operands[1:3] if x.kind == "register" and ("R", x.index) in varying]
+    return instruction.traits.affine != "multiply_add" or len(factors) < 2
+
+
+def _compared(instruction: Instruction) -> list[Operand]:
+    """The two numbers that an ISETP compares."""
+    return [x for x in instruction.operands if x.kind != "predicate"][:2]
+
+
+def _plain_operand(operand: Operand) -> bool:
+    if operand.negate or operand.absolute or operand.invert:
+        return False
+    constant = operand.kind == "constant" and isinstance(operand.bank, int) and not operand.terms
+    return operand.kind in ("register", "immediate") or constant
+
+
+def compared_values(code: Code, x: Registers, at: int) -> tuple[Value, Value]:
+    """Both operands of the comparison `at` as they are now, uint32."""
+    first, second = (_value(code, x, operand) for operand in _compared(code.instructions[at]))
+    return first, second
+
+
+def _value(code: Code, x: Registers, operand: Operand) -> Value:
+    if operand.kind == "register":
+        return np.uint32(0) if operand.index == RZ else x.get(operand.index)
+    if operand.kind == "constant":
+        return np.uint32(code.constants.word(int(operand.bank), int(operand.value)))  # type: ignore[arg-type]
+    return np.uint32(int(operand.value) & 0xFFFF_FFFF)
+
+
+@dataclass(frozen=True)
+class Round:
+    """The end of a round: who goes on, the registers and flags, the operands of each comparison in it."""
+
+    lanes: Mask
+    registers: tuple[Value, ...]
+    flags: tuple[Value, ...]
+    operands: tuple[tuple[Value, Value], ...]
+
+
+def round_of(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, tuple[Value, Value]]) -> Round:
+    """The end of the present round of a loop."""
+    return Round(
+        lanes,
+        tuple(x.get(register) for register in loop.registers),
+        tuple(x.get_predicate(flag) for flag in loop.flags),
+        tuple(operands[at] for at in loop.comparisons),
+    )
+
+
+def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]) -> Value | None:
+    """How many more rounds each lane goes on as in the last three (of `last[2].lanes`); None where that is not known.
+
+    0 in lanes that do not go on.
+    """
+    lanes = last[2].lanes
+    if not all(_alike(first, second, lanes) for first, second in zip(last[1].flags, last[2].flags, strict=True)):
+        return None
+    for before, middle, now in zip(*(x.registers for x in last), strict=True):
+        if not _alike(now - middle, middle - before, lanes):
+            return None
+    counts = []
+    for number, at in enumerate(loop.comparisons):
+        words = code.instructions[at].modifiers
+        relation = next((word for word in words if word in _COMPARED), None)
+        if relation is None:
+            return None
+        sides = []
+        for side in (0, 1):
+            before, middle, now = (x.operands[number][side] for x in last)
+            if not _alike(now - middle, middle - before, lanes):
+                return None
+            kind = np.dtype(np.uint32 if "U32" in words else np.int32)
+            sides.append((_number(now, kind), _number(now - middle, np.dtype(np.int32)), kind))
+        counts.append(_unchanged(relation, *sides))
+    if not counts:
+        return None
+    rounds = reduce(np.minimum, counts)
+    if (np.where(lanes, rounds, 0) >= _ENDLESS).any():
+        return None
+    return np.where(lanes, rounds, 0)
+
+
+def _alike(first: Value, second: Value, lanes: Mask) -> bool:
+    return not ((first != second) & lanes).any()
+
+
+def _number(word: Value, kind: np.dtype[Any]) -> Ints:
+    """A word as an integer of its kind, int32 or uint32."""
+    return np.asarray(word).view(kind).astype(np.int64)
+
+
+Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from round to round, its kind
+
+
+def _unchanged(relation: str, first: Side, second: Side) -> Ints:
+    """Rounds for which a comparison keeps its result and its operands do not wrap around."""
+    apart, step = first[0] - second[0], first[1] - second[1]
+    if relation in ("EQ", "NE"):
+        divisor = np.where(step == 0, 1, step)
+        meets = (step != 0) & (-apart % divisor == 0) & (-apart // divisor > 0)
+        rounds = np.where(meets, -apart // divisor - 1, _ENDLESS)
+        rounds = np.where((apart == 0) & (step != 0), 0, rounds)
+    else:
+        if relation in ("GT", "GE"):
+            apart, step = -apart, -step
+        limit = apart + (relation in ("LE", "GE")) * np.int64(-1)  # now: holds where limit < 0
+        up, down = np.where(step > 0, step, 1), np.where(step < 0, -step, 1)
+        holds = np.where(step > 0, (-limit - 1) // up, _ENDLESS)
+        fails = np.where(step < 0, limit // down, _ENDLESS)
+        rounds = np.where(limit < 0, holds, fails)
+    return reduce(np.minimum, [rounds, *(_until_wrap(*side) for side in (first, second))])
+
+
+def _until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
+    low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    room = np.where(step > 0, high - value, value - low)
+    return np.where(step == 0, _ENDLESS, room // np.maximum(1, np.abs(step)))
+
+
+def advance(loop: CountedLoop, x: Registers, last: tuple[Round, Round, Round], rounds: Any) -> None:
+    """The registers so many rounds later, for the lanes that go on."""
+    mask, x.mask = x.mask, last[2].lanes
+    for register, middle, now in zip(loop.registers, last[1].registers, last[2].registers, strict=True):
+        step = (now - middle).astype(np.uint64)
+        x.put(register, ((now + step * rounds.astype(np.uint64)) & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
+    x.mask = mask
