@@ -1,6 +1,7 @@
 """Sampled blocks of a launch are executed, and their addresses go through simulated caches."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from warpbound.analysis.working_blocks import Execute, working_blocks
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.launch_memory import waits_for_grid
+from warpbound.emulate.limits import PATIENCE_S, Limits
 from warpbound.emulate.sample_coverage import skips_all_loops
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.kernel_launch import Dim, Launch
@@ -37,11 +39,15 @@ MOST_BLOCKS = 2048  # of a grid whose blocks draw work from a counter or wait fo
 WAITED = "blocks wait for what others write: that takes no time here, and the looks of those that wait are ours"
 
 
-def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) -> tuple[Trace, Sample, Traffic | None]:
+def run_sample(
+    case: Case, launch: Launch, execute: Execute | None = None
+) -> tuple[Trace, Sample, Traffic | None]:
     """Trace of the executed blocks, the sample and its traffic; no traffic where a block could not be executed.
 
-    execute : the emulator; a caller with several cases that differ only in their caches may give one with a memory.
+    execute : the emulator, by default within the limits of the settings; a caller with several cases that differ only
+    in their caches may give one with a memory.
     """
+    execute = execute or partial(execute_blocks, limits=_limits(case))
     working = working_blocks(case, launch, execute)
     execute, grid = working.execute(launch, execute), working.grid
     blocks = product(grid)
@@ -70,6 +76,11 @@ def run_sample(case: Case, launch: Launch, execute: Execute = execute_blocks) ->
             break
     traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
     return trace, sample, replace(traffic, sampling_error=error)
+
+
+def _limits(case: Case) -> Limits:
+    settings = case.settings
+    return Limits(PATIENCE_S if settings.patience_s is None else settings.patience_s, settings.out_of_bounds)
 
 
 def _may_differ(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> bool:

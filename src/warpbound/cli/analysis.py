@@ -21,6 +21,7 @@ Examples:
   warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
 """
 VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
+PATIENCE_HELP = "Processor time for the sampled blocks; 20 s by default."
 CURVE_EXAMPLES = """
 \b
 Examples:
@@ -60,6 +61,8 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
         click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch."),
         click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
+        click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP),
+        click.option("--lenient", is_flag=True, help="Let accesses outside arrays pass: they read 0, write nothing."),
         click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal."),
     )
     for option in reversed(shared):

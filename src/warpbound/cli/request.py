@@ -45,6 +45,8 @@ class Words:
     settings: tuple[str, ...]
     cache: str
     clock: str
+    patience: float | None
+    lenient: bool
     models: str = ""
     views: str = ""
 
@@ -98,7 +100,10 @@ def parse_request(**options: Any) -> Request:
             include=(*(own_launch.include if own_launch else ()), *(Path(folder) for folder in words.include)),
             extra=(*(own_launch.options if own_launch else ()), *words.nvrtc),
         ),
-        settings=Settings(_clock(words.clock), words.cache, _models(words.models), _views(words.views)),
+        settings=Settings(
+            _clock(words.clock), words.cache, _models(words.models), _views(words.views), words.patience,
+            "pass" if words.lenient else "refuse",
+        ),  # fmt: skip
     )
 
 

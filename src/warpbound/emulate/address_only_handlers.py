@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from warpbound.emulate import loads_and_stores
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.handlers import PLAIN
-from warpbound.emulate.loads_and_stores import checked_global, checked_window, inside_window, note_fresh, width
+from warpbound.emulate.loads_and_stores import checked_window, inside_window, located_global, note_fresh, width
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import FRESH, State
@@ -48,7 +48,7 @@ def load_addresses(here: Site) -> Handler:
         wide = global_address(operand, here)
 
         def load_global(x: State) -> None:
-            x.image.look(checked_global(x, wide(x), size), size)
+            x.image.look(located_global(x, wide(x), size), size)
             note(x)
 
         return load_global
@@ -77,7 +77,7 @@ def store_addresses(here: Site) -> Handler:
         wide = global_address(operand, here)
 
         def store_global(x: State) -> None:
-            offsets = checked_global(x, wide(x), size)
+            offsets = located_global(x, wide(x), size)
             x.image.note_stored(offsets if x.mask is None else offsets[x.mask], size)
 
         return store_global

@@ -264,7 +264,7 @@ class Chunk:
             self.steps += 1
             x.clock += 1
             if self.steps > limit:
-                raise self._runaway(limit)
+                raise self.too_long(f"{limit} steps")
             if marked[at]:
                 self._note(at)
             if move is None:
@@ -325,7 +325,7 @@ class Chunk:
         lane = bad.lane if self.x.index is None else int(self.x.index[bad.lane])
         return InputError(
             f"{self._line(self.at)}: {self._where(lane)}: {bad.problem}.",
-            "Check the index, the launch size and the array shapes.",
+            "Check the index, the launch size and the array shapes; analyze --lenient lets such an access pass.",
         )
 
     def _deadlock(self) -> InputError:
@@ -351,10 +351,17 @@ class Chunk:
             "Its condition is never met, or it waits for a block that is not among those executed.",
         )
 
-    def _runaway(self, limit: int) -> InputError:
+    def too_long(self, limit: str) -> InputError:
+        """The error of blocks that have reached a limit of steps or time: whether they wait, or have much to do."""
+        where = self._line(self.at)
+        if self.polled and not (self.wrote or self.x.changed):
+            return InputError(
+                f"{where}: still waiting after {limit} for what no executed block writes.",
+                "The blocks may wait for each other, or for blocks that are not among those executed.",
+            )
         return InputError(
-            f"{self._line(self.at)}: still running after {limit} steps.",
-            "A loop may have no end, or wait for a block that is not among those executed.",
+            f"{where}: still running after {limit}: the blocks are long, or a loop has no end.",
+            "Give a smaller problem, or more time with analyze --patience SECONDS.",
         )
 
 

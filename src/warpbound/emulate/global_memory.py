@@ -1,10 +1,12 @@
 """Global memory of a launch: arrays far apart, every access checked, contents filled on first access.
 
-Every array has a slot of 64 GB of addresses for itself, so that an index that is wrong by any 32-bit number
+Every array has a slot of at least 64 GB of addresses for itself, so that an index that is wrong by any 32-bit number
 is caught and never read from another array. The bytes themselves lie close together: an address is its slot
-and the place of its byte among all bytes, the *offset*.
+and the place of its byte among all bytes, the *offset*. Bytes that nothing touches take no memory, whatever the sizes.
 """
 
+import mmap
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +17,16 @@ from numpy.typing import NDArray
 from warpbound.emulate.lane_queries import greatest, least
 
 BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
-SLOT_BITS = 36
-MOST_ARRAYS = 2000  # slots below the windows of shared and local memory
+SLOT_BITS = 36  # of addresses in a slot, at least
+SLOTS_END = 0x7E00_0000_0000  # where the windows of shared and local memory begin
+MOST_B = 1 << 42  # of all arrays together
 TRACED_BASE = 0x7F40_0000_0000  # in a trace the arrays lie close together from here on
 ALIGNMENT = 512
 GAP = 4096
 PAGE_BITS = 16  # contents are made in pieces of 64 KB
 
-_SLOT = np.uint64(SLOT_BITS)
-_IN_SLOT = np.uint64((1 << SLOT_BITS) - 1)
+MAP_NORESERVE = 0x4000  # of Linux; Python's own name for it came with 3.13
+SPARSE_B = 1 << 28  # bytes from which on memory is asked for without a promise of the system to have it
 _SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 
 Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> these bytes of an array
@@ -106,7 +109,9 @@ class Image:
             allocations.append(Allocation(plan.name, at, at + plan.size, plan.known))
             at += -(-(plan.size + GAP) // ALIGNMENT) * ALIGNMENT
         self.allocations = tuple(allocations)
-        self.bytes = np.zeros(at + GAP, np.uint8)
+        self.slot_bits = slot_bits(at + GAP)
+        self._slot, self._in_slot = np.uint64(self.slot_bits), np.uint64((1 << self.slot_bits) - 1)
+        self.bytes = _zeros(at + GAP)
         self._start_array = np.array([allocation.start for allocation in allocations], np.int64)
         self._ends = {
             width: np.array([allocation.end_for(width) for allocation in allocations], np.int64)
@@ -114,11 +119,12 @@ class Image:
         }
         self._unfilled = {i: Unfilled(plan.fill, plan.size) for i, plan in enumerate(plans) if plan.fill and plan.size}
         self._written = {  # of arrays with unknown contents: untouched flags take no memory
-            i: np.zeros(allocation.words_end - allocation.start, np.bool_)
+            i: _zeros(allocation.words_end - allocation.start).view(np.bool_)
             for i, allocation in enumerate(allocations)
             if not allocation.known
         }
         self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
+        self.tell_stray: Callable[[int], None] | None = None  # of lanes outside their arrays; None: they are refused
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
 
     def _view(self, width: int) -> NDArray[Any]:
@@ -129,7 +135,7 @@ class Image:
 
     def address(self, number: int) -> int:
         """First address of allocation `number`."""
-        return BASE + (number << SLOT_BITS) + self.allocations[number].start
+        return BASE + (number << self.slot_bits) + self.allocations[number].start
 
     def contents(self, number: int) -> NDArray[np.uint8]:
         """The bytes of allocation `number`, not a copy."""
@@ -144,6 +150,15 @@ class Image:
     def offsets(
         self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int
     ) -> NDArray[np.int64] | Fault:
+        """`places`, with the contents of the arrays made there."""
+        places = self.places(addresses, active, width)
+        if self._unfilled and not isinstance(places, Fault):
+            self._fill(places, width)
+        return places
+
+    def places(
+        self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int
+    ) -> NDArray[np.int64] | Fault:
         """Places of the bytes at `addresses`, or the first access of `width` bytes that is wrong.
 
         Inactive lanes get the offset of the first active one.
@@ -152,46 +167,45 @@ class Image:
             first = int(active.argmax())
             addresses = np.where(active, addresses, addresses[first])
         low, high = least(addresses), greatest(addresses)
-        number = low - BASE >> SLOT_BITS
-        if number != high - BASE >> SLOT_BITS or not 0 <= number < len(self.allocations):
+        number = low - BASE >> self.slot_bits
+        if number != high - BASE >> self.slot_bits or not 0 <= number < len(self.allocations):
             return self._of_several(addresses, width)
-        allocation, slot = self.allocations[number], BASE + (number << SLOT_BITS)
+        allocation, slot = self.allocations[number], BASE + (number << self.slot_bits)
         if (
             low - slot < allocation.start
             or high - slot + width > allocation.end_for(width)
             or _misaligned(addresses, width)
         ):
             return self._fault(addresses, width)
-        if number in self._unfilled:
-            self._make(number, addresses, (low - slot, high - slot + width - 1))
         return np.subtract(addresses, np.uint64(slot)).view(np.int64)
 
     def _of_several(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.int64] | Fault:
-        """`offsets` for lanes that access several arrays."""
+        """`places` for lanes that access several arrays."""
         if self._good(addresses, width).all() and not _misaligned(addresses, width):
-            numbers = (addresses - np.uint64(BASE)) >> _SLOT
-            for number in np.unique(numbers).tolist():
-                if number in self._unfilled:
-                    own = addresses[numbers == number]
-                    slot = BASE + (number << SLOT_BITS)
-                    self._make(number, own, (int(own.min()) - slot, int(own.max()) - slot + width - 1))
-            return ((addresses - np.uint64(BASE)) & _IN_SLOT).view(np.int64)
+            return ((addresses - np.uint64(BASE)) & self._in_slot).view(np.int64)
         return self._fault(addresses, width)
 
-    def _make(self, number: int, addresses: NDArray[np.uint64], span: tuple[int, int]) -> None:
-        """Make the pages of array `number` that the addresses touch; span: first and last offset."""
-        allocation = self.allocations[number]
-        low, high = span[0] - allocation.start, span[1] - allocation.start
-        places = None
-        if high - low >> PAGE_BITS > 1:
-            slot = np.uint64(BASE + (number << SLOT_BITS) + allocation.start)
-            places = (addresses - slot).view(np.int64)  # an element lies in one page
-        self._unfilled[number].make(low, high, self.bytes[allocation.start : allocation.end], places)
+    def _fill(self, places: NDArray[np.int64], width: int) -> None:
+        """Make the pages that elements of `width` bytes at these places touch; an element lies in one page."""
+        low, high = int(places.min()), int(places.max())
+        for number, unfilled in self._unfilled.items():
+            allocation = self.allocations[number]
+            start, end = allocation.start, allocation.end
+            if high < start or low >= end:
+                continue
+            whole = low >= start and high < end
+            own = places if whole else places[(places >= start) & (places < end)]
+            if not len(own):
+                continue
+            first, last = (low, high) if whole else (int(own.min()), int(own.max()))
+            which = own - start if last - first >> PAGE_BITS > 1 else None
+            unfilled.make(first - start, min(last + width, end) - start - 1, self.bytes[start:end], which)
 
     def _good(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
-        inside = (addresses >= np.uint64(BASE)) & (addresses < np.uint64(BASE + (len(self.allocations) << SLOT_BITS)))
-        number = np.where(inside, (addresses - np.uint64(BASE)) >> _SLOT, np.uint64(0)).view(np.int64)
-        offset = ((addresses - np.uint64(BASE)) & _IN_SLOT).view(np.int64)
+        end = BASE + (len(self.allocations) << self.slot_bits)
+        inside = (addresses >= np.uint64(BASE)) & (addresses < np.uint64(end))
+        number = np.where(inside, (addresses - np.uint64(BASE)) >> self._slot, np.uint64(0)).view(np.int64)
+        offset = ((addresses - np.uint64(BASE)) & self._in_slot).view(np.int64)
         if not self.allocations:
             return inside
         return np.asarray(
@@ -209,10 +223,11 @@ class Image:
     def _whereabouts(self, address: int, width: int) -> str:
         if not self.allocations:
             return "is outside: the launch has no array"
-        number = (address - BASE + (1 << SLOT_BITS - 1)) >> SLOT_BITS  # a little before a slot is before its array
+        half = 1 << self.slot_bits - 1  # a little before a slot is before its array
+        number = (address - BASE + half) >> self.slot_bits
         if not 0 <= number < len(self.allocations):
             return "is a null pointer, or nearly" if address < 1 << 16 else "is far outside every array"
-        offset = address - BASE - (number << SLOT_BITS)
+        offset = address - BASE - (number << self.slot_bits)
         near = self.allocations[number]
         if offset < near.start:
             place = f"{near.start - offset} bytes before the start of"
@@ -221,6 +236,31 @@ class Image:
         else:
             place = f"{offset - near.end} bytes behind the end of"
         return f"is {place} '{near.name}' ({near.end - near.start} bytes)"
+
+    def let_through(
+        self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int
+    ) -> NDArray[np.int64] | None:
+        """Places of an access of which some lanes are outside their arrays, if that is allowed and all that is wrong.
+
+        Those lanes are in the gap before all arrays: they read zeros, and nobody sees what they write.
+        """
+        bad = ~self._good(addresses, width)
+        if active is not None:
+            bad &= active
+        half = np.uint64(1 << self.slot_bits - 1)
+        number = (addresses - np.uint64(BASE) + half) >> self._slot
+        near = (addresses >= np.uint64(BASE) - half) & (number < np.uint64(len(self.allocations)))
+        misaligned = (addresses if active is None else addresses[active]) & np.uint64(width - 1)
+        if self.tell_stray is None or not bad.any() or (bad & ~near).any() or misaligned.any():
+            return None
+        self.tell_stray(int(bad.sum()))
+        self.bytes[:GAP] = 0
+        gap = np.uint64(GAP // 2)
+        good = (addresses - np.uint64(BASE)) & self._in_slot
+        outside = bad if active is None else bad | ~active
+        places = np.where(outside, gap + addresses % gap, good).view(np.int64)
+        self._fill(places, width)
+        return places
 
     # --- the access itself ---
 
@@ -269,6 +309,22 @@ class Image:
             inside = offsets[(offsets >= allocation.start) & (offsets < allocation.end)] - allocation.start
             for byte in range(width if len(inside) else 0):
                 flags[inside + byte] = True
+
+
+def slot_bits(total: int) -> int:
+    """Address bits of a slot when all arrays together take so many bytes."""
+    return max(SLOT_BITS, (2 * total).bit_length())
+
+
+def _zeros(count: int) -> NDArray[np.uint8]:
+    """Zero bytes; those that nothing touches take no memory, even where there are more than the machine has."""
+    if count < SPARSE_B or sys.platform != "linux":
+        return np.zeros(count, np.uint8)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
+    try:
+        return np.frombuffer(mmap.mmap(-1, count, flags=flags), np.uint8)
+    except OSError as problem:
+        raise MemoryError(str(problem)) from None
 
 
 def _ignored(name: str) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
 from warpbound.emulate.clusters import bank_words, cluster_of
 from warpbound.emulate.device_runtime import ADDRESSES
-from warpbound.emulate.global_memory import MOST_ARRAYS, SLOT_BITS, Fill, Image, Plan
+from warpbound.emulate.global_memory import BASE, MOST_B, SLOTS_END, Fill, Image, Plan, slot_bits
 from warpbound.emulate.operand_access import Constants
 from warpbound.emulate.special_registers import SMS
 from warpbound.errors import InputError
@@ -159,7 +159,7 @@ def _bytes(data: bytes) -> Fill:
 def _image(plan: list[Plan]) -> Image:
     """The arrays of a launch in memory, or InputError where they do not fit."""
     size = sum(symbol.size for symbol in plan)
-    if len(plan) > MOST_ARRAYS or size >= 1 << SLOT_BITS:
+    if size > MOST_B or len(plan) << slot_bits(2 * size) > SLOTS_END - BASE:
         raise InputError(f"the launch has {len(plan)} arrays of {size} bytes.", "Give fewer or smaller arrays.")
     try:
         return Image(plan)

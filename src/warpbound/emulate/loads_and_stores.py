@@ -51,12 +51,25 @@ def load_global_part(x: State, offsets: NDArray[np.int64]) -> list[Value]:
 
 def checked_global(x: State, addresses: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
     """Offsets into the image of every selected lane; BadAccess where an active one is wrong."""
-    offsets = x.image.offsets(addresses, x.mask, size)
-    if isinstance(offsets, Fault):
-        raise BadAccess(offsets.lane, f"address {offsets.address:#x} {offsets.problem}")
+    return _recorded(x, x.image.offsets(addresses, x.mask, size), addresses, size)
+
+
+def located_global(x: State, addresses: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
+    """The same for an access whose values nobody needs: no contents are made."""
+    return _recorded(x, x.image.places(addresses, x.mask, size), addresses, size)
+
+
+def _recorded(
+    x: State, places: NDArray[np.int64] | Fault, addresses: NDArray[np.uint64], size: int
+) -> NDArray[np.int64]:
+    if isinstance(places, Fault):
+        through = x.image.let_through(addresses, x.mask, size)
+        if through is None:
+            raise BadAccess(places.lane, f"address {places.address:#x} {places.problem}")
+        places = through
     if x.recorder is not None:
-        x.recorder.access(x, "global", offsets)
-    return offsets
+        x.recorder.access(x, "global", places)
+    return places
 
 
 def store_global(x: State, addresses: NDArray[np.uint64], size: int, words: list[Value]) -> None:

@@ -16,6 +16,7 @@ from warpbound.emulate.global_memory import TRACED_BASE
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.lane_queries import every
 from warpbound.emulate.launch_memory import GRID_BARRIER
+from warpbound.emulate.limits import LIMITS, PASS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.state import LANES, Mask, State, ballots
@@ -31,8 +32,7 @@ from warpbound.program.kernel import Program
 
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
-PATIENCE_S = 20.0  # of this thread's processor time, after which a sample is given up
-SAMPLE_STEP_LIMIT = 2_000_000  # a sampled block may wait for one that is not in the sample
+SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 LONGEST_LOG = 50_000  # steps of one group that are counted together
 WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that were never written
@@ -98,7 +98,12 @@ class Recording:
     """
 
     def __init__(
-        self, kernel: Kernel, warps: int, sampled: NDArray[np.int64] | None = None, idle: Set[int] = frozenset()
+        self,
+        kernel: Kernel,
+        warps: int,
+        sampled: NDArray[np.int64] | None = None,
+        idle: Set[int] = frozenset(),
+        limits: Limits = LIMITS,
     ) -> None:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
@@ -115,11 +120,14 @@ class Recording:
         ]
         self.idle = frozenset(at for at in idle if self.guards[at] is None)
         self.at = 0
-        self.deadline = time.thread_time() + PATIENCE_S
+        self.patience_s = limits.patience_s
+        self.deadline = time.thread_time() + limits.patience_s
         self.kept = self.dropped = 0
         self.noted = [0] * len(instructions)  # of those kept, by instruction
         self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
         kernel.memory.image.tell = self.unknown_read
+        self.strays: dict[int, int] = {}  # instruction -> accesses outside arrays that were let through, lane by lane
+        kernel.memory.image.tell_stray = self.stray if limits.out_of_bounds == PASS else None
         self.log: list[int] = []
         self._turn = -1
         self._warps = np.empty(0, np.int64)
@@ -139,10 +147,7 @@ class Recording:
             nonlocal steps
             steps += 1
             if not steps & 127 and time.thread_time() > self.deadline:
-                raise InputError(
-                    f"The sampled blocks still run after {PATIENCE_S:.0f} s.",
-                    "They may wait for each other or for blocks outside the sample; or give a smaller problem.",
-                )
+                raise chunk.too_long(f"{self.patience_s:g} s")
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
             if not ready and straight.ends[at] > at + 1:
@@ -226,6 +231,10 @@ class Recording:
         """Report that the instruction read an array with unknown contents."""
         self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
 
+    def stray(self, lanes: int) -> None:
+        """Count lanes of the instruction that were outside their arrays and let through."""
+        self.strays[self.at] = self.strays.get(self.at, 0) + lanes
+
     def fresh(self, what: str) -> None:
         """Report that the instruction read shared or local memory, or a register, that was never written."""
         if not self.passes_unset[self.at]:
@@ -287,10 +296,18 @@ def _guard(kernel: Kernel, at: int) -> Read | None:
     return predicate(guard, replace(here, uniform=False))
 
 
-def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit: int = SAMPLE_STEP_LIMIT) -> Trace:
+def trace(
+    program: Program,
+    launch: Launch,
+    blocks: Sequence[int],
+    *,
+    step_limit: int | None = None,
+    limits: Limits = LIMITS,
+) -> Trace:
     """Trace of the given blocks (linear numbers) of a launch, each run to its end.
 
-    A block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
+    step_limit : of each chunk of blocks; None: SAMPLE_STEP_LIMIT, and more where `limits` are more patient. A
+    block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
     Raises CommandError for block numbers outside the grid.
     """
     removable = unneeded_values(program)
@@ -301,7 +318,9 @@ def trace(program: Program, launch: Launch, blocks: Sequence[int], *, step_limit
     executed = kernel.whole_clusters(numbers)
     warps = _warps(kernel, executed)
     idle = {at for at in removable if program.instructions[at].traits.is_arithmetic}
-    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle)
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle, limits)
+    if step_limit is None:
+        step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
     problem: InputError | None = None
     try:
         run_blocks(kernel, executed, step_limit, recording.stepper)
@@ -353,7 +372,9 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     for i, instruction in enumerate(kernel.program.instructions):
         if (name := unknown_source(instruction.traits)) and recording.executed[i].any():
             recording.unknown.setdefault(name, set()).add(i)
-    notes = (f"addresses of {recording.dropped} accesses were not kept",) if recording.dropped else ()
+    dropped = f"addresses of {recording.dropped} accesses were not kept"
+    notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
+    notes += stray_notes(kernel.program, recording.strays)
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
     result = Trace(
         blocks=blocks,
