@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from warpbound import kernel_tuner as kernel_tuner
     from warpbound import models as models
     from warpbound import triton as triton
     from warpbound.analysis import Settings as Settings
@@ -45,7 +46,7 @@ _HOMES = {  # public name -> (module, name there)
     "run": ("emulate", "run"),
 }
 
-_PACKAGES = ("models", "triton")
+_PACKAGES = ("kernel_tuner", "models", "triton")
 
 __all__ = [*_HOMES, *_PACKAGES]  # noqa: PLE0604  (the names are literal above)
 
