@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from warpbound.kernel_launch import launch as launch
     from warpbound.machine import Gpu as Gpu
     from warpbound.machine import gpu as gpu
+    from warpbound.nsight import compare as compare
+    from warpbound.nsight import report as report
     from warpbound.program import Program as Program
     from warpbound.program import compile_program
     from warpbound.residency import occupancy as occupancy
@@ -38,11 +40,13 @@ _HOMES = {  # public name -> (module, name there)
     "Settings": ("analysis", "Settings"),
     "WarpboundError": ("errors", "WarpboundError"),
     "analyze": ("analysis", "analyze"),
+    "compare": ("nsight", "compare"),
     "compile": ("program", "compile_program"),
     "gpu": ("machine", "gpu"),
     "launch": ("kernel_launch", "launch"),
     "occupancy": ("residency", "occupancy"),
     "rank": ("analysis.sweeps.ranking", "rank"),
+    "report": ("nsight", "report"),
     "run": ("emulate", "run"),
 }
 

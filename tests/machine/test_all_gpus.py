@@ -16,7 +16,8 @@ SAXPY = str(ROOT / "examples" / "saxpy.cu")
 CONTRACT = (  # noqa: SIM905
     "8800gtx fx5600 8800gt gtx280 c2050 gtx480 gtx570 gtx680 k20c k40 gtx750ti m2200 gtx980 gtx1080 p100 v100-pcie "
     "v100-sxm2 t4 rtx-2080-ti a100-pcie-40gb a100-sxm-40gb a100-sxm-80gb a40 rtx-3060-ti rtx-3080 rtx-3090 "
-    "rtx-a4000 rtx-a6000 l4 l40 l40s rtx-4090 h100-pcie h100-sxm h200 gh200 b200 rtx-5090 rtx-pro-6000"
+    "rtx-a4000 rtx-a6000 l4 l40 l40s rtx-4090 h100-pcie h100-sxm h200 gh200 b200 rtx-5090 rtx-pro-6000 "
+    "rtx-3070 rtx-3060-laptop a10g gtx-1660-super rtx-5060-ti"
 ).split()
 
 

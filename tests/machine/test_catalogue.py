@@ -27,7 +27,7 @@ TODAY = (
     "v100-pcie", "v100-sxm2", "t4", "rtx-2080-ti", "a100-pcie-40gb", "a100-sxm-40gb", "a100-sxm-80gb", "a40",
     "rtx-3060-ti", "rtx-3080", "rtx-3090", "rtx-a4000", "rtx-a6000", "l4", "l40", "l40s", "rtx-4090", "h100-pcie",
     "h100-sxm", "h200", "gh200",
-    "b200", "rtx-5090", "rtx-pro-6000",
+    "b200", "rtx-5090", "rtx-pro-6000", "rtx-3060-laptop", "rtx-3070", "a10g", "gtx-1660-super", "rtx-5060-ti",
 )  # fmt: skip
 
 
@@ -186,7 +186,7 @@ def ask(*arguments: str) -> tuple[int, str]:
 
 
 def test_check_says_that_all_is_well() -> None:
-    assert ask("--check") == (0, "44 boards checked: the values agree with one another and with the architecture.\n")
+    assert ask("--check") == (0, "49 boards checked: the values agree with one another and with the architecture.\n")
     assert json.loads(ask("--check", "h200", "--format", "json")[1]) == {"boards": 1, "findings": {}}
 
 

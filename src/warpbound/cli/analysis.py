@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from warpbound.cli.output import announced, command_line, form_option, show_results, write
+from warpbound.cli.profiles import analyze_reports, of_reports
 from warpbound.errors import CommandError
 
 EXAMPLES = """
@@ -75,12 +76,21 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
 @form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
-def analyze(form: str, out: str | None, **options: Any) -> None:
-    """What bounds the kernels of FILE (.cu .cuh .ptx .cubin .fatbin .sass .txt or -), and what to do about it."""
+@click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Of a report: the launch at this place.")
+def analyze(form: str, out: str | None, launch_index: int | None, **options: Any) -> None:
+    """What bounds the kernels of FILE, and what to do about it.
+
+    FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, or a report of Nsight Compute (.ncu-rep).
+    """
     from warpbound.analysis.answer import analyze_kernel
     from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.text import pages
 
+    if of_reports(options["files"]):
+        analyze_reports(form, out, launch_index, options)
+        return
+    if launch_index is not None:
+        raise CommandError("--launch-index goes with a report of Nsight Compute.", "Leave it out.")
     request = parse_request(**options)
     if form == "html":
         _write_page(request, out)

@@ -113,7 +113,7 @@ def ranking_request(source: str, **options: Any) -> Ranking:
     missing = [f"--{name}" for name in ("grid", "block") if not getattr(words, name)]
     if missing and not words.launch_file:
         raise CommandError(f"A launch needs {' and '.join(missing)}.", "Add them as expressions, or --launch FILE.")
-    args, file = _arguments(words.args), words.launch_file
+    args, file = arguments(words.args), words.launch_file
     base = launch(file, args=args) if file else launch(grid=1, block=1, args=args)
     boards = _gpus(words.gpu, base, words.settings)
     if len(boards) > 1:
@@ -196,7 +196,7 @@ def _standard_input() -> bytes:
 def _launch(words: Words) -> Launch | None:
     options = {key: getattr(words, key) for key in ("grid", "block", "cluster")}
     sizes = {key: parse_dim(word, f"--{key}") if word else None for key, word in options.items()}
-    changes: dict[str, Any] = sizes | {"smem": words.smem, "carveout": words.carveout, "args": _arguments(words.args)}
+    changes: dict[str, Any] = sizes | {"smem": words.smem, "carveout": words.carveout, "args": arguments(words.args)}
     if words.launch_file:
         return launch(words.launch_file, kernel=words.kernel, **changes)
     if words.grid or words.block:
@@ -206,13 +206,14 @@ def _launch(words: Words) -> Launch | None:
     return None
 
 
-def _arguments(words: Sequence[str]) -> list[Argument] | None:
-    arguments = [parse_argument(word) for word in words]
-    names = [argument.name for argument in arguments]
+def arguments(words: Sequence[str]) -> list[Argument] | None:
+    """The arguments of --arg; None without any. Raises CommandError for a name that is given twice."""
+    given = [parse_argument(word) for word in words]
+    names = [argument.name for argument in given]
     for name in names:
         if names.count(name) > 1:
             raise CommandError(f"--arg {name} was given twice.", "Give each argument once.")
-    return arguments or None
+    return given or None
 
 
 def _gpus(names: str | None, own_launch: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from warpbound.result.code import Access, ProgramFacts, SassLine, SourceLine
 from warpbound.result.execution import Execution
 from warpbound.result.figures import FigureData
+from warpbound.result.profile import ProfileFacts
 from warpbound.result.quantities import (
     ADDED,
     Added,
@@ -300,6 +301,14 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     sample: BlockSample | None = None
     cache: Annotated[Literal["warm", "cold"], Meta(description="Caches at the start of the launch")]
     clock_MHz: Annotated[Positive | None, Meta(description="Clock used")] = None
+    clock_source: Annotated[
+        Literal["sustained", "boost", "base", "given", "report"] | UnsetType,
+        Meta(description="Where clock_MHz comes from; report: of the profile"),
+        ADDED,
+    ] = UNSET
+    profile: Annotated[
+        ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
+    ] = UNSET
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
     launch: Unpublished[LaunchShape | None] = None

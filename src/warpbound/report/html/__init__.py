@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from warpbound.camping.kernel_counters import Executed
     from warpbound.report.html.contents import Part
     from warpbound.result.campprof import CampingBand
+    from warpbound.result.comparison import CounterErrors, LaunchComparison, NotCompared
     from warpbound.result.curve import OccupancyCurve
     from warpbound.result.kernel import KernelResult
     from warpbound.result.refusal import Refusal
@@ -102,6 +103,26 @@ def workload_page(results: "Sequence[WorkloadResult | Refusal]", command: str) -
     return plain_page("Workloads as written", WORKLOADS, parts, command)
 
 
+def comparison_page(
+    launches: "Sequence[LaunchComparison | NotCompared]", rows: "Sequence[CounterErrors]", command: str
+) -> str:
+    """Measured beside predicted: one section for each launch, and the errors of all."""
+    needed("jinja2")
+    from warpbound.report.comparison import errors_table, launch_text
+    from warpbound.report.html.contents import Part
+    from warpbound.result.comparison import LaunchComparison
+
+    compared = [launch for launch in launches if isinstance(launch, LaunchComparison)]
+    parts = [Part("Errors over all launches", [errors_table(rows)])] if len(compared) > 1 else []
+    for each in compared:
+        parts.append(Part(f"{each.kernel}, launch {each.launch_index} on {each.gpu}", [launch_text(each)]))
+    return plain_page("Measured and predicted", COMPARISONS, parts, command)
+
+
+COMPARISONS = (
+    "Counters that Nsight Compute measured, beside what warpbound predicts for the same machine code, launch and "
+    "clocks. A ratio above 1 means that the prediction is too high."
+)
 WORKLOADS = (
     "Predictions of the published models and of warpbound's own for hand-written workloads. Where a model has no "
     "prediction, the reason follows."

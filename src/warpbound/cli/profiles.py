@@ -1,0 +1,96 @@
+"""`compare`, and `analyze` of reports of Nsight Compute."""
+
+from typing import Any
+
+import click
+
+from warpbound.cli.output import announced, command_line, form_option, show, show_results, write
+from warpbound.errors import CommandError
+
+COMPARE_EXAMPLES = """
+\b
+Examples:
+  warpbound compare report.ncu-rep --kernel saxpy --arg 0=1048576 --arg 1=2.0 --arg 2=f32[1048576] --arg 3=f32[1048576]
+  warpbound compare report.ncu-rep --launch-index 0 --format json
+  warpbound compare *.ncu-rep --arguments arguments.toml --format html -o compared.html
+"""
+LAUNCH_OPTIONS = ("grid", "block", "cluster", "smem", "carveout", "launch_file", "settings", "defines", "include")
+KEPT = "A report states grid, block, shared memory and clocks; {option} does not go with it."
+
+
+def analyze_reports(form: str, out: str | None, launch_index: int | None, options: dict[str, Any]) -> None:
+    """`analyze` of files of which each is a report."""
+    from warpbound.nsight.answers import analyses
+    from warpbound.nsight.selection import Selection
+    from warpbound.report.text import pages
+
+    if given := next((name for name in LAUNCH_OPTIONS if options.get(name)), None):
+        raise CommandError(KEPT.format(option=f"--{given.replace('_', '-')}"), "Leave it out.")
+    choice = Selection(options["kernel"], launch_index, _arguments(options["args"]), None, options["gpus"])
+    results = analyses(options["files"], choice, announced)
+    if form == "html":
+        from warpbound.report import html
+
+        html.refuse_many(len(results))
+        write(html.page(results, command_line(), ()), out)
+        return
+    show_results(form, out, results, pages)
+
+
+def of_reports(files: tuple[str, ...]) -> bool:
+    """Whether the files are reports. Raises CommandError where only some are."""
+    from warpbound.nsight.report_file import is_report
+
+    kinds = {is_report(name) for name in files}
+    if len(kinds) > 1:
+        raise CommandError("Reports and other files are given together.", "Analyze them one after the other.")
+    return kinds == {True}
+
+
+@click.command(epilog=COMPARE_EXAMPLES)
+@click.argument("files", metavar="REPORT [REPORT ...]", nargs=-1, required=True)
+@click.option("--kernel", metavar="NAME", help="Only launches of this kernel.")
+@click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Only the launch at this place, from 0.")
+@click.option("--arg", "args", metavar="POSITION=VALUE", multiple=True, help="0=f32[4096], 1=4096.")
+@click.option("--arguments", "argument_file", metavar="FILE.toml", help="Arguments of many launches.")
+@click.option("--gpu", metavar="NAME", help="A board in place of the report's own.")
+@form_option("text", "json", "html", "markdown")
+@click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
+def compare(
+    files: tuple[str, ...], kernel: str | None, launch_index: int | None, args: tuple[str, ...],
+    argument_file: str | None, gpu: str | None, form: str, out: str | None,
+) -> None:  # fmt: skip
+    """Measured beside predicted, counter by counter, for the launches of reports of Nsight Compute."""
+    from warpbound.nsight.answers import comparisons
+    from warpbound.nsight.argument_file import read_arguments
+    from warpbound.nsight.error_table import errors
+    from warpbound.nsight.selection import Selection
+    from warpbound.report.comparison import markdown, pages
+    from warpbound.result.comparison import ComparisonDocument
+    from warpbound.result.quantities import SCHEMA_VERSION
+
+    file = read_arguments(argument_file) if argument_file else None
+    choice = Selection(kernel, launch_index, _arguments(args), file, gpu)
+    launches = comparisons(files, choice, announced)
+    rows = errors(launches)
+    if form == "json":
+        from warpbound.report.document import as_json
+
+        whole = ComparisonDocument(
+            schema_version=SCHEMA_VERSION, command=command_line(), launches=launches, errors=rows
+        )
+        write(as_json(whole), out)
+    elif form == "markdown":
+        write(markdown(launches, rows), out)
+    elif form == "html":
+        from warpbound.report import html
+
+        write(html.comparison_page(launches, rows, command_line()), out)
+    else:
+        show(pages(launches, rows), out)
+
+
+def _arguments(words: tuple[str, ...]) -> tuple[Any, ...]:
+    from warpbound.cli.request import arguments
+
+    return tuple(arguments(words) or ())

@@ -1,0 +1,131 @@
+"""Counters of Nsight Compute and what warpbound predicts for each.
+
+Source   NVIDIA, Nsight Compute, Kernel Profiling Guide: names of counters and units.
+Models   Counters of the whole launch. On boards whose GDDR memory keeps the check bits of ECC among the data, each
+         sector of check bits covers ECC_DATA_B of data, which is one sixteenth more traffic in both directions: a
+         written sector's check bits are read and written back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from warpbound.headline.parameters import stacked
+from warpbound.machine import Gpu
+from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.result.kernel import KernelResult, MemoryTraffic
+
+ECC = "device__attribute_ecc_enabled"
+# T4, public reports: 8.00 MB of L2 misses and 4.00 MB of stores make 8.74 to 8.78 MB of reads, so 1/16 of both.
+ECC_SHARE = 1.0 / 16.0
+DURATION = "gpu__time_duration.sum"
+INSTRUCTIONS = "smsp__inst_executed.sum"
+L2_SECTORS = "lts__t_sectors_srcunit_tex.sum"
+L2_READ, L2_WRITTEN = "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum"
+DRAM_READ, DRAM_WRITTEN, DRAM = "dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes.sum"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What counters are predicted from. ecc : whether device memory keeps check bits among the data."""
+
+    result: KernelResult
+    ecc: bool
+
+    @property
+    def memory(self) -> MemoryTraffic:
+        return self.result.memory
+
+
+@dataclass(frozen=True)
+class Counter:
+    """names : of the counter in reports, the first that a report has. predicted : None where nothing is predicted."""
+
+    names: tuple[str, ...]
+    unit: str
+    predicted: Callable[[Prediction], float | None]
+
+
+def _times(number: float | None, factor: float) -> float | None:
+    return None if number is None else number * factor
+
+
+def _sum(*numbers: float | None) -> float | None:
+    return None if any(number is None for number in numbers) else sum(number or 0.0 for number in numbers)
+
+
+def _atomics(x: Prediction) -> float | None:
+    each, count = x.memory.sectors_per_atomic, x.memory.global_atomic_requests
+    return 0.0 if not count else _times(each, count)
+
+
+def _check_bits(x: Prediction) -> float | None:
+    """Bytes of check bits that are read, and as many as of the written sectors that are written."""
+    if not x.ecc:
+        return 0.0
+    return _times(_sum(x.memory.dram_bytes_read, x.memory.dram_bytes_written), ECC_SHARE)
+
+
+def _dram_written(x: Prediction) -> float | None:
+    return _times(x.memory.dram_bytes_written, 1.0 + ECC_SHARE * x.ecc)
+
+
+def _dram_read(x: Prediction) -> float | None:
+    return _sum(x.memory.dram_bytes_read, _check_bits(x))
+
+
+def _occupancy(x: Prediction) -> float:
+    return 100.0 * x.result.occupancy.warps_per_sm / x.result.occupancy.max_warps_per_sm
+
+
+def _without_local(x: Prediction) -> float | None:
+    """Loads of local memory have a counter of their own."""
+    return None if x.memory.local_sectors else x.memory.l1_sectors_load
+
+
+def _stores_without_local(x: Prediction) -> float | None:
+    return None if x.memory.local_sectors else x.memory.l1_sectors_store
+
+
+COUNTERS = (
+    Counter((DURATION, "gpu__time_duration.avg"), "ns", lambda x: _times(x.result.time_s, 1e9)),
+    Counter((INSTRUCTIONS, "sm__inst_executed.sum"), "inst", lambda x: x.result.instructions.warp_instructions),
+    Counter(("thread_inst_executed_true", "smsp__thread_inst_executed_pred_on.sum"), "inst",
+            lambda x: x.result.instructions.thread_instructions),
+    Counter(("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",), "request",
+            lambda x: x.memory.global_load_requests),
+    Counter(("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",), "request",
+            lambda x: x.memory.global_store_requests),
+    Counter(("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",), "sector", _without_local),
+    Counter(("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",), "sector", _stores_without_local),
+    Counter(("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",), "wavefront",
+            lambda x: x.memory.shared_wavefronts_load),
+    Counter(("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",), "wavefront",
+            lambda x: x.memory.shared_wavefronts_store),
+    Counter((L2_READ,), "sector", lambda x: x.memory.l2_sectors_read),
+    Counter((L2_WRITTEN,), "sector", lambda x: x.memory.l2_sectors_written),
+    Counter((L2_SECTORS,), "sector",
+            lambda x: _sum(x.memory.l2_sectors_read, x.memory.l2_sectors_written, _atomics(x))),
+    Counter(("lts__t_sector_hit_rate.pct",), "%", lambda x: _times(x.memory.l2_hit_rate, 100.0)),
+    Counter((DRAM_READ,), "byte", _dram_read),
+    Counter((DRAM_WRITTEN,), "byte", _dram_written),
+    Counter((DRAM,), "byte", lambda x: _sum(_dram_read(x), _dram_written(x))),
+    Counter(("sm__maximum_warps_per_active_cycle_pct",), "%", _occupancy),
+)  # fmt: skip
+
+
+def measured(profiled: ProfiledLaunch, counter: Counter) -> tuple[str, float] | None:
+    """Name and value of a counter in a report; None where it has none of its names."""
+    for name in counter.names:
+        value = profiled.number(name)
+        if value is not None:
+            return name, value
+    if counter.names[0] == DRAM:
+        parts = profiled.number(DRAM_READ), profiled.number(DRAM_WRITTEN)
+        total = _sum(*parts)
+        return None if total is None else (DRAM, total)
+    return None
+
+
+def has_ecc(profiled: ProfiledLaunch, board: Gpu) -> bool:
+    """Whether check bits share the device memory with the data: ECC is on, and the memory has none of its own."""
+    return profiled.device.get(ECC) == 1 and not stacked(board)

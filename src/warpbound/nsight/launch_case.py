@@ -1,0 +1,120 @@
+"""A profiled launch as what an analysis takes: program, board, launch and settings.
+
+Source   NVIDIA, Nsight Compute documentation: by default the SM clock is locked to the base clock and all caches are
+         flushed before each replay pass; names of the metrics: its Kernel Profiling Guide.
+Models   Machine code, grid, block, shared memory, carve-out and clocks of the report; cold caches.
+Omits    `--cache-control none` and `--clock-control none`, which a report does not state: the clock is the measured
+         one in any case.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from warpbound import machine
+from warpbound.analysis import Settings
+from warpbound.errors import CommandError, InputError
+from warpbound.kernel_argument import Argument
+from warpbound.kernel_launch import Launch
+from warpbound.kernel_launch import launch as launch_of
+from warpbound.machine import Gpu, Quantity
+from warpbound.nsight.clocks import Clocks, clocks_of
+from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.program import Program, programs
+from warpbound.program.cubin import read_cubin
+from warpbound.program.cuda import Options
+
+DEVICE = "device__attribute_"
+ATTRIBUTES = {  # parameter of a board -> attribute of the device, and its unit in a board's file
+    "sm_count": (f"{DEVICE}multiprocessor_count", 1.0, "1"),
+    "l2_size": (f"{DEVICE}l2_cache_size", 2.0**20, "MiB"),
+}
+COLD = "caches were flushed before the launch, as Nsight Compute does unless it is told otherwise"
+NO_ARGUMENTS = "the report holds no argument values: counts are those of the code alone; give them with --arg"
+
+
+@dataclass(frozen=True)
+class LaunchCase:
+    """One profiled launch, ready to be analysed. notes : what was taken from the report, in sentences."""
+
+    profiled: ProfiledLaunch
+    program: Program
+    gpu: Gpu
+    launch: Launch
+    settings: Settings
+    clocks: Clocks
+    notes: tuple[str, ...]
+
+
+def launch_case(
+    profiled: ProfiledLaunch, arguments: Sequence[Argument] = (), board: str | Gpu | None = None
+) -> LaunchCase:
+    """The case of a profiled launch; `board` in place of the report's own.
+
+    Raises InputError where the report lacks the machine code or names a board that is not in the catalogue.
+    """
+    gpu = board_of(profiled) if board is None else machine.gpu(board)
+    clocks = clocks_of(profiled, gpu)
+    notes = [*clocks.notes, COLD]
+    if not arguments:
+        notes.append(NO_ARGUMENTS)
+    return LaunchCase(
+        profiled=profiled,
+        program=program_of(profiled, gpu),
+        gpu=gpu,
+        launch=_launch(profiled, arguments),
+        settings=Settings(clock=clocks.sm_hz / 1e6, cache="cold"),
+        clocks=clocks,
+        notes=tuple(notes),
+    )
+
+
+def program_of(profiled: ProfiledLaunch, board: Gpu) -> Program:
+    """The machine code that ran. Raises InputError where the report does not hold it, or the board cannot run it."""
+    for image in profiled.images:
+        if profiled.mangled in read_cubin(image, profiled.report.name).kernels:
+            kernels = programs(image, board, profiled.mangled, Options())
+            own = next((program for program in kernels if program.name == profiled.mangled), None)
+            if own is not None:
+                return replace(own, source_name=profiled.report.name)
+    raise InputError(
+        f"{profiled.report} holds no machine code of {profiled.kernel} (launch {profiled.index}).",
+        "Record it again, or give its cubin: cuobjdump -xelf all PROGRAM.",
+    )
+
+
+def board_of(profiled: ProfiledLaunch) -> Gpu:
+    """The catalogue's board of that name, with the SMs and the L2 of this very device."""
+    name = profiled.board_name
+    if not name:
+        raise InputError(f"{profiled.report} names no board.", "Name one with --gpu.")
+    try:
+        board = machine.gpu(name)
+    except CommandError as unknown:
+        hint = "Choose a relative with --gpu, or write its file (docs/add-a-gpu.md)."
+        raise InputError(f"{profiled.report}: {name} is not in the catalogue.", hint) from unknown
+    changed = dict(board.parameters)
+    for parameter, (attribute, scale, unit) in ATTRIBUTES.items():
+        told = profiled.device.get(attribute)
+        own = board.get(parameter)
+        if isinstance(told, int) and told > 0 and own != told:
+            source = f"{profiled.report.name}, {attribute}"
+            changed[parameter] = Quantity(told / scale, unit, source, "measured", "reported by the driver")
+    return replace(board, parameters=changed)
+
+
+def _launch(profiled: ProfiledLaunch, arguments: Sequence[Argument]) -> Launch:
+    carveout = profiled.number("launch__shared_mem_config_size")
+    return launch_of(
+        kernel=profiled.mangled,
+        grid=profiled.grid,
+        block=profiled.block,
+        cluster=_cluster(profiled),
+        smem=int(profiled.number("launch__shared_mem_per_block_dynamic") or 0),
+        carveout=None if carveout is None else int(carveout) // 1024,
+        args=list(arguments) or None,
+    )
+
+
+def _cluster(profiled: ProfiledLaunch) -> tuple[int, int, int] | None:
+    x, y, z = (int(profiled.number(f"launch__cluster_dim_{axis}") or 1) for axis in "xyz")
+    return (x, y, z) if x * y * z > 1 else None

@@ -1,0 +1,93 @@
+"""Reports of Nsight Compute for tests: a writer for the fields that the reader uses."""
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+Value = float | int | str
+
+
+@dataclass(frozen=True)
+class WrittenLaunch:
+    """A launch to be written. metrics : name -> value; instances : name -> value by correlation."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    metrics: Mapping[str, Value]
+    instances: Mapping[str, Mapping[Value, Value]] = field(default_factory=dict)
+    demangled: str = ""
+
+
+def write_report(
+    path: Path, launches: Sequence[WrittenLaunch], image: bytes, board: str, device: Mapping[str, Value]
+) -> Path:
+    """A report with one module and these launches."""
+    names = sorted({name for launch in launches for name in (*launch.metrics, *launch.instances)})
+    source = _message((1, 7), (4, image), (5, 8), (6, 8 << 16), (7, 0))
+    results = [_result(launch, names) for launch in launches]
+    payload = _sized(source) + b"".join(_sized(result) for result in results)
+    strings = b"".join(_field(1, name.encode()) for name in names)
+    process = _message((1, 1), (2, "127.0.0.1"), (3, "program"))
+    session = _message((6, _message((1, 0), (2, board), *((3, _attribute(*pair)) for pair in device.items()))))
+    header = _message((1, 1), (2, len(results)), (3, session), (4, strings), (5, len(payload)), (6, process), (7, 0))
+    path.write_bytes(b"NVR\0" + _sized(_message((1, 500))) + _sized(header) + payload)
+    return path
+
+
+def _result(launch: WrittenLaunch, names: Sequence[str]) -> bytes:
+    metrics = []
+    for number, name in enumerate(names):
+        parts: list[tuple[int, bytes | int]] = [(1, number)]
+        if name in launch.metrics:
+            parts.append((2, _value(launch.metrics[name])))
+        for at, value in launch.instances.get(name, {}).items():
+            parts.append((3, _message((1, _value(at)), (2, _value(value)))))
+        if len(parts) > 1:
+            metrics.append((13, _message(*parts)))
+    return _message(
+        (1, 1), (2, 1), (3, 1), (4, 1), (5, launch.kernel), (6, launch.kernel), (7, launch.demangled), (8, 3),
+        (9, _extent((0, 0, 0))), (10, _extent(launch.grid)), (11, _extent(launch.block)), *metrics, (14, 0),
+        (15, _message((1, 7))), (16, 0), (22, 1), (23, 7), (25, _message((1, 1), (2, 1))),
+    )  # fmt: skip
+
+
+def _attribute(name: str, value: Value) -> bytes:
+    return _message((1, name), (2, _value(value)))
+
+
+def _value(value: Value) -> bytes:
+    if isinstance(value, str):
+        return _message((1, value))
+    return _field(3, value) if isinstance(value, float) else _message((5, value))
+
+
+def _extent(size: tuple[int, int, int]) -> bytes:
+    return _message(*enumerate(size, 1))
+
+
+def _message(*fields: tuple[int, bytes | int | str]) -> bytes:
+    return b"".join(_field(number, value) for number, value in fields)
+
+
+def _field(number: int, value: bytes | int | float | str) -> bytes:
+    if isinstance(value, float):
+        return _varint(number << 3 | 1) + struct.pack("<d", value)
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    content = value.encode() if isinstance(value, str) else value
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    coded = bytearray()
+    while value > 0x7F:
+        coded.append(value & 0x7F | 0x80)
+        value >>= 7
+    coded.append(value)
+    return bytes(coded)
+
+
+def _sized(message: bytes) -> bytes:
+    return struct.pack("<I", len(message)) + message
