@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import index
@@ -71,6 +71,8 @@ class Launch:
     args: tuple[Argument, ...] = ()  # in the kernel's parameter order where they have no position
     constants: tuple[Argument, ...] = ()
     path: Path | None = None  # the file it came from
+    placed: Callable[[Any, "Launch"], Any] | None = field(default=None, repr=False, compare=False)
+    # of a program that runs: (program, launch) -> its memory as it is, with the arguments in it
 
 
 class Changes(TypedDict, total=False):
@@ -254,7 +256,7 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
         raise InputError(reason, "Give a TOML file with grid, block and [[args]].") from problem
     where = Where(f"launch file '{path}'", InputError, path.parent)
     file = converted(document, LaunchFile, where)
-    lists: dict[str, tuple[Argument, ...]] = {"args": (), "constants": ()}
+    lists: dict[str, Any] = {"args": (), "constants": ()}
     for key in lists:
         for order, keys in enumerate(getattr(file, key)):
             label = f" ('{keys.name}')" if keys.name else ""

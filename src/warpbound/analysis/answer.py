@@ -70,7 +70,7 @@ def analyze_kernel(
 def work_of(case: Case) -> Work:
     """The work of the executed sample where the launch gives every argument; else what the code alone tells."""
     launch = case.launch
-    if launch is None or not (launch.args or not case.program.parameters):
+    if launch is None or not (launch.args or launch.placed or not case.program.parameters):
         return static_work(case)
     work = _executed_work(case, launch)
     return replace(static_work(case), not_executed=work) if isinstance(work, str) else work

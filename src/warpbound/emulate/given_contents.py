@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.global_memory import BASE, SLOT_BITS, Fault
+from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.value_dependence import address_registers, taint
 from warpbound.program.instruction import Instruction
@@ -51,9 +51,9 @@ class GivenContents:
 
     def _given(self, addresses: NDArray[np.uint64]) -> bool:
         """Whether all addresses lie in arrays that are given and not written."""
-        numbers = np.unique((addresses - np.uint64(BASE)) >> np.uint64(SLOT_BITS)).tolist()
+        numbers = np.unique(self.memory.image.numbers(addresses)).tolist()
         arrays = self.memory.image.allocations
-        if not all(number < len(arrays) and arrays[number].known for number in numbers):
+        if not all(number >= 0 and arrays[number].known for number in numbers):
             return False
         if not self.written.isdisjoint(numbers):
             return False
@@ -100,8 +100,9 @@ class GivenContents:
             if any(term.index != 255 for term in operand.terms):
                 first, last = 0, len(words) - 2
             for at in range(first, min(last, len(words) - 2) + 1, 2):
-                number = (int(words[at]) | int(words[at + 1]) << 32) - BASE >> SLOT_BITS
-                if 0 <= number < len(self.memory.image.allocations):
+                address = np.array([int(words[at]) | int(words[at + 1]) << 32], np.uint64)
+                number = int(self.memory.image.numbers(address)[0])
+                if number >= 0:
                     yield number
 
 

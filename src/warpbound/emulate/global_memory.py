@@ -100,7 +100,12 @@ class Unfilled:
 
 
 class Image:
-    """The bytes of global memory, and the place of each array."""
+    """The bytes of global memory, and the place of each array.
+
+    printed : takes what the kernel prints; None: it prints nothing.
+    """
+
+    printed: list[bytes] | None = None
 
     def __init__(self, plans: list[Plan]) -> None:
         at = GAP
@@ -146,6 +151,11 @@ class Image:
         return whole
 
     # --- where an access goes ---
+
+    def numbers(self, addresses: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Numbers of the allocations whose addresses these may be; -1 for addresses of none."""
+        number = (addresses - np.uint64(BASE)) >> self._slot
+        return np.where(number < np.uint64(len(self.allocations)), number, np.uint64(2**64 - 1)).view(np.int64)
 
     def offsets(
         self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int

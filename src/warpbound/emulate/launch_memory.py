@@ -21,7 +21,7 @@ from warpbound.program.kernel_names import plain_name
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 CONSTANTS, USER_BANK = "(constant variables)", 3
-_GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
+GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT = ".nv.constant"
 
 
@@ -89,6 +89,9 @@ def prepare(program: Program, launch: Launch) -> Memory:
 
     Raises InputError where an argument does not fit its parameter.
     """
+    if launch.placed is not None:
+        own: Memory = launch.placed(program, launch)
+        return own
     parameters = program.parameters or _guessed(launch.args)
     arguments = bind(launch.args, [parameter.name for parameter in parameters])
     for parameter, argument in zip(parameters, arguments, strict=True):
@@ -100,14 +103,14 @@ def prepare(program: Program, launch: Launch) -> Memory:
         if argument.kind == "array":
             places[i] = len(plan)
             plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
-    globals_ = [symbol for symbol in program.symbols if symbol.section in _GLOBAL_SECTIONS]
+    globals_ = [symbol for symbol in program.symbols if symbol.section in GLOBAL_SECTIONS]
     variables = {symbol.name: len(plan) + i for i, symbol in enumerate(globals_)}
     plan += [_variable(program, symbol) for symbol in globals_]
     barrier = constants = len(plan)
     if waits_for_grid(program):
         plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
         constants += 1
-    if USER_BANK in program.constants and _reads(program, launch_area(program.arch).constants):
+    if USER_BANK in program.constants and reads_address(program, launch_area(program.arch).constants):
         plan.append(Plan(CONSTANTS, len(program.constants[USER_BANK])))
     image = _image(plan)
     results = {
@@ -116,15 +119,15 @@ def prepare(program: Program, launch: Launch) -> Memory:
     banks = _banks(program, image, variables)
     _place_symbols(program, launch, image, variables, banks, results)
     area = _parameter_bytes(program, parameters, arguments, places, image)
-    banks[0] = _bank_zero(program, launch, area)
+    banks[0] = bank_zero(program, launch, area)
     if barrier < constants:
         address = image.address(barrier)
-        _put(banks[0], launch_area(program.arch).barrier, (address >> 32, address & 0xFFFF_FFFF))
+        put_words(banks[0], launch_area(program.arch).barrier, (address >> 32, address & 0xFFFF_FFFF))
     if constants < len(plan):
         address = image.address(constants)
-        _put(banks[0], launch_area(program.arch).constants, (address & 0xFFFF_FFFF, address >> 32))
+        put_words(banks[0], launch_area(program.arch).constants, (address & 0xFFFF_FFFF, address >> 32))
         image.contents(constants)[: len(banks[USER_BANK])] = np.frombuffer(banks[USER_BANK], np.uint8)
-    return Memory(image, Constants({n: _words(bank) for n, bank in banks.items()}), results)
+    return Memory(image, Constants({n: bank_array(bank) for n, bank in banks.items()}), results)
 
 
 def _variable(program: Program, symbol: Symbol) -> Plan:
@@ -135,10 +138,10 @@ def _variable(program: Program, symbol: Symbol) -> Plan:
 
 def waits_for_grid(program: Program) -> bool:
     """Whether the kernel uses the grid barrier of a cooperative launch."""
-    return _reads(program, launch_area(program.arch).barrier)
+    return reads_address(program, launch_area(program.arch).barrier)
 
 
-def _reads(program: Program, place: int) -> bool:
+def reads_address(program: Program, place: int) -> bool:
     """Whether the code reads the address at this place of bank 0."""
     return any(
         operand.kind == "constant" and operand.bank == 0 and operand.value in (place, place + 4)
@@ -184,7 +187,8 @@ def _guessed(arguments: tuple[Argument, ...]) -> tuple[Parameter, ...]:
     return tuple(parameters)
 
 
-def _words(bank: bytes | bytearray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":
+def bank_array(bank: bytes | bytearray) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":
+    """A constant bank as words."""
     padded = bytes(bank) + bytes(-len(bank) % 4 + 4)
     return np.frombuffer(padded, np.uint32)
 
@@ -281,24 +285,25 @@ def _parameter_bytes(
     return bytes(area)
 
 
-def _bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
+def bank_zero(program: Program, launch: Launch, area: bytes) -> bytearray:
     """Constant bank 0: launch dimensions, stack pointer, windows, parameters."""
     place = launch_area(program.arch)
     bank = bytearray(max(len(program.constants.get(0, b"")), program.parameter_base + len(area), 0x400))
-    _put(bank, place.block, launch.block)
-    _put(bank, place.grid, launch.grid)
-    _put(bank, place.stack, (stack_bytes(program),))
-    _put(bank, place.sms, (SMS,))
-    _put(bank, place.local_window, (0, LOCAL_WINDOW))
+    put_words(bank, place.block, launch.block)
+    put_words(bank, place.grid, launch.grid)
+    put_words(bank, place.stack, (stack_bytes(program),))
+    put_words(bank, place.sms, (SMS,))
+    put_words(bank, place.local_window, (0, LOCAL_WINDOW))
     for offset, words in bank_words(program.arch, launch, cluster_of(program, launch)).items():
         bank[offset : offset + len(words)] = words
     if program.arch < 90:  # later machines have it in SR_SWINHI
-        _put(bank, 0x18, (0, SHARED_WINDOW))
+        put_words(bank, 0x18, (0, SHARED_WINDOW))
     bank[program.parameter_base : program.parameter_base + len(area)] = area
     return bank
 
 
-def _put(bank: bytearray, at: int, words: tuple[int, ...]) -> None:
+def put_words(bank: bytearray, at: int, words: tuple[int, ...]) -> None:
+    """Write 32-bit words to a constant bank from byte `at` on."""
     for i, word in enumerate(words):
         bank[at + 4 * i : at + 4 * i + 4] = word.to_bytes(4, "little")
 

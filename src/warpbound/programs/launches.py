@@ -1,0 +1,207 @@
+"""Launches of a program: executed on the shared memory, predicted from a sample of their blocks."""
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+
+from warpbound.analysis import Settings
+from warpbound.analysis.answer import analyze_kernel
+from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.emulator import STEP_LIMIT, make_ready
+from warpbound.emulate.launch_memory import Memory, waits_for_grid
+from warpbound.errors import InputError, WarpboundError
+from warpbound.kernel_launch import Dim, Launch
+from warpbound.machine import Gpu
+from warpbound.program.kernel import Program
+from warpbound.programs.device_memory import Heap, HeapImage
+from warpbound.programs.modules import Kernel
+from warpbound.programs.protocol import MemoryKind
+from warpbound.residency import occupancy
+from warpbound.result.kernel import KernelResult
+
+AGREED = 0.05  # difference between times of launches of equal shape below which the next one is taken to be equal
+PREDICTIONS = 6  # of launches of equal shape with other arguments, before the last one stands for the rest
+
+
+@dataclass(frozen=True)
+class Request:
+    """A launch as the program asks for it; parameters : the bytes of the parameter area."""
+
+    kernel: Kernel
+    grid: Dim
+    block: Dim
+    smem: int
+    stream: int
+    cluster: Dim | None
+    cooperative: bool
+    parameters: bytes
+    carveout: int | None = None
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        return self.kernel.key, self.grid, self.block, self.smem, self.cluster
+
+    def launch(self, image: Callable[[], HeapImage]) -> Launch:
+        """The launch with its memory; image : global memory, made anew for every use."""
+
+        def placed(program: Program, launch: Launch) -> Memory:
+            return self.kernel.module.memory(program, launch, self.parameters, image())
+
+        return Launch(
+            grid=self.grid, block=self.block, smem=self.smem, cluster=self.cluster, carveout=self.carveout,
+            placed=placed,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What is predicted of a launch. number : of the launch that it was predicted for; why_not : where it is none."""
+
+    number: int
+    result: KernelResult | None
+    why_not: str = ""
+
+    @property
+    def time_s(self) -> float | None:
+        return self.result.time_s if self.result else None
+
+
+class Predictor:
+    """Times of launches on a board. A launch with the arguments of an earlier one takes its time; so do launches of
+    equal shape whose times have been seen to agree."""
+
+    def __init__(self, board: Gpu, settings: Settings) -> None:
+        self.board, self.settings = board, settings
+        self._equal: dict[tuple[object, ...], Timing] = {}
+        self._of_shape: dict[tuple[object, ...], list[Timing]] = {}
+
+    def predict(self, request: Request, heap: Heap, number: int) -> Timing:
+        """The timing of launch `number`, before it is executed."""
+        key = (*request.shape, request.parameters)
+        before = self._of_shape.setdefault(request.shape, [])
+        known = self._equal.get(key)
+        if known is None and len(before) > 1 and (_agree(before[-2:]) or len(before) >= PREDICTIONS):
+            known = before[-1]
+        if known is None:
+            known = self._predicted(request, heap, number)
+            before.append(known)
+        self._equal[key] = known
+        return known
+
+    def _predicted(self, request: Request, heap: Heap, number: int) -> Timing:
+        try:
+            launch = request.launch(heap.snapshot)
+            result = analyze_kernel(request.kernel.program, self.board, launch, self.settings)
+        except WarpboundError as problem:
+            return Timing(number, None, str(problem))
+        if result.time_s is None:
+            return Timing(number, result, result.not_executed or "the blocks of the sample could not be executed")
+        return Timing(number, result)
+
+
+def _agree(timings: Sequence[Timing]) -> bool:
+    times = [timing.time_s for timing in timings]
+    known = [each for each in times if each is not None]
+    return not known or len(known) == len(times) and max(known) <= (1 + AGREED) * min(known)
+
+
+@dataclass
+class Effect:
+    """What a launch has read and written: start of each allocation and its contents (`Executor._contents`) since.
+
+    None : it has been read and then changed, so that an equal launch does something else.
+    """
+
+    read: dict[int, object | None] = field(default_factory=dict)
+    stored: dict[int, object] = field(default_factory=dict)
+
+
+class KernelFailure(Exception):
+    """A kernel that cannot go on; `reason` says why and where."""
+
+    def __init__(self, problem: InputError) -> None:
+        super().__init__(str(problem))
+        self.reason = problem.reason
+        self.not_executed = problem.reason.startswith("The emulator does not execute")
+        self.assertion = "ssertion" in problem.reason
+        self.access = bool(re.search(r"address 0x", problem.reason))
+
+
+class Executor:
+    """Executes launches on the memory of the device; launches whose effect is there already are not repeated."""
+
+    def __init__(self, heap: Heap) -> None:
+        self.heap = heap
+        self._effects: dict[bytes, Effect] = {}
+        self.seconds = 0.0
+
+    def execute(self, request: Request, output: list[bytes]) -> bool:
+        """Execute all blocks; False where an equal launch has left the memory as it is. Raises KernelFailure."""
+        key = self._key(request)
+        effect = self._effects.get(key)
+        if effect is not None and self._stands(effect):
+            return False
+        if waits_for_grid(request.kernel.program):
+            request.kernel.module.make_barrier()
+        image = HeapImage(self.heap, self.heap.bytes)
+        image.printed = output
+        began = time.perf_counter()
+        try:
+            kernel = make_ready(request.kernel.program, request.launch(lambda: image))
+            run_blocks(kernel, kernel.whole_clusters(np.arange(kernel.block_count)), STEP_LIMIT)
+        except InputError as problem:
+            raise KernelFailure(problem) from problem
+        finally:
+            self.seconds += time.perf_counter() - began
+        if not output:
+            self._effects[key] = self._effect(image)
+        return True
+
+    def _key(self, request: Request) -> bytes:
+        module = request.kernel.module
+        constants = b""
+        if module.constants and (piece := self.heap.at(module.constants)):
+            constants = self.heap.bytes[piece.start : piece.end].tobytes()
+        return blake2b(repr((request.shape, request.parameters)).encode() + constants, digest_size=16).digest()
+
+    def _effect(self, image: HeapImage) -> Effect:
+        pieces, changing = self.heap.pieces, image.read & image.stored
+        effect = Effect(read={pieces[i].start: None if i in changing else self._contents(i) for i in image.read})
+        for i in image.stored:
+            self.heap.changed_piece(i)
+        effect.stored = {pieces[i].start: self._contents(i) for i in image.stored}
+        return effect
+
+    def _stands(self, effect: Effect) -> bool:
+        """Whether what the launch read and wrote is as it was after it."""
+        if any(contents is None for contents in effect.read.values()):
+            return False
+        at = {piece.start: i for i, piece in enumerate(self.heap.pieces)}
+        whole = effect.read | effect.stored
+        return all(start in at and self._contents(at[start]) == contents for start, contents in whole.items())
+
+    def _contents(self, index: int) -> object:
+        """Equal for equal contents: the version, or a hash where the program may write without a call."""
+        piece = self.heap.pieces[index]
+        if piece.kind == MemoryKind.DEVICE_MEMORY:
+            return piece.version
+        return blake2b(self.heap.bytes[piece.start : piece.end].data, digest_size=16).digest()
+
+
+def too_large(request: Request, board: Gpu) -> bool:
+    """Whether a cooperative grid does not fit on the GPU at once."""
+    blocks = request.grid[0] * request.grid[1] * request.grid[2]
+    return blocks > blocks_per_sm(request, board) * int(board.value("sm_count"))
+
+
+def blocks_per_sm(request: Request, board: Gpu) -> int:
+    program = request.kernel.program
+    threads = request.block[0] * request.block[1] * request.block[2]
+    shared = program.shared_bytes + request.smem
+    return occupancy(board, threads, program.registers, shared, barriers=program.barriers).blocks_per_sm
+
+

@@ -1,0 +1,102 @@
+"""Programs of our own, built by nvcc, run to their own end on emulated GPUs."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.command_line import ANSWERED, FAILED, Said, as_process, assert_refused
+from support.paths import ROOT
+
+pytestmark = [
+    pytest.mark.cuda,
+    pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("cc") is None, reason="needs nvcc and cc"),
+]
+PROGRAMS = ROOT / "tests" / "support" / "host_programs"
+
+
+def run(program: str, *arguments: str, gpu: str = "t4", options: tuple[str, ...] = ()) -> tuple[dict[str, Any], Said]:
+    """The report of a program as JSON, and what it printed."""
+    done = as_process("run", "--gpu", gpu, "--format", "json", *options, "--", str(PROGRAMS / program), *arguments)
+    return json.loads(done.out), done
+
+
+@pytest.fixture(scope="module")
+def vector_add() -> tuple[dict[str, Any], Said]:
+    return run("vector_add.cu")
+
+
+def test_a_program_passes_its_own_check(vector_add: tuple[dict[str, Any], Said]) -> None:
+    report, done = vector_add
+    assert report["exit_code"] == 0
+    assert "passed in" in done.err
+    assert done.code == ANSWERED
+
+
+def test_events_measure_the_predicted_time(vector_add: tuple[dict[str, Any], Said]) -> None:
+    report, done = vector_add
+    printed_ms = float(done.err.split("passed in ")[1].split(" ms")[0])
+    predicted = [launch["time_s"] for launch in report["launches"]]
+    assert printed_ms * 1e-3 == pytest.approx(sum(predicted), rel=1e-6)
+
+
+def test_equal_launches_are_executed_once(vector_add: tuple[dict[str, Any], Said]) -> None:
+    report, _ = vector_add
+    assert [launch["executed"] for launch in report["launches"]] == ["all", "repeated", "repeated"]
+    (kernel,) = report["kernels"]
+    assert (kernel["name"], kernel["launches"], kernel["share"]) == ("add", 3, 1.0)
+    assert kernel["time_s"] == pytest.approx(sum(launch["time_s"] for launch in report["launches"]))
+
+
+def test_a_reduction_with_symbols_streams_and_managed_memory() -> None:
+    report, done = run("reduction.cu")
+    assert report["exit_code"] == 0, done.err
+    assert "passed on Tesla T4 with 40 SMs, 8 blocks each" in done.err
+    assert [launch["executed"] for launch in report["launches"]] == ["all", "all"]
+    assert report["unsupported"] == []
+
+
+def test_a_sampled_program_has_times_but_no_results() -> None:
+    whole, _ = run("vector_add.cu", "200000")
+    sampled, done = run("vector_add.cu", "200000", options=("--execute", "sampled"))
+    assert "wrong at" in done.err
+    assert sampled["execute"] == "sampled"
+    assert [launch["time_s"] for launch in sampled["launches"]] == [launch["time_s"] for launch in whole["launches"]]
+
+
+def test_a_wild_access_is_named_and_what_is_lacking_is_listed() -> None:
+    report, done = run("wild_access.cu")
+    assert done.err.splitlines()[:2] == ["cudaErrorNotSupported", "cudaErrorIllegalAddress"]
+    assert report["unsupported"] == ["cudaIpcGetMemHandle"]
+    (problem,) = report["problems"]
+    assert "fill, line 6" in problem
+    assert "is 0 bytes behind the end of allocation 1 of device memory (1000 bytes)" in problem
+    assert report["launches"][0]["executed"] == "failed"
+
+
+def test_launches_are_chosen_as_ncu_does() -> None:
+    options = ("--kernel-name", "^ad", "--launch-skip", "1", "--launch-count", "1")
+    report, _ = run("vector_add.cu", options=options)
+    assert [launch["time_s"] is not None for launch in report["launches"]] == [False, True, False]
+
+
+def test_a_timeline_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "trace.json"
+    report, _ = run("vector_add.cu", options=("--trace", str(out)))
+    events = json.loads(out.read_text())["traceEvents"]
+    kernels = [event for event in events if event["name"] == "add"]
+    assert [event["ph"] for event in kernels] == ["X"] * 3
+    assert kernels[1]["ts"] == pytest.approx(kernels[0]["ts"] + kernels[0]["dur"])
+    assert kernels[0]["dur"] == pytest.approx(report["launches"][0]["time_s"] * 1e6)
+
+
+def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
+    assert_refused(as_process("run", "--", str(tmp_path / "none")), FAILED, "There is no program")
+    plain = tmp_path / "plain.txt"
+    plain.write_text("x")
+    assert_refused(as_process("run", "--", str(plain)), FAILED, "not executable")
+    broken = tmp_path / "broken.cu"
+    broken.write_text("int main() { return undeclared; }")
+    assert_refused(as_process("run", "--", str(broken)), FAILED, "broken.cu", "undeclared")
