@@ -30,6 +30,8 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "us": 1e-6,
     "ns": 1e-9,
     "W": 1.0,
+    "pJ": 1e-12,
+    "pJ/B": 1e-12,
 }
 
 SMALLEST, LARGEST = 1e-9, 1e15  # that can be set, in a parameter's unit: beyond, sums lose what is not absurd

@@ -190,7 +190,9 @@ def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:
 
 
 def clock(board: Gpu, which: str | float) -> float:
-    """The SM clock in Hz: "base", "boost" or a number in MHz."""
+    """The SM clock in Hz: "base", "boost", a number in MHz, or "sustained": the highest, before power is looked at."""
+    if which == "sustained":
+        return board.get("highest_clock") or board.value("boost_clock")
     if which in ("base", "boost"):
         return board.value(f"{which}_clock")
     try:
@@ -199,7 +201,8 @@ def clock(board: Gpu, which: str | float) -> float:
         megahertz = math.nan
     if not SMALLEST <= megahertz <= LARGEST:
         unknown, impossible = f"Clock {which!r} is not known.", f"A clock of {megahertz:g} MHz is out of range."
-        raise CommandError(unknown if math.isnan(megahertz) else impossible, "Give base, boost or a number of MHz.")
+        way_out = "Give sustained, base, boost or a number of MHz."
+        raise CommandError(unknown if math.isnan(megahertz) else impossible, way_out)
     return megahertz * 1e6
 
 

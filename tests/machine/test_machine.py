@@ -348,8 +348,10 @@ def test_clock():
     a100 = gpu("a100-sxm-80gb")
     assert clock(a100, "boost") == 1.41e9
     assert clock(a100, "base") == 1.275e9
+    assert clock(a100, "sustained") == 1.41e9
+    assert clock(override(a100, {"highest_clock": 1500}), "sustained") == 1.5e9
     assert clock(a100, 1095) == clock(a100, "1095") == 1.095e9
-    with pytest.raises(CommandError, match="'fast' is not known. Give base, boost or a number of MHz"):
+    with pytest.raises(CommandError, match="'fast' is not known. Give sustained, base, boost or a number of MHz"):
         clock(a100, "fast")
     for cannot_be in ("-5", "0", "inf", "1e+30"):
         with pytest.raises(CommandError, match=re.escape(f"A clock of {cannot_be} MHz is out of range")):

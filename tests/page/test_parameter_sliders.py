@@ -14,6 +14,7 @@ from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.memory.hierarchy import facts
 from warpbound.page.sliders import gpu_controls, set_gpu_controls
+from warpbound.power import power_parameters
 from warpbound.workload import Memory
 from warpbound.workload.files.lanes import alu_latency, issue_rate, pipe_cycles, stretch
 
@@ -29,7 +30,7 @@ def known_of(board: Gpu) -> list[float]:
 
 def taken(board: Gpu) -> list[float]:
     """All that models take of it: headline, waits of a warp, widths, what a board says of its memory and caches."""
-    memory, held = memory_latency(board, 1.4e9), facts(board, 4, 16384)
+    memory, held, power = memory_latency(board, 1.4e9), facts(board, 4, 16384), power_parameters(board)
     asked = ("l2_bandwidth", "dram_achievable_bandwidth", "dram_bandwidth", "sm_count", "boost_clock", "launch_cost")
     return [
         *known_of(board), memory.l1, memory.l2, memory.dram, memory.shared, *memory.tensor.values(),
@@ -39,6 +40,7 @@ def taken(board: Gpu) -> list[float]:
         Memory(store_pieces=1e3).l1_cycles(90, 128.0, board.get("store_piece_cost")),
         held.l1_bytes, held.l2_bytes, held.lead_reach, *(board.get(name) or 0.0 for name in asked),
         *(pipe_cycles(board, pipe) for pipe in LANES), issue_rate(board), alu_latency(board),
+        *([number or 0.0 for number in vars(power).values()] if power else []),
     ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -17,8 +18,9 @@ from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
-from warpbound.analysis.settings import DEFAULT, Settings
+from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
+from warpbound.analysis.sustained import drawn_watts, limiter, power_whatifs, settled, source
 from warpbound.analysis.timing import (
     LONGEST_NOTE,
     at_predicted_rate,
@@ -41,11 +43,15 @@ from warpbound.workload import Workload
 from warpbound.workload.instruction_counts import Counts, count
 from warpbound.workload.load_chains import longest_chain
 
+if TYPE_CHECKING:
+    from warpbound.analysis.static import SampleRun
+
 UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
 NEVER = 1e6  # threads per SM: a resource that takes more to keep busy, hundreds of times what fits, is hardly used
 GRID_TOO_LARGE = "{blocks} blocks with a barrier of the whole grid cannot be launched: {fit} fit at once. Give fewer."
 NOT_EXECUTED = "the code alone: the launch could not be executed ({reason})"
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
+BOOST_NOTE = "the boost clock: the power of {name} is not known, so neither is the clock that it holds"
 ALWAYS = ("roofline_2009", "volkov_2016")  # models that are shown without being named
 
 
@@ -64,7 +70,9 @@ def analyze_kernel(
 ) -> KernelResult:
     """The same as a record."""
     case = checked_case(program, gpu, launch, settings)
-    return result_of(case, work_of(case) if case.gpu.board else None)
+    if not case.gpu.board:
+        return result_of(case, None)
+    return result_of(*settled(case, work_of(case), reworked))
 
 
 def work_of(case: Case) -> Work:
@@ -81,19 +89,26 @@ def _executed_work(case: Case, launch: Launch) -> Work | str:
 
     Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
     """
-    from warpbound.analysis.cache_whatifs import cache_choices  # loading the emulator takes a fifth of a static answer
-    from warpbound.analysis.executed import work_from
-    from warpbound.analysis.sampled import fit_at_once, run_sample
+    from warpbound.analysis.sampled import fit_at_once, run_sample  # loading it takes a fifth of a static answer
     from warpbound.emulate.launch_memory import waits_for_grid
 
     blocks, fit = product(launch.grid), fit_at_once(case)
     if blocks > fit and waits_for_grid(case.program):
         return GRID_TOO_LARGE.format(blocks=blocks, fit=fit)
     trace, sample, traffic = run_sample(case, launch)
-    if traffic is None:
-        return trace.stopped
-    choices = partial(cache_choices, case, trace, sample, traffic)
-    return replace(work_from(case, trace, sample, traffic), sample_run=(trace, sample, traffic), choices=choices)
+    return trace.stopped if traffic is None else _work_of_run(case, (trace, sample, traffic))
+
+
+def reworked(case: Case, work: Work) -> Work:
+    """The same work in a case that differs by its clock."""
+    return static_work(case) if work.sample_run is None else _work_of_run(case, work.sample_run)
+
+
+def _work_of_run(case: Case, run: "SampleRun") -> Work:
+    from warpbound.analysis.cache_whatifs import cache_choices
+    from warpbound.analysis.executed import work_from
+
+    return replace(work_from(case, *run), sample_run=run, choices=partial(cache_choices, case, *run))
 
 
 def result_of(case: Case, work: Work | None) -> KernelResult:
@@ -105,6 +120,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     bounds = predict(work.focus, case.place)
     rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
     x = launch_facts(case, work)
+    power_W = drawn_watts(case, work, timed)
     changes = whatifs(
         work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles
     )
@@ -123,11 +139,18 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         ),
         flop=launch_counts.flop_counts(work.whole),
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
-        whatifs=sorted((*_smaller_grid(case, work, timed), *changes), key=lambda change: -change.speedup),
+        whatifs=sorted(
+            (*_smaller_grid(case, work, timed), *power_whatifs(case, work, timed), *changes),
+            key=lambda change: -change.speedup,
+        ),
         loops=[_loop(case, piece) for piece in work.loops],
         confidence=_confidence(case, _notes(case, work, timed), timed),
         sample=work.sample,
         clock_MHz=case.clock_hz / 1e6,
+        clock_source=source(case),
+        clock_limiter=limiter(case, timed),
+        power_W=power_W,
+        energy_J=None if power_W is None or timed is None else power_W * timed.time_s,
         scope=work.focus.title,
         straight=Segment(**_segment(case, work.whole)),
         not_executed=work.not_executed,
@@ -196,6 +219,8 @@ def _notes(case: Case, work: Work, timed: LaunchPrediction | None) -> list[str]:
     notes = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
     notes += work.notes
     notes += [BOUNDS_NOTE] if timed is None else [TIME_NOTE, *scaled_notes(timed.assumed, board)]
+    if case.settings.clock == SUSTAINED and case.power is None:
+        notes.append(BOOST_NOTE.format(name=board.name))
     if work.longest_warp > UNEVEN:
         notes.append(LONGEST_NOTE.format(times=work.longest_warp))
     if estimates := [name for name in board.assumed if not name.startswith("tensor")]:

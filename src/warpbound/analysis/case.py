@@ -5,12 +5,13 @@ from functools import cached_property
 from pathlib import Path
 
 from warpbound import machine
-from warpbound.analysis.settings import Settings
+from warpbound.analysis.settings import SUSTAINED, Settings
 from warpbound.errors import InputError
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
 from warpbound.latency import MemoryLatency, memory_latency
 from warpbound.machine import Gpu, clock
+from warpbound.power import HeldClock, PowerParameters, power_parameters
 from warpbound.predict import Place, active_sms
 from warpbound.program import Program
 from warpbound.program.arch_match import fits
@@ -25,7 +26,11 @@ BLOCK_SIZES = tuple(range(32, 1025, 32))
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel on a GPU. block_note : how the block size was chosen where no launch is given."""
+    """A kernel on a GPU.
+
+    block_note : how the block size was chosen where no launch is given. held : the clock that the board holds under
+    this load, once it is known.
+    """
 
     program: Program
     gpu: Gpu
@@ -34,6 +39,7 @@ class Case:
     residency: Residency
     threads_per_block: int
     block_note: tuple[str, ...]
+    held: HeldClock | None = None
 
     @cached_property
     def facts(self) -> tuple[OpcodeFacts, ...]:
@@ -42,8 +48,21 @@ class Case:
 
     @cached_property
     def clock_hz(self) -> float:
-        """SM clock."""
-        return clock(self.gpu, self.settings.clock)
+        """SM clock: that held under this load, where it is known."""
+        if self.held is not None:
+            return self.held.operation.clock_hz
+        sustained = self.settings.clock == SUSTAINED and self.power is not None
+        return clock(self.gpu, SUSTAINED if sustained else self.clock_word)
+
+    @property
+    def clock_word(self) -> str | float:
+        """As asked for; boost where a sustained clock was, and the board's power is not known."""
+        return "boost" if self.settings.clock == SUSTAINED else self.settings.clock
+
+    @cached_property
+    def power(self) -> PowerParameters | None:
+        """What the board takes; None where that is not known."""
+        return power_parameters(self.gpu)
 
     @cached_property
     def latency(self) -> MemoryLatency:

@@ -30,7 +30,7 @@ IN_STEP = "whether warps wait for their loads together"
 SAMPLED = "the traffic of blocks that were not sampled"
 KEPT = "what L2 keeps from launch to launch"
 SAG = 0.15       # assumed: how far the clock falls below boost in one of ten launches whose clock is not given
-LEAST = 0.015    # distance of each edge from the time, at least, before measured launches scale it: scatter of timing
+LEAST = 0.015    # least distance of each edge from the time: scatter of timing
 EDGE = "edge of L1"
 EDGE_OF_L2 = "edge of L2"
 ACROSS = "across L2"
@@ -92,6 +92,12 @@ class Interval:
         high = self.time_s * math.exp(math.hypot(math.log(self.high / self.time_s), shift))
         return Interval(self.time_s, self.low, high, {**self.doubts, cause: shift / INTERVAL * self.time_s})
 
+    def with_faster(self, faster_s: float) -> "Interval":
+        """The lower edge with a cause that makes the launch take only `faster_s`."""
+        shift = math.log(max(1.0, self.time_s / faster_s))
+        low = self.time_s * math.exp(-math.hypot(math.log(self.time_s / self.low), shift))
+        return Interval(self.time_s, low, self.high, self.doubts)
+
     def with_form(self, kind: str) -> "Interval":
         """With the model's own error for a class of launches: the interval that answers state."""
         low, high = stretched(self.time_s, (self.low, self.high), form(kind))
@@ -126,9 +132,9 @@ def halves(time_s: float, interval: tuple[float, float]) -> tuple[float, float]:
 
 
 def stretched(time_s: float, interval: tuple[float, float], by: Form) -> tuple[float, float]:
-    """The interval with its edges moved out by the factor that measured launches of the class need."""
+    """The interval with its edges moved out by the factor that measured launches of the class need, at least LEAST."""
     below, above = halves(time_s, interval)
-    return time_s * math.exp(-by.faster * below), time_s * math.exp(by.slower * above)
+    return time_s * math.exp(-max(LEAST, by.faster * below)), time_s * math.exp(max(LEAST, by.slower * above))
 
 
 def shifted(work: Workload, errors: Errors, by: float) -> Workload:

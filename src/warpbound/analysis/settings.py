@@ -2,20 +2,27 @@
 
 from dataclasses import dataclass
 
+SUSTAINED = "sustained"  # the clock that the board holds under this load; boost where its power is not known
+
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings: SM clock ("base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
+    """Settings: SM clock ("sustained", "base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
     models to show beside the answer, views that will be shown ("sass" alone needs more than the rest);
     processor time of the sampled blocks, None for the usual limit, and what their accesses outside arrays do ("refuse":
-    no answer, "pass": read 0)."""
+    no answer, "pass": read 0).
 
-    clock: str | float = "boost"
+
+    power_limit_W : in place of the board's own, for the sustained clock.
+    """
+
+    clock: str | float = SUSTAINED
     cache: str = "warm"
     models: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
     patience_s: float | None = None
     out_of_bounds: str = "refuse"
+    power_limit_W: float | None = None
 
 
 DEFAULT = Settings()

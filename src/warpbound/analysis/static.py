@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # a fifth of a static answer's time to load
     from warpbound.memory.traffic_counts import Traffic
     from warpbound.workload.dynamic import IdleBlocks, Sample
 
+    SampleRun = tuple[Trace, Sample, Traffic]  # what sampled blocks did, which of them there are, their traffic
+
 NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them
 
 
@@ -70,7 +72,7 @@ class Work:
     observed: Observed | None = None
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
-    sample_run: "tuple[Trace, Sample, Traffic] | None" = None
+    sample_run: "SampleRun | None" = None
     blocks: int | None = None
     idle: "IdleBlocks | None" = None
 

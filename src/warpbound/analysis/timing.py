@@ -35,7 +35,8 @@ def launch_prediction(case: Case, work: Work, resident_blocks: float | None = No
     prediction = before_form(case, work, resident_blocks)
     if prediction is None:
         return None
-    return Interval.of(prediction).with_form(class_of(prediction, work, case)).stated_on(prediction)
+    edges = Interval.of(prediction).with_form(class_of(prediction, work, case))
+    return _with_held_clocks(edges, case, work, launch_of(case, work, resident_blocks)).stated_on(prediction)
 
 
 def class_of(prediction: LaunchPrediction, work: Work, case: Case) -> str:
@@ -48,10 +49,8 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     """`launch_prediction` with the interval of parameters, L2, sampling and clock, without the model's own error."""
     if case.blocks is None or work.whole.warps is None:
         return None
-    resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
-    blocks = case.blocks if work.blocks is None else work.blocks
-    launch = LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
-    typical, longest_s = predict_launch(launch), _longest_warp_s(work, case.clock_hz)
+    launch = launch_of(case, work, resident_blocks)
+    typical, longest_s = predict_launch(launch), longest_warp_s(work, case.clock_hz)
     costs = merged(typical.costs)
     binding = sorted(costs, key=lambda name: -costs[name])
     if longest_s > typical.time_s:
@@ -61,10 +60,18 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     if longest_s > typical.time_s:
         edges = edges.about(longest_s)
     edges = _with_warps_in_step(edges, binding[0], costs, launch)
-    edges = _with_slower_clock(edges, case, work, launch).later_by(idle_s(case, work))
+    edges = _with_sagged_clock(edges, case, work, launch).later_by(idle_s(case, work))
     return edges.stated_on(
         replace(typical, time_s=edges.time_s, costs=costs, bottleneck=binding[0], runner_up=binding[1])
     )
+
+
+def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchedWork:
+    """The launch for the headline, of a case whose grid is known."""
+    assert case.blocks is not None
+    resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
+    blocks = case.blocks if work.blocks is None else work.blocks
+    return LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
 
 
 def idle_s(case: Case, work: Work) -> float:
@@ -76,7 +83,7 @@ def idle_s(case: Case, work: Work) -> float:
     return work.idle.blocks * max(interval_s, case.gpu.value("block_start") / places)
 
 
-def _longest_warp_s(work: Work, clock_hz: float) -> float:
+def longest_warp_s(work: Work, clock_hz: float) -> float:
     """Time of the launch's longest warp: the typical path, stretched to that warp's instructions."""
     return work.timed.cycles * work.longest_warp / clock_hz
 
@@ -116,13 +123,27 @@ def _with_warps_in_step(edges: Interval, bottleneck: str, costs: Mapping[str, fl
     return edges.with_slower(together_s, interval.IN_STEP)
 
 
-def _with_slower_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
-    """Reaches the time at the clock that a loaded board may fall to."""
-    slow_hz = interval.sagged(case.settings.clock, case.clock_hz)
-    if slow_hz is None:
+def _with_held_clocks(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
+    """Reaches the times at both ends of the clocks that the board may hold by its power.
+
+    After the model's own error, which was measured at known clocks.
+    """
+    if case.held is None:
         return edges
-    slower_s = max(launch_seconds([replace(launch, clock_hz=slow_hz)])[0], _longest_warp_s(work, slow_hz))
-    return edges.with_slower(slower_s, interval.CLOCK)
+    slow_hz, fast_hz = case.held.slow_hz, case.held.fast_hz
+    slower = edges if slow_hz == case.clock_hz else edges.with_slower(_at(slow_hz, work, launch), interval.CLOCK)
+    return slower if fast_hz == case.clock_hz else slower.with_faster(_at(fast_hz, work, launch))
+
+
+def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
+    """Reaches the time at the clock that a loaded board may fall to whose power is not known."""
+    sagged_hz = None if case.held else interval.sagged(case.clock_word, case.clock_hz)
+    return edges if sagged_hz is None else edges.with_slower(_at(sagged_hz, work, launch), interval.CLOCK)
+
+
+def _at(clock_hz: float, work: Work, launch: LaunchedWork) -> float:
+    """Time of the launch at another clock, s."""
+    return max(launch_seconds([replace(launch, clock_hz=clock_hz)])[0], longest_warp_s(work, clock_hz))
 
 
 def times_of(case: Case, changed: Sequence[tuple[Workload, Place]]) -> list[float]:

@@ -11,6 +11,7 @@ from warpbound.cli.output import announced, command_line, form_option, show_resu
 from warpbound.cli.profiles import analyze_reports, of_reports
 from warpbound.errors import CommandError
 
+CLOCKS = "sustained|base|boost|MHZ"
 EXAMPLES = """
 \b
 Examples:
@@ -61,7 +62,8 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC."),
         click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
         click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch."),
-        click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock."),
+        click.option("--clock", default="sustained", metavar=CLOCKS, show_default=True, help="SM clock."),
+        click.option("--power-limit", metavar="W", type=click.FloatRange(1.0), help="In place of the board's own."),
         click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP),
         click.option("--lenient", is_flag=True, help="Let accesses outside arrays pass: they read 0, write nothing."),
         click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal."),

@@ -49,6 +49,7 @@ class Words:
     lenient: bool
     models: str = ""
     views: str = ""
+    power_limit: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,7 @@ def parse_request(**options: Any) -> Request:
         ),
         settings=Settings(
             _clock(words.clock), words.cache, _models(words.models), _views(words.views), words.patience,
-            "pass" if words.lenient else "refuse",
+            "pass" if words.lenient else "refuse", words.power_limit,
         ),  # fmt: skip
     )
 
@@ -244,12 +245,13 @@ def first_last(word: str) -> tuple[int, int]:
 
 
 def _clock(word: str) -> str | float:
-    if word in ("base", "boost"):
+    if word in ("sustained", "base", "boost"):
         return word
     try:
         return float(word)
     except ValueError:
-        raise CommandError(f"--clock {word!r} is not known.", "Give base, boost or a number of MHz.") from None
+        way_out = "Give sustained, base, boost or a number of MHz."
+        raise CommandError(f"--clock {word!r} is not known.", way_out) from None
 
 
 def _views(words: str) -> tuple[str, ...]:

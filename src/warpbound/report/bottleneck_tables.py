@@ -104,8 +104,8 @@ def whatifs(rows: Sequence[WhatIf]) -> RenderableType:
 
 
 def changes_of_the_kernel(entry: KernelResult) -> list[WhatIf]:
-    """The what-ifs that a programmer can act on: all but those of a faster clock."""
-    return [whatif for whatif in entry.whatifs if "clock" not in whatif.change]
+    """The what-ifs that a programmer can act on: all but those of another clock or power limit."""
+    return [whatif for whatif in entry.whatifs if "clock" not in whatif.change and "power limit" not in whatif.change]
 
 
 def stalls(entry: KernelResult) -> RenderableType:

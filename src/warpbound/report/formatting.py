@@ -74,6 +74,16 @@ def seconds(value: float | None) -> str:
     return f"{value / 1e-9:.3g} ns"
 
 
+def joules(value: float | None) -> str:
+    """An energy in the unit that keeps it between 1 and 1000; a dash where there is none."""
+    if value is None:
+        return "-"
+    for size, unit in ((1.0, "J"), (1e-3, "mJ"), (1e-6, "uJ")):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value / 1e-9:.3g} nJ"
+
+
 def resource_words(name: str | None) -> str:
     """A resource as a reader calls it; a name of a model's own stays."""
     return RESOURCE_WORDS.get(name or "", name or "-")

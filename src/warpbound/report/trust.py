@@ -10,12 +10,13 @@ from warpbound.report.formatting import capital, listed, resource_words
 from warpbound.result.kernel import KernelResult
 
 MEANING = {  # of uncertainties that no measurement of the board alone would end
-    CLOCK: " The boost clock is assumed; `--clock MHZ` sets another.",
+    CLOCK: " `--clock MHZ` sets the one that the board holds.",
     FORM: " That is how far measured launches with the same bottleneck were off, on other boards and of other kernels.",
 }
 # How the notes begin that answers for a board carry whatever the kernel is; all other notes are about one answer.
 ROUTINE = (
-    "values of ", "timing parameters scaled from ", "time by flow balance", "bottleneck and what-ifs are those of",
+    "the boost clock: the power of ", "values of ", "timing parameters scaled from ", "time by flow balance",
+    "bottleneck and what-ifs are those of",
     "counts and traffic extrapolated from ", "memory traffic of ", "registers lie in ", "no launch given: ",
     "branches: the longer side", "every global access goes to DRAM", "sectors and bank conflicts follow from ",
     "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",

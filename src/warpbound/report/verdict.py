@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
-from warpbound.report.formatting import amount, capital, listed, resource_words, seconds
+from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
 from warpbound.report.trust import zeros
 from warpbound.result.kernel import Bound, KernelResult
 
@@ -24,7 +24,16 @@ def verdict(entry: KernelResult) -> RenderableType:
 def time(entry: KernelResult) -> Text:
     low, high = entry.time_interval_s or (None, None)
     words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}."
-    return Text(words, "bold")
+    return Text.assemble((words, "bold"), *_power(entry))
+
+
+def _power(entry: KernelResult) -> list[str]:
+    """Watts, joules, and whether they hold the clock."""
+    if entry.power_W is None or entry.clock_MHz is None:
+        return []
+    words = f" About {entry.power_W:.0f} W at {entry.clock_MHz:.0f} MHz: {joules(entry.energy_J)} per launch."
+    binds = " Power binds: at its limit the board holds no higher clock." if entry.clock_limiter == "power" else ""
+    return [words, binds]
 
 
 def no_time(entry: KernelResult) -> Text:

@@ -31,6 +31,8 @@ WarpInstructions = Annotated[Number | None, Meta(description="Warp instructions"
 Sectors = Annotated[Number | None, Meta(description="Sectors of 32 B")]
 Bytes = Annotated[Number | None, Meta(description="B")]
 SharedWavefronts = Annotated[Number | None, Meta(description="Cycles of the shared-memory data path")]
+ClockSource = Literal["sustained", "boost", "base", "given", "report"]
+ClockLimiter = Literal["power", "step", "given"]
 Flop = Annotated[Number | None, Meta(description="Operations, FMA = 2")]
 
 
@@ -309,6 +311,21 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     profile: Annotated[
         ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
     ] = UNSET
+        ClockSource | None,
+        Meta(description="Where clock_MHz comes from: the board's power under this load, its data sheet, the user"),
+        ADDED,
+    ] = None
+    clock_limiter: Annotated[
+        ClockLimiter | None,
+        Meta(description="What holds the clock: the power limit, the board's highest step, or the user"),
+        ADDED,
+    ] = None
+    power_W: Annotated[
+        Number | None,
+        Meta(description="Mean power while the launch repeats, W; null where the board's power is not known"),
+        ADDED,
+    ] = None
+    energy_J: Annotated[Number | None, Meta(description="Of one launch, J"), ADDED] = None
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
     launch: Unpublished[LaunchShape | None] = None

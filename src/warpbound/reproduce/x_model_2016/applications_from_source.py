@@ -22,7 +22,7 @@ from warpbound.program import compile_program
 
 PROXY = "sm_75"
 FIRST = 75  # the oldest architecture of the compiler
-SETTINGS = Settings(cache="cold", models=("x_model_2016",))
+SETTINGS = Settings(clock="boost", cache="cold", models=("x_model_2016",))
 DIGITS = 5  # significant ones that are kept
 SIX = ("threads", "ilp", "intensity", "lanes", "latency", "ms_throughput")
 NOT_EXECUTED = "{kernel} on {gpu} could not be followed: {reason}."

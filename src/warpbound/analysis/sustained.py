@@ -1,0 +1,125 @@
+"""The clock that a board holds while a launch repeats, and what other limits of power would make of it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.analysis.case import Case
+from warpbound.analysis.settings import SUSTAINED
+from warpbound.analysis.static import Work
+from warpbound.analysis.timing import idle_s, launch_of, longest_warp_s
+from warpbound.errors import InputError
+from warpbound.headline import LaunchPrediction
+from warpbound.headline.batch import launch_seconds
+from warpbound.latency import memory_latency
+from warpbound.power import activity, clock_steps, held, least_energy, operation_at, watts
+from warpbound.result.kernel import ClockLimiter, ClockSource, WhatIf
+from warpbound.whatif.code_changes import without
+from warpbound.workload import Workload
+
+Array = NDArray[np.float64]
+LOWER_LIMIT = 0.75   # of the limit: the what-if of a lower one
+ROUND_W = 10.0       # to which it is rounded
+LESS_ENERGY = 0.02   # that a lower clock must save to be named
+NO_LIMIT = "{name} has no power parameters: which clock it holds within {watts:g} W is not known."
+
+
+def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tuple[Case, Work]:
+    """The case at the clock that its board holds under this load, and the work at that clock.
+
+    again : the work of a case whose clock has changed. Both are as before where the clock is given, the board's power
+    is not known, or the launch has no time. Raises InputError where a limit is asked for that cannot be judged.
+    """
+    limit = case.settings.power_limit_W
+    if case.power is None and limit is not None:
+        reason = NO_LIMIT.format(name=case.gpu.name, watts=limit)
+        raise InputError(reason, "Leave --power-limit out, or give the board's parameters (docs/add-a-gpu.md).")
+    if case.settings.clock != SUSTAINED or case.power is None or not timed(case, work):
+        return case, work
+    clocks = clock_steps(case.power)
+    found = held(case.power, activity(work.whole), clocks, seconds_at(case, work, clocks), limit_W(case))
+    at_rest = replace(case, held=found)
+    return at_rest, work if at_rest.clock_hz == case.clock_hz else again(at_rest, work)
+
+
+def timed(case: Case, work: Work) -> bool:
+    """Whether the launch has a time."""
+    return case.blocks is not None and work.whole.warps is not None
+
+
+def limit_W(case: Case) -> float:
+    """The limit that holds: the one asked for, else the board's."""
+    assert case.power is not None
+    return case.power.limit if case.settings.power_limit_W is None else case.settings.power_limit_W
+
+
+def seconds_at(case: Case, work: Work, clocks: Array) -> Array:
+    """Time of the launch at each clock, s, (clocks,)."""
+    launches = [
+        replace(launch_of(case, work), work=at_clock(work.whole, case, clock_hz), clock_hz=float(clock_hz))
+        for clock_hz in clocks
+    ]
+    longest = np.array([longest_warp_s(work, float(clock_hz)) for clock_hz in clocks])
+    return np.asarray(np.maximum(launch_seconds(launches), longest) + idle_s(case, work))
+
+
+def at_clock(work: Workload, case: Case, clock_hz: float) -> Workload:
+    """The work of a warp in cycles of another clock: what lies beyond the SM keeps its time."""
+    now, then = memory_latency(case.gpu, case.clock_hz), memory_latency(case.gpu, float(clock_hz))
+    return without(work, {"dram": then.dram / now.dram, "start": clock_hz / case.clock_hz})
+
+
+def drawn_watts(case: Case, work: Work, prediction: LaunchPrediction | None) -> float | None:
+    """Mean power while the launch repeats, W; None where it has no time or the board's power is not known."""
+    if case.power is None or prediction is None:
+        return None
+    return float(watts(case.power, activity(work.whole), prediction.time_s, case.clock_hz))
+
+
+def limiter(case: Case, prediction: LaunchPrediction | None) -> ClockLimiter | None:
+    """What holds the clock: power, the board's highest step, or the user."""
+    if case.held is not None:
+        return case.held.operation.limiter
+    return "given" if case.settings.clock != SUSTAINED else "step" if prediction is not None else None
+
+
+def source(case: Case) -> ClockSource:
+    """Where the clock comes from, as `clock_source` has it."""
+    if case.held is not None:
+        return "sustained"
+    match case.clock_word:
+        case "base" | "boost" as word:
+            return word
+        case _:
+            return "given"
+
+
+def power_whatifs(case: Case, work: Work, prediction: LaunchPrediction | None) -> Iterator[WhatIf]:
+    """Another limit of power, and the clock at which the launch takes the least energy."""
+    if case.held is None or case.power is None or prediction is None:
+        return
+    clocks = clock_steps(case.power)
+    seconds, x = seconds_at(case, work, clocks), activity(work.whole)
+    now = operation_at(case.power, x, clocks, seconds, limit_W(case))
+    if now.limiter == "power":
+        free = operation_at(case.power, x, clocks, seconds, float("inf"))
+        why = f"the board holds {free.clock_hz / 1e6:.0f} MHz instead of {now.clock_hz / 1e6:.0f}"
+        needed = np.ceil(free.watts / ROUND_W) * ROUND_W
+        yield WhatIf(f"a power limit of {needed:.0f} W", now.seconds / free.seconds, why)
+    lower = np.floor(LOWER_LIMIT * limit_W(case) / ROUND_W) * ROUND_W
+    less = operation_at(case.power, x, clocks, seconds, lower)
+    if less.clock_hz < now.clock_hz:
+        why = f"the clock falls to {less.clock_hz / 1e6:.0f} MHz; {_energy(less.joules / now.joules)}"
+        yield WhatIf(f"a power limit of {lower:.0f} W", now.seconds / less.seconds, why)
+    best = least_energy(case.power, x, clocks, seconds)
+    if best.joules < (1.0 - LESS_ENERGY) * now.joules:
+        more = 100 * (best.seconds / now.seconds - 1.0)
+        why = f"{_energy(best.joules / now.joules)}, {more:.0f} % more time"
+        yield WhatIf(f"the clock of least energy, {best.clock_hz / 1e6:.0f} MHz", now.seconds / best.seconds, why)
+
+
+def _energy(ratio: float) -> str:
+    """A change of energy in words."""
+    return f"{abs(100 * (ratio - 1.0)):.0f} % {'less' if ratio < 1 else 'more'} energy"
