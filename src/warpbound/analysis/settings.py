@@ -12,7 +12,6 @@ class Settings:
     processor time of the sampled blocks, None for the usual limit, and what their accesses outside arrays do ("refuse":
     no answer, "pass": read 0).
 
-
     power_limit_W : in place of the board's own, for the sustained clock.
     """
 
