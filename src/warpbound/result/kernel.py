@@ -304,15 +304,8 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     cache: Annotated[Literal["warm", "cold"], Meta(description="Caches at the start of the launch")]
     clock_MHz: Annotated[Positive | None, Meta(description="Clock used")] = None
     clock_source: Annotated[
-        Literal["sustained", "boost", "base", "given", "report"] | UnsetType,
-        Meta(description="Where clock_MHz comes from; report: of the profile"),
-        ADDED,
-    ] = UNSET
-    profile: Annotated[
-        ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
-    ] = UNSET
         ClockSource | None,
-        Meta(description="Where clock_MHz comes from: the board's power under this load, its data sheet, the user"),
+        Meta(description="Where clock_MHz comes from: the load's power, a data sheet, the user or a profile"),
         ADDED,
     ] = None
     clock_limiter: Annotated[
@@ -326,6 +319,9 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
         ADDED,
     ] = None
     energy_J: Annotated[Number | None, Meta(description="Of one launch, J"), ADDED] = None
+    profile: Annotated[
+        ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
+    ] = UNSET
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
     launch: Unpublished[LaunchShape | None] = None
