@@ -34,7 +34,7 @@ def test_reads_of_blocks_beside_each_other_spread_and_writes_camp(naive: Execute
 @pytest.mark.cuda
 def test_the_shares_are_all_bytes_of_the_executed_blocks(naive: Executed) -> None:
     assert naive.bytes_at.shape == (PARTITIONS,)
-    assert naive.bytes_at[0] > 0.8 * naive.bytes_at.sum()
+    assert np.sort(naive.bytes_at)[4:].sum() > 0.8 * naive.bytes_at.sum()  # four waves, each in a column of tiles
     carried = figures.partition_shares(naive.bytes_at).named("carried")
     assert isinstance(carried, Bars)
     assert numbers(carried.length) == pytest.approx(100.0 * naive.bytes_at / naive.bytes_at.sum())

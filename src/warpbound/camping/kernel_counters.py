@@ -1,6 +1,6 @@
-"""Counters and a simulated time of a kernel: its first blocks are emulated, their accesses simulated."""
+"""Counters and a simulated time of a kernel: its blocks are emulated, their accesses simulated."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,23 @@ from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
 from warpbound.residency import occupancy
+from warpbound.result.campprof import MemoryBoundProof
 from warpbound.simulate.partition_patterns import counters
 from warpbound.simulate.partition_traces import traced
+from warpbound.simulate.partition_views import elasticity
 from warpbound.simulate.partitions import Machine, Pattern, machine_of, simulate
 
-MOST_STEPS = 32  # accesses of a block that the report lists
-WAVES = 2  # emulated waves; the rest of the grid is assumed to be alike
+MOST_STEPS = 32             # accesses of a block that the report lists
+MOST_TRANSACTIONS = 400_000  # simulated; of a larger launch, runs of neighbouring blocks from all over the grid
+MOST_INSTRUCTIONS = 6_000_000  # of warps, emulated
+FEWEST_WAVES = 4  # of a launch that is larger
 
 
 @dataclass(frozen=True)
 class Executed:
     """Result of the emulation. counters : of the whole launch. time : of the whole launch on the simulated memory [s].
+
+    proof : whether the memory binds, and what the same accesses cost where no partition has more than another.
 
     warps : active per SM. partition_at : of the k-th access of the first warp of each of the blocks that start
     together, one on each SM, shape (blocks, accesses); -1 where there is none. bytes_at : of all executed blocks, by
@@ -33,6 +39,7 @@ class Executed:
     block: int
     warps: int
     time: float
+    proof: MemoryBoundProof
     notes: tuple[str, ...]
     partition_at: NDArray[np.int64]
     bytes_at: NDArray[np.int64]
@@ -50,25 +57,61 @@ def executed(program: Program, launch: Launch, gpu: Gpu) -> Executed:
             "Use a smaller block.",
         )
     per_sm = int(resident.blocks_per_sm)
-    sampled = min(grid, WAVES * per_sm * machine.sm_count)
-    traced_blocks = trace(program, launch, list(range(sampled)))
-    if traced_blocks.stopped:
-        raise InputError(f"{program.title} could not be executed: {traced_blocks.stopped}.", "Give its arguments.")
-    pattern: Pattern = traced(program, traced_blocks)
-    if not len(pattern.address):
-        raise InputError(f"{program.title} accesses no global memory.", "There is nothing that could camp.")
+    wave = per_sm * machine.sm_count
+    blocks, pattern = _whole_or_sampled(program, launch, grid, wave)
+    sampled = len(blocks)
     whole = grid / sampled
     home = machine.mapping(pattern.address, machine.width, machine.partitions)
+    seconds = simulate(pattern, machine, per_sm).seconds
     return Executed(
         counters={name.removesuffix("b"): count * whole for name, count in counters(pattern).items()},
         grid=grid,
         block=block,
         warps=int(resident.warps_per_sm),
-        time=simulate(pattern, machine, per_sm).seconds * whole,
-        notes=_notes(program, gpu, grid, sampled),
+        time=seconds * whole,
+        proof=_proof(pattern, machine, per_sm, whole),
+        notes=_notes(program, gpu, grid, sampled, wave),
         partition_at=_first_accesses(pattern, machine, home),
         bytes_at=np.bincount(home, pattern.size, machine.partitions).astype(np.int64),
     )
+
+
+def _whole_or_sampled(program: Program, launch: Launch, grid: int, wave: int) -> tuple[list[int], Pattern]:
+    """The executed blocks and their accesses: all, or waves of neighbours at even distances. InputError for none."""
+    blocks = list(range(min(grid, wave)))
+    pattern, instructions = _executed(program, launch, blocks)
+    if not len(pattern.address):
+        raise InputError(f"{program.title} accesses no global memory.", "There is nothing that could camp.")
+    if len(blocks) == grid:
+        return blocks, pattern
+    affordable = min(MOST_TRANSACTIONS / len(pattern.address), MOST_INSTRUCTIONS / max(1, instructions))
+    blocks = sampled_blocks(grid, wave, max(FEWEST_WAVES, int(affordable)))
+    return blocks, _executed(program, launch, blocks)[0]
+
+
+def sampled_blocks(grid: int, wave: int, waves: int) -> list[int]:
+    """Numbers of the blocks of that many waves, the first and the last of the grid among them; all where it has no
+    more."""
+    if grid <= wave * waves:
+        return list(range(grid))
+    starts = np.linspace(0, grid - wave, waves).astype(np.int64)
+    return [int(block) for block in np.unique(starts[:, None] + np.arange(wave))]
+
+
+def _executed(program: Program, launch: Launch, blocks: list[int]) -> tuple[Pattern, int]:
+    """The accesses of these blocks, and the warp instructions that they took."""
+    traced_blocks = trace(program, launch, blocks)
+    if traced_blocks.stopped:
+        raise InputError(f"{program.title} could not be executed: {traced_blocks.stopped}.", "Give its arguments.")
+    return traced(program, traced_blocks), int(traced_blocks.executed.sum())
+
+
+def _proof(pattern: Pattern, machine: Machine, per_sm: int, whole: float) -> MemoryBoundProof:
+    """Section 5.3's test with both clocks, and the time with as many transactions for every partition, at random."""
+    moved = elasticity(pattern, machine, per_sm)
+    even = np.random.default_rng(0).permutation(np.arange(len(pattern.address)) % machine.partitions)
+    spread = simulate(pattern, replace(machine, mapping=lambda *_: even), per_sm).seconds
+    return MemoryBoundProof(moved.core, moved.memory, moved.binds == "memory", spread * whole)
 
 
 def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -85,13 +128,16 @@ def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64])
     return partition_at
 
 
-def _notes(program: Program, gpu: Gpu, grid: int, sampled: int) -> tuple[str, ...]:
+def _notes(program: Program, gpu: Gpu, grid: int, sampled: int, wave: int) -> tuple[str, ...]:
     notes = [
         f"counters and time are of sm_{program.arch} code, executed and run on the simulated partitions of {gpu.name}",
         "every load is waited for by itself; no cache of a later machine takes part",
     ]
     if sampled < grid:
-        notes.append(f"the first {sampled} of {grid} blocks were executed; the others are taken to be like them")
+        notes.append(
+            f"{sampled} of {grid} blocks were executed, in waves of {wave} neighbours from all over the grid; the "
+            "others are taken to be like them"
+        )
     return tuple(notes)
 
 

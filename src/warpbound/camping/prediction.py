@@ -13,12 +13,13 @@ from warpbound.camping.benchmarks import axis
 from warpbound.errors import CommandError, InputError
 from warpbound.machine import Gpu
 from warpbound.models.campprof_2011 import Inputs, application, best, degree_of_camping, worst
-from warpbound.result.campprof import COUNTERS, CampingBand, CampingConfiguration
+from warpbound.result.campprof import COUNTERS, CampingBand, CampingConfiguration, MemoryBoundProof
 from warpbound.result.quantities import SCHEMA_VERSION
 
 FREE, FULL = 0.1, 0.9  # degrees that are called free of camping and fully camped
+SPREAD = 1.1            # times the time of evenly spread accesses that is not called camping
 OUTSIDE = 0.15         # how far beyond the band a time is no longer the model's error
-REMEDY = "map the blocks to the data otherwise (diagonal blocks, rows padded by one partition)"
+REMEDY = "let blocks that run together begin in different partitions (diagonal blocks, rows padded by one partition)"
 
 Reals = NDArray[np.float64]
 
@@ -64,11 +65,18 @@ def band(counters: Mapping[str, float], warps: Reals, table: Benchmarks, form: s
     return Band(warps, low, np.maximum(low, worst(x)))
 
 
-def predicted(kernel: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size") -> CampingBand:
-    """The answer of `campprof predict`. CommandError where the configuration is impossible."""
+def predicted(
+    kernel: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-size", proof: MemoryBoundProof | None = None
+) -> CampingBand:
+    """The answer of `campprof predict`. `proof` is of the same launch, executed.
+
+    CommandError where the configuration is impossible, InputError where the equation gives no time above zero for it.
+    """
     _check(kernel, gpu)
-    warps = np.array(sorted({*axis(gpu), kernel.warps}), dtype=np.float64)
-    bounds = band(kernel.counters, warps, table, form)
+    bounds, below_zero = _above_zero(
+        band(kernel.counters, np.array(sorted({*axis(gpu), kernel.warps}), dtype=np.float64), table, form), kernel.warps
+    )
+    warps = bounds.warps
     here = int(np.flatnonzero(warps == kernel.warps)[0])
     degree = None
     if kernel.time is not None and bounds.worst[here] > bounds.best[here]:
@@ -85,21 +93,53 @@ def predicted(kernel: Measured, gpu: Gpu, table: Benchmarks, form: str = "by-siz
         worst_s=bounds.worst.tolist(),
         application_s=None if line is None else line.tolist(),
         degree=degree,
-        advice=advice(degree, kernel.time, low, high, gpu.get("memory_partitions") or math.inf),
+        advice=advice(degree, kernel.time, low, high, gpu.get("memory_partitions") or math.inf)
+        if proof is None
+        else advice_of_run(proof, degree, kernel.time, low, high),
         configuration=CampingConfiguration(kernel.grid, kernel.block, kernel.warps, kernel.time),
         counters={name: float(kernel.counters.get(name, 0.0)) for name in COUNTERS},
         equation=form,
         benchmarks=list(table.said),
-        notes=_notes(kernel, gpu, bounds),
+        notes=[*_notes(kernel, gpu), *below_zero],
+        proof=proof,
     )
+
+
+def _above_zero(whole: Band, warps: int) -> tuple[Band, list[str]]:
+    """The numbers of warps with times above zero, and a note on the others. InputError where `warps` is of these."""
+    above = whole.best > 0.0
+    if above.all():
+        return whole, []
+    if not above[whole.warps == warps].all():
+        raise InputError(
+            f"The equation gives no time above zero at {warps} active warps: it has one slope for all sizes.",
+            "Use --equation by-size, or give the counters of a run with more active warps.",
+        )
+    note = f"left out: {int((~above).sum())} numbers of warps at which the equation gives no time above zero"
+    return Band(whole.warps[above], whole.best[above], whole.worst[above]), [note]
+
+
+def advice_of_run(
+    proof: MemoryBoundProof, degree: float | None, time: float | None, best_s: float, worst_s: float
+) -> str:
+    """The sentence for an executed launch: first whether the model applies to it, then whether its accesses camp."""
+    if not proof.memory_bound:
+        return (
+            "The kernel is not bound by memory (the core clock matters more than the memory clock), so partition "
+            "camping does not matter and the band does not apply to it."
+        )
+    if time is None or time <= SPREAD * proof.spread_s:
+        return (
+            "The kernel does not suffer from partition camping: evenly spread over the partitions, the same accesses "
+            "take as long. Leave its access pattern as it is."
+        )
+    return advice(degree, time, proof.spread_s if best_s < proof.spread_s < worst_s else best_s, worst_s)
 
 
 def advice(
     degree: float | None, time: float | None, best_s: float, worst_s: float, partitions: float = math.inf
 ) -> str:
     """One sentence: what the degree means and what to do. No kernel loses more than the number of partitions."""
-    if best_s <= 0.0:
-        return "The equations give no time above zero here: use --equation by-size, or benchmark data with more runs."
     if degree is None and time is not None:
         return "Best and worst case are one here: with so few warps camping costs nothing, take a time at more warps."
     if degree is None:
@@ -136,7 +176,7 @@ def _check(x: Measured, gpu: Gpu) -> None:
         raise CommandError(f"--time {x.time:g} is no time.", "Give seconds, more than 0.")
 
 
-def _notes(x: Measured, gpu: Gpu, bounds: Band) -> list[str]:
+def _notes(x: Measured, gpu: Gpu) -> list[str]:
     per_block = -(-x.block // 32)
     warps = x.grid * per_block
     sms = int(gpu.value("sm_count"))
@@ -145,6 +185,4 @@ def _notes(x: Measured, gpu: Gpu, bounds: Band) -> list[str]:
         notes.append(f"blocks of {x.block} threads come in steps of {per_block} warps: {x.warps} is none of them")
     if warps < x.warps * sms:
         notes.append(f"the launch has {warps} warps, too few for {x.warps} on each of {sms} SMs")
-    if low := int((bounds.best <= 0).sum()):
-        notes.append(f"the equations fall below zero at {low} numbers of warps: they have one slope for all sizes")
     return notes

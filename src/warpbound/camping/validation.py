@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from warpbound.adapt.partition_benchmarks import Benchmarks
 from warpbound.camping.prediction import Band, band
 from warpbound.models.campprof_2011 import (
+    application_lines,
     degree_of_camping,
     extrapolation_errors,
     geometric_mean,
     relative_errors,
 )
-from warpbound.simulate.partition_graph import clique_counter, random_graph
+from warpbound.simulate.partition_graph import clique_counter, count_cliques, random_graph
 from warpbound.simulate.partition_patterns import camped_copy, counters, gem, transpose
 from warpbound.simulate.partitions import Machine, Pattern, simulate
 
@@ -27,23 +28,24 @@ AXIS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)  # active warps per SM
 GEM_PIECES = 64
 SIDE = 1024                            # of a transposed matrix
 COPIES = 32                            # reads and writes of a warp
-VERTICES, EDGES = 15360, 30720         # 480 warps, four neighbours a vertex
+VERTICES, EDGES, CLIQUE = 15360, 30720, 4  # one vertex for each thread of 16 warps per SM, four neighbours of each
 BLOCKS = (1, 2, 3, 4)                  # of 8 warps, on an SM
+CLIQUE_WARPS = tuple(range(1, 17))     # "16 possible execution configurations": one block of an SM
+CENTRE = 12                            # "the starting point for extrapolation is at 12 active warps"
 
 
 @dataclass(frozen=True)
 class Known:
-    """A kernel whose camping is known: free, camped or mixed. `blocks_per_sm` are the configurations to run."""
+    """A kernel whose camping is known: free, camped or mixed. `runs` are its configurations: pattern, blocks per SM."""
 
     name: str
     camping: str
-    pattern: Pattern
-    blocks_per_sm: tuple[int, ...]
+    runs: tuple[tuple[Pattern, int], ...]
 
     @property
     def warps(self) -> NDArray[np.float64]:
         """Active warps per SM of each configuration."""
-        return np.array(self.blocks_per_sm, dtype=np.float64) * self.pattern.block_warps
+        return np.array([blocks * pattern.block_warps for pattern, blocks in self.runs], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,13 @@ class Judged:
     """Times [s] and band of a kernel at each configuration, (n,); geometric-mean errors as fractions.
 
     best_error and worst_error are of those bounds; line_error is of the application line from every starting point.
+    lines : the application line from each configuration at each, (n, n), by the counters of the first [s].
     """
 
     known: Known
     times: NDArray[np.float64]
     band: Band
+    lines: NDArray[np.float64]
     best_error: float
     worst_error: float
     line_error: float
@@ -68,31 +72,44 @@ class Judged:
 
 def kernels(machine: Machine) -> tuple[Known, ...]:
     """Two that are known to be free of camping, one that is camped, two mixed ones."""
+    _, words = count_cliques(random_graph(VERTICES, EDGES), CLIQUE)
+    cliques = tuple((clique_counter(words, machine.sm_count, warps), 1) for warps in CLIQUE_WARPS)
     return (
-        Known("GEM", "free", gem(WARPS, GEM_PIECES, machine.width, machine.width // 2), AXIS),
-        Known("transpose, diagonal", "free", transpose(SIDE, diagonal=True), BLOCKS),
-        Known("copy in one partition", "camped", camped_copy(WARPS, COPIES, machine), AXIS),
-        Known("transpose, coalesced", "mixed", transpose(SIDE, diagonal=False), BLOCKS),
-        Known("clique counter", "mixed", clique_counter(random_graph(VERTICES, EDGES)), AXIS[: AXIS.index(16) + 1]),
+        Known("GEM", "free", _each(gem(WARPS, GEM_PIECES, machine.width, machine.width // 2), AXIS)),
+        Known("transpose, diagonal", "free", _each(transpose(SIDE, diagonal=True), BLOCKS)),
+        Known("copy in one partition", "camped", _each(camped_copy(WARPS, COPIES, machine), AXIS)),
+        Known("transpose, coalesced", "mixed", _each(transpose(SIDE, diagonal=False), BLOCKS)),
+        Known("clique counter", "mixed", cliques),
     )
+
+
+def _each(pattern: Pattern, blocks_per_sm: tuple[int, ...]) -> tuple[tuple[Pattern, int], ...]:
+    return tuple((pattern, blocks) for blocks in blocks_per_sm)
 
 
 def timed(known: Known, machine: Machine) -> NDArray[np.float64]:
     """Its time at each configuration, (n,) [s]."""
-    return np.array([simulate(known.pattern, machine, blocks).seconds for blocks in known.blocks_per_sm])
+    return np.array([simulate(pattern, machine, blocks).seconds for pattern, blocks in known.runs])
 
 
 def judged(known: Known, times: NDArray[np.float64], table: Benchmarks, form: str) -> Judged:
-    """The band of a kernel against its times."""
-    counted = {name.removesuffix("b"): float(count) for name, count in counters(known.pattern).items()}
-    bounds = band(counted, known.warps, table, form)
-    open_band = bounds.worst > bounds.best
-    lines = extrapolation_errors(times[open_band], bounds.best[open_band], bounds.worst[open_band])
+    """The band of a kernel against its times; each configuration's band is of its own counters."""
+    bands = [band(_counted(pattern), known.warps, table, form) for pattern, _ in known.runs]
+    best, worst = (np.array([getattr(each, name) for each in bands]) for name in ("best", "worst"))
+    own = Band(known.warps, np.diagonal(best), np.diagonal(worst))
+    opened = own.worst > own.best
+    kept = np.ix_(opened, opened)
+    errors = extrapolation_errors(times[opened], best[kept], worst[kept])
     return Judged(
         known,
         times,
-        bounds,
-        geometric_mean(relative_errors(bounds.best, times)),
-        geometric_mean(relative_errors(bounds.worst, times)),
-        geometric_mean(lines) if lines.size else float("nan"),
+        own,
+        application_lines(times, best, worst),
+        geometric_mean(relative_errors(own.best, times)),
+        geometric_mean(relative_errors(own.worst, times)),
+        geometric_mean(errors) if errors.size else float("nan"),
     )
+
+
+def _counted(pattern: Pattern) -> dict[str, float]:
+    return {name.removesuffix("b"): float(count) for name, count in counters(pattern).items()}

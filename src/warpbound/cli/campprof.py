@@ -12,7 +12,7 @@ from warpbound.errors import CommandError
 EXAMPLES = """
 \b
 Examples:
-  warpbound campprof predict --gld64 65536 --gst64 65536 --grid 4096 --block 256 --warps 32 --time 160e-6
+  warpbound campprof predict --gld64 65536 --gst64 65536 --grid 4096 --block 256 --warps 32 --time 450e-6
   warpbound campprof predict examples/transpose_tiled.cu --launch examples/transpose_tiled.toml --gpu gtx280
   warpbound campprof simulate --gpu gtx280 -o runs.csv
   warpbound campprof fit runs.csv
@@ -97,7 +97,8 @@ def predict(
     there = gpu(board)
     table = read(data) if data else benchmarks_of(there)
     title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
-    entry = predicted(_from_run(ran, words) if ran else _from_counters(words), there, table, equation)
+    launched = _from_run(ran, words) if ran else _from_counters(words)
+    entry = predicted(launched, there, table, equation, ran.proof if ran else None)
     if ran:
         entry = msgspec.structs.replace(entry, notes=[*entry.notes, *ran.notes])
     if form == "html":

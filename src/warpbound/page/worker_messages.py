@@ -3,6 +3,7 @@
 import msgspec
 
 from warpbound.adapt.launch_facts import Locality
+from warpbound.result.campprof import MemoryBoundProof
 from warpbound.result.kernel import KernelResult
 from warpbound.workload import Workload
 
@@ -60,6 +61,7 @@ class CampingRun(msgspec.Struct, frozen=True):
     block: int
     warps: int
     time: float
+    proof: MemoryBoundProof
     notes: tuple[str, ...]
 
 

@@ -20,6 +20,17 @@ class CampingConfiguration(msgspec.Struct, frozen=True):
     time_s: float | None
 
 
+class MemoryBoundProof(msgspec.Struct, frozen=True):
+    """Whether the memory binds the launch (section 5.3 of the paper): simulated, each clock 25 % higher."""
+
+    core_elasticity: Annotated[float, Meta(description="Exponent of the speed-up with the SMs' clock")]
+    memory_elasticity: Annotated[float, Meta(description="Exponent of the speed-up with the memory's clock")]
+    memory_bound: bool
+    spread_s: Annotated[
+        Number, Meta(description="Time of the same accesses where every partition serves as many, in random order")
+    ]
+
+
 class CampingBand(msgspec.Struct, frozen=True, kw_only=True):
     """Best and worst case of a launch, and where its time lies between them."""
 
@@ -35,7 +46,7 @@ class CampingBand(msgspec.Struct, frozen=True, kw_only=True):
     best_s: Annotated[
         list[float],
         Meta(
-            description=f"{AT_EACH} if no transaction camps; below zero only where the published equation is asked for"
+            description=f"{AT_EACH} if no transaction camps"
         ),
     ]
     worst_s: Annotated[list[float], Meta(description=f"{AT_EACH} if every transaction camps in one partition")]
@@ -68,3 +79,6 @@ class CampingBand(msgspec.Struct, frozen=True, kw_only=True):
     ]
     benchmarks: Annotated[list[str], Meta(description="How the benchmark data were made"), ADDED]
     notes: Added[list[str]]
+    proof: Annotated[
+        MemoryBoundProof | None, Meta(description="Null where counters were given and nothing was executed"), ADDED
+    ] = None

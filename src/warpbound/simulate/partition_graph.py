@@ -1,13 +1,15 @@
-"""A clique counter on a random graph as an access pattern: each thread counts the triangles of its vertices.
+"""A k-clique counter on a random graph as an access pattern; examples/clique_counter.cu is the same program.
 
 Source   A. M. Aji, M. Daga, W. Feng, CF 2011, section 5.2: vertices in turn over the threads, adjacency lists in global
-         memory, intersections of them. The program is ours; its cliques are of three vertices.
-Models   Thread v reads its own list, then for each neighbour u > v the ends of u's list and the list, word by word; the
-         lanes of a warp go in step, each through its own list of addresses, and wait for every word.
-Omits    Writing the result.
+         memory, larger cliques from smaller ones by adding common vertices, backtracking. The program is ours.
+Models   A thread follows the list of the clique's last vertex and looks up each later vertex in the lists of the others
+         by bisection; the lanes of a warp go in step, each through its own list of addresses, and wait for every word.
+Omits    Adding up the counts of the threads.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,40 +45,67 @@ def random_graph(vertices: int, edges: int, seed: int = 0) -> Graph:
     return Graph(first.astype(np.int64), (both % vertices).astype(np.int64))
 
 
-def count_triangles(graph: Graph) -> tuple[int, list[list[int]]]:
-    """Triangles of the graph, and the words that each thread reads: indices into first, then neighbours."""
+def count_cliques(graph: Graph, size: int) -> tuple[int, list[list[int]]]:
+    """Cliques of `size` vertices, and the words read for each first vertex: indices into first, then neighbours."""
+    begins, neighbours, base = graph.first.tolist(), graph.neighbours.tolist(), graph.vertices + 1
     total, read = 0, []
-    lists = [graph.neighbours[graph.first[v] : graph.first[v + 1]].tolist() for v in range(graph.vertices)]
-    base = graph.vertices + 1
-    begins = graph.first.tolist()
-    for v, mine in enumerate(lists):
-        words = [v, v + 1, *range(base + begins[v], base + begins[v + 1])]
-        later = {u for u in mine if u > v}
-        for u in sorted(later):
-            words += [u, u + 1, *range(base + begins[u], base + begins[u + 1])]
-            total += sum(1 for other in lists[u] if other > u and other in later)
+    for v in range(graph.vertices):
+        words = [v, v + 1]
+        clique, at = [v], [begins[v]]
+        while clique:
+            last = clique[-1]
+            if at[-1] == begins[last + 1]:
+                clique.pop()
+                at.pop()
+                continue
+            u = neighbours[at[-1]]
+            words.append(base + at[-1])
+            at[-1] += 1
+            if u <= last or not all(_adjacent(begins, neighbours, w, u, words) for w in clique[:-1]):
+                continue
+            if len(clique) == size - 1:
+                total += 1
+                continue
+            words += [u, u + 1]
+            clique.append(u)
+            at.append(begins[u])
         read.append(words)
     return total, read
 
 
-def clique_counter(graph: Graph) -> Pattern:
-    """The pattern, one vertex a thread, one warp a block; words that lanes of a half-warp share are read once."""
-    _, read = count_triangles(graph)
-    warps = -(-graph.vertices // 32)
-    read += [[] for _ in range(32 * warps - graph.vertices)]
+def _adjacent(begins: list[int], neighbours: list[int], v: int, u: int, words: list[int]) -> bool:
+    """Whether u is in the list of v, by bisection; adds the words that are read to `words`."""
+    words += [v, v + 1]
+    low, high = begins[v], begins[v + 1]
+    while low < high:
+        middle = (low + high) // 2
+        words.append(len(begins) + middle)
+        if neighbours[middle] == u:
+            return True
+        low, high = (middle + 1, high) if neighbours[middle] < u else (low, middle)
+    return False
+
+
+def clique_counter(by_vertex: Sequence[Sequence[int]], blocks: int, block_warps: int) -> Pattern:
+    """The pattern of a launch of so many blocks that read these words for each vertex, as `count_cliques` gives them.
+
+    Words that lanes of a half-warp share are read once.
+    """
+    warps = blocks * block_warps
+    read = [list(chain.from_iterable(by_vertex[thread :: 32 * warps])) for thread in range(32 * warps)]
     steps = [max(len(words) for words in read[32 * w : 32 * w + 32]) for w in range(warps)]
     address, active = _in_step(read, steps)
-    row, start, size = half_warp_transactions(address, active, WORD_B)
+    row, start, size_B = half_warp_transactions(address, active, WORD_B)
     requests = len(address)
     return Pattern(
-        block_warps=1,
+        block_warps=block_warps,
         requests=np.array(steps, np.int64),
         transactions=np.bincount(row, minlength=requests).astype(np.int64),
         cycles=np.full(requests, COMPARISONS * ISSUE_CYCLES, np.int64),
         waits=np.ones(requests, bool),
         barrier=np.zeros(requests, bool),
         address=start,
-        size=size,
+        size=size_B,
     )
 
 

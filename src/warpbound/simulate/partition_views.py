@@ -79,5 +79,8 @@ def elasticity(pattern: Pattern, machine: Machine, blocks_per_sm: int) -> Elasti
     """The proof of memory-boundedness: the run with the SMs' clock scaled, and with that of the memory."""
     normal = simulate(pattern, machine, blocks_per_sm).seconds
     core = simulate(pattern, replace(machine, clock=SCALED * machine.clock), blocks_per_sm).seconds
-    memory = simulate(pattern, replace(machine, bandwidth=SCALED * machine.bandwidth), blocks_per_sm).seconds
+    faster_memory = replace(
+        machine, bandwidth=SCALED * machine.bandwidth, transaction_cost=machine.transaction_cost / SCALED
+    )
+    memory = simulate(pattern, faster_memory, blocks_per_sm).seconds
     return Elasticity(*(float(np.log(normal / faster) / np.log(SCALED)) for faster in (core, memory)))

@@ -26,6 +26,7 @@ Mapping = Callable[[Whole, int, int], Whole]  # byte addresses, width of a parti
 
 FEMTO = 1e15
 COALESCED_B = 64  # a half-warp's transaction of 4-byte words
+COST_B = 128  # bytes whose time a transaction costs beside its own: CampProf, section 4.1, R2 of 0.953 to 0.976
 PORT_CYCLES = {10: 20 / 3, 13: 7.6}  # arch -> (latency of random - of coalesced accesses) / 30, Volkov, Tables 6.2, 6.7
 
 
@@ -56,6 +57,11 @@ class Machine:
     in_flight: int      # most transactions not replied to             [1/SM]
     block_start: float  # between two blocks in one place              [s]
     mapping: Mapping = interleaved
+    transaction_cost: float = 0.0  # of a partition, beside the bytes  [s]
+
+    def service(self, size: Whole) -> NDArray[np.float64]:
+        """Time for which transactions of `size` bytes occupy their partition, any shape. Seconds."""
+        return np.asarray(self.transaction_cost + size * (self.partitions / self.bandwidth))
 
 
 def machine_of(gpu: Gpu) -> Machine:
@@ -75,10 +81,11 @@ def machine_of(gpu: Gpu) -> Machine:
         partitions=int(partitions),
         width=int(gpu.value("partition_width")),
         bandwidth=bandwidth,
-        transit=latency - gap / hertz - COALESCED_B * partitions / bandwidth,
+        transit=latency - gap / hertz - (COST_B + COALESCED_B) * partitions / bandwidth,
         port_cycles=gap,
         in_flight=2 * gpu.limits.max_warps_per_sm,
         block_start=gpu.value("block_start"),
+        transaction_cost=COST_B * partitions / bandwidth,
     )
 
 
@@ -195,7 +202,7 @@ def _work(pattern: Pattern, machine: Machine, home: Whole) -> dict[str, NDArray[
         "transaction_warp": owner[request],
         "transaction_request": request,
         "transaction_home": home,
-        "transaction_service": np.rint(pattern.size * (machine.partitions * FEMTO / machine.bandwidth)),
+        "transaction_service": np.rint(FEMTO * machine.service(pattern.size)),
     }
 
 

@@ -111,6 +111,19 @@ def relative_errors(predicted: NDArray[np.float64], measured: NDArray[np.float64
     return np.asarray(np.abs(predicted - measured) / measured)               # eq. 6.2
 
 
+def application_lines(
+    measured: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Application line through each of n measured times at all n numbers of warps, (n, n). Seconds.
+
+    best, worst : the band at each number of warps, (n,), or a band by the counters of each time, (n, n).
+    """
+    count = len(measured)
+    low, high = (np.broadcast_to(bound, (count, count)) for bound in (best, worst))
+    degree = np.asarray(degree_of_camping(measured, np.diagonal(low), np.diagonal(high)))
+    return np.asarray(application(degree[:, None], low, high))               # eq. 4.2.1
+
+
 def extrapolation_errors(
     measured: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -118,9 +131,7 @@ def extrapolation_errors(
 
     The starting point of a line is left out: its error is 0, and would make any geometric mean 0.
     """
-    degree = np.asarray(degree_of_camping(measured, best, worst))
-    lines = np.asarray(application(degree[:, None], best, worst))
-    errors = relative_errors(lines, measured)
+    errors = relative_errors(application_lines(measured, best, worst), measured)
     others = max(0, len(measured) - 1)
     return errors[~np.eye(len(measured), dtype=bool)].reshape(len(measured), others)  # eq. 6.2
 

@@ -83,7 +83,10 @@ def camping(subject: Subject, values: Values) -> ViewOutput:
 def answered(subject: Subject, values: Values) -> CampingBand:
     """The answer of `campprof predict`, in the page's terms. Raises WarpboundError."""
     board = _board(subject)
-    band = predicted(measured(subject, values), board, subject.runs or benchmarks_of(board))
+    configuration, ran = measured(subject, values), subject.camping_run
+    as_executed = isinstance(ran, CampingRun) and configuration == measured(subject, {})
+    proof = ran.proof if isinstance(ran, CampingRun) and as_executed else None  # of no other configuration
+    band = predicted(configuration, board, subject.runs or benchmarks_of(board), proof=proof)
     advice = band.advice.replace("--time tells", "a measured time tells")
     return msgspec.structs.replace(band, advice=advice, notes=[*band.notes, *counted(subject)[1]])
 

@@ -1,4 +1,4 @@
-"""CampProf: sections 2 and 4.1, Figures 3 and 7 to 10, on simulated memory partitions."""
+"""CampProf: sections 2 and 4.1, Figures 3 to 5 and 7 to 10, on simulated memory partitions."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.adapt.partition_benchmarks import GROUPS, Benchmarks, fits, selected, shipped
 from warpbound.camping.prediction import FREE, FULL
-from warpbound.camping.validation import Judged, judged, kernels, timed
+from warpbound.camping.validation import CENTRE, Judged, Known, judged, kernels, timed
 from warpbound.machine import gpu
 from warpbound.memory.coalescing import transactions
 from warpbound.models.campprof_2011 import SIZES, WORDS, active_warps
@@ -16,13 +16,14 @@ from warpbound.models.campprof_2011.regression import PUBLISHED
 from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.residency import occupancy
-from warpbound.simulate.partition_patterns import gem, transpose
+from warpbound.simulate.partition_patterns import Micro, gem, micro, transpose
 from warpbound.simulate.partition_views import steps
 from warpbound.simulate.partitions import Machine, machine_of, simulate
 
 STEP = 1e-6  # s, of one transaction
+MICRO = 1e6
 AT_ONCE = 1e15  # cycles/s: the SMs take no time
-FORM = "published"
+FORM = "by-size"  # of the pictures and degrees
 APPLICATIONS = ("GEM", "clique counter", "transpose, coalesced", "transpose, diagonal")
 WARPS, TIME = Axis("active warps per SM", "warp/SM"), Axis("time", "s")
 
@@ -83,13 +84,42 @@ def _measured(table: Benchmarks, group: str, word: int) -> tuple[np.ndarray, np.
     return table.warps[rows], table.time[rows]
 
 
+def figs_4_and_5(inputs: ItemInputs) -> Numbers:
+    """Figures 4 and 5: bytes of the transactions of the read micro-benchmarks, and how many partitions they use."""
+    machine = machine_of(gpu(inputs["gpu"]))
+    rows: dict[str, Numbers] = {}
+    for word in WORDS:
+        free, camped = (micro(Micro("read", word, camped), inputs["warps"], machine)[0] for camped in (False, True))
+        used = [len(np.unique(machine.mapping(x.address, machine.width, machine.partitions))) for x in (free, camped)]
+        sizes = {"bytes of a transaction": float(np.mean(free.size)), "partitions": used[0]}
+        rows[f"{word}-byte words"] = sizes | {"partitions when camped": used[1]}
+    return rows
+
+
+def figs_4_and_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
+    """Partition of the accesses of the first warp of each block, without and with camping."""
+    machine = machine_of(gpu(inputs["gpu"]))
+    for number, camped in ((4, False), (5, True)):
+        pattern, _ = micro(Micro("read", 4, camped), inputs["warps"], machine)
+        home = machine.mapping(pattern.address, machine.width, machine.partitions).reshape(pattern.blocks, -1)
+        blocks = np.arange(pattern.blocks)
+        lines = (series("partition", blocks, home[:, 0], "points"),)
+        title = "Partition read by each block" + (", camped" if camped else "")
+        yield Figure(title, Axis("block", "1"), Axis("partition", "1"), lines, f"CampProf, Figure {number}: as rebuilt")
+
+
 def section_4_1(inputs: ItemInputs) -> Numbers:
-    """Section 4.1: R2 of the regressions, in the paper's form and by size; whether a predictor is insignificant."""
+    """Section 4.1: R2 and RMSE of the regressions in the paper's form, R2 by size; whether a predictor matters not."""
     table = _table(inputs["gpu"])
-    published, by_size = ([fit.r_squared for fit in fits(table, form).values()] for form in ("published", "by-size"))
+    regressions = fits(table, "published").values()
+    published, errors = [fit.r_squared for fit in regressions], [MICRO * fit.rmse for fit in regressions]
+    by_size = [fit.r_squared for fit in fits(table, "by-size").values()]
     return {
         "R2, least": min(published),
         "R2, most": max(published),
+        "RMSE, least": min(errors),
+        "RMSE, most": max(errors),
+        "RMSE, most over least": max(errors) / min(errors),
         "no predictor is insignificant": all(predictors == PUBLISHED for predictors in selected(table).values()),
         "R2 with a slope for each size, least": min(by_size),
     }
@@ -136,29 +166,41 @@ def _spread(count: np.ndarray) -> str:
 
 def fig_9(inputs: ItemInputs) -> Numbers:
     """Figure 9: errors of the best case, the worst case and the application line by the paper's equation, per cent."""
-    cases = validated(inputs["gpu"])
+    cases = validated(inputs["gpu"], "published")
     return {
         "GEM, best case": 100 * cases["GEM"].best_error,
         "transpose, diagonal, best case": 100 * cases["transpose, diagonal"].best_error,
         "copy in one partition, worst case": 100 * cases["copy in one partition"].worst_error,
         "clique counter, line": 100 * cases["clique counter"].line_error,
+        "clique counter, line, a slope for each size": 100 * validated(inputs["gpu"])["clique counter"].line_error,
         "transpose, coalesced, line": 100 * cases["transpose, coalesced"].line_error,
     }
 
 
 def fig_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """GEM and its best case."""
+    """GEM and its best case; the clique counter and its line from 12 warps."""
     gem_case = validated(inputs["gpu"])["GEM"]
     warps = gem_case.known.warps
     lines = (series("simulated", warps, gem_case.times, "both"), series("best case", warps, gem_case.band.best))
     yield Figure("GEM: time and best case", WARPS, TIME, lines, "CampProf, Figure 9a: simulated")
+    cliques = validated(inputs["gpu"])["clique counter"]
+    warps = cliques.known.warps
+    predicted = cliques.lines[int(np.flatnonzero(warps == CENTRE)[0])]
+    lines = (series("simulated", warps, cliques.times, "both"), series(f"line from {CENTRE} warps", warps, predicted))
+    title = "Clique counter: time and the application line"
+    yield Figure(title, WARPS, TIME, lines, "CampProf, Figure 9b: simulated")
+
+
+def validated(board: str, form: str = FORM) -> dict[str, Judged]:
+    """Each kernel of the validation by its name."""
+    table = _table(board)
+    return {kernel.name: judged(kernel, times, table, form) for kernel, times in _timed(board)}
 
 
 @cache
-def validated(board: str) -> dict[str, Judged]:
-    """Each kernel of the validation by its name."""
-    table, machine = _table(board), machine_of(gpu(board))
-    return {kernel.name: judged(kernel, timed(kernel, machine), table, FORM) for kernel in kernels(machine)}
+def _timed(board: str) -> tuple[tuple[Known, NDArray[np.float64]], ...]:
+    machine = machine_of(gpu(board))
+    return tuple((kernel, timed(kernel, machine)) for kernel in kernels(machine))
 
 
 def fig_10(inputs: ItemInputs) -> Numbers:

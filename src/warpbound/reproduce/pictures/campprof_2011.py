@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from warpbound.camping.validation import Judged
 from warpbound.machine import gpu
 from warpbound.report import figures
-from warpbound.report.figures.picture import Drawable, Panels, Picture
+from warpbound.report.figures.picture import Curve, Drawable, Look, Panels, Picture
 from warpbound.reproduce.campprof_2011.partition_camping import APPLICATIONS, gem_pipeline, validated
 from warpbound.reproduce.item import ItemInputs
 from warpbound.simulate.partition_patterns import FLOAT_B, TILE, transpose
@@ -52,13 +53,19 @@ def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
 
 
 def fig_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Bands of best and worst case of each application."""
+    """Figure 10: bands of best and worst case of each application; both transposes in one, as in Figure 10c."""
     cases = {name: validated(inputs["gpu"])[name] for name in APPLICATIONS}
-    return tuple(
-        replace(
-            figures.camping_band(case.known.warps, case.band.best, case.band.worst, case.times),
-            title=f"Partition camping: {name}",
-            source=f"{OF}, Figure 10: simulated",
-        )
-        for name, case in cases.items()
-    )
+    first = zip(APPLICATIONS[:2], "ab", strict=True)
+    bands = [_band(cases[name], f"Partition camping: {name}", letter) for name, letter in first]
+    camped, free = cases["transpose, coalesced"], cases["transpose, diagonal"]
+    drawn = _band(camped, "Partition camping: matrix transpose", "c")
+    *edges, own = drawn.layers
+    assert isinstance(own, Curve)
+    without = replace(own, name="without camping (diagonal)", y=1e3 * free.times, look=Look("green", "solid"))
+    both = replace(drawn, layers=(*edges, replace(own, name="with camping (coalesced)"), without))
+    return (*bands, both)
+
+
+def _band(case: Judged, title: str, letter: str) -> Picture:
+    picture = figures.camping_band(case.known.warps, case.band.best, case.band.worst, case.times)
+    return replace(picture, title=title, source=f"{OF}, Figure 10{letter}: simulated")

@@ -1,0 +1,1 @@
+"""The papers' equations written a second time, from their text, in plain Python: for comparison with the models."""
