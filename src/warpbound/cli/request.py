@@ -45,8 +45,8 @@ class Words:
     settings: tuple[str, ...]
     cache: str
     clock: str
-    patience: float | None
-    lenient: bool
+    patience: float | None = None
+    lenient: bool = False
     models: str = ""
     views: str = ""
     power_limit: float | None = None
