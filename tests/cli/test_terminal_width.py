@@ -3,6 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
+from support.paths import EXAMPLES
 from warpbound.cli import main
 
 COMMANDS = {
@@ -22,6 +23,7 @@ COMMANDS = {
     "campprof fit": ["campprof", "fit"],
     "coalescing": ["coalescing", "a[threadIdx.x*2]"],
     "doctor": ["doctor"],
+    "launches": ["launches", str(EXAMPLES / "histogram.cu")],
 }
 
 

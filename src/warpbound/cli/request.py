@@ -89,7 +89,7 @@ def parse_request(**options: Any) -> Request:
     words = Words(**options)
     own_launch = _launch(words)
     boards = _gpus(words.gpus, own_launch, words.settings)
-    defines = tuple(_define(word) for word in words.defines)
+    defines = tuple(parse_define(word) for word in words.defines)
     file_defines = tuple(own_launch.defines.items()) if own_launch else ()
     return Request(
         sources=_sources(words.files),
@@ -119,7 +119,7 @@ def ranking_request(source: str, **options: Any) -> Ranking:
     boards = _gpus(words.gpu, base, words.settings)
     if len(boards) > 1:
         raise CommandError(f"{len(boards)} GPUs were given.", "Tunings are ranked for one at a time.")
-    macros = [_define(word) for word in words.defines]
+    macros = [parse_define(word) for word in words.defines]
     if len(dict(macros)) < len(macros):
         raise CommandError("A macro was defined twice.", "Give all its values at once, as --define TILE=16,32.")
     return ranking_of(
@@ -228,7 +228,7 @@ def _gpus(names: str | None, own_launch: Launch | None, settings: Sequence[str])
     return overridden(boards, parsed(settings))
 
 
-def _define(word: str) -> tuple[str, str]:
+def parse_define(word: str) -> tuple[str, str]:
     """(name, value) of a --define; without a value it is 1, as compilers have it."""
     name, equals, value = word.partition("=")
     if not _MACRO.fullmatch(name):
