@@ -3,6 +3,7 @@
 Assumes   pin bandwidth; the peak of the mixture of types at hand, all operations in multiply-adds.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
@@ -26,7 +27,7 @@ def inputs(work: Workload, gpu: Gpu, clock_hz: float) -> Inputs:
     """Peak of the mixture of types that the kernel uses; intensity inf where no byte reaches DRAM."""
     flop = sum(work.flop.values())
     carried_bytes = work.memory.dram_bytes_read + work.memory.dram_bytes_written
-    ideal_s = sum(count / peak(gpu, kind, clock_hz, work) for kind, count in work.flop.items() if count)
+    ideal_s = sum(count / peak(gpu, kind, clock_hz, work.tensor) for kind, count in work.flop.items() if count)
     return Inputs(
         intensity=flop / carried_bytes if carried_bytes else float("inf"),
         peak_flops=flop / ideal_s if ideal_s else float("inf"),
@@ -34,10 +35,10 @@ def inputs(work: Workload, gpu: Gpu, clock_hz: float) -> Inputs:
     )
 
 
-def peak(gpu: Gpu, kind: str, clock_hz: float, work: Workload) -> float:
-    """Peak flop/s of one type on the whole chip."""
+def peak(gpu: Gpu, kind: str, clock_hz: float, tensor: Mapping[str, float]) -> float:
+    """Peak flop/s of one type on the whole chip. tensor : multiply-adds by tensor type, of which the largest counts."""
     if kind == "tensor":
-        used = max(work.tensor, key=lambda t: work.tensor[t], default="fp16")
+        used = max(tensor, key=lambda t: tensor[t], default="fp16")
         per_cycle = 2 * tensor_rate(gpu, used)
     else:
         per_cycle = _per_cycle(gpu, kind)

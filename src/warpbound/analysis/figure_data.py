@@ -140,7 +140,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
         "DRAM, achievable": gpu.value("dram_achievable_bandwidth"),
     }
     return RooflinePlot(
-        compute={f"{kind} peak": peak(gpu, kind, case.clock_hz, work.whole) for kind in flop},
+        compute={f"{kind} peak": peak(gpu, kind, case.clock_hz, work.whole.tensor) for kind in flop},
         bandwidth=bandwidth,
         achievable=["DRAM, achievable", "L2"],
         intensity={level: total / size for level, size in bytes_moved.items() if size > 0},

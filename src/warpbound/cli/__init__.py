@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from warpbound.cli import (
+    agents,
     analysis,
     campprof,
     catalogue,
@@ -107,6 +108,7 @@ for _command in (
     catalogue.models,
     catalogue.doctor,
     profiles.compare,
+    agents.mcp,
     measurement.measure,
     page_server.page,
     program_run.run,

@@ -58,7 +58,7 @@ def roofline(subject: Subject, values: Values) -> ViewOutput:
         "DRAM, achievable": board.value("dram_achievable_bandwidth"),
     }
     roofs = figures.Roofs(
-        {f"{kind} peak": peak(board, kind, x.clock_hz, x.work) for kind in flop},
+        {f"{kind} peak": peak(board, kind, x.clock_hz, x.work.tensor) for kind in flop},
         {name: rate for name, rate in known_roofs.items() if rate},
         frozenset(("DRAM, achievable", "L2")),
     )

@@ -1,0 +1,141 @@
+"""The server of the Model Context Protocol: `warpbound mcp`, over standard input and output.
+
+Source   SDK `mcp` 2.3 (extra `agents`): tools are functions with typed arguments; a TypedDict is structured content.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from warpbound.agents import tasks
+from warpbound.agents.checking import DEFAULT_TOLERANCE, Checked
+from warpbound.agents.claims import Verdict
+from warpbound.agents.explanations import Explanation, explain
+from warpbound.agents.questions import Question
+from warpbound.agents.short_answers import Change, Short
+from warpbound.errors import MissingTool, WarpboundError, install
+
+T = TypeVar("T")
+
+INSTRUCTIONS = """warpbound predicts the time of CUDA kernels from their source, without a GPU.
+Ask `analyze` first: it returns the time with its interval, what binds, and the next step with its expected gain.
+Change the kernel, ask `compare`; ask `run_and_check` before you trust a change.
+`source` is a path or CUDA C++ text. `args` maps parameter names to numbers or text such as "f32[4096,4096]:randn".
+Times are predictions: a gain is decided only where `decided` is true."""
+TIME_LIMIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Kernels:
+    kernels: list[tasks.Kernel]
+
+
+@dataclass(frozen=True)
+class Changes:
+    changes: list[Change]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    tunings: list[tasks.Ranked]
+
+
+@dataclass(frozen=True)
+class Checks:
+    arrays: list[Checked]
+
+
+class Worker:
+    """One process that answers; it is ended, and a new one started, where an answer takes longer than the limit."""
+
+    def __init__(self, limit_s: float) -> None:
+        self.limit_s = limit_s
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def answer(self, task: Callable[..., T], *arguments: Any) -> T:
+        """The task's value. Raises ToolError, in one sentence, for what it refuses and for what takes too long."""
+        from mcp.server.mcpserver.exceptions import ToolError
+
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
+        future = self._pool.submit(task, *arguments)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.limit_s)
+        except WarpboundError as problem:
+            raise ToolError(str(problem)) from None
+        except TimeoutError:
+            self.end()
+            raise ToolError(f"No answer within {self.limit_s:g} s. Ask about a smaller launch.") from None
+        except BrokenProcessPool:
+            self.end()
+            raise ToolError("The process that answers was ended by the system. Ask about a smaller launch.") from None
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            for process in list((pool._processes or {}).values()):
+                process.kill()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def server(limit_s: float = TIME_LIMIT_S) -> Any:
+    """The server with its tools. limit_s : of one answer. Raises MissingTool where the SDK is not installed."""
+    try:
+        from mcp.server import MCPServer
+    except ImportError as missing:
+        raise MissingTool("The server needs the SDK of the Model Context Protocol.", install("agents")) from missing
+
+    made = MCPServer("warpbound", instructions=INSTRUCTIONS)
+    worker = Worker(limit_s)
+
+    @made.tool()
+    async def analyze(question: Question) -> Short:
+        """Time of a launch, what binds, the next step with its gain. Without grid and block: the code alone."""
+        return await worker.answer(tasks.analyze, question)
+
+    @made.tool()
+    async def compile(question: Question) -> Kernels:  # noqa: A001  (the tool's name)
+        """Registers, spills, shared memory, instructions and parameters of every kernel of a source."""
+        return Kernels(kernels=await worker.answer(tasks.compile_kernels, question))
+
+    @made.tool()
+    async def compare(before: Question, after: Question) -> tasks.Comparison:
+        """Two versions, or one on two boards: the gain, and whether it is larger than the error of the predictions."""
+        return await worker.answer(tasks.compare, before, after)
+
+    @made.tool()
+    async def what_if(question: Question) -> Changes:
+        """Every change that the model can try, with its speed-up. `parameters` of the question change the board."""
+        return Changes(changes=await worker.answer(tasks.what_if, question))
+
+    @made.tool()
+    async def rank(question: Question, space: tasks.Space, top: int = 10) -> Ranking:
+        """The fastest combinations of macros, whose grid and block are expressions of them."""
+        return Ranking(tunings=await worker.answer(tasks.rank_tunings, question, space, top))
+
+    @made.tool()
+    async def explain_counter(name: str) -> Explanation:
+        """What a counter (ours or Nsight Compute's), a stall reason, a resource or a parameter of a board is."""
+        return await worker.answer(explain, name)
+
+    @made.tool()
+    async def run_and_check(
+        question: Question, references: dict[str, str], tolerance: float = DEFAULT_TOLERANCE
+    ) -> Checks:
+        """Execute the launch without a GPU; compare arrays with NumPy expressions of the arguments before it, such as
+        {"y": "a * x + y"}."""
+        return Checks(arrays=await worker.answer(tasks.check_values, question, references, tolerance))
+
+    @made.tool()
+    async def check_claim(
+        gpu: str, rate: float, unit: str, arithmetic: str = "fp32", question: Question | None = None
+    ) -> Verdict:
+        """Whether a rate (GB/s, TB/s, GFLOP/s, TFLOP/s) can be reached on a board, and by this kernel."""
+        return await worker.answer(tasks.check_claim, gpu, rate, unit, arithmetic, question)
+
+    return made

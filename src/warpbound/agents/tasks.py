@@ -1,0 +1,122 @@
+"""What the server's tools do, as functions of plain values; they run in a process of their own with a time limit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpbound.agents.checking import Checked, run_and_check
+from warpbound.agents.claims import Verdict, check
+from warpbound.agents.questions import Question, answer, kernels_of, launch_of
+from warpbound.agents.short_answers import Change, Short, change, short
+from warpbound.analysis.sweeps.ranking import rank
+from warpbound.errors import CommandError
+from warpbound.report.formatting import seconds
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel as compiled; bytes per block or thread."""
+
+    name: str
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    spill_bytes: int
+    instructions: int
+    parameters: list[str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """gain > 1: the second is faster. decided : whether the intervals of the two times do not overlap."""
+
+    before: Short
+    after: Short
+    gain: float | None
+    decided: bool
+    summary: str
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One tuning; error where it has no time."""
+
+    macros: dict[str, str]
+    time_us: float | None
+    bottleneck: str | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Space:
+    """Values of macros; grid, block and where are expressions of them, such as "4096/TILE,1"."""
+
+    macros: dict[str, list[int]]
+    grid: str
+    block: str
+    where: str | None = None
+
+
+def compile_kernels(question: Question) -> list[Kernel]:
+    return [
+        Kernel(
+            name=program.title, registers=program.registers, shared_bytes=program.shared_bytes,
+            local_bytes=program.local_bytes, spill_bytes=sum(program.spills), instructions=len(program.instructions),
+            parameters=[parameter.name or str(order) for order, parameter in enumerate(program.parameters)],
+        )
+        for program in kernels_of(question)
+    ]  # fmt: skip
+
+
+def analyze(question: Question) -> Short:
+    return short(answer(question))
+
+
+def what_if(question: Question) -> list[Change]:
+    return [change(whatif) for whatif in answer(question).whatifs]
+
+
+def compare(before: Question, after: Question) -> Comparison:
+    first, second = answer(before), answer(after)
+    gain = first.time_s / second.time_s if first.time_s and second.time_s else None
+    low_high = first.time_interval_s, second.time_interval_s
+    apart = low_high[0] and low_high[1] and (low_high[0][0] > low_high[1][1] or low_high[1][0] > low_high[0][1])
+    if gain is None:
+        summary = "One of the two has no time."
+    else:
+        times = f"{seconds(first.time_s)} before, {seconds(second.time_s)} after"
+        within = "" if apart else "; the intervals overlap"
+        summary = f"{gain:.2f}x: {times}{within}."
+    return Comparison(
+        before=short(first), after=short(second), gain=gain and round(gain, 4), decided=bool(apart), summary=summary
+    )
+
+
+def rank_tunings(question: Question, space: Space, top: int) -> list[Ranked]:
+    """The fastest tunings."""
+    if not Path(question.source).is_file():
+        raise CommandError("Tunings are ranked of a file.", "Give its path as the source.")
+    base = launch_of(Question(**{**question.__dict__, "grid": [1], "block": [1]}))
+    if base is None:
+        raise CommandError("Nothing can be ranked without arguments.", "Give args.")
+    entries = rank(
+        question.source, question.gpu, space.macros, base, space.grid, space.block, where=space.where,
+        kernel=question.kernel,
+    )  # fmt: skip
+    return [
+        Ranked(
+            macros=entry["defines"],
+            time_us=None if entry.get("time_s") is None else round(1e6 * entry["time_s"], 3),
+            bottleneck=entry.get("bottleneck"),
+            error=entry["error"]["reason"] if "error" in entry else None,
+        )
+        for entry in entries[:top]
+    ]
+
+
+def check_claim(gpu: str, rate: float, unit: str, type_: str, question: Question | None) -> Verdict:
+    return check(gpu, rate, unit, type_, None if question is None else answer(question))
+
+
+def check_values(question: Question, references: Mapping[str, str], tolerance: float) -> list[Checked]:
+    return run_and_check(question, references, tolerance)
