@@ -7,7 +7,7 @@ import pytest
 
 from support.sass_listing import kernel
 from warpbound.emulate import trace
-from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.trace import Trace
 from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
 from warpbound.memory import requests
@@ -103,9 +103,7 @@ def counted(program: Program, seen: Trace, index: int, space: str) -> float:
     """Sectors or shared-memory wavefronts of one instruction, mean over all warps of the launch."""
     recorded = seen.accesses[space]
     rows = recorded.instruction == index
-    some = Accesses(
-        recorded.instruction[rows], recorded.warp[rows], recorded.addresses[rows], recorded.active[rows]
-    )
+    some = recorded.rows(rows)
     assert some.active.all()
     if space == "shared":
         return float(requests.shared_cost(some, program.instructions, program.arch).wavefronts.mean())

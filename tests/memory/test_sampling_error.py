@@ -12,7 +12,7 @@ from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy
 from support.handmade_traces import trace as written
 from support.paths import EXAMPLES
 from warpbound.emulate import trace
-from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.trace import Trace
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.traffic import How, traffic, traffic_with_errors
 from warpbound.memory.traffic_counts import Errors
@@ -133,8 +133,7 @@ def some(seen: Trace, blocks) -> Trace:
     for space, one in seen.accesses.items():
         rows = kept[one.warp]
         warp = number[one.warp[rows]].astype(np.int32)
-        times = None if one.times is None else one.times[rows]
-        accesses[space] = Accesses(one.instruction[rows], warp, one.addresses[rows], one.active[rows], times)
+        accesses[space] = replace(one.rows(rows), warp=warp)
     counts = {"warps": seen.warps[kept], "executed": seen.executed[kept], "threads": seen.threads[kept]}
     return replace(seen, blocks=np.asarray(blocks), accesses=accesses, streams={}, **counts)
 

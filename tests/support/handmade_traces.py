@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.trace import Trace, accesses_of
 from warpbound.memory.hierarchy import Facts
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
@@ -30,7 +30,7 @@ def trace(blocks, of_blocks, warps, events):
             on = np.ones(32, bool) if active is None else active
             rows.setdefault(space, []).append((instruction, number, np.broadcast_to(addresses, 32), on))
     accesses = {
-        space: Accesses(
+        space: accesses_of(
             np.array([r[0] for r in found], np.int32),
             np.array([r[1] for r in found], np.int32),
             np.array([r[2] for r in found]).astype(np.uint64),

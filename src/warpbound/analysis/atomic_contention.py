@@ -34,11 +34,12 @@ def hottest_updates(program: Program, trace: Trace, sample: Sample) -> float:
         return 0.0
     mine = np.flatnonzero(np.isin(accesses.instruction, atomic))
     block = trace.warps[accesses.warp[mine], 0]
-    row, lane = np.nonzero(accesses.active[mine])
+    own = accesses.rows(mine)
+    row, lane = np.nonzero(own.active)
     if not len(row):
         return 0.0
     each = np.array([_of_one_lane(instruction) for instruction in program.instructions])[accesses.instruction[mine]]
-    row, sector, count = steps(row, accesses.addresses[mine][row, lane], each)
+    row, sector, count = steps(row, own.addresses[row, lane], each)
     which, several = _lines(sector)
     count = np.where(several, np.maximum(count, SECTOR_STEPS), count)
     return float(of_spans(which, block[row], count, sample).max())

@@ -36,7 +36,7 @@ def partition_traffic(trace: Trace, gpu: Gpu) -> PartitionTraffic | None:
     step[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     steps = int(counts.max(initial=0))
     chosen = np.isin(step, np.linspace(0, max(0, steps - 1), min(MOST_STEPS, steps), dtype=np.int64))
-    at_once = concurrent_spread(accesses.addresses[chosen], accesses.active[chosen], step[chosen], count)
+    at_once = concurrent_spread(accesses.rows(chosen).addresses, accesses.rows(chosen).active, step[chosen], count)
     return PartitionTraffic(
         partitions=count,
         width_bytes=PARTITION_B,
@@ -53,9 +53,11 @@ def _map(trace: Trace, step: NDArray[np.int64], count: int) -> PartitionMap:
     warps = np.flatnonzero(trace.warps[:, 1] == 0)[:MAPPED_BLOCKS]
     row = np.full(len(trace.warps), -1)
     row[warps] = np.arange(len(warps))
-    here = (row[accesses.warp] >= 0) & (step < MAPPED_STEPS) & accesses.active.any(axis=1)
-    lane = accesses.active[here].argmax(axis=1)
-    address = np.take_along_axis(accesses.addresses[here], lane[:, None], axis=1)[:, 0].astype(np.int64)
+    some = np.any(accesses.patterns.active, axis=1)[accesses.pattern]
+    here = (row[accesses.warp] >= 0) & (step < MAPPED_STEPS) & some
+    own = accesses.rows(here)
+    lane = own.active.argmax(axis=1)
+    address = np.take_along_axis(own.addresses, lane[:, None], axis=1)[:, 0].astype(np.int64)
     partitions = np.full((len(warps), int(step[here].max(initial=-1)) + 1), -1)
     partitions[row[accesses.warp[here]], step[here]] = address // PARTITION_B % count
     return PartitionMap(trace.warps[warps, 0].tolist(), partitions.tolist())

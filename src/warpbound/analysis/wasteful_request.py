@@ -47,8 +47,9 @@ def _first(work: Work, space: str, index: int) -> list[int] | None:
     if own is None:
         return None
     for row in np.flatnonzero(own.instruction == index).tolist():
-        active = own.active[row]
+        single = own.rows(slice(row, row + 1))
+        active = single.active[0]
         count = int(active.sum())
         if count and active[:count].all():
-            return [int(address) for address in own.addresses[row, :count]]
+            return [int(address) for address in single.addresses[0, :count]]
     return None

@@ -56,6 +56,7 @@ def _words(program: Program, trace: Accesses, which: list[int]) -> tuple[NDArray
     widths = np.array([max(_WORD_B, lane_bytes(instruction)) for instruction in program.instructions])
     count = int(widths[which].max()) // _WORD_B
     steps = np.arange(count, dtype=np.uint64)
-    words = (trace.addresses[rows] >> np.uint64(2))[:, :, None] + steps
-    inside = trace.active[rows][:, :, None] & (steps * np.uint64(_WORD_B) < widths[trace.instruction[rows], None, None])
+    own = trace.rows(rows)
+    words = (own.addresses >> np.uint64(2))[:, :, None] + steps
+    inside = own.active[:, :, None] & (steps * np.uint64(_WORD_B) < widths[trace.instruction[rows], None, None])
     return words[inside], np.repeat(rows, inside.sum(axis=(1, 2)))

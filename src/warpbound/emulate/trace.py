@@ -1,10 +1,12 @@
 """Trace: executions, lane masks and addresses of the sampled blocks of a launch, per instruction."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.emulate.lane_patterns import Patterns, packed
 
 
 @dataclass(frozen=True)
@@ -15,20 +17,50 @@ class Accesses:
 
     instruction : index into Program.instructions, shape (n,).
     warp : row of Trace.warps, shape (n,).
-    addresses : byte address of every lane, shape (n, 32); shared and local addresses count from their window.
-    active : lanes that took part, shape (n, 32).
+    base : byte address from which the lanes' offsets count, shape (n,); shared and local ones count from their window.
+    pattern : number of the pattern of lanes, shape (n,). patterns : the offsets and which lanes take part.
     times : how often each row was executed, shape (n,); None: once.
     """
 
     instruction: NDArray[np.int32]
     warp: NDArray[np.int32]
-    addresses: NDArray[np.uint64]
-    active: NDArray[np.bool_]
+    base: NDArray[np.uint64]
+    pattern: NDArray[np.int32]
+    patterns: Patterns
     times: NDArray[np.int64] | None = None
+
+    @property
+    def addresses(self) -> NDArray[np.uint64]:
+        """Byte address of every lane, shape (n, 32), 256 bytes a row; the base where a lane takes no part."""
+        return self.patterns.offsets[self.pattern] + self.base[:, None]
+
+    @property
+    def active(self) -> NDArray[np.bool_]:
+        """Lanes that took part, shape (n, 32)."""
+        return self.patterns.active[self.pattern]
+
+    def rows(self, which: Any) -> "Accesses":
+        """Some of the rows, as an index of the first axis chooses them."""
+        return replace(
+            self, instruction=self.instruction[which], warp=self.warp[which], base=self.base[which],
+            pattern=self.pattern[which], times=None if self.times is None else self.times[which],
+        )  # fmt: skip
 
     def repeated(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Values of the rows, (n,), times as often as they were executed."""
         return np.asarray(values if self.times is None else values * self.times, np.float64)
+
+
+def accesses_of(
+    instruction: NDArray[np.int32],
+    warp: NDArray[np.int32],
+    addresses: NDArray[np.uint64],
+    active: NDArray[np.bool_],
+    times: NDArray[np.int64] | None = None,
+) -> Accesses:
+    """Accesses by the addresses of their lanes and which take part, (n, 32) each."""
+    small = packed(addresses, active)
+    return Accesses(instruction, warp, small.base, small.pattern, small.patterns, times)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,8 @@
 """Runs sampled blocks and records the Trace."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +17,11 @@ from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.limits import LIMITS, PASS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.operand_access import Read, predicate, site
+from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.store_to_load import with_reloaded
 from warpbound.emulate.texture import COUNTED, unknown_source
-from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.trace import Trace
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
 from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.errors import CommandError, InputError
@@ -36,58 +35,6 @@ SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 LONGEST_LOG = 50_000  # steps of one group that are counted together
 WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that were never written
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One access by one lane group: rows of the trace's warps, addresses, lane mask (None: all lanes)."""
-
-    instruction: int
-    warps: NDArray[np.int64]
-    addresses: NDArray[np.generic]  # of all lanes of the warps; global ones from the start of the image
-    active: Mask | None
-
-
-@dataclass
-class Rows:
-    """Accesses to one space, in order of execution."""
-
-    base: int
-    pieces: list[Piece] = field(default_factory=list)
-
-    def joined(self) -> Accesses:
-        """All accesses as arrays; frees the pieces while it copies them."""
-        repeats, times = Counter(map(id, self.pieces)), []
-        self.pieces = list({id(piece): piece for piece in self.pieces}.values())
-        count = sum(len(piece.warps) for piece in self.pieces)
-        rows = Accesses(
-            np.empty(count, np.int32), np.empty(count, np.int32),
-            np.empty((count, LANES), np.uint64), np.ones((count, LANES), np.bool_),
-        )  # fmt: skip
-        at = 0
-        self.pieces.reverse()
-        while self.pieces:
-            one = self.pieces.pop()
-            to = at + len(one.warps)
-            rows.instruction[at:to] = one.instruction
-            rows.warp[at:to] = one.warps
-            rows.addresses[at:to] = one.addresses.reshape(-1, LANES)
-            times.append(np.full(to - at, repeats[id(one)]))
-            if one.active is not None:
-                rows.active[at:to] = one.active.reshape(-1, LANES)
-            at = to
-        rows.addresses[...] += np.uint64(self.base)
-        result = replace(rows, times=np.concatenate(times)) if max(repeats.values(), default=1) > 1 else rows
-        some = rows.active.any(axis=1)
-        return result if some.all() else chosen(result, some)
-
-
-def chosen(accesses: Accesses, rows: Any) -> Accesses:
-    """Some of the rows."""
-    times = None if accesses.times is None else accesses.times[rows]
-    return Accesses(
-        accesses.instruction[rows], accesses.warp[rows], accesses.addresses[rows], accesses.active[rows], times
-    )
 
 
 class Recording:
@@ -108,7 +55,7 @@ class Recording:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
         self.threads = np.zeros((len(instructions), warps), np.int64)
-        self.rows = {space: Rows(TRACED_BASE if space == "global" else 0) for space in SPACES}
+        self.rows = {space: Rows(TRACED_BASE if space == "global" else 0, space in PACKED_SPACES) for space in SPACES}
         rows = np.arange(warps) if sampled is None else sampled
         self.streams: dict[int, list[int]] = {
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
@@ -205,7 +152,7 @@ class Recording:
         if not self._room():
             return
         mask = None if x.mask is None else x.mask.copy()
-        self.rows[space].pieces.append(Piece(self.at, self._warps, addresses.copy(), mask))
+        self.rows[space].append(Piece(self.at, self._warps, addresses.copy(), mask))
 
     def again(self, space: str) -> Callable[[], None]:
         """A function that records the last access again: same warps, same addresses."""
@@ -360,7 +307,7 @@ def _only(trace: Trace, blocks: NDArray[np.int64]) -> Trace:
     place[rows] = np.arange(len(rows))
     accesses = {}
     for space, access in trace.accesses.items():
-        own = chosen(access, place[access.warp] >= 0)
+        own = access.rows(place[access.warp] >= 0)
         accesses[space] = replace(own, warp=place[own.warp].astype(np.int32))
     return replace(
         trace, blocks=blocks, warps=trace.warps[rows], executed=trace.executed[rows], threads=trace.threads[rows],

@@ -57,17 +57,29 @@ def wavefronts(
 
 
 def l1_wavefronts(addresses: Addresses, active: Lanes, width: int) -> L1Wavefronts:
-    """Wavefronts of each global load that hits L1, Volta and later.
-
-    Data: the rule of shared memory (32 banks of 4 bytes, whatever the line), except that the halves of a
-    64-bit and the quarters of a 128-bit access never share a wavefront.
-    Tag: a line belongs to one of 4 tag banks, each looks up one line per cycle; the bank is the
-    exclusive or of all base-4 digits of the line's number.
-    """
-    words, on = _parts(addresses, active, width)
-    data = _most_per_bank(words, on).sum(axis=-1)
+    """Wavefronts of each global load that hits L1, Volta and later: of the data stage, and of the tag stage."""
     line, first = distinct_first(addresses >> np.uint64(7), active)
-    return L1Wavefronts(data, _fullest(tag_bank(line), first, TAG_BANKS))
+    row = np.nonzero(first)[0]
+    tag = tag_wavefronts(row, line[first].astype(np.int64), len(addresses))
+    return L1Wavefronts(l1_data_wavefronts(addresses, active, width), tag)
+
+
+def l1_data_wavefronts(addresses: Addresses, active: Lanes, width: int) -> Counts:
+    """Wavefronts of the data stage, (n,): the rule of shared memory (32 banks of 4 bytes, whatever the line), except
+    that the halves of a 64-bit and the quarters of a 128-bit access never share one."""
+    words, on = _parts(addresses, active, width)
+    return np.asarray(_most_per_bank(words, on).sum(axis=-1), dtype=np.int64)
+
+
+def tag_wavefronts(row: NDArray[np.int64], line: NDArray[np.int64], rows: int) -> Counts:
+    """Wavefronts of the tag stage, (rows,), from the distinct lines of each access and its row, (m,) each.
+
+    A line belongs to one of 4 tag banks, each looks up one line per cycle; the bank is the exclusive or of all base-4
+    digits of the line's number.
+    """
+    bank = tag_bank(line.astype(np.uint64)).astype(np.int64)
+    loads = np.bincount(row * TAG_BANKS + bank, minlength=rows * TAG_BANKS)
+    return np.asarray(loads.reshape(rows, TAG_BANKS).max(axis=1), dtype=np.int64)
 
 
 def tag_bank(line: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -11,23 +11,22 @@ Omits    Texture addresses; constant banks; asynchronous bulk copies.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.trace import Accesses
+from warpbound.emulate.trace import Accesses, accesses_of
 from warpbound.memory import banks
+from warpbound.memory.aligned_units import listed, numbered, units
 from warpbound.memory.caches import READ, UPDATE, WRITE
-from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct, distinct_first
+from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes, matrices
 
 KINDS = {"load": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory
-_BANK_ROWS_B = np.uint64(256)  # a shift by that much leaves every lane in its bank, in all modes
 _LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
-_LANE_FACTORS = np.random.default_rng(0).integers(1, 1 << 63, LANES).astype(np.uint64) * 2 + 1
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,10 @@ class Cost:
     pieces: Counts
     lanes: Counts
     same_address: Counts
+
+    def rows(self, which: NDArray[np.int64]) -> "Cost":
+        """The cost of the accesses at these places."""
+        return Cost(**{field.name: getattr(self, field.name)[which] for field in fields(self)})
 
     @property
     def excess(self) -> Counts:
@@ -84,54 +87,85 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
 
     widest : bytes per lane of one row; accesses that are wider have been split into several rows.
     """
-    cost = _empty(accesses, instructions, "global")
-    for rows, instruction in _chunks(accesses, instructions):
-        addresses, active = accesses.addresses[rows], accesses.active[rows]
+    forms, form = _forms(accesses)
+    cost = _empty(forms, instructions, "global")
+    for rows, instruction in _chunks(forms, instructions):
+        some = forms.rows(rows)
+        addresses, active = some.addresses, some.active
         size = min(widest, lane_bytes(instruction))
         _fill_lanes(cost, rows, addresses, active)
-        stages = banks.l1_wavefronts(addresses, active, size)
         cost.sectors[rows] = distinct(addresses >> np.uint64(5), active)
         if kind(instruction, "global") in (WRITE, UPDATE):
             lines = distinct(addresses >> np.uint64(7), active)
             cost.pieces[rows] = (4 * lines - cost.sectors[rows]) // 3  # the others are whole
         cost.ideal_sectors[rows] = -(-distinct(addresses, active) * size // SECTOR_B)
-        cost.wavefronts[rows] = stages.cycles
+        cost.wavefronts[rows] = banks.l1_data_wavefronts(addresses, active, size)
         cost.ideal_wavefronts[rows] = -(-cost.lanes[rows] * size // (4 * banks.BANKS))
-        cost.narrow[rows] = np.maximum(0, -(-cost.lanes[rows] * size // (2 * banks.BANKS)) - stages.cycles)
-    return cost
+        cost.narrow[rows] = -(-cost.lanes[rows] * size // (2 * banks.BANKS))
+    each = cost.rows(form)
+    cycles = np.maximum(each.wavefronts, _tag_wavefronts(accesses))
+    return replace(each, wavefronts=cycles, narrow=np.maximum(0, each.narrow - cycles))
+
+
+def _tag_wavefronts(accesses: Accesses) -> Counts:
+    """Cycles of the L1's tag stage, (n,)."""
+    lines = units(accesses.patterns, 7)
+    result = np.minimum(1, lines.count)[accesses.pattern]
+    several = np.flatnonzero(lines.count[accesses.pattern] > 1)
+    for start in range(0, len(several), _ROWS):
+        rows = several[start : start + _ROWS]
+        row, line = listed(accesses.rows(rows), lines)
+        result[rows] = banks.tag_wavefronts(row, line, len(rows))
+    return result
+
+
+def _forms(accesses: Accesses) -> tuple[Accesses, Counts]:
+    """One access for each instruction and pattern, at base 0, and which of them each row is like."""
+    patterns = len(accesses.patterns.offsets)
+    highest = int(accesses.instruction.max(initial=-1)) + 1
+    keys = accesses.instruction.astype(np.int64) * patterns + accesses.pattern
+    found, form = numbered(keys, highest * patterns)
+    instruction, pattern = np.divmod(found, max(1, patterns))
+    nothing = np.zeros(len(found), np.int32)
+    return replace(
+        accesses, instruction=instruction.astype(np.int32), warp=nothing, base=np.zeros(len(found), np.uint64),
+        pattern=pattern.astype(np.int32), times=None,
+    ), form  # fmt: skip
 
 
 def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch: int) -> Cost:
     """Cost of accesses to shared memory on sm `arch`."""
-    cost = _empty(accesses, instructions, "shared")
-    for rows, instruction in _chunks(accesses, instructions):
-        addresses, active, size = accesses.addresses[rows], accesses.active[rows], lane_bytes(instruction)
+    forms, form = _forms(accesses)
+    cost = _empty(forms, instructions, "shared")
+    for rows, instruction in _chunks(forms, instructions):
+        some, size = forms.rows(rows), lane_bytes(instruction)
+        addresses, active = some.addresses, some.active
         if instruction.traits.width == "matrices":
             active = active & (np.arange(LANES) < 8 * matrices(instruction))
         _fill_lanes(cost, rows, addresses, active)
-        first, pattern = _patterns(addresses, active)
-        addresses, active = addresses[first], active[first]
         wavefronts = banks.wavefronts(addresses, active, size, arch)
         actual = wavefronts.actual
         if kind(instruction, "shared") == UPDATE:
             merged = ("POPC" in instruction.modifiers) & (distinct(addresses, active) == 1)
             actual = np.where(merged, actual, np.maximum(actual, banks.lanes_per_bank(addresses, active)))
-        cost.ideal_wavefronts[rows] = wavefronts.ideal[pattern]
-        cost.wavefronts[rows] = actual[pattern]
-    return cost
+        cost.ideal_wavefronts[rows] = wavefronts.ideal
+        cost.wavefronts[rows] = actual
+    return cost.rows(form)
 
 
 def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
     """Distinct sectors of every access, shape (m,), in the accesses' order; of that part of all lines."""
-    rows, sectors = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+    rows, sectors = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    each = units(accesses.patterns, 5)
     for start in range(0, len(accesses.warp), _ROWS):
-        some = slice(start, start + _ROWS)
-        sector, first = distinct_first(accesses.addresses[some] >> np.uint64(5), accesses.active[some])
-        row, sector = np.nonzero(first)[0] + start, sector[first]
-        selection = slice(None) if part >= 1 else (sector >> np.uint64(2)) * _LINE_FACTOR < np.uint64(part * 2.0**64)
-        rows.append(row[selection])
-        sectors.append(sector[selection])
-    return SectorList(np.concatenate(rows), np.concatenate(sectors).astype(np.int64))
+        row, sector = listed(accesses.rows(slice(start, start + _ROWS)), each)
+        row += start
+        if part < 1:
+            chosen = (sector >> 2).astype(np.uint64) * _LINE_FACTOR < np.uint64(part * 2.0**64)
+            row, sector = row[chosen], sector[chosen]
+        rows.append(row)
+        sectors.append(sector)
+    return SectorList(np.concatenate(rows), np.concatenate(sectors))
 
 
 def local_words(
@@ -146,26 +180,12 @@ def local_words(
     words = by_instruction[accesses.instruction]
     row = np.repeat(np.arange(len(words)), words)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(words) - words, words)
-    offset = accesses.addresses[row] + np.uint64(4) * nth.astype(np.uint64)[:, None]
+    lanes = accesses.rows(row)
+    offset = lanes.addresses + np.uint64(4) * nth.astype(np.uint64)[:, None]
     lane = np.arange(LANES, dtype=np.uint64) * np.uint64(4)
     physical = offset // np.uint64(4) * np.uint64(128) + lane + offset % np.uint64(4)
-    base = warp_base[accesses.warp[row]][:, None]
-    return Accesses(accesses.instruction[row], accesses.warp[row], base + physical, accesses.active[row])
-
-
-def _patterns(addresses: Addresses, active: Lanes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows that differ by more than a shift of whole rows of banks, and which of them each row is like.
-
-    Patterns are told apart by a 64-bit sum; two of them meet with a probability below 1e-9 per million rows.
-    """
-    if active.all():
-        lowest = addresses.min(axis=1, keepdims=True)
-        shifted = addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B
-    else:
-        lowest = np.where(active, addresses, np.uint64(1 << 62)).min(axis=1, keepdims=True)
-        shifted = np.where(active, addresses - lowest // _BANK_ROWS_B * _BANK_ROWS_B, np.uint64(1 << 40))
-    _, first, pattern = np.unique(shifted @ _LANE_FACTORS, return_index=True, return_inverse=True)
-    return first, pattern
+    base = warp_base[lanes.warp][:, None]
+    return accesses_of(lanes.instruction, lanes.warp, base + physical, lanes.active)
 
 
 def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.trace import Accesses, Trace
+from warpbound.emulate.trace import Accesses, Trace, accesses_of
 from warpbound.memory import requests
 from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
 from warpbound.memory.requests import Cost
@@ -19,7 +19,7 @@ from warpbound.program.kernel import Program
 Reals = NDArray[np.float64]
 _DIGITS = 6  # after the point: hides the rounding of weights in counts that are whole
 _LOCAL_BASE = 1 << 46
-NOTHING = Accesses(
+NOTHING = accesses_of(
     np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 32), np.uint64), np.zeros((0, 32), np.bool_)
 )
 
@@ -92,7 +92,8 @@ def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals, 
         return np.ones(size)
     lanes = np.zeros(size)
     for space in recorded:
-        lanes += added(space.instruction, space.repeated(warp_weight[space.warp] * space.active.sum(axis=1)), size)
+        active = space.patterns.active.sum(axis=1)[space.pattern]
+        lanes += added(space.instruction, space.repeated(warp_weight[space.warp] * active), size)
     took_part = warp_weight @ trace.threads
     return np.maximum(1.0, np.divide(took_part, lanes, out=np.ones(size), where=lanes > 0))
 
@@ -116,7 +117,8 @@ def local_array(program: Program, trace: Trace, machine: Facts) -> tuple[int, in
 def _local_bytes(program: Program, trace: Trace) -> int:
     """Local memory of one warp in bytes, from the stack frame or from the highest offset seen."""
     local = trace.accesses.get("local", NOTHING)
-    highest = int(np.where(local.active, local.addresses, 0).max(initial=0)) + 16
+    farthest = np.where(local.patterns.active, local.patterns.offsets, 0).max(axis=1, initial=0)
+    highest = int((local.base + farthest[local.pattern]).max(initial=0)) + 16
     return 32 * (max(highest, program.local_bytes) // 16 * 16 + 16)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.launch_memory import launch_area
-from warpbound.emulate.trace import Accesses
+from warpbound.emulate.trace import accesses_of
 from warpbound.memory import affine, coalescing, requests
 from warpbound.memory.address_arithmetic import PERIOD_B, Address, addresses
 from warpbound.memory.address_registers import Threads
@@ -128,7 +128,7 @@ def _access(instruction: Instruction, space: str, address: Address, where: tuple
     lanes, active = rows(address, threads)
     lanes, active = _distinct(lanes, active)
     nothing = np.zeros(len(lanes), np.int32)
-    accesses = Accesses(nothing, nothing, lanes, active)
+    accesses = accesses_of(nothing, nothing, lanes, active)
     if space == "shared":
         cost = requests.shared_cost(accesses, (instruction,), arch)
         sectors = cost.sectors

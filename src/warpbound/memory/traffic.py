@@ -140,7 +140,7 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: Se
         shared_conflict_wavefronts=float(each.shared_conflict_wavefronts.sum()),
         atomic_steps=float(each.atomic_steps.sum()),
         touched_bytes=served.moved.touched,
-        pages=pages(global_.accesses.addresses[global_.accesses.active]),
+        pages=pages(requests.sector_list(global_.accesses).sector),
         locality=_locality(trace, global_.accesses),
         scale=trace.of_blocks / len(trace.blocks),
         sampling_error=_sampling_error(trace, how, (global_, words, shared)),
@@ -178,9 +178,7 @@ def _locality(trace: Trace, accesses: Accesses) -> Locality:
     """The X-model's curve of the sampled warp with the median number of global accesses."""
     counts = np.bincount(accesses.warp, minlength=len(trace.warps))
     typical = int(np.argsort(counts, kind="stable")[len(counts) // 2]) if len(counts) else 0
-    own = np.flatnonzero(accesses.warp == typical)
-    addresses, active = accesses.addresses[own], accesses.active[own]
-    touched = requests.sector_list(Accesses(accesses.instruction[own], accesses.warp[own], addresses, active))
+    touched = requests.sector_list(accesses.rows(np.flatnonzero(accesses.warp == typical)))
     line = touched.sector >> 2
     new = (np.diff(line, prepend=-1) != 0) | (np.diff(touched.row, prepend=-1) != 0)
     return locality(stack_distances(line[new]), 128)

@@ -1,0 +1,68 @@
+"""Warp-wide accesses in little memory: each is a base address and a pattern of lanes, and few patterns are different.
+
+Patterns are told apart by a 64-bit sum; two of them meet with a probability below 1e-9 per million accesses.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+LANES = 32
+ALIGNMENT_B = 256  # of bases: whole cache lines, and whole rows of shared-memory banks in all modes
+_INACTIVE = np.uint64(1 << 63)
+_LANE_FACTORS = np.random.default_rng(0).integers(1, 1 << 63, LANES).astype(np.uint64) * np.uint64(2) + np.uint64(1)
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """offsets : of each lane from the base of its access, bytes; 0 for a lane that takes no part. active : lanes that
+    take part. Shape (p, 32) each."""
+
+    offsets: NDArray[np.uint64]
+    active: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Accesses as bases and numbers of patterns, (n,) each; key : of each pattern, (p,)."""
+
+    base: NDArray[np.uint64]
+    pattern: NDArray[np.int32]
+    patterns: Patterns
+    key: NDArray[np.uint64]
+
+
+def packed(addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> Packed:
+    """Accesses by the addresses of their lanes, (n, 32), and which of them take part; None: all."""
+    own = addresses if active is None else np.where(active, addresses, np.uint64(np.iinfo(np.uint64).max))
+    base = own.min(axis=1) & np.uint64((1 << 64) - ALIGNMENT_B) if len(own) else np.empty(0, np.uint64)
+    offsets = addresses - base[:, None]
+    if active is not None:
+        offsets[~active] = _INACTIVE
+    key, first, pattern = np.unique(offsets @ _LANE_FACTORS, return_index=True, return_inverse=True)
+    chosen = offsets[first]
+    lanes = np.ones(chosen.shape, np.bool_) if active is None else active[first]
+    chosen[~lanes] = 0
+    return Packed(base, pattern.astype(np.int32).ravel(), Patterns(chosen, lanes), key)
+
+
+def joined(parts: Sequence[Packed]) -> Packed:
+    """All accesses of the parts, one part after the other."""
+    if not parts:
+        return packed(np.empty((0, LANES), np.uint64), None)
+    if len(parts) == 1:
+        return parts[0]
+    keys = np.concatenate([part.key for part in parts])
+    key, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    starts = np.cumsum([0, *(len(part.key) for part in parts)])
+    pattern = [
+        number.ravel()[start : start + len(part.key)].astype(np.int32)[part.pattern]
+        for start, part in zip(starts, parts, strict=False)
+    ]
+    offsets, active = (
+        np.concatenate([getattr(part.patterns, name) for part in parts])[first] for name in ("offsets", "active")
+    )
+    base = np.concatenate([part.base for part in parts])
+    return Packed(base, np.concatenate(pattern), Patterns(offsets, active), key)

@@ -1,0 +1,84 @@
+"""The accesses of a trace while they are recorded: pieces by lane group, packed when there are many."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.lane_patterns import Packed, joined, packed
+from warpbound.emulate.state import LANES, Mask
+from warpbound.emulate.trace import Accesses
+
+PACKED_ROWS = 1 << 15  # accesses that are packed together
+PACKED_SPACES = ("global", "local")  # where no piece is recorded again
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One access by one lane group: rows of the trace's warps, addresses, lane mask (None: all lanes)."""
+
+    instruction: int
+    warps: NDArray[np.int64]
+    addresses: NDArray[np.generic]  # of all lanes of the warps; global ones from the start of the image
+    active: Mask | None
+
+
+@dataclass
+class Rows:
+    """Accesses to one space, in order of execution; of many, the older ones are packed."""
+
+    base: int
+    packs: bool  # whether older pieces may be packed while others come
+    pieces: list[Piece] = field(default_factory=list)
+    waiting: int = 0  # rows of `pieces`
+    older: list[Accesses] = field(default_factory=list)
+    keys: list[NDArray[np.uint64]] = field(default_factory=list)  # of the patterns of `older`
+
+    def append(self, piece: Piece) -> None:
+        self.pieces.append(piece)
+        self.waiting += len(piece.warps)
+        if self.packs and self.waiting > PACKED_ROWS:
+            self.pack()
+
+    def pack(self) -> None:
+        """Pack the pieces; a piece that was recorded several times is one, at the place of the first."""
+        repeats, times = Counter(map(id, self.pieces)), []
+        pieces = list({id(piece): piece for piece in self.pieces}.values())
+        count = sum(len(piece.warps) for piece in pieces)
+        instruction, warp = np.empty(count, np.int32), np.empty(count, np.int32)
+        addresses, active = np.empty((count, LANES), np.uint64), None
+        at = 0
+        for one in pieces:
+            to = at + len(one.warps)
+            instruction[at:to], warp[at:to] = one.instruction, one.warps
+            addresses[at:to] = one.addresses.reshape(-1, LANES)
+            times.append(np.full(to - at, repeats[id(one)]))
+            if one.active is not None:
+                active = np.ones((count, LANES), np.bool_) if active is None else active
+                active[at:to] = one.active.reshape(-1, LANES)
+            at = to
+        self.pieces, self.waiting = [], 0
+        addresses += np.uint64(self.base)
+        small = packed(addresses, active)
+        several = np.concatenate(times) if max(repeats.values(), default=1) > 1 else None
+        result = Accesses(instruction, warp, small.base, small.pattern, small.patterns, several)
+        if active is not None and not (some := active.any(axis=1)).all():
+            result = result.rows(some)
+        self.older.append(result)
+        self.keys.append(small.key)
+
+    def joined(self) -> Accesses:
+        """All accesses."""
+        self.pack()
+        parts = [
+            Packed(each.base, each.pattern, each.patterns, key)
+            for each, key in zip(self.older, self.keys, strict=True)
+        ]
+        small = joined(parts)
+        several = [each.times for each in self.older if each.times is not None]
+        return Accesses(
+            np.concatenate([each.instruction for each in self.older]),
+            np.concatenate([each.warp for each in self.older]),
+            small.base, small.pattern, small.patterns, several[0] if several else None,
+        )  # fmt: skip

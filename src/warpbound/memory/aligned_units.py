@@ -1,0 +1,52 @@
+"""Sectors and lines of recorded accesses, found once for each pattern of lanes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.lane_patterns import Patterns
+from warpbound.emulate.trace import Accesses
+from warpbound.memory.coalescing import distinct_first
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Units:
+    """The distinct units of 2 ** shift bytes of each pattern, ascending; bases are multiples of a unit.
+
+    count : of each pattern, (p,). begin : place of its first one, (p,). number : from the base, pattern by pattern.
+    """
+
+    shift: int
+    count: Ints
+    begin: Ints
+    number: Ints
+
+
+def units(patterns: Patterns, shift: int) -> Units:
+    """The distinct units of each pattern."""
+    number, first = distinct_first(patterns.offsets >> np.uint64(shift), patterns.active)
+    count = first.sum(axis=1, dtype=np.int64)
+    return Units(shift, count, np.cumsum(count) - count, number[first].astype(np.int64))
+
+
+def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints]:
+    """Row and number of every distinct unit of the accesses, row by row and ascending in each, (m,) each."""
+    count = of.count[accesses.pattern]
+    row = np.repeat(np.arange(len(count)), count)
+    place = np.arange(len(row)) + np.repeat(of.begin[accesses.pattern] - (np.cumsum(count) - count), count)
+    base = (accesses.base >> np.uint64(of.shift)).view(np.int64)
+    return row, np.repeat(base, count) + of.number[place]
+
+
+def numbered(keys: Ints, kinds: int) -> tuple[Ints, Ints]:
+    """The distinct keys below `kinds`, ascending, and the number of each entry's key among them, (n,)."""
+    if kinds > 16 * len(keys) + 1024:
+        found, number = np.unique(keys, return_inverse=True)
+        return found, number.ravel()
+    found = np.flatnonzero(np.bincount(keys, minlength=kinds))
+    place = np.empty(kinds, np.int64)
+    place[found] = np.arange(len(found))
+    return found, place[keys]
