@@ -179,8 +179,9 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
     """
     accesses = trace.accesses["global"]
     loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[accesses.instruction]
-    first, at = accesses.active.argmax(axis=1), np.arange(len(accesses.active))
-    places = accesses.addresses[at, first]
+    patterns = accesses.patterns
+    lane = patterns.active.argmax(axis=1)[:, None]
+    places = accesses.base + np.take_along_axis(patterns.offsets, lane, axis=1)[accesses.pattern, 0]
     sentences = []
     for name, start, size in trace.arrays:
         if name in without:
