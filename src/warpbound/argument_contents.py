@@ -124,7 +124,7 @@ def _normal_kind(dtype: str) -> np.dtype[Any]:
     return np.dtype(np.float64 if dtype == "f64" else np.float32)
 
 
-def _bits(argument: Argument, index: int) -> np.random.PCG64:
+def _bits(argument: Argument, index: int) -> "np.random.PCG64":  # NumPy loads `random` when it is used
     return np.random.PCG64([argument.seed, index])
 
 
@@ -137,7 +137,7 @@ def _refusal(argument: Argument, problem: BaseException) -> InputError:
     return InputError(reason, "Give a smaller shape, or check the file.")
 
 
-def _numbers(argument: Argument, bits: np.random.PCG64, first: int, count: int) -> NDArray[Any]:
+def _numbers(argument: Argument, bits: "np.random.PCG64", first: int, count: int) -> NDArray[Any]:
     """Elements first to first + count of the argument's fill, in the type that holds them; `bits` as seeded."""
     name = str(argument.dtype)
     if argument.fill == "zeros":

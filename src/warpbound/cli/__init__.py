@@ -1,6 +1,7 @@
 """The command line: the one place that prints and exits."""
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -29,12 +30,15 @@ from warpbound.cli import (
 )
 from warpbound.errors import CommandError, WarpboundError
 
+OBJECTS_BEFORE_COLLECTION = 50_000  # Python's own 700 looks for garbage hundreds of times while modules are loaded
+
 
 class _Commands(click.Group):
     """Turns our errors into one sentence on stderr and the exit code of the contract."""
 
     def main(self, *args: Any, **settings: Any) -> NoReturn:
         settings["standalone_mode"] = False
+        gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
         _ready_to_write()
         try:
             code = super().main(*args, **settings)

@@ -4,12 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpbound.analysis import Settings
 from warpbound.analysis.overrides import overridden, parsed
-from warpbound.analysis.sweeps.ranking import Ranking, ranking_of
-from warpbound.analysis.sweeps.tunings import Shape, parts
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
@@ -18,6 +16,9 @@ from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.program.source_files import LARGEST_FILE_B, spelled
 from warpbound.result.refusal import Refusal, refusal
+
+if TYPE_CHECKING:
+    from warpbound.analysis.sweeps.ranking import Ranking
 
 T = TypeVar("T")
 Analysis = Callable[[Program, Gpu, Launch | None, Settings], T]
@@ -108,8 +109,11 @@ def parse_request(**options: Any) -> Request:
     )
 
 
-def ranking_request(source: str, **options: Any) -> Ranking:
+def ranking_request(source: str, **options: Any) -> "Ranking":
     """The tunings that the options of `rank` ask for. Raises CommandError or InputError."""
+    from warpbound.analysis.sweeps.ranking import ranking_of  # which loads pools of processes
+    from warpbound.analysis.sweeps.tunings import Shape, parts
+
     words = RankWords(**options)
     missing = [f"--{name}" for name in ("grid", "block") if not getattr(words, name)]
     if missing and not words.launch_file:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 LANES = 32
 ALIGNMENT_B = 256  # of bases: whole cache lines, and whole rows of shared-memory banks in all modes
 _INACTIVE = np.uint64(1 << 63)
-_LANE_FACTORS = np.random.default_rng(0).integers(1, 1 << 63, LANES).astype(np.uint64) * np.uint64(2) + np.uint64(1)
+_LANE_FACTORS = np.array(  # odd, their bits well mixed
+    [pow(0x9E3779B97F4A7C15, 2 * lane + 1, 1 << 64) ^ (lane << 33) | 1 for lane in range(1, LANES + 1)], np.uint64
+)
 
 
 @dataclass(frozen=True)

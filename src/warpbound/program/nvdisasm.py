@@ -1,6 +1,5 @@
 """Runs nvdisasm of the CUDA wheels, once per new cubin (0.3 s), and caches its output by content."""
 
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import cached, digest, kept
 from warpbound.program.cubin_merge import is_of, joined, listings
+from warpbound.program.wheels import version_of
 
 TIMEOUT_S = 120
 _FLAGS = ("-c", "-hex", "-gi")
@@ -34,11 +34,11 @@ def find() -> Path | None:
 
 def version() -> str:
     """Version of the wheel; of a program from elsewhere its place, size and age."""
-    try:
-        return importlib.metadata.version("nvidia-cuda-nvdisasm")
-    except importlib.metadata.PackageNotFoundError:
-        tool = find()
-        return f"{tool} {tool.stat().st_size} {tool.stat().st_mtime_ns}" if tool else "none"
+    wheel = version_of("nvidia-cuda-nvdisasm")
+    if wheel is not None:
+        return wheel
+    tool = find()
+    return f"{tool} {tool.stat().st_size} {tool.stat().st_mtime_ns}" if tool else "none"
 
 
 def disassemble(image: bytes, source: str) -> str:

@@ -3,7 +3,6 @@
 Some PTX keeps the linker busy for minutes, damaged PTX may break it, and nothing stops it inside a process.
 """
 
-import importlib.metadata
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from warpbound.errors import MissingTool, install
+from warpbound.program.wheels import version_of
 
 TIMEOUT_S = 120.0
 CHILD = "warpbound.program.linker_process"
@@ -45,10 +45,9 @@ class Linked:
 @cache
 def version() -> str:
     """Version of the wheel, or of the library itself where there is no wheel; empty without either."""
-    try:
-        return importlib.metadata.version("nvidia-nvjitlink")
-    except importlib.metadata.PackageNotFoundError:
-        pass
+    wheel = version_of("nvidia-nvjitlink")
+    if wheel is not None:
+        return wheel
     try:
         major, minor = _library().version()
     except MissingTool:

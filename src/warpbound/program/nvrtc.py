@@ -3,7 +3,6 @@
 From 13.3 on NVRTC brings the CUDA headers inside itself; they are unpacked once per version.
 """
 
-import importlib.metadata
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from typing import Any
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import digest, folder
 from warpbound.program.host_headers import STAND_INS
+from warpbound.program.wheels import version_of
 
 _REJECTED = re.compile(r'Input name expression was: "(.*)"')
 
@@ -43,10 +43,9 @@ class Made:
 @cache
 def version() -> str:
     """Version of the NVRTC wheel, or of the library itself where there is no wheel; empty without either."""
-    try:
-        return importlib.metadata.version("nvidia-cuda-nvrtc")
-    except importlib.metadata.PackageNotFoundError:
-        pass
+    wheel = version_of("nvidia-cuda-nvrtc")
+    if wheel is not None:
+        return wheel
     try:
         _, major, minor = _library().nvrtcVersion()
     except (MissingTool, RuntimeError):
