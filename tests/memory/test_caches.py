@@ -248,4 +248,6 @@ def test_locality_recovers_its_own_curve():
 
 
 def test_pages():
-    assert pages(np.array([0, 1, (2 << 20) - 1, 2 << 20, 9 << 20], np.uint64)) == 3
+    assert pages(np.array([0, 1, (2 << 20) - 1, 2 << 20, 9 << 20]) // 32) == 3
+    assert pages(np.array([5, 1 << 45])) == 2
+    assert pages(np.array([], np.int64)) == 0
