@@ -21,9 +21,9 @@ from support.paths import ROOT
 from warpbound import adapt, models, program
 from warpbound.cli import main
 from warpbound.errors import InputError
-from warpbound.program import source_files
+from warpbound.program import cuda, source_files
 
-FAKE_NVCC = """
+FAKE_CLANG = """
 import sys
 from pathlib import Path
 from warpbound.program.cuda import Options, compile_cuda
@@ -31,7 +31,7 @@ from warpbound.program.cuda import Options, compile_cuda
 text = Path(sys.argv[-1]).read_text()
 if "refuse" in text:
     sys.exit("no such word")
-(arch,) = (word.removeprefix("-arch=sm_") for word in sys.argv if word.startswith("-arch"))
+(arch,) = (word.removeprefix("--cuda-gpu-arch=sm_") for word in sys.argv if "gpu-arch" in word)
 cubin = compile_cuda(text, "kernel.cu", int(arch), Options()).cubin
 Path(sys.argv[sys.argv.index("-o") + 1]).write_bytes(cubin)
 """
@@ -149,20 +149,22 @@ def test_a_line_that_is_no_map_is_named(maps: Path) -> None:
 
 
 @pytest.mark.cuda
-def test_another_compiler_takes_the_place_of_nvrtc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An `nvcc` on the path that is NVRTC behind nvcc's command line."""
-    module = installed("add-a-compiler-or-language.md", 2, "nvcc", program, tmp_path)
-    nvcc = tmp_path / "nvcc"
-    nvcc.write_text(f"#!{sys.executable}\n" + FAKE_NVCC)
-    nvcc.chmod(0o755)
+def test_another_compiler_is_one_file_and_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `clang++` on the path that is NVRTC behind clang's command line."""
+    module = installed("add-a-compiler-or-language.md", 2, "clang", program, tmp_path)
+    clang = tmp_path / "clang++"
+    clang.write_text(f"#!{sys.executable}\n" + FAKE_CLANG)
+    clang.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     by_nvrtc = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
-    monkeypatch.setattr(source_files, "compile_cuda", module.compile_cuda)
-    by_nvcc = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200")
-    assert [one.opcode for one in by_nvcc.instructions] == [one.opcode for one in by_nvrtc.instructions]
-    assert by_nvcc.registers == by_nvrtc.registers
+    ((name, function),) = re.findall(r'"(\w+)": (\w+),', blocks("add-a-compiler-or-language.md")[3])
+    monkeypatch.setitem(cuda.COMPILERS, name, getattr(module, function))
+    by_clang = warpbound.compile(ROOT / "examples" / "saxpy.cu", "h200", compiler="clang")
+    assert [one.opcode for one in by_clang.instructions] == [one.opcode for one in by_nvrtc.instructions]
+    assert by_clang.registers == by_nvrtc.registers
+    assert by_clang.compiler == ("clang", "18")
     with pytest.raises(InputError, match="does not compile: no such word"):
-        warpbound.compile("__global__ void broken() { refuse }", "h200")
+        warpbound.compile("__global__ void broken() { refuse }", "h200", compiler="clang")
 
 
 @pytest.fixture(scope="module")

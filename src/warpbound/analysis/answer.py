@@ -36,7 +36,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.predict import predict, saturating_warps
 from warpbound.program import Program
-from warpbound.result.kernel import Confidence, KernelResult, Latency, LaunchShape, Loop, Segment
+from warpbound.result.kernel import CompilerName, Confidence, KernelResult, Latency, LaunchShape, Loop, Segment
 from warpbound.result.plain import Entry, plain
 from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.workload import Workload
@@ -179,6 +179,7 @@ def _frame(case: Case) -> Entry:
         "cache": case.settings.cache,
         "gpu_name": case.gpu.name,
         "program": code_tables.program_facts(case.program, case.facts),
+        "compiler": CompilerName(*case.program.compiler) if case.program.compiler else None,
         "launch": LaunchShape(list(launch.grid), list(launch.block), launch.smem) if launch else None,
     }
 

@@ -22,6 +22,7 @@ Examples:
   warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
   warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
 """
+COMPILERS = "auto (nvcc where there is one, else NVRTC), nvcc, nvcc=PATH, nvrtc, nvrtc-12.6; several are compared."
 VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
 PATIENCE_HELP = "Processor time for the sampled blocks; 20 s by default."
 CURVE_EXAMPLES = """
@@ -59,7 +60,9 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--launch", "launch_file", metavar="FILE.toml", help="File with grid, block and arguments."),
         click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro."),
         click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers."),
-        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC."),
+        click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler."),
+        click.option("--compiler", default="auto", metavar="NAME[,NAME...]", help=COMPILERS),
+        click.option("-p", "build", metavar="DIR", help="Folder with the build's compile_commands.json."),
         click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
         click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch."),
         click.option("--clock", default="sustained", metavar=CLOCKS, show_default=True, help="SM clock."),

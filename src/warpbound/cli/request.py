@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +13,8 @@ from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
 from warpbound.machine import Gpu, listed
 from warpbound.program import Program, programs
-from warpbound.program.cuda import Options
+from warpbound.program.compile_options import Options, compiler_name
+from warpbound.program.cuda import compiler_of
 from warpbound.program.source_files import LARGEST_FILE_B, spelled
 from warpbound.result.refusal import Refusal, refusal
 
@@ -51,6 +52,8 @@ class Words:
     models: str = ""
     views: str = ""
     power_limit: float | None = None
+    compiler: str = "auto"
+    build: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +86,7 @@ class Request:
     launch: Launch | None
     options: Options
     settings: Settings
+    compilers: tuple[str, ...] = ("nvrtc",)
 
 
 def parse_request(**options: Any) -> Request:
@@ -101,11 +105,13 @@ def parse_request(**options: Any) -> Request:
             defines=(*file_defines, *defines),
             include=(*(own_launch.include if own_launch else ()), *(Path(folder) for folder in words.include)),
             extra=(*(own_launch.options if own_launch else ()), *words.nvrtc),
+            build=Path(words.build) if words.build else None,
         ),
         settings=Settings(
             _clock(words.clock), words.cache, _models(words.models), _views(words.views), words.patience,
             "pass" if words.lenient else "refuse", words.power_limit,
         ),  # fmt: skip
+        compilers=_compilers(words.compiler),
     )
 
 
@@ -148,9 +154,9 @@ def answer_each(
     """
     results: list[T | Refusal] = []
     failures: list[WarpboundError] = []
-    for source, board in progress(_by_source(request)):
+    for source, board, compiler in progress(_by_source(request)):
         try:
-            kernels = programs(source, board, request.kernel, request.options)
+            kernels = programs(source, board, request.kernel, replace(request.options, compiler=compiler))
             _one_kernel(kernels, request.launch)
         except WarpboundError as error:
             failures.append(error)
@@ -167,11 +173,21 @@ def answer_each(
     return results
 
 
-def _by_source(request: Request) -> Iterator[tuple[str, tuple[Path | bytes, Gpu]]]:
+def _by_source(request: Request) -> Iterator[tuple[str, tuple[Path | bytes, Gpu, str]]]:
     for source in request.sources:
         for board in request.gpus:
-            name = source if isinstance(source, Path) else "-"
-            yield f"{name} on {board.key}", (source, board)
+            for compiler in request.compilers:
+                name = source if isinstance(source, Path) else "-"
+                by = f" by {compiler}" if len(request.compilers) > 1 else ""
+                yield f"{name} on {board.key}{by}", (source, board, compiler)
+
+
+def _compilers(words: str) -> tuple[str, ...]:
+    """The compilers of a comma list. Raises CommandError for a name that none has."""
+    names = tuple(dict.fromkeys(compiler_name(word.strip()) for word in words.split(",")))
+    for name in names:
+        compiler_of(name)
+    return names
 
 
 def _one_kernel(kernels: Sequence[Program], own_launch: Launch | None) -> None:

@@ -1,8 +1,11 @@
 """Compiler output: the cubin, and facts about its kernels that only the compiler and the source have."""
 
 import re
+from collections.abc import Iterable
 
 import msgspec
+
+from warpbound.program.kernel_signatures import Signature
 
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
@@ -16,6 +19,8 @@ class Compiled(msgspec.Struct, frozen=True):
     parameters: dict[str, list[list[tuple[str, str]]]]  # by mangled or plain name: (name, type), every overload
     spills: dict[str, tuple[int, int]]  # mangled name -> bytes stored, bytes loaded
     notes: tuple[str, ...] = ()
+    compiler: str = ""  # `nvcc`, `nvrtc`
+    release: str = ""  # such as `13.5`
 
 
 def spills(log: str) -> dict[str, tuple[int, int]]:
@@ -28,3 +33,11 @@ def spills(log: str) -> dict[str, tuple[int, int]]:
             signatures[entry] = (int(match[1]), int(match[2]))
             entry = ""
     return signatures
+
+
+def overloads(kernels: Iterable[Signature]) -> dict[str, list[list[tuple[str, str]]]]:
+    """(name, type) of the parameters of every kernel by plain name, for each overload of the name."""
+    result: dict[str, list[list[tuple[str, str]]]] = {}
+    for kernel in kernels:
+        result.setdefault(kernel.name, []).append(list(kernel.parameters))
+    return result

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
@@ -17,31 +17,39 @@ class Headers:
 
     files : path -> contents, in the order found. spelled : text by the name as included, where it is one file.
     certain : False when some `#include` names a macro, so that not all headers are known.
+    absent : what is in none of the folders, by its name -> the file that includes it, None for the text itself.
     """
 
     files: dict[Path, bytes]
     spelled: dict[str, str]
     certain: bool
+    absent: dict[str, Path | None] = field(default_factory=dict)
 
 
 def reachable(text: str, include: Iterable[Path], options: Iterable[str]) -> Headers:
     """Every header that `text` can reach in the folders of `include` and of the compiler options."""
     listed, first = _in_options(options)
     folders = [*include, *listed, Path()]
-    pending = [text, *(f'#include "{name}"' for name in first)]
+    pending: list[tuple[str, Path | None]] = [(text, None), *((f'#include "{name}"', None) for name in first)]
+    wanted: dict[str, Path | None] = {}
     files: dict[Path, bytes] = {}
     spelled: dict[str, set[Path]] = {}
     certain = True
     while pending:
-        for name, macro in _INCLUDE.findall(pending.pop(0)):
+        contents, includer = pending.pop(0)
+        for name, macro in _INCLUDE.findall(contents):
             certain = certain and not macro
+            if name:
+                wanted.setdefault(name, includer)
             for path in [folder / name for folder in folders if name]:
                 if path not in files and path.is_file():
                     files[path] = path.read_bytes()
-                    pending.append(files[path].decode(errors="replace"))
+                    pending.append((files[path].decode(errors="replace"), path))
                     folders += [path.parent] if path.parent not in folders else []
                 spelled.setdefault(name, set()).update({path} & files.keys())
-    return Headers(files, {name: _one(paths, files) for name, paths in spelled.items() if len(paths) == 1}, certain)
+    absent = {name: includer for name, includer in wanted.items() if not spelled.get(name)}
+    alone = {name: _one(paths, files) for name, paths in spelled.items() if len(paths) == 1}
+    return Headers(files, alone, certain, absent)
 
 
 def _in_options(options: Iterable[str]) -> tuple[list[Path], list[str]]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from warpbound.errors import MissingTool, install
 from warpbound.program.host_headers import FOR_STD
-from warpbound.program.kernel_signatures import Signature, deduced, first_of, instances, parameters
+from warpbound.program.kernel_instances import Kernels
+from warpbound.program.kernel_signatures import Signature, deduced, first_of, instances, parameters, template_example
 
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
 _ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"
@@ -116,6 +117,17 @@ def split_host_code(text: str, headers: Mapping[str, str], known_header: Callabl
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
         unread_line=min((line for node in launching if (line := _first_error(node)) is not None), default=None),
     )  # fmt: skip
+
+
+def kernels_of(text: str, headers: Mapping[str, str]) -> Kernels:
+    """The kernels of a file and of those of its headers that have any."""
+    with_kernels = {name: code for name, code in headers.items() if _ENTRY.search(code)}
+    texts = {"": text, **with_kernels}
+    limiting = [name for code in texts.values() for name in _LIMITING.findall(code)]
+    roots = [_parse(code, limiting) for code in texts.values()]
+    entries = _words_for(_ENTRY, roots)
+    signatures = tuple(signature for root in roots for signature in _signatures(root, entries, ()))
+    return Kernels(signatures, instances(text, signatures, roots[0]), deduced(text, signatures))
 
 
 def _first_error(node: Any) -> int | None:
@@ -328,4 +340,8 @@ def _signatures(node: Any, entries: re.Pattern[str], around: tuple[str | None, .
             name = declarator.child_by_field_name("declarator").text.decode()
             is_local = "static" in head.split() or None in around
             spaces = "::".join(word for word in around if word)
-            yield Signature(name, spaces, tuple(parameters(declarator)), child.type == "template_declaration", is_local)
+            is_template = child.type == "template_declaration"
+            example, defaulted = template_example(child) if is_template else ("", False)
+            yield Signature(
+                name, spaces, tuple(parameters(declarator)), is_template, is_local, example, defaulted
+            )  # fmt: skip

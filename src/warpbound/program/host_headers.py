@@ -81,3 +81,27 @@ STAND_INS: dict[str, str] = {
 }
 
 FOR_STD = frozenset(_LIBCUXX.split())  # needed only by code that names std
+
+_OF_C = (
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic "
+    "stdbool stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype"
+)
+_OF_CXX = (
+    "algorithm any array atomic barrier bit bitset charconv chrono codecvt compare complex concepts condition_variable "
+    "coroutine deque exception execution expected filesystem format forward_list fstream functional future generator "
+    "initializer_list iomanip ios iosfwd iostream istream iterator latch limits list locale map mdspan memory "
+    "memory_resource mutex new numbers numeric optional ostream print queue random ranges ratio regex scoped_allocator "
+    "semaphore set shared_mutex source_location span sstream stack stacktrace stdexcept stop_token streambuf string "
+    "string_view strstream syncstream system_error thread tuple type_traits typeindex typeinfo unordered_map "
+    "unordered_set utility valarray variant vector version"
+)
+_OF_SYSTEMS = (
+    "unistd.h pthread.h fcntl.h dirent.h dlfcn.h getopt.h strings.h semaphore.h sched.h termios.h netdb.h poll.h "
+    "sys/time.h sys/stat.h sys/types.h sys/resource.h sys/mman.h sys/socket.h sys/wait.h sys/ioctl.h sys/un.h "
+    "sys/utsname.h sys/param.h sys/sysinfo.h sys/times.h arpa/inet.h netinet/in.h linux/types.h malloc.h memory.h "
+    "values.h alloca.h io.h direct.h process.h conio.h intrin.h tchar.h immintrin.h xmmintrin.h emmintrin.h x86intrin.h"
+)
+STANDARD = frozenset(  # headers of C, C++ and operating systems, which no project has
+    [*(f"{name}.h" for name in _OF_C.split()), *(f"c{name}" for name in _OF_C.split()), *_OF_CXX.split(),
+     *_OF_SYSTEMS.split()]
+)  # fmt: skip

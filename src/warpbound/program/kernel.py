@@ -53,7 +53,7 @@ class Program:
     parameter_base : where the parameters begin in constant bank 0, bytes.
     labels : addresses that carry a label. functions : those where a device function begins.
     cluster : blocks of a cluster, where the kernel is compiled for such. assumed : what the input did not say and was
-    filled in.
+    filled in. compiler : name and release, where warpbound called one.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Program:
     source: str | None = field(repr=False, default=None)
     assumed: tuple[str, ...] = ()
     proxy_isa: str | None = None
+    compiler: tuple[str, str] | None = None
 
     @cached_property
     def flow(self) -> Flow:

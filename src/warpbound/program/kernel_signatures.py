@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*<[^;(){}]*?>)\s*<<<")
+_INTEGRAL = re.compile(r"\b(?:int|unsigned|size_t|long|short|u?int\d+_t|uint|char)\b")
 _BARE_LAUNCH = re.compile(r"([A-Za-z_][\w:]*)\s*<<<")
 
 
@@ -15,6 +16,8 @@ class Signature:
 
     spaces : the named namespaces around it. parameters : (name, type) in order.
     template : whether it is one. local : whether no other file can launch it (static, unnamed namespace).
+    example : template arguments that fit its parameters by kind, `float, 256`. defaulted : whether every template
+    parameter has a default.
     """
 
     name: str
@@ -22,10 +25,36 @@ class Signature:
     parameters: tuple[tuple[str, str], ...]
     template: bool
     local: bool
+    example: str = ""
+    defaulted: bool = False
 
     @property
     def qualified(self) -> str:
         return f"{self.spaces}::{self.name}" if self.spaces else self.name
+
+
+def template_example(node: Any) -> tuple[str, bool]:
+    """(arguments that fit a template's parameters by kind, whether all parameters have defaults)."""
+    listed = first_of(node, frozenset({"template_parameter_list"}))
+    parameters = [child for child in listed.children if child.is_named] if listed is not None else []
+    words = [word for child in parameters if (word := _example_of(child))]
+    defaulted = bool(parameters) and all(
+        child.type.startswith("optional") or child.type.startswith("variadic") for child in parameters
+    )
+    return ", ".join(words), defaulted
+
+
+def _example_of(parameter: Any) -> str:
+    text = parameter.text.decode(errors="replace")
+    if "variadic" in parameter.type:
+        return ""
+    if "type_parameter" in parameter.type:
+        default = parameter.child_by_field_name("default_type")
+        return default.text.decode(errors="replace") if default is not None else "float"
+    default = parameter.child_by_field_name("default_value")
+    if default is not None:
+        return str(default.text.decode(errors="replace"))
+    return "true" if re.search(r"\bbool\b", text) else "256" if _INTEGRAL.search(text) else "float"
 
 
 def instances(text: str, kernels: Sequence[Signature], root: Any) -> tuple[str, ...]:

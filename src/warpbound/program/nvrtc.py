@@ -40,6 +40,9 @@ class Made:
     log: str
 
 
+Build = Callable[[Unit, Sequence[str], Sequence[str]], Made]
+
+
 @cache
 def version() -> str:
     """Version of the NVRTC wheel, or of the library itself where there is no wheel; empty without either."""
@@ -53,14 +56,24 @@ def version() -> str:
     return f"{major}.{minor}"
 
 
+def release() -> str:
+    """The release of NVRTC, such as `13.5`."""
+    return ".".join(version().split(".")[:2])
+
+
 def build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     """Compile with all `instances`, or with those that the compiler can make sense of."""
-    output = _build(unit, flags, instances)
+    return with_sound(_build, unit, flags, instances)
+
+
+def with_sound(compile_one: Build, unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
+    """What `compile_one` makes of all `instances`, or of those that the compiler can make sense of."""
+    output = compile_one(unit, flags, instances)
     bad = rejected(output.log)
     if output.cubin or not bad:
         return output
     sound = [instance for instance in instances if _bare(instance) not in bad]
-    again = _build(unit, flags, sound) if len(sound) < len(instances) and sound != instances else output
+    again = compile_one(unit, flags, sound) if len(sound) < len(instances) and sound != instances else output
     return again if again.cubin and b".text." in again.cubin else output
 
 

@@ -12,9 +12,10 @@ from warpbound import machine as machines
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.machine import Gpu
 from warpbound.program.arch_match import compiled_arch, fits
+from warpbound.program.compile_options import Options, compiler_name, with_instance
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cubin import is_cubin
-from warpbound.program.cuda import Options, compile_cuda, with_instance
+from warpbound.program.cuda import compile_cuda
 from warpbound.program.cuobjdump import is_dump
 from warpbound.program.embedded_code import from_binary, is_binary
 from warpbound.program.issue_table_notes import paced
@@ -65,10 +66,12 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
     defines: Mapping[str, object] | None = None,
     options: Sequence[str] = (),
     include: Sequence[str | Path] = (),
+    compiler: str = "auto",
 ) -> Program:
     """The one kernel of `source` (a Path, or the text itself) as `gpu` runs it.
 
     kernel : plain name, mangled name or name expression (`scale<float>`); needed where there are several.
+    compiler : as `--compiler` takes it: auto, nvrtc, nvcc, nvcc=PATH.
     Raises InputError where the source holds no such kernel or does not compile, MissingTool without a compiler,
     CommandError where a value is of another kind.
     """
@@ -87,6 +90,7 @@ def compile_program(  # noqa: PLR0913  (the signature is the public one)
         tuple((k, str(int(v) if isinstance(v, bool) else v)) for k, v in (defines or {}).items()),
         tuple(Path(folder) for folder in include),
         tuple(options),
+        compiler=compiler_name(compiler),
     )
     return _only(programs(source, machines.gpu(gpu), kernel, choice))
 
@@ -123,8 +127,10 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
         by_text = (language for language in LANGUAGES if language.recognised(text, machine))
         if language := next(chain(by_ending, by_text), None):
             return language.read(text, name, machine)
-    place = source.parent if isinstance(source, Path) else Path()
-    return _from_cuda(text, name, machine, kernel, replace(options, include=(place, *options.include)))
+    place = source.parent if isinstance(source, Path) else None
+    return _from_cuda(
+        text, name, machine, kernel, replace(options, include=(place or Path(), *options.include), home=place)
+    )
 
 
 def _path_if_one(source: Source) -> Source:
@@ -197,7 +203,7 @@ def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Opti
     outputs: list[Compiled | WarpboundError] = []
     compilers: list[Callable[[int], Compiled]] = []
     for options in each:
-        within = with_instance(replace(options, include=(source.parent, *options.include)), kernel)
+        within = with_instance(replace(options, include=(source.parent, *options.include), home=source.parent), kernel)
         compilers.append(partial(compile_cuda, text, name, options=within))
         try:
             outputs.append(compilers[-1](arch))
@@ -246,4 +252,8 @@ def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: 
 def _read_from(compiled: Compiled, text: str, name: str, machine: Gpu, listing: str | None) -> tuple[Program, ...]:
     _, proxy = compiled_arch(machine)
     result = from_cubin(compiled.cubin, name, compiled, listing)
-    return tuple(replace(one, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *one.assumed)) for one in result)
+    compiler = (compiled.compiler, compiled.release) if compiled.compiler else None
+    return tuple(
+        replace(each, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *each.assumed), compiler=compiler)
+        for each in result
+    )

@@ -85,6 +85,8 @@ def subline(entry: KernelResult) -> str:
     """Where it came from: file, code, launch, clock, mode."""
     program, launch = entry.program, entry.launch
     words = [program.source, f"code for {program.arch}"]
+    if entry.compiler and entry.compiler.name != "nvrtc":
+        words[1] += f" by {entry.compiler.name} {entry.compiler.release}"
     if launch:
         words += [f"grid {_size(launch.grid)}", f"block {_size(launch.block)}"]
         if launch.smem:

@@ -260,6 +260,13 @@ class ParameterDoubt(msgspec.Struct, frozen=True):
     measured_by: Annotated[str | None, Meta(description="Mechanism of `warpbound measure` that finds it")]
 
 
+class CompilerName(msgspec.Struct, frozen=True):
+    """The compiler that made the machine code."""
+
+    name: Annotated[str, Meta(description="nvcc or nvrtc")]
+    release: Annotated[str, Meta(description="Such as 13.5")]
+
+
 class SetByHand(msgspec.Struct, frozen=True):
     """A number that a person set on the page, and the number without that."""
 
@@ -325,6 +332,9 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
     launch: Unpublished[LaunchShape | None] = None
+    compiler: Annotated[
+        CompilerName | None, Meta(description="Null where the file holds machine code or a listing"), ADDED
+    ] = None
     scope: Unpublished[str | None] = None
     straight: Unpublished[Segment | None] = None
     not_executed: Unpublished[str | None] = None

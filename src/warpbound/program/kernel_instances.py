@@ -1,0 +1,77 @@
+"""The kernels of a file, which of them have machine code, and what to name for those that have none."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from warpbound.errors import InputError
+from warpbound.program.kernel_names import plain_name
+from warpbound.program.kernel_signatures import Signature
+
+_FEW = 4  # names in a note
+_CODE = re.compile(rb"\.text\.([\w$]+)\0")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels that a file and its headers define.
+
+    launched : name expressions of the instances that the host launches or that are spelled out, and of the kernels
+    that only a launch keeps alive. deduced : templates that the host launches without template arguments.
+    """
+
+    signatures: tuple[Signature, ...]
+    launched: tuple[str, ...]
+    deduced: tuple[str, ...] = ()
+
+    @property
+    def local(self) -> tuple[str, ...]:
+        """Kernels that only a use keeps alive: static ones, and those of unnamed namespaces."""
+        own = (kernel.qualified for kernel in self.signatures if kernel.local and not kernel.template)
+        return tuple(dict.fromkeys(own))
+
+    @property
+    def defaults(self) -> tuple[str, ...]:
+        """The instances of templates whose parameters all have defaults, where nothing else instantiates them."""
+        named = {name.partition("<")[0].strip() for name in self.launched} | set(self.deduced)
+        return tuple(
+            f"{kernel.qualified}<>" for kernel in self.signatures if kernel.defaulted and kernel.qualified not in named
+        )
+
+    def missing(self, there: Collection[str]) -> list[Signature]:
+        """The kernel templates without an instance among the plain names `there`."""
+        templates = (kernel for kernel in self.signatures if kernel.template and "<" not in kernel.name)
+        by_name = {kernel.qualified: kernel for kernel in templates}
+        return [kernel for name, kernel in by_name.items() if name not in there]
+
+    def notes(self, there: Collection[str]) -> tuple[str, ...]:
+        """What is left out because nothing instantiates it, with the options that would add it."""
+        left_out = self.missing(there)
+        if not left_out:
+            return ()
+        names = [kernel.qualified for kernel in left_out]
+        listed = names if len(names) <= _FEW else [*names[:_FEW], f"{len(names) - _FEW} more"]
+        commands = " or ".join(option(kernel) for kernel in left_out[:2])
+        return (
+            f"kernel templates that nothing instantiates are left out: {', '.join(listed)}",
+            f"to analyze one of them: {commands}",
+        )
+
+    def none(self, name: str) -> InputError:
+        """Why a file that compiles has no kernel."""
+        templates = self.missing(())
+        if not templates:
+            return InputError(f"{name}: there is no __global__ function in it.", "Give a file with a kernel.")
+        listed = ", ".join(kernel.qualified for kernel in templates)
+        reason = f"{name}: nothing instantiates its kernel templates ({listed})."
+        return InputError(reason, f"Name an instance with its template arguments, like {option(templates[0])}.")
+
+
+def option(kernel: Signature) -> str:
+    """The option that instantiates a kernel template with arguments that fit its parameters by kind."""
+    return f"--kernel '{kernel.qualified}<{kernel.example or 'float'}>'"
+
+
+def with_code(cubin: bytes) -> set[str]:
+    """The plain names of the functions of a cubin."""
+    return {plain_name(name.decode()) for name in _CODE.findall(cubin)}

@@ -1,0 +1,197 @@
+"""Compiles one source file with NVRTC: host code blanked, host headers replaced, remedies that NVRTC's log asks for."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpbound.errors import InputError
+from warpbound.program import nvrtc, nvrtc_release
+from warpbound.program.compile_options import Options, target_of
+from warpbound.program.compiler_output import Compiled, overloads, spills
+from warpbound.program.host_code import Source, split_host_code
+from warpbound.program.kernel_instances import Kernels, option, with_code
+from warpbound.program.kernel_signatures import qualified
+from warpbound.program.repository_headers import Lookup
+
+_ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
+_UNOPENED = re.compile(r'cannot open source file "(.*)"')
+_OF_INSTANCES = "__nv_name_map"  # where the compiler reads name expressions
+_FROM_DEVICE = "device-side kernel launch"
+_OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
+_UNMARKED = "-default-device"  # the flag that takes functions without a mark for device code
+_LOG_LINES = 40
+
+
+@dataclass(frozen=True)
+class Nvrtc:
+    """A release of NVRTC: `13.5`, its version in full, how it compiles, and its folders of headers."""
+
+    release: str
+    version: str
+    build: Callable[[nvrtc.Unit, Sequence[str], Sequence[str]], nvrtc.Made]
+    folders: Callable[[], AbstractContextManager[tuple[Path, ...]]]
+
+
+def own() -> Nvrtc:
+    """The NVRTC of this process, that of CUDA 13."""
+    return Nvrtc(nvrtc.release(), nvrtc.version(), nvrtc.build, nvrtc.header_folders)
+
+
+def of_release(name: str) -> Nvrtc:
+    """The NVRTC of a release such as 12.6. Raises MissingTool where it is not installed."""
+    if name == nvrtc.release():
+        return own()
+    other = nvrtc_release.release(name)
+
+    def build(unit: nvrtc.Unit, flags: Sequence[str], instances: Sequence[str]) -> nvrtc.Made:
+        def by_process(unit: nvrtc.Unit, flags: Sequence[str], instances: Sequence[str]) -> nvrtc.Made:
+            answer = nvrtc_release.build(
+                nvrtc_release.Task(
+                    str(other.library), unit.code, unit.name, dict(unit.headers), list(flags), list(instances)
+                )
+            )
+            return nvrtc.Made(answer.cubin, answer.titles, answer.log)
+
+        return nvrtc.with_sound(by_process, unit, flags, instances)
+
+    @contextmanager
+    def folders() -> Iterator[tuple[Path, ...]]:
+        with nvrtc.header_folders() as (replacements, _, library):
+            yield (replacements, *other.include, *([library] if name.partition(".")[0] != "11" else []))
+
+    return Nvrtc(other.name, f"{other.name} {other.library}", build, folders)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One source to compile with NVRTC.
+
+    lookup : the headers that it reaches, and the folders that were added for them. compiler : the release to compile with.
+    """
+
+    text: str
+    name: str
+    arch: int
+    options: Options
+    lookup: Lookup
+    compiler: Nvrtc
+
+    def compile(self) -> Compiled:
+        target, extra = target_of(self.options.extra, self.arch)
+        with self.compiler.folders() as bundled:
+            places = (*self.options.include, *self.lookup.repository, *bundled, *self.lookup.packages)
+            source = split_host_code(
+                self.text,
+                self.lookup.headers.spelled,
+                lambda header: any((place / header).is_file() for place in places),
+            )
+            flags = [
+                "-lineinfo", "--ptxas-options=-v",
+                *(f"-D{key}={value}" for key, value in self.options.defines),
+                *(f"-I{place}" for place in places), *extra,
+            ]  # fmt: skip
+            output, notes = self._best(source, target, flags)
+        self._require_kernel(source, output)
+        if source.unread_line is not None:
+            notes += (f"line {source.unread_line}: host code that is not understood; a launch in it may be overlooked",)
+        if not self.options.instance:
+            kernels, there = Kernels(source.kernels, source.launched, source.deduced), with_code(output.cubin)
+            notes += kernels.notes(there)
+            notes += tuple(_not_deduced(name) for name in source.deduced if name not in there)
+        return Compiled(
+            output.cubin, output.titles, overloads(source.kernels), spills(output.log), (*self.lookup.notes, *notes),
+            "nvrtc", self.compiler.release,
+        )
+
+    def _best(self, source: Source, target: str, flags: list[str]) -> tuple[nvrtc.Made, tuple[str, ...]]:
+        """The first of several readings of the file that compiles.
+
+        Host code blanked; blanked in the user's headers too; the file as it is.
+        """
+        instances = list(source.launched)
+        if self.options.instance:
+            instances.append(qualified(self.options.instance, source.kernels))
+        attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
+        refused: list[str] = []
+        empty: tuple[nvrtc.Made, tuple[str, ...]] | None = None
+        for i, (code, headers) in enumerate(attempts):
+            if (code, headers) in attempts[:i]:
+                continue
+            output, notes = self._with_remedies(nvrtc.Unit(code, self.name, headers), target, flags, instances)
+            if b".text." in output.cubin:
+                return output, notes
+            if output.cubin:
+                empty = output, notes
+            else:
+                refused.append(output.log)
+        if empty and (source.kernels or not refused or "__global__" not in self.text):
+            return empty
+        telling = [log for log in refused if not set(_UNOPENED.findall(log)) & set(source.absent)]
+        log = min(telling or refused, key=lambda log: len(_ERROR.findall(log)) or 1000)
+        if not self.options.instance and {file for file, _, _ in _ERROR.findall(log)} == {_OF_INSTANCES}:
+            raise self._uninstantiated(source)  # launched with a template argument of the function around
+        raise self._refusal(log, source.absent)
+
+    def _with_remedies(
+        self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str]
+    ) -> tuple[nvrtc.Made, tuple[str, ...]]:
+        """A build; where the compiler names what would help - a flag, the architecture's own features - with that."""
+        output = self.compiler.build(unit, [f"-arch={target}", *flags], instances)
+        if not output.cubin and _UNMARKED in output.log:  # constexpr functions
+            flags = [*flags, _UNMARKED]
+            output = self.compiler.build(unit, [f"-arch={target}", *flags], instances)
+        if not output.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(output.log):
+            output = self.compiler.build(unit, [f"-arch={target}a", *flags], instances)
+            return output, (f"compiled for {target}a: the source uses what no other architecture has",)
+        return output, ()
+
+    def _refusal(self, log: str, absent: tuple[str, ...]) -> InputError:
+        lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]
+        whole = "\n  ".join(lines[:_LOG_LINES])
+        if self.options.instance and nvrtc.rejected(log):
+            return InputError(
+                f"{self.name} has no kernel `{self.options.instance}`; the compiler says:\n  {whole}\n",
+                "Write the name with its namespace and template arguments, as in a launch.",
+            )
+        errors = _ERROR.findall(log)
+        if not errors:
+            message = next((line.strip() for line in lines if "error" in line.lower()), "the compiler does not say why")
+            rest = f"\n  {whole}\n" if whole.strip() not in ("", message) else ""
+            return InputError(
+                f"{self.name} does not compile: {message.rstrip('.')}.{rest}", "Mend the source or the options."
+            )
+        file, line, message = errors[0]
+        if _FROM_DEVICE in message:
+            return InputError(
+                f"{file}, line {line}: a kernel is launched from device code, which is not analysed.",
+                "Leave that launch out, and analyse the kernel that it starts by itself.",
+            )
+        own = [f"<{name}>" for name in absent if "." in name or "/" in name]  # not the C++ library's
+        left_out = f" Not found and left out: {', '.join(own)}; if device code needs it, -I its folder." if own else ""
+        more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
+        return InputError(
+            f"{self.name} does not compile: {file}, line {line}: {message.rstrip('.')}{more}.\n  {whole}\n",
+            f"Mend the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.{left_out}",
+        )
+
+    def _require_kernel(self, source: Source, output: nvrtc.Made) -> None:
+        if b".text." in output.cubin:
+            return
+        if not output.cubin.startswith(b"\x7fELF"):
+            raise InputError(
+                f"{self.name}: the compiler options make no machine code.", "Leave out what asks for PTX or LTO."
+            )
+        raise self._uninstantiated(source)
+
+    def _uninstantiated(self, source: Source) -> InputError:
+        kernels = Kernels(source.kernels, source.launched, source.deduced)
+        if not source.deduced:
+            return kernels.none(self.name)
+        template = next(kernel for kernel in source.kernels if kernel.qualified == source.deduced[0])
+        return InputError(f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}.")
+
+
+def _not_deduced(template: str) -> str:
+    return f"the launch of {template} leaves its template arguments to be deduced from host code, which is not read"
