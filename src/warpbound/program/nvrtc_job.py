@@ -68,7 +68,7 @@ def of_release(name: str) -> Nvrtc:
 class Job:
     """One source to compile with NVRTC.
 
-    lookup : the headers that it reaches, and the folders that were added for them. compiler : the release to compile with.
+    lookup : the headers that it reaches, and the folders that were added for them. compiler : which NVRTC.
     """
 
     text: str
