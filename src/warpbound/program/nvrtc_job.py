@@ -49,7 +49,7 @@ def of_release(name: str) -> Nvrtc:
         def by_process(unit: nvrtc.Unit, flags: Sequence[str], instances: Sequence[str]) -> nvrtc.Made:
             answer = nvrtc_release.build(
                 nvrtc_release.Task(
-                    str(other.library), unit.code, unit.name, dict(unit.headers), list(flags), list(instances)
+                    str(other.path), unit.code, unit.name, dict(unit.headers), list(flags), list(instances)
                 )
             )
             return nvrtc.Made(answer.cubin, answer.titles, answer.log)
@@ -61,7 +61,7 @@ def of_release(name: str) -> Nvrtc:
         with nvrtc.header_folders() as (replacements, _, library):
             yield (replacements, *other.include, *([library] if name.partition(".")[0] != "11" else []))
 
-    return Nvrtc(other.name, f"{other.name} {other.library}", build, folders)
+    return Nvrtc(other.name, f"{other.name} {other.path}", build, folders)
 
 
 @dataclass(frozen=True)

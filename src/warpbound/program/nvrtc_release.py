@@ -27,7 +27,7 @@ _SUCCESS = 0
 class Task(msgspec.Struct, frozen=True):
     """A compilation: the library, the text and its name, headers given as text, flags and name expressions."""
 
-    library: str
+    path: str
     code: str
     name: str
     headers: dict[str, str]
@@ -47,7 +47,7 @@ class Answer(msgspec.Struct, frozen=True):
 class Release:
     """An NVRTC on disk: its library, `12.6`, the architectures that it compiles for, its folders of CUDA headers."""
 
-    library: Path
+    path: Path
     name: str
     architectures: tuple[int, ...]
     include: tuple[Path, ...]
@@ -135,7 +135,7 @@ def description(library: str) -> str:
 
 def answer(task: Task) -> Answer:
     """The compilation itself, in the process that has the library."""
-    nvrtc = loaded(task.library)
+    nvrtc = loaded(task.path)
     program = ctypes.c_void_p()
     texts, names = _strings(task.headers.values()), _strings(task.headers)
     status = nvrtc.nvrtcCreateProgram(
