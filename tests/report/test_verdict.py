@@ -55,13 +55,26 @@ def test_a_faster_clock_is_nothing_to_try(whatifs: list[dict[str, Any]]) -> None
     "note, warned",
     [
         ("unknown contents of 'row' read in line 14 and taken as 0; branches in line 14 depend on it", True),
-        ("unknown contents of 'x' read in line 9 and taken as 0; addresses in line 9 depend on it", False),
+        ("unknown contents of 'row' read in line 9 and taken as 0; addresses in line 9 depend on it", True),
         ("unknown contents of 'x' read in line 9 and taken as 0", False),
     ],
 )
 def test_contents_that_decide_branches_and_were_not_given_come_first(note: str, *, warned: bool) -> None:
     said = lines(entry(confidence={"assumed": [note]}))
-    assert said[1].startswith("This is the time for zeros: contents of 'row' decide branches") == warned
+    assert said[0].startswith("This is the time for zeros: contents of 'row' decide ") == warned
+    assert said[warned].startswith("Time ")
+
+
+def test_a_variable_that_was_not_given_comes_before_the_time() -> None:
+    note = "__constant__ variable 'w' is read in line 3 and not given: it is taken as 0; give it by --const w=VALUE"
+    said = lines(entry(confidence={"assumed": [note]}))
+    assert said[:2] == [f"{note}.", "Time 1 ms, probably between 900 us and 1.2 ms."]
+
+
+def test_contents_that_decide_and_were_not_given_leave_no_time() -> None:
+    reason = "branches in line 2 depend on __constant__ variable 'n', which is not given: give it by --const n=VALUE"
+    said = lines(entry(time_s=None, time_interval_s=None, not_executed=reason))
+    assert said[0] == f"No time is predicted: {reason}. What follows comes from the code alone."
 
 
 @pytest.mark.parametrize("reason, meaning", [("long scoreboard", "global or local"), ("lg throttle", "queue to L1")])

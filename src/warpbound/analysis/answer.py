@@ -91,12 +91,18 @@ def _executed_work(case: Case, launch: Launch) -> Work | str:
     """
     from warpbound.analysis.sampled import fit_at_once, run_sample  # loading it takes a fifth of a static answer
     from warpbound.emulate.launch_memory import waits_for_grid
+    from warpbound.emulate.ungiven_contents import ungiven_symbols
 
     blocks, fit = product(launch.grid), fit_at_once(case)
     if blocks > fit and waits_for_grid(case.program):
         return GRID_TOO_LARGE.format(blocks=blocks, fit=fit)
+    symbols = ungiven_symbols(case.program, launch)
+    if refusals := [words for each in symbols if (words := each.refusal(case.program, each.readers))]:
+        return "; ".join(refusals)
     trace, sample, traffic = run_sample(case, launch)
-    return trace.stopped if traffic is None else _work_of_run(case, (trace, sample, traffic))
+    if traffic is None:
+        return trace.stopped
+    return "; ".join(trace.ungiven) or _work_of_run(case, (trace, sample, traffic))
 
 
 def reworked(case: Case, work: Work) -> Work:
@@ -107,8 +113,11 @@ def reworked(case: Case, work: Work) -> Work:
 def _work_of_run(case: Case, run: "SampleRun") -> Work:
     from warpbound.analysis.cache_whatifs import cache_choices
     from warpbound.analysis.executed import work_from
+    from warpbound.emulate.ungiven_contents import ungiven_symbols
 
-    return replace(work_from(case, *run), sample_run=run, choices=partial(cache_choices, case, *run))
+    work, ungiven = work_from(case, *run), ungiven_symbols(case.program, case.launch) if case.launch else ()
+    notes = tuple(variable.note(case.program) for variable in ungiven)
+    return replace(work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run))
 
 
 def result_of(case: Case, work: Work | None) -> KernelResult:

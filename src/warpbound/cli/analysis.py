@@ -57,6 +57,7 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
         click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
         click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
+        click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Contents of a variable."),
         click.option("--launch", "launch_file", metavar="FILE.toml", help="File with grid, block and arguments."),
         click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro."),
         click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers."),

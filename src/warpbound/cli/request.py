@@ -40,6 +40,7 @@ class Words:
     smem: int | None
     carveout: int | None
     args: tuple[str, ...]
+    consts: tuple[str, ...] = ()
     launch_file: str | None
     defines: tuple[str, ...]
     include: tuple[str, ...]
@@ -218,22 +219,24 @@ def _launch(words: Words) -> Launch | None:
     options = {key: getattr(words, key) for key in ("grid", "block", "cluster")}
     sizes = {key: parse_dim(word, f"--{key}") if word else None for key, word in options.items()}
     changes: dict[str, Any] = sizes | {"smem": words.smem, "carveout": words.carveout, "args": arguments(words.args)}
+    changes["constants"] = arguments(words.consts, "--const")
     if words.launch_file:
         return launch(words.launch_file, kernel=words.kernel, **changes)
     if words.grid or words.block:
         return launch(kernel=words.kernel, **changes)
     if orphan := next((key for key, value in changes.items() if value), None):
-        raise CommandError(f"--{orphan.removesuffix('s')} needs a launch.", "Add --grid and --block, or --launch FILE.")
+        name = {"args": "arg", "constants": "const"}.get(orphan, orphan)
+        raise CommandError(f"--{name} needs a launch.", "Add --grid and --block, or --launch FILE.")
     return None
 
 
-def arguments(words: Sequence[str]) -> list[Argument] | None:
-    """The arguments of --arg; None without any. Raises CommandError for a name that is given twice."""
+def arguments(words: Sequence[str], option: str = "--arg") -> list[Argument] | None:
+    """The arguments of --arg, or variables of --const; None without any. CommandError where a name is given twice."""
     given = [parse_argument(word) for word in words]
     names = [argument.name for argument in given]
     for name in names:
         if names.count(name) > 1:
-            raise CommandError(f"--arg {name} was given twice.", "Give each argument once.")
+            raise CommandError(f"{option} {name} was given twice.", "Give each name once.")
     return given or None
 
 

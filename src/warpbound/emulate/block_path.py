@@ -267,12 +267,12 @@ class Path:
         """Follow a branch that data decide both ways, but into a loop only once."""
         self.complete = False
         lanes = self.x.mask
-        region, meet = self.code.decided_by(at)
+        region, meet = self.code.branches.decided_by(at)
         self._forget(region, lanes)
         if meet is not None:
             self.forgotten.setdefault(meet, []).append((region, lanes))
         blocks = self.code.program.flow.blocks
-        for number in blocks[self.code.block_of[at]].follows:
+        for number in blocks[self.code.branches.block_of[at]].follows:
             if blocks[number].first > at:
                 self._send(blocks[number].first, lanes)
         return False

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.control_dependence import ControlDependence
 from warpbound.emulate.emulator import handler_of
 from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
@@ -37,6 +38,7 @@ class Code:
         self.program = program
         self.constants = memory.constants
         self.given = GivenContents(program, memory)
+        self.branches = ControlDependence(program)
         self.instructions = [_renumbered(instruction) for instruction in program.instructions]
         self.reads = [_places(reads(instruction)) for instruction in program.instructions]
         self.writes = [_places(writes(instruction)) for instruction in program.instructions]
@@ -46,14 +48,6 @@ class Code:
             for instruction in self.instructions
         ]  # fmt: skip
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
-
-    @cached_property
-    def block_of(self) -> list[int]:
-        """Number of the basic block of each instruction."""
-        numbers = [0] * len(self.instructions)
-        for number, block in enumerate(self.program.flow.blocks):
-            numbers[block.first : block.last] = [number] * (block.last - block.first)
-        return numbers
 
     @cached_property
     def relevant(self) -> list[bool]:
@@ -85,46 +79,6 @@ class Code:
                 pending |= before[number]
         return relevant
 
-    def decided_by(self, at: int) -> tuple[frozenset[int], int | None]:
-        """The instructions that a branch decides about, and the one where its ways meet again; None if they do not."""
-        blocks = self.program.flow.blocks
-        start = self.block_of[at]
-        meet = self._meeting(start)
-        inside, pending = set[int](), [number for number in blocks[start].follows if number != meet]
-        while pending:
-            number = pending.pop()
-            if number not in inside:
-                inside.add(number)
-                pending += [other for other in blocks[number].follows if other != meet]
-        region = frozenset(i for number in inside for i in range(blocks[number].first, blocks[number].last))
-        return region, None if meet is None else blocks[meet].first
-
-    def _meeting(self, start: int) -> int | None:
-        """The nearest block that every way from `start` to the kernel's end passes."""
-        node = self.post_dominators.get(start)
-        return node if node is not None and node >= 0 else None
-
-    @cached_property
-    def post_dominators(self) -> dict[int, int]:
-        """Immediate post-dominator of each reachable block; -1 is the end of the kernel."""
-        blocks = self.program.flow.blocks
-        reachable = sorted(self.program.flow.reachable)
-        everything = frozenset({*reachable, -1})
-        sets = {number: everything for number in reachable} | {-1: frozenset({-1})}
-        changed = True
-        while changed:
-            changed = False
-            for number in reversed(reachable):
-                after = [sets[other] for other in blocks[number].follows] or [sets[-1]]
-                if _may_end(self.instructions[blocks[number].last - 1]):
-                    after.append(sets[-1])
-                now = frozenset({number}).union(frozenset.intersection(*after))
-                if now != sets[number]:
-                    sets[number], changed = now, True
-        return {
-            number: max(sets[number] - {number}, key=lambda other: len(sets[other]), default=-1) for number in reachable
-        }
-
 
 def _conditions(instruction: Instruction) -> list[str]:
     """The predicates that decide what an instruction does: its guard; of a branch all that it reads."""
@@ -138,10 +92,6 @@ def _is_evaluated(instruction: Instruction) -> bool:
     if instruction.opcode == RECIPROCAL or (traits.affine == "half_constant" and not reads(instruction)):
         return True
     return traits.kind in EVALUATED and not traits.all_predicates and traits.width != "typed_sources"
-
-
-def _may_end(instruction: Instruction) -> bool:
-    return instruction.traits.is_exit
 
 
 def _renumbered(instruction: Instruction) -> Instruction:

@@ -224,7 +224,7 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
     results: dict[str, Result],
 ) -> None:
     for index, argument in enumerate(launch.constants):
-        symbol = _symbol(program, str(argument.name))
+        symbol = symbol_named(program, str(argument.name))
         filling = contents(argument, index)
         raw = pack(argument, symbol.size) if argument.kind != "array" else b""
         if filling is not None:
@@ -244,11 +244,12 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
             bank[symbol.offset : symbol.offset + len(raw)] = raw
 
 
-def _symbol(program: Program, name: str) -> Symbol:
+def symbol_named(program: Program, name: str) -> Symbol:
+    """The variable of a name as written. Raises InputError where the code has none."""
     for symbol in program.symbols:
         if name == symbol.name or (symbol.name.startswith("_Z") and _mangled(name) in symbol.name):
             return symbol
-    names = ", ".join(symbol.name for symbol in program.symbols[:8])
+    names = ", ".join(plain_name(symbol.name) for symbol in program.symbols[:8])
     raise InputError(f"the code has no symbol '{name}'.", f"It has: {names or 'none'}.")
 
 

@@ -78,6 +78,7 @@ class Trace:
     stopped : why a sampled block did not run to its end; empty when all did.
     waited : that is because it waited for what nothing that was executed wrote: other blocks may.
     dropped : accesses beyond those that are kept.
+    ungiven : why nothing can be said of the launch: contents that nobody gave decide.
     """
 
     blocks: NDArray[np.int64]
@@ -93,3 +94,4 @@ class Trace:
     waited: bool = False
     notes: tuple[str, ...] = field(default=())
     dropped: int = 0
+    ungiven: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.store_to_load import with_reloaded
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace
+from warpbound.emulate.ungiven_contents import CONTENTS_OF, array_refusals
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
 from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.errors import CommandError, InputError
@@ -176,7 +177,7 @@ class Recording:
 
     def unknown_read(self, name: str) -> None:
         """Report that the instruction read an array with unknown contents."""
-        self.unknown.setdefault(f"unknown contents of '{name}'", set()).add(self.at)
+        self.unknown.setdefault(CONTENTS_OF.format(name=name), set()).add(self.at)
 
     def stray(self, lanes: int) -> None:
         """Count lanes of the instruction that were outside their arrays and let through."""
@@ -323,6 +324,10 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
     notes += stray_notes(kernel.program, recording.strays)
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
+
+    def reloads(loads: Set[int]) -> Set[int]:
+        return with_reloaded(kernel.program, accesses["global"], loads)
+
     result = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
@@ -331,9 +336,8 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         threads=np.ascontiguousarray(recording.threads.T),
         streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
         accesses=accesses,
-        unknown=unknowns(
-            kernel.program, recording.unknown, lambda loads: with_reloaded(kernel.program, accesses["global"], loads)
-        ),
+        unknown=unknowns(kernel.program, recording.unknown, reloads),
+        ungiven=array_refusals(kernel.program, recording.unknown, reloads),
         arrays=_arrays(kernel),
         stopped="" if problem is None else str(problem),
         waited=isinstance(problem, Endless),

@@ -207,7 +207,7 @@ def unknowns(
 
 
 def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int]) -> str:
-    text, dependents = f"{name} read{_lines(program, loads)} and taken as 0", _dependents(program, brought)
+    text, dependents = f"{name} read{lines_of(program, loads)} and taken as 0", _dependents(program, brought)
     return f"{text}; {dependents} depend on it" if dependents else text
 
 
@@ -215,13 +215,13 @@ def _dependents(program: Program, loads: Set[int]) -> str:
     """The branches and addresses that loads decide, with their lines; nothing where there are none."""
     result = dependents_of(program, loads)
     return " and ".join(
-        f"{what}{_lines(program, which)}"
+        f"{what}{lines_of(program, which)}"
         for what, which in (("branches", result.branches), ("addresses", result.addresses))
         if which
     )
 
 
-def _lines(program: Program, indices: Iterable[int]) -> str:
+def lines_of(program: Program, indices: Iterable[int]) -> str:
     """ " in line 3" or " in lines 3, 5"; nothing where no line is known."""
     places = (program.instructions[i].place for i in indices)
     lines = sorted({place.outermost.line for place in places if place is not None})

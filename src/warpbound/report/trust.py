@@ -1,5 +1,6 @@
 """How far to trust an answer: expected error, what widens the interval, what was assumed."""
 
+import re
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -23,7 +24,8 @@ ROUTINE = (
 )  # fmt: skip
 IN_VERDICT = ("the code alone: ", "sm_")  # prefixes of notes that the verdict replaces by its own words
 CONTENTS = " depend on the contents of "
-ZEROS = "taken as 0; branches"  # in a note about contents that nobody gave and that decide how the kernel runs
+ZEROS = re.compile("taken as 0; (branches|addresses)")  # in a note about contents that nobody gave and that decide
+UNGIVEN = "not given: it is taken as 0"  # in a note about a variable that nobody gave
 
 
 def confidence(entry: KernelResult) -> RenderableType:
@@ -73,9 +75,9 @@ def threats(entry: KernelResult) -> list[Text]:
     note that is not routine, and the data that the time holds for."""
     notes = [note for note in entry.confidence.assumed if not note.startswith(ROUTINE + IN_VERDICT)]
     of_contents = [note for note in notes if CONTENTS in note]
-    others = [note for note in notes if note not in of_contents and ZEROS not in note]
+    first = [note for note in notes if ZEROS.search(note) or UNGIVEN in note]
+    others = [note for note in notes if note not in of_contents and note not in first]
     return [
-        *zeros(entry),
         *(Text(f"{capital(words)}.", "red") for words in _unknown_opcodes(entry)),
         *(Text(f"{capital(note)}.", "yellow") for note in others),
         *_contents(of_contents),
@@ -97,19 +99,19 @@ def routine_notes(entry: KernelResult) -> int:
     return sum(note.startswith(ROUTINE) for note in entry.confidence.assumed)
 
 
-def zeros(entry: KernelResult) -> list[Text]:
-    """A warning where contents that were not given decide branches: time and interval are those of zeros."""
-    notes = [note for note in entry.confidence.assumed if ZEROS in note]
-    names = [note.partition(" read")[0].removeprefix("unknown ") for note in notes]
-    if not names:
-        return []
-    return [
-        Text(
-            f"This is the time for zeros: {listed(names)} decide branches and were not given. Give them "
-            "(fill or file in the launch file, --arg NAME=@FILE.npy) before you rely on it.",
-            "bold red",
-        )
-    ]
+def ungiven(entry: KernelResult) -> list[Text]:
+    """What was read and not given, before the time that rests on it."""
+    assumed = entry.confidence.assumed
+    texts = [Text(f"{capital(note)}.", "bold red") for note in assumed if UNGIVEN in note]
+    for what in ("branches", "addresses"):
+        notes = [note for note in assumed if (match := ZEROS.search(note)) and match[1] == what]
+        if names := [note.partition(" read")[0].removeprefix("unknown ") for note in notes]:
+            words = (
+                f"This is the time for zeros: {listed(names)} decide {what} and were not given. Give them "
+                "(fill or file in the launch file, --arg NAME=@FILE.npy) before you rely on it."
+            )
+            texts.append(Text(words, "bold red"))
+    return texts
 
 
 def _unknown_opcodes(entry: KernelResult) -> list[str]:

@@ -7,8 +7,10 @@ from rich.text import Text
 
 from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
 from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
-from warpbound.report.trust import zeros
+from warpbound.report.trust import ungiven
 from warpbound.result.kernel import Bound, KernelResult
+
+NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
 
 def verdict(entry: KernelResult) -> RenderableType:
@@ -17,7 +19,7 @@ def verdict(entry: KernelResult) -> RenderableType:
         return no_time(entry)
     lines = [binding(entry), hiding(entry), _first(entry)]
     if entry.time_s is not None:
-        return Group(time(entry), *zeros(entry), *lines)
+        return Group(*ungiven(entry), time(entry), *lines)
     return Group(no_time(entry), *lines) if entry.not_executed else Group(*lines, no_time(entry))
 
 
@@ -40,6 +42,9 @@ def no_time(entry: KernelResult) -> Text:
     """Why no time is predicted, and what to give for one."""
     if entry.bottleneck is None:
         return Text(f"No time is predicted: {entry.gpu_name} names an architecture, not a board.")
+    if entry.not_executed and NOT_GIVEN in entry.not_executed:
+        words = f"{entry.not_executed}. What follows comes from the code alone."
+        return Text.assemble(("No time is predicted: ", "bold red"), (words, "red"))
     if entry.not_executed:
         return Text.assemble(
             ("The kernel could not be executed: ", "bold red"), (entry.not_executed, "red"),
