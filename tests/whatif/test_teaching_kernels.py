@@ -50,7 +50,7 @@ LESSONS = [
            ("to=f32[1]", "x=f32[1048576]", "n=1048576"), binds=("l2",)),
     Lesson("divergent", "no divergence", "of the lanes are on", 864, 256, ("to=f32[221184]", "rounds=8"),
            binds=("issue", "fma", "latency")),
-    Lesson("small_grid", "twice the blocks", "of the", 16, 256, ("to=f32[4096]", "rounds=4096"),
+    Lesson("small_grid", "fill the GPU", "SMs idle", 16, 256, ("to=f32[4096]", "rounds=4096"),
            binds=("latency", "fma", "issue")),
     Lesson("copy", "half the DRAM traffic", "cycles per warp", 32768, 256,
            ("to=f32[33554432]", "x=f32[33554432]", "n=8388608"), binds=("dram",)),

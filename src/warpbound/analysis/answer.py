@@ -24,7 +24,7 @@ from warpbound.analysis.sustained import drawn_watts, limiter, power_whatifs, se
 from warpbound.analysis.timing import (
     LONGEST_NOTE,
     at_predicted_rate,
-    idle_s,
+    before_form,
     launch_prediction,
     scaled_notes,
     stalls,
@@ -36,7 +36,17 @@ from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.predict import predict, saturating_warps
 from warpbound.program import Program
-from warpbound.result.kernel import CompilerName, Confidence, KernelResult, Latency, LaunchShape, Loop, Segment
+from warpbound.result.kernel import (
+    BlockClass,
+    BusySMs,
+    CompilerName,
+    Confidence,
+    KernelResult,
+    Latency,
+    LaunchShape,
+    Loop,
+    Segment,
+)
 from warpbound.result.plain import Entry, plain
 from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.workload import Workload
@@ -155,6 +165,8 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         loops=[_loop(case, piece) for piece in work.loops],
         confidence=_confidence(case, _notes(case, work, timed), timed),
         sample=work.sample,
+        blocks=_block_classes(case, work),
+        sms=_busy_sms(case, work),
         clock_MHz=case.clock_hz / 1e6,
         clock_source=source(case),
         clock_limiter=limiter(case, timed),
@@ -169,6 +181,23 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         sass=code_tables.sass_listing(program, work.timed, case.facts) if "sass" in views else UNSET,
         figures=figure_data(case, work, x) if "figures" in views else UNSET,
     )
+
+
+def _block_classes(case: Case, work: Work) -> list[BlockClass]:
+    """The classes of blocks of a launch that was executed."""
+    if work.sample_run is None:
+        return []
+    from warpbound.analysis.block_schedule import shown_classes
+
+    trace, sample, _ = work.sample_run
+    start = work.whole.parts.get("start", 0.0)
+    return shown_classes(case.program, trace, sample, start, work.whole.latency - start)
+
+
+def _busy_sms(case: Case, work: Work) -> BusySMs | None:
+    """SMs that get a block that works."""
+    blocks, count = case.blocks if work.blocks is None else work.blocks, int(case.gpu.value("sm_count"))
+    return None if blocks is None else BusySMs(min(blocks, count), count)
 
 
 def _without_board(case: Case) -> KernelResult:
@@ -259,7 +288,8 @@ def _smaller_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Ite
     """A launch without the blocks that leave at once."""
     if timed is None or work.idle is None or work.blocks is None:
         return
-    gain = timed.time_s / (timed.time_s - idle_s(case, work))
+    without = before_form(case, replace(work, idle=None))
+    gain = timed.time_s / without.time_s if without else 1.0
     if gain >= WORTH:
         blocks = work.blocks + work.idle.blocks
         why = f"{work.idle.blocks} of {blocks} blocks leave before they touch memory"

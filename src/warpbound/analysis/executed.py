@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.adapt.resources import demand
 from warpbound.analysis.atomic_contention import hottest_updates
+from warpbound.analysis.block_schedule import block_paths
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.execution_summary import (
     Observed,
@@ -39,10 +40,12 @@ from warpbound.workload.dynamic import (
     Sample,
     executed_work,
     mean_per_warp,
+    path_share,
     representative_executions,
     time_of_stream,
     timed_stream,
     trip_counts,
+    typical_stream,
 )
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.instruction_counts import count, facts_of
@@ -84,7 +87,7 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     timing = waits(program.instructions, case.latency, served_by(traffic), conflicts(traffic), far_share(traffic))
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(trace.of_blocks * per_block)
-    timed = timed_stream(program, trace, timing)
+    timed = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
     average = _AverageWarp(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
     return replace(average, work=replace(average.work, pieces=_pieces(case, trace, sample, traffic, average)))
@@ -142,7 +145,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         focus=average.work,
         loops=loops,
         timed=timed,
-        by_level={level: _latency_at(case, trace, traffic, level) for level in LEVELS},
+        by_level={level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS},
         notes=(sampled, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
         sample=BlockSample(
             blocks=len(trace.blocks),
@@ -159,6 +162,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         errors=traffic.errors,
         blocks=trace.of_blocks,
         idle=sample.idle,
+        paths=block_paths(trace, sample, float(executed.sum())),
     )
 
 
@@ -243,10 +247,12 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
     return served
 
 
-def _latency_at(case: Case, trace: Trace, traffic: Traffic, level: str) -> float:
+def _latency_at(case: Case, run: tuple[Trace, Sample, Traffic], level: str) -> float:
+    trace, sample, traffic = run
     timing = waits(case.program.instructions, case.latency, served_by(traffic, level), conflicts(traffic))
     start = case.gpu.value("block_start") * case.clock_hz
-    return time_of_stream(case.program, trace, timing) + start
+    cycles = time_of_stream(case.program, trace, timing, sample)
+    return path_share(trace, sample, typical_stream(trace, sample)) * cycles + start
 
 
 def per_execution(

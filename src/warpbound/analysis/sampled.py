@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from warpbound.analysis.case import Case, product
-from warpbound.analysis.working_blocks import Execute, working_blocks
+from warpbound.analysis.working_blocks import Execute, WorkingBlocks, working_blocks
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.launch_memory import waits_for_grid
@@ -53,14 +53,15 @@ def run_sample(
     blocks = product(grid)
     draws_blocks = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
     draws_blocks &= draws_work_from_counter(case.program)
+    whole = replace(every_block(blocks), of_class=working.of_class)
     for step, more in enumerate(MORE_BLOCKS):
         sample = weighted_by_class(_chosen_blocks(case, grid, more), working.of_class, working.length)
-        sample = replace(sample, grid=grid, idle=working.idle, exact=working.exact)
         if draws_blocks or blocks <= 2 * (len(sample.blocks) + PROBES):
-            sample = replace(every_block(blocks), grid=grid, idle=working.idle, exact=working.exact)
+            sample = whole
+        sample = _of_working(sample, working)
         trace = execute(case.program, launch, sample.blocks.tolist())
         if trace.waited and len(sample.blocks) < blocks <= MOST_BLOCKS:
-            sample = every_block(blocks)
+            sample = _of_working(whole, working)
             trace = execute(case.program, launch, sample.blocks.tolist())
             trace = replace(trace, notes=(*trace.notes, WAITED))
         if trace.stopped:
@@ -81,6 +82,12 @@ def run_sample(
 def _limits(case: Case) -> Limits:
     settings = case.settings
     return Limits(PATIENCE_S if settings.patience_s is None else settings.patience_s, settings.out_of_bounds)
+
+
+def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:
+    """The sample with what is known of the blocks that it is taken from."""
+    sample = replace(sample, grid=working.grid, idle=working.idle, exact=working.exact)
+    return replace(sample, of_grid=working.of_class, class_length=working.length.astype(np.float64))
 
 
 def _may_differ(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> bool:

@@ -22,6 +22,7 @@ from warpbound.workload.static_paths import loops as loop_paths
 from warpbound.workload.static_paths import whole as whole_path
 
 if TYPE_CHECKING:  # a fifth of a static answer's time to load
+    from warpbound.analysis.block_schedule import BlockPaths
     from warpbound.emulate import Trace
     from warpbound.memory.traffic_counts import Traffic
     from warpbound.workload.dynamic import IdleBlocks, Sample
@@ -53,7 +54,7 @@ class Work:
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
-    blocks : of the launch that work; None: all. idle : the others.
+    blocks : of the launch that work; None: all. idle : the others. paths : how long each of those that work is.
     """
 
     mode: Mode
@@ -75,6 +76,7 @@ class Work:
     sample_run: "SampleRun | None" = None
     blocks: int | None = None
     idle: "IdleBlocks | None" = None
+    paths: "BlockPaths | None" = None
 
 
 def static_work(case: Case) -> Work:

@@ -62,7 +62,8 @@ def seconds_at(case: Case, work: Work, clocks: Array) -> Array:
         for clock_hz in clocks
     ]
     longest = np.array([longest_warp_s(work, float(clock_hz)) for clock_hz in clocks])
-    return np.asarray(np.maximum(launch_seconds(launches), longest) + idle_s(case, work))
+    working = np.maximum(launch_seconds(launches), longest)
+    return np.asarray([each + idle_s(case, work, float(each)) for each in working.tolist()])
 
 
 def at_clock(work: Workload, case: Case, clock_hz: float) -> Workload:

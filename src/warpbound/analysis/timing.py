@@ -1,7 +1,10 @@
 """The time of a launch whose work is known: the headline prediction, at any number of resident blocks."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from warpbound.analysis import interval
 from warpbound.analysis.case import WARP, Case
@@ -18,8 +21,9 @@ from warpbound.result.kernel import Stall
 from warpbound.workload import Workload
 
 NOTE = "time by flow balance with parameters fitted on streams"
+WHOLE = 1e-6  # of a block: less is rounding
 MORE_THAN_ONCE = 2  # waits for loads
-LONGEST_NOTE = "blocks differ: the longest sampled warp, {times:.3g} times the typical one, bounds the time"
+LONGEST_NOTE = "blocks differ: the longest sampled warp has {times:.3g} times the instructions of the typical one"
 
 
 def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
@@ -50,7 +54,8 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     if case.blocks is None or work.whole.warps is None:
         return None
     launch = launch_of(case, work, resident_blocks)
-    typical, longest_s = predict_launch(launch), longest_warp_s(work, case.clock_hz)
+    typical = predict_launch(launch)
+    longest_s = max(longest_warp_s(work, case.clock_hz), _scheduled_s(work, typical, launch))
     costs = merged(typical.costs)
     binding = sorted(costs, key=lambda name: -costs[name])
     if longest_s > typical.time_s:
@@ -60,7 +65,8 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     if longest_s > typical.time_s:
         edges = edges.about(longest_s)
     edges = _with_warps_in_step(edges, binding[0], costs, launch)
-    edges = _with_sagged_clock(edges, case, work, launch).later_by(idle_s(case, work))
+    edges = _with_sagged_clock(edges, case, work, launch)
+    edges = edges.later_by(idle_s(case, work, edges.time_s))
     return edges.stated_on(
         replace(typical, time_s=edges.time_s, costs=costs, bottleneck=binding[0], runner_up=binding[1])
     )
@@ -74,13 +80,32 @@ def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> L
     return LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
 
 
-def idle_s(case: Case, work: Work) -> float:
-    """Time that blocks take which leave at once: each is started, and holds its place on an SM until it ends."""
+def _scheduled_s(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:
+    """Time of blocks that differ, each for as long as it takes alone; 0 where they hardly differ."""
+    if work.paths is None or not work.paths.uneven:
+        return 0.0
+    from warpbound.analysis.block_schedule import scheduled_s
+
+    start_s = work.whole.parts.get("start", 0.0) / launch.clock_hz
+    places = int(launch.active_sms * max(1.0, float(int(launch.blocks_per_sm))))
+    gap_s = float(fitted_parameters(launch.gpu).values.launch_gap)
+    return gap_s + scheduled_s(work.paths, start_s, max(0.0, typical.residence_s - start_s), places)
+
+
+def idle_s(case: Case, work: Work, working_s: float) -> float:
+    """Time that blocks add which leave at once: each is started, and holds its place on an SM until it ends.
+
+    Blocks start in order, so a working block waits for all before it; those that work meanwhile cover the rest.
+    working_s : of the launch without them.
+    """
     if work.idle is None:
         return 0.0
     places = case.gpu.value("sm_count") * max(1.0, case.residency.fitting_blocks_per_sm)
-    interval_s = float(fitted_parameters(case.gpu).values.block_interval)
-    return work.idle.blocks * max(interval_s, case.gpu.value("block_start") / places)
+    start_s = case.gpu.value("block_start")
+    each_s = max(float(fitted_parameters(case.gpu).values.block_interval), start_s / places)
+    at, all_blocks = work.idle.working, work.idle.blocks + len(work.idle.working)
+    begins = at * each_s + working_s * (1.0 - np.arange(len(at)) / len(at))
+    return max(0.0, float(begins.max()) - working_s, all_blocks * each_s + start_s - working_s)
 
 
 def longest_warp_s(work: Work, clock_hz: float) -> float:
@@ -152,7 +177,7 @@ def times_of(case: Case, changed: Sequence[tuple[Workload, Place]]) -> list[floa
 
 
 def _launch_at(work: Workload, place: Place, warps: int) -> LaunchedWork:
-    blocks = max(1, round((work.warps or 0.0) / warps))
+    blocks = max(1, math.ceil((work.warps or 0.0) / warps - WHOLE))
     return LaunchedWork(work, place.gpu, place.clock_hz, blocks, max(1.0, place.warps_per_sm / warps), warps)
 
 

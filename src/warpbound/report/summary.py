@@ -11,7 +11,7 @@ from warpbound.report import detail_tables
 from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
 from warpbound.report.formatting import capital, count
 from warpbound.report.trust import expected_error, routine_notes, threats, ungiven, widest
-from warpbound.report.verdict import hiding, no_time, tightest, time
+from warpbound.report.verdict import classes, hiding, no_time, tightest, time
 from warpbound.result.code import Parameter, SourceLine
 from warpbound.result.kernel import KernelResult, Loop
 
@@ -52,7 +52,7 @@ def _verdict(entry: KernelResult) -> list[Text]:
     if entry.bottleneck is None:
         return [no_time(entry), *notes]
     if entry.time_s is not None:
-        return [*ungiven(entry), time(entry), *notes, tightest(entry), hiding(entry)]
+        return [*ungiven(entry), time(entry), *classes(entry), *notes, tightest(entry), hiding(entry)]
     lines = [no_time(entry)] if entry.not_executed else [_options_for_a_time(entry)]
     return [*lines, *notes, tightest(entry), hiding(entry)]
 

@@ -10,6 +10,8 @@ from warpbound.report.formatting import amount, capital, joules, listed, resourc
 from warpbound.report.trust import ungiven
 from warpbound.result.kernel import Bound, KernelResult
 
+MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
+EVEN = 1.25  # times their share of the blocks, up to which blocks count as alike
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
 
@@ -19,7 +21,7 @@ def verdict(entry: KernelResult) -> RenderableType:
         return no_time(entry)
     lines = [binding(entry), hiding(entry), _first(entry)]
     if entry.time_s is not None:
-        return Group(*ungiven(entry), time(entry), *lines)
+        return Group(*ungiven(entry), time(entry), *classes(entry), *lines)
     return Group(no_time(entry), *lines) if entry.not_executed else Group(*lines, no_time(entry))
 
 
@@ -57,6 +59,23 @@ def no_time(entry: KernelResult) -> Text:
         f"No time is predicted: trip counts are unknown without the arguments. Give {options} (or --launch FILE).",
         "dim",
     )
+
+
+def classes(entry: KernelResult) -> list[Text]:
+    """How the time is spread over blocks, where they are of several classes."""
+    rows = sorted(entry.blocks, key=lambda row: -row.share_of_time / max(1, row.count))
+    total = sum(row.count for row in rows)
+    if len(rows) < 2 or not total:
+        return []
+    count, share = 0, 0.0
+    for row in rows:
+        if share >= MOST_OF_TIME:
+            break
+        count, share = count + row.count, share + row.share_of_time
+    if share < EVEN * count / total:
+        return []
+    words = f"{count} of {total} blocks take {100 * share:.0f} % of the blocks' time ({len(rows)} classes of blocks)."
+    return [Text(words)]
 
 
 def binding(entry: KernelResult) -> Text:
@@ -100,6 +119,9 @@ def hiding(entry: KernelResult) -> Text:
     """Resident warps against those that would hide the latency."""
     occupancy = entry.occupancy
     resident, most, needed = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
+    if (sms := entry.sms) is not None and sms.with_a_block < sms.count:
+        idle = f"{sms.with_a_block} of {sms.count} SMs have a block: more blocks would use the others"
+        return Text(f"{idle}, more occupancy of these would not.")
     start = f"{resident} of {most} warps are resident; {amount(math.ceil(needed))} would hide the latency: "
     if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")

@@ -243,6 +243,26 @@ class LaunchShape(msgspec.Struct, frozen=True):
     smem: int
 
 
+class BusySMs(msgspec.Struct, frozen=True):
+    """SMs of the board, and those of them that get a block."""
+
+    with_a_block: Whole
+    count: AtLeastOne
+
+
+class BlockClass(msgspec.Struct, frozen=True):
+    """Blocks that take the same path, or about as long a one.
+
+    trips : rounds of each loop that a warp makes, in the order of `loops`.
+    """
+
+    count: Annotated[Whole, Meta(description="Blocks of the grid")]
+    share_of_time: Annotated[Fraction, Meta(description="Of the time that all blocks take on their SMs")]
+    trips: Annotated[
+        list[Number], Meta(description="Mean rounds of each loop by a warp, in the order of `loops`")
+    ]
+
+
 class Stall(msgspec.Struct, frozen=True):
     """A stall reason of Nsight Compute: cycles of a warp's slot, and their share of all."""
 
@@ -348,6 +368,12 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
         ),
         ADDED,
     ] = []
+    blocks: Annotated[
+        list[BlockClass],
+        Meta(description="Classes of blocks by what decides their paths, the largest share of the time first"),
+        ADDED,
+    ] = []
+    sms: Annotated[BusySMs | None, Meta(description="SMs that get a block; null without a launch"), ADDED] = None
     stalls: Annotated[
         list[Stall],
         Meta(description="Where the time of a warp's slot goes, by Nsight Compute's stall reasons; shares add up to 1"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import ceil
 
 from warpbound.adapt.resources import eased
 from warpbound.board_parameters import PARAMETERS
@@ -13,6 +14,7 @@ from warpbound.whatif.code_changes import Alternative, without
 from warpbound.workload import Workload
 
 FASTER = 1.1
+FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
 _MEMORY_RATES = ("dram_bandwidth", *PARAMETERS["dram_bandwidth"].carries)
@@ -52,28 +54,53 @@ def whole_waves(work: Workload, place: Place, residency: Residency) -> Iterator[
 
 
 def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
-    """A grid that leaves room on the SMs: twice the blocks, of half the work each or, where that is a chain, of all."""
+    """A grid that leaves room on the SMs: more blocks of less work each, or, where that is a chain, twice the work.
+
+    A grid with fewer blocks than SMs is spread over all SMs before anything else.
+    """
     if work.warps is None or residency.fitting_blocks_per_sm <= residency.blocks_per_sm:
+        return
+    if _idle_sms(work, place, residency) > 0:
+        yield from _filled(work, place, residency)
         return
     full = residency.fitting_blocks_per_sm * residency.warps_per_sm / residency.blocks_per_sm
     there = _with(place, min(2 * place.warps_per_sm, full))
     why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
-    yield Alternative(HALVED, why, _halved(work), there)
+    yield Alternative(HALVED, why, _shared_out(work, 2), there)
     yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, done=2.0)
 
 
-def _halved(work: Workload) -> Workload:
-    start = work.parts.get("start", 0.0)
+def _idle_sms(work: Workload, place: Place, residency: Residency) -> float:
+    """SMs that get no block."""
+    per_block = residency.warps_per_sm / residency.blocks_per_sm
+    return place.gpu.value("sm_count") - (work.warps or 0.0) / per_block
+
+
+def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
+    """The same work in a block for every SM, and in as many blocks as all SMs hold."""
+    per_block, sms = residency.warps_per_sm / residency.blocks_per_sm, place.gpu.value("sm_count")
+    blocks = (work.warps or 0.0) / per_block
+    why = f"{blocks:.0f} blocks leave {sms - blocks:.0f} of {sms:.0f} SMs idle"
+    for each in dict.fromkeys((1, residency.fitting_blocks_per_sm)):
+        times = each * sms / blocks
+        there = replace(_with(place, each * per_block), active_sms=sms)
+        change = f"{each * sms:.0f} blocks with 1/{times:.4g} of the work each ({FILL})"
+        yield Alternative(change, why, _shared_out(work, times), there)
+
+
+def _shared_out(work: Workload, times: float) -> Workload:
+    """The same work in so many times as many warps."""
+    start, share = work.parts.get("start", 0.0), 1 / times
     return replace(
-        eased(work, "issue", 0.5),
-        units={unit: busy / 2 for unit, busy in work.units.items()},
-        tensor={kind: count / 2 for kind, count in work.tensor.items()},
-        memory=work.memory.scaled(0.5),
-        latency=start + (work.latency - start) / 2,
-        parts={cause: cycles if cause == "start" else cycles / 2 for cause, cycles in work.parts.items()},
-        phases=work.phases[: -(-len(work.phases) // 2)],
-        barriers=work.barriers / 2,
-        warps=None if work.warps is None else 2 * work.warps,
+        eased(work, "issue", share),
+        units={unit: share * busy for unit, busy in work.units.items()},
+        tensor={kind: share * count for kind, count in work.tensor.items()},
+        memory=work.memory.scaled(share),
+        latency=start + share * (work.latency - start),
+        parts={cause: cycles if cause == "start" else share * cycles for cause, cycles in work.parts.items()},
+        phases=work.phases[: ceil(share * len(work.phases))],
+        barriers=share * work.barriers,
+        warps=None if work.warps is None else times * work.warps,
     )
 
 

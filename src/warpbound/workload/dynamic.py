@@ -20,17 +20,22 @@ from warpbound.workload.static_paths import line_span
 GOLDEN = (math.sqrt(5) - 1) / 2
 STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
+NEARLY_ALL = 0.9  # of a path: that of the mean warp counts as the same
 MOST_CLASSES = 24  # classes of blocks that are added to a sample which has none of theirs
 _BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
 
 
 @dataclass(frozen=True)
 class IdleBlocks:
-    """Blocks that leave before they touch memory; executed and threads : of all of them, (instructions,)."""
+    """Blocks that leave before they touch memory; executed and threads : of all of them, (instructions,).
+
+    working : numbers of the blocks that work, ascending, (w,).
+    """
 
     blocks: int
     executed: NDArray[np.float64]
     threads: NDArray[np.float64]
+    working: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Sample:
 
     grid : extents of the blocks that work, of which these are some; None: of the launch. idle : the other blocks.
     exact : whether blocks of a class do the same. length : instructions of each by the evaluation of classes; None: not
-    evaluated.
+    evaluated. of_grid : class of each working block, in their order, (grid,). class_length : `length` of each class.
     """
 
     blocks: NDArray[np.int64]
@@ -49,6 +54,8 @@ class Sample:
     idle: IdleBlocks | None = None
     exact: bool = False
     length: NDArray[np.float64] | None = None
+    of_grid: NDArray[np.int64] | None = None
+    class_length: NDArray[np.float64] | None = None
 
 
 def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
@@ -212,6 +219,7 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
     issued = mean_per_warp(trace, sampled, trace.executed)
     threads = mean_per_warp(trace, sampled, trace.threads)
     counts = count(program.instructions, facts_of(program.instructions, arch), issued.tolist(), threads.tolist())
+    share = path_share(trace, sampled, timed.stream)
     return Workload(
         title="whole launch",
         unit="warp",
@@ -224,33 +232,52 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
         flop=dict(counts.flop),
         memory=memory,
         barriers=counts.barriers,
-        latency=timed.cycles,
-        parts=timed.parts,
-        phases=tuple(len(phase.loads) for phase in timed.phases),
+        latency=share * timed.cycles,
+        parts={cause: share * cycles for cause, cycles in timed.parts.items()},
+        phases=tuple(len(phase.loads) for phase in timed.phases)[: math.ceil(share * len(timed.phases))],
         lines_by_cause=timed.lines,
         held=timed.held,
         warps=warps,
     )
 
 
-def typical_stream(trace: Trace) -> tuple[int, ...]:
-    """The recorded warp that executed about as much as warps do in the mean, in issue order."""
+def typical_stream(trace: Trace, sampled: Sample | None = None) -> tuple[int, ...]:
+    """The recorded warp in which the launch's time is, in issue order: as long as the warp of the mean instruction.
+
+    Warps that leave at once and short blocks count little: each warp counts by its instructions.
+    """
     if not trace.streams:
         return ()
-    mean = trace.executed.sum(axis=1).mean()
+    issued, weights = trace.executed.sum(axis=1).astype(np.float64), _of_warps(trace, sampled)
+    mean = float(weights @ issued**2 / max(1e-300, weights @ issued))
     off = {row: abs(len(stream) - mean) for row, stream in trace.streams.items()}
     nearest = [row for row in trace.streams if off[row] == min(off.values())]
     return tuple(trace.streams[nearest[len(nearest) // 2]][:LONGEST_STREAM].tolist())
 
 
-def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> Schedule:
+def _of_warps(trace: Trace, sampled: Sample | None) -> NDArray[np.float64]:
+    """Warps of the launch that each traced warp stands for, (w,)."""
+    if sampled is None:
+        return np.ones(len(trace.warps))
+    weight_of = dict(zip(sampled.blocks.tolist(), sampled.weights.tolist(), strict=True))
+    return np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
+
+
+def path_share(trace: Trace, sampled: Sample, stream: Sequence[int]) -> float:
+    """Instructions of the mean warp over those of a stream; 1 where warps hardly differ."""
+    issued, weights = trace.executed.sum(axis=1), _of_warps(trace, sampled)
+    share = float(weights @ issued / weights.sum()) / max(1, len(stream))
+    return share if len(stream) < LONGEST_STREAM and share < NEARLY_ALL else 1.0
+
+
+def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sampled: Sample | None = None) -> Schedule:
     """Issue times of the typical warp, alone on its SM."""
-    return schedule(typical_stream(trace), program.instructions, waits)
+    return schedule(typical_stream(trace, sampled), program.instructions, waits)
 
 
-def time_of_stream(program: Program, trace: Trace, waits: Sequence[Wait]) -> float:
+def time_of_stream(program: Program, trace: Trace, waits: Sequence[Wait], sampled: Sample | None = None) -> float:
     """Cycles of the typical warp, alone on its SM."""
-    return duration(typical_stream(trace), program.instructions, waits)
+    return duration(typical_stream(trace, sampled), program.instructions, waits)
 
 
 def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]]:

@@ -1,0 +1,118 @@
+"""Blocks that take different times: their classes, and how they follow each other on the SMs.
+
+Source   List scheduling: R. Graham, Bounds on multiprocessing timing anomalies, SIAM J. Applied Mathematics 17, 1969.
+Models   Blocks start in the order of their numbers, each as soon as a place on an SM is free. A block takes its start
+         and the path of its longest warp; paths are in proportion to instructions. Of many blocks only the last are
+         followed one by one; those before them fill all places evenly.
+Omits    Waiting of blocks for each other, which the flow balance has; in the drain the others run faster.
+"""
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate import Trace
+from warpbound.program.kernel import Program
+from warpbound.result.kernel import BlockClass
+from warpbound.workload.dynamic import Sample
+
+Reals = NDArray[np.float64]
+Ints = NDArray[np.int64]
+FOLLOWED = 10_000  # blocks at the end of a grid that are followed one by one
+UNEVEN = 1.1  # longest path over the mean one, from which on blocks are scheduled by their classes
+
+
+@dataclass(frozen=True)
+class BlockPaths:
+    """How long the blocks of a grid are. of_block : class of each working block, in their order, (blocks,).
+
+    length : instructions of the longest warp of a block of each class, over those of the mean warp, (classes,).
+    """
+
+    of_block: Ints
+    length: Reals
+
+    @property
+    def uneven(self) -> bool:
+        """Whether blocks differ enough to be scheduled by their classes."""
+        each = self.length[self.of_block]
+        return bool(each.max() > UNEVEN * each.mean())
+
+
+def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
+    """The paths of all blocks of the grid from those of the sample; None where the classes were not evaluated.
+
+    mean : instructions of the mean warp. A class without a sampled block lies between its neighbours by length.
+    """
+    if sample.of_grid is None or sample.class_length is None:
+        return None
+    issued = trace.executed.sum(axis=1)
+    longest = {block: float(issued[trace.warps[:, 0] == block].max()) for block in sample.blocks.tolist()}
+    sampled = np.broadcast_to(sample.of_class, sample.blocks.shape)
+    lengths = sample.class_length[sampled]
+    order = np.argsort(lengths, kind="stable")
+    values = np.array([longest[block] for block in sample.blocks[order].tolist()])
+    between = np.interp(sample.class_length, lengths[order], values)
+    for number in np.unique(sampled).tolist():
+        between[number] = np.mean([longest[block] for block in sample.blocks[sampled == number].tolist()])
+    return BlockPaths(sample.of_grid, between / max(1.0, mean))
+
+
+def shown_classes(program: Program, trace: Trace, sample: Sample, start: float, path: float) -> list[BlockClass]:
+    """The classes with a sampled block, each with those nearest to it by length, and the blocks that leave at once.
+
+    start, path : cycles to start a block, and of the mean warp.
+    """
+    issued, classes = trace.executed.sum(axis=1), np.broadcast_to(sample.of_class, sample.blocks.shape)
+    headers = [program.flow.blocks[loop.header].first for loop in program.flow.loops]
+    weights = dict(zip(sample.blocks.tolist(), sample.weights.tolist(), strict=True))
+    of_warp = np.array([weights[block] for block in trace.warps[:, 0].tolist()])
+    mean = max(1.0, float(of_warp @ issued / of_warp.sum()))
+    counts = _stands_for(sample, classes, trace.of_blocks)
+    rows = []
+    for number, count in counts.items():
+        own = np.isin(trace.warps[:, 0], sample.blocks[classes == number])
+        longest = np.mean([issued[trace.warps[:, 0] == block].max() for block in sample.blocks[classes == number]])
+        each_s = start + path * float(longest) / mean
+        rows.append((count, count * each_s, [float(trace.executed[own, at].mean()) for at in headers]))
+    if sample.idle is not None:
+        rows.append((sample.idle.blocks, sample.idle.blocks * start, [0.0] * len(headers)))
+    total = sum(cycles for _, cycles, _ in rows) or 1.0
+    shown = [BlockClass(count, min(1.0, cycles / total), trips) for count, cycles, trips in rows]
+    return sorted(shown, key=lambda row: -row.share_of_time)
+
+
+def _stands_for(sample: Sample, classes: Ints, blocks: int) -> dict[int, int]:
+    """Blocks of the grid by sampled class: its own, and those of the classes to which it is the nearest by length."""
+    present = np.unique(classes)
+    if sample.of_grid is None or sample.class_length is None:
+        return {int(present[0]): blocks} if len(present) == 1 else {}
+    lengths = sample.class_length
+    order = present[np.argsort(lengths[present], kind="stable")]
+    middle = (lengths[order][1:] + lengths[order][:-1]) / 2
+    nearest = order[np.searchsorted(middle, lengths)]
+    nearest[present] = present
+    counts = np.bincount(nearest[sample.of_grid], minlength=len(lengths))
+    return {int(number): int(counts[number]) for number in present}
+
+
+def makespan(durations: Reals, places: int) -> float:
+    """Time until the last of some blocks ends, which start in order as places become free, (blocks,)."""
+    first, last = durations[:-FOLLOWED], durations[-FOLLOWED:]
+    before = float(first.sum()) / places
+    ends = [before] * places
+    latest = before
+    for duration in last.tolist():
+        end = ends[0] + duration
+        heapq.heapreplace(ends, end)
+        latest = max(latest, end)
+    if len(first):  # one of them may be so long that it outlasts those that start after it
+        latest = max(latest, float((np.cumsum(first) / places - first / places + first).max()))
+    return latest
+
+
+def scheduled_s(paths: BlockPaths, start_s: float, path_s: float, places: int) -> float:
+    """Time of all blocks on so many places; path_s : of a block of mean warps without its start."""
+    return makespan((start_s + path_s * paths.length)[paths.of_block], max(1, places))
