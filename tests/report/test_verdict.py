@@ -92,3 +92,11 @@ def test_every_reason_that_the_prediction_names_is_explained() -> None:
     from warpbound.report.formatting import STALL_WORDS
 
     assert set(REASONS) == set(STALL_WORDS)
+
+
+def test_a_static_verdict_says_that_reuse_is_not_known() -> None:
+    fma = {"resource": "fma", "cycles_per_warp": 30.0, "utilization": 0.6}
+    static = entry(mode="static", time_s=None, time_interval_s=None, scope="loop", bounds=[DRAM, LATENCY, fma])
+    wanted = "In the loop, reuse is not known: DRAM bandwidth binds if no data are reused, and the FMA pipe if"
+    assert any(line.startswith(wanted) for line in lines(static))
+    assert not any("in use" in line for line in lines(static))

@@ -35,7 +35,7 @@ PROBES = 4  # more blocks all over the grid, to see whether they do as much as t
 LIGHT_INSTRUCTIONS = 400_000  # warp instructions that they may take: a tenth of a second
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
-MOST_BLOCKS = 2048  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
+MOST_BLOCKS = 1 << 14  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
 WAITED = "blocks wait for what others write: that takes no time here, and the looks of those that wait are ours"
 
 

@@ -10,6 +10,7 @@ from warpbound.report.formatting import amount, capital, joules, listed, resourc
 from warpbound.report.trust import ungiven
 from warpbound.result.kernel import Bound, KernelResult
 
+BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
 MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
 EVEN = 1.25  # times their share of the blocks, up to which blocks count as alike
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
@@ -83,6 +84,8 @@ def binding(entry: KernelResult) -> Text:
     name, second = entry.bottleneck, entry.runner_up
     bounds: dict[str | None, Bound] = {bound.resource: bound for bound in entry.bounds}
     where = "" if whole_kernel(entry) else f"In the {entry.scope}, "
+    if _reuse_unknown(entry):
+        return _without_reuse(entry, where)
     text = f"{resource_words(name) if where else capital(resource_words(name))} binds"
     if name in bounds:
         unit = "warp and iteration" if where else "warp"
@@ -98,10 +101,26 @@ def tightest(entry: KernelResult) -> Text:
     name, second = entry.bottleneck, entry.runner_up
     bounds: dict[str | None, Bound] = {bound.resource: bound for bound in entry.bounds}
     where = "" if whole_kernel(entry) else f"In the {entry.scope}, "
+    if _reuse_unknown(entry):
+        return _without_reuse(entry, where)
     text = f"{resource_words(name) if where else capital(resource_words(name))} binds{_share(bounds.get(name))}"
     if second != name:
         text += f", then {resource_words(second)}{_share(bounds.get(second))}"
     return Text.assemble(where, (text + ".", "bold"))
+
+
+def _reuse_unknown(entry: KernelResult) -> bool:
+    """Whether DRAM binds only because the code alone does not tell what the caches keep."""
+    return entry.mode == "static" and entry.bottleneck in BEHIND_CACHES
+
+
+def _without_reuse(entry: KernelResult, where: str) -> Text:
+    """What binds where every access is taken to go to DRAM, and what if none did."""
+    near = [bound.resource for bound in entry.bounds if bound.resource not in (*BEHIND_CACHES, "latency", "launch")]
+    then = f", and {resource_words(near[0])} if all data were reused on the SM" if near else ""
+    name = resource_words(entry.bottleneck)
+    words = f"reuse is not known: {name} binds if no data are reused{then}."
+    return Text.assemble(where, (words if where else capital(words), "bold"))
 
 
 def _share(bound: Bound | None) -> str:

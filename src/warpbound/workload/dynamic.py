@@ -17,7 +17,6 @@ from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.records import Memory, Workload
 from warpbound.workload.static_paths import line_span
 
-GOLDEN = (math.sqrt(5) - 1) / 2
 STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
 NEARLY_ALL = 0.9  # of a path: that of the mean warp counts as the same
@@ -63,14 +62,16 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     that lie behind it, and those between these, which show what adjacent blocks share; and all that its SM holds.
 
     Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added all over the grid,
-    in steps of the golden section, which no period of the grid meets: for work that differs from block to block. They
-    then stand for almost all others, as those of the middle and of one SM may be alike by where they are.
+    one at a random place in each of as many equal parts: for work that differs from block to block, in whatever period.
+    They then stand for almost all others, as those of the middle and of one SM may be alike by where they are. The
+    places are random by the grid's extents, so that one launch always has the same.
     """
     blocks = math.prod(grid)
     ends = {0, blocks - 1}
     resident_blocks = (corner(grid) + i * sm_count for i in range(resident))
     middle = {block for block in (*patch(grid), *resident_blocks) if 0 < block < blocks - 1}
-    spread = {int(blocks * (k * GOLDEN % 1.0)) for k in range(1, more + 1)} - ends - middle
+    places = (np.arange(more) + np.random.default_rng([*grid, more]).random(more)) * blocks / max(1, more)
+    spread = set(places.astype(np.int64).tolist()) - ends - middle
     share = (blocks - len(ends)) / max(1, len(middle) + len(spread))
     few = min(share, STANDS_FOR) if spread else share
     weights = dict.fromkeys(ends, 1.0) | dict.fromkeys(middle, few)
