@@ -159,7 +159,10 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         flop=launch_counts.flop_counts(work.whole),
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
         whatifs=sorted(
-            (*_smaller_grid(case, work, timed), *power_whatifs(case, work, timed), *changes),
+            (
+                *_smaller_grid(case, work, timed), *_even_blocks(case, work, timed),
+                *power_whatifs(case, work, timed), *changes,
+            ),
             key=lambda change: -change.speedup,
         ),
         loops=[_loop(case, piece) for piece in work.loops],
@@ -269,7 +272,7 @@ def _notes(case: Case, work: Work, timed: LaunchPrediction | None) -> list[str]:
 
 
 def _seconds(case: Case, work: Work) -> Seconds | None:
-    return partial(times_of, case) if work.focus.warps is not None and case.blocks is not None else None
+    return partial(times_of, case, work) if work.focus.warps is not None and case.blocks is not None else None
 
 
 def _latency(work: Work) -> Latency:
@@ -294,6 +297,18 @@ def _smaller_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Ite
         blocks = work.blocks + work.idle.blocks
         why = f"{work.idle.blocks} of {blocks} blocks leave before they touch memory"
         yield WhatIf(f"a grid of the {work.blocks} blocks that work", gain, why)
+
+
+def _even_blocks(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
+    """The same work in blocks and warps that all do as much."""
+    if timed is None or work.paths is None or not work.paths.uneven:
+        return
+    even = before_form(case, replace(work, paths=None, longest_warp=1.0))
+    gain = timed.time_s / even.time_s if even else 1.0
+    if gain >= WORTH:
+        longest = float(work.paths.length[work.paths.of_block].max())
+        why = f"the longest warp does {longest:.3g} times the work of the mean one, and the others wait for it"
+        yield WhatIf("the same work in even parts (long blocks split, or started first)", gain, why)
 
 
 def _chain(case: Case, work: Work) -> Callable[[], float] | None:

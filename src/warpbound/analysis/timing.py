@@ -55,7 +55,7 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
         return None
     launch = launch_of(case, work, resident_blocks)
     typical = predict_launch(launch)
-    longest_s = max(longest_warp_s(work, case.clock_hz), _scheduled_s(work, typical, launch))
+    longest_s = _longest_s(work, typical, launch)
     costs = merged(typical.costs)
     binding = sorted(costs, key=lambda name: -costs[name])
     if longest_s > typical.time_s:
@@ -78,6 +78,11 @@ def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> L
     resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
     blocks = case.blocks if work.blocks is None else work.blocks
     return LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
+
+
+def _longest_s(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:
+    """Least time of a launch whose warps differ: of its longest warp, and of its blocks one after the other."""
+    return max(longest_warp_s(work, launch.clock_hz), _scheduled_s(work, typical, launch))
 
 
 def _scheduled_s(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:
@@ -171,9 +176,18 @@ def _at(clock_hz: float, work: Work, launch: LaunchedWork) -> float:
     return max(launch_seconds([replace(launch, clock_hz=clock_hz)])[0], longest_warp_s(work, clock_hz))
 
 
-def times_of(case: Case, changed: Sequence[tuple[Workload, Place]]) -> list[float]:
-    """Times of launches of changed work, or at another place, each with as many blocks as its warps make."""
-    return launch_seconds([_launch_at(work, place, warps_per_block(case)) for work, place in changed])
+def times_of(case: Case, work: Work, changed: Sequence[tuple[Workload, Place]]) -> list[float]:
+    """Times of launches of changed work, or at another place, each with as many blocks as its warps make.
+
+    Where blocks differ, the longest of them keep their share of the path: a launch that they bound stays bound by them.
+    """
+    shared_s = launch_seconds([_launch_at(each, place, warps_per_block(case)) for each, place in changed])
+    if case.blocks is None or work.paths is None or not work.paths.uneven:
+        return shared_s
+    launch = launch_of(case, work)
+    longest_s = _longest_s(work, predict_launch(launch), launch)
+    paths = [each.latency / work.whole.latency for each, _ in changed]
+    return [max(time_s, longest_s * path) for time_s, path in zip(shared_s, paths, strict=True)]
 
 
 def _launch_at(work: Workload, place: Place, warps: int) -> LaunchedWork:

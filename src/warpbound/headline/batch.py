@@ -16,7 +16,7 @@ from warpbound.headline.flow_balance import Flow, Queue, Space, balance
 from warpbound.headline.launch import last_wave
 from warpbound.headline.launched_work import LaunchedWork
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import QUEUES, block, flow, own_demand
+from warpbound.headline.queue_demands import QUEUES, block, flow
 
 Array = NDArray[np.float64]
 UNUSED = Queue(0.0)
@@ -47,9 +47,7 @@ def launch_seconds(launches: Sequence[LaunchedWork]) -> list[float]:
     full, last = (waves.Pace(joint.rate[part], leads, busiest[part]) for part in (slice(count), slice(count, None)))
     passes = waves.Waves(*_columns([x.passes for x in flows], ("full", "rest", "population")))
     gaps = _values([x.values.launch_gap for x in flows])
-    own = _values([float(own_demand(x.full)) for x in flows])
-    busiest_s = waves.busiest_sm(_values([x.blocks_per_active_sm for x in launches]), own)
-    return [float(time) for time in gaps + np.maximum(waves.duration(passes, full, last), busiest_s)]
+    return [float(time) for time in gaps + waves.duration(passes, full, last)]
 
 
 def side_by_side(flows: Sequence[Flow]) -> Flow:

@@ -17,7 +17,7 @@ from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import block, flow, own_demand, tightest
+from warpbound.headline.queue_demands import block, flow, tightest
 from warpbound.headline.stall_reasons import stalls
 
 INTERVAL = 1.28     # standard deviations of an 80 % interval
@@ -84,8 +84,7 @@ def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -
     """Launch gap and waves of `per_sm` blocks on each active SM, s."""
     passes = waves.split(per_sm, full.flow.population)
     last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.one)
-    shared = waves.duration(passes, _pace(full), _pace(last))
-    return np.asarray(values.launch_gap + np.maximum(shared, waves.busiest_sm(per_sm, own_demand(full.flow))))
+    return np.asarray(values.launch_gap + waves.duration(passes, _pace(full), _pace(last)))
 
 
 def _pace(x: Steady) -> waves.Pace:

@@ -228,12 +228,6 @@ def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Q
     return queues
 
 
-def own_demand(x: Flow) -> NDArray[np.float64]:
-    """Demand of a block on the tightest resource that is an SM's own, s."""
-    own = [queue.demand for name, queue in x.queues.items() if name in (*SUB_CORE, *SM)]
-    return np.asarray(np.maximum.reduce(np.broadcast_arrays(0.0, *own)))
-
-
 def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
     """L1 serves in order: while older warps run ahead, hits wait behind misses, and their times add up.
 

@@ -2,8 +2,8 @@
 
 Source   our own; limits: g blocks on SMs of N that never wait take ceil(g / N) residences; blocks that always wait
          take one lead more than their demand.
-Models   SMs with equal shares of the grid, but the busiest of them has whole blocks; the last wave at its own, smaller
-         population; the lead of a wave as far as the tightest resource has no idle time to hide it in.
+Models   SMs with equal shares of the grid; the last wave at its own, smaller population; the lead of a wave as far as
+         the tightest resource has no idle time to hide it in.
 Omits    SMs that finish early and leave bandwidth to the others; the last block of the whole chip (an extreme value);
          waves that drift apart, so that a small last wave is softened.
 """
@@ -14,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
-
-WHOLE = 1e-9  # of a block: less is rounding
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,6 @@ def duration(x: Waves, full: Pace, last: Pace) -> NDArray[np.float64]:
     alone = np.maximum(x.rest, 1.0) / last.rate + _unhidden(last, np.maximum(x.rest, 1.0))
     tail = np.where(np.greater(x.rest, 0), np.maximum(crowded, alone), _unhidden(full, x.population))
     return np.asarray(x.full * np.divide(x.population, full.rate) + tail)
-
-
-def busiest_sm(blocks_per_sm: Real, demand: Real) -> NDArray[np.float64]:
-    """Least time of the SM with the most blocks, s. demand : of one block at the SM's own tightest resource, s."""
-    return np.asarray(np.ceil(np.subtract(blocks_per_sm, WHOLE)) * demand)
 
 
 def _unhidden(pace: Pace, population: Real) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from warpbound.report.trust import ungiven
 from warpbound.result.kernel import Bound, KernelResult
 
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
+WORTH_SAYING = 0.02  # standard error of the counts, from which on the time is told with it
 MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
 EVEN = 1.25  # times their share of the blocks, up to which blocks count as alike
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
@@ -29,6 +30,9 @@ def verdict(entry: KernelResult) -> RenderableType:
 def time(entry: KernelResult) -> Text:
     low, high = entry.time_interval_s or (None, None)
     words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}."
+    error = (entry.sample.sampling_error if entry.sample else None) or 0.0
+    if error >= WORTH_SAYING:
+        words += f" The sampled blocks tell the work of the others to {100 * error:.0f} % (standard error)."
     return Text.assemble((words, "bold"), *_power(entry))
 
 
