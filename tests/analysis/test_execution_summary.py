@@ -306,8 +306,8 @@ def test_blocks_that_draw_work_from_a_counter_share_it():
 
 @pytest.mark.cuda
 def test_a_large_grid_that_draws_work_says_what_that_does_to_a_sample():
-    zeros = [np.zeros(3000 * 128, np.float32) for _ in range(2)]
-    launch = warpbound.launch(grid=3000, block=128, args={"x": zeros[0], "y": zeros[1], "tiles": np.int32(3000)})
+    zeros = [np.zeros(17000 * 128, np.float32) for _ in range(2)]
+    launch = warpbound.launch(grid=17000, block=128, args={"x": zeros[0], "y": zeros[1], "tiles": np.int32(17000)})
     found = warpbound.analyze(warpbound.compile(PERSISTENT, "h200"), "h200", launch)
     assert found["sample"]["blocks"] < found["sample"]["of_blocks"]
     assert any("drawn work that others do" in said for said in found["confidence"]["assumed"])

@@ -7,7 +7,7 @@ from warpbound.residency import Residency
 from warpbound.result.kernel import WhatIf
 from warpbound.whatif import launch_changes
 from warpbound.whatif.code_changes import AHEAD, NEARER, Alternative, easings, of_the_work, pair, separable, unrolled
-from warpbound.whatif.launch_changes import DOUBLED, HALVED
+from warpbound.whatif.launch_changes import DOUBLED, FILL, HALVED
 from warpbound.workload import Workload
 
 __all__ = ["Alternative", "Seconds", "WhatIf", "whatifs"]
@@ -63,9 +63,9 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
 
 def _possible(changes: Iterable[WhatIf], work: Workload, chain: Callable[[], float] | None) -> Iterator[WhatIf]:
     """Without what a chain of loads forbids, and without what only a chain asks for."""
-    gaining = {w.change for w in changes if w.speedup >= WORTH}
-    cut = chain is None or not gaining & {AHEAD, HALVED} or separable(work, chain())
-    return (w for w in changes if w.change not in ((DOUBLED,) if cut else (AHEAD, HALVED)))
+    cuts = {w.change for w in changes if w.speedup >= WORTH and (w.change in (AHEAD, HALVED) or FILL in w.change)}
+    cut = chain is None or not cuts or separable(work, chain())
+    return (w for w in changes if (w.change != DOUBLED if cut else w.change not in cuts))
 
 
 def _single(

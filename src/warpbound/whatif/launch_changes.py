@@ -86,6 +86,7 @@ def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alte
         there = replace(_with(place, each * per_block), active_sms=sms)
         change = f"{each * sms:.0f} blocks with 1/{times:.4g} of the work each ({FILL})"
         yield Alternative(change, why, _shared_out(work, times), there)
+    yield Alternative(DOUBLED, why, replace(work, warps=2 * (work.warps or 0.0)), place, done=2.0)
 
 
 def _shared_out(work: Workload, times: float) -> Workload:
