@@ -21,7 +21,7 @@ from warpbound.workload.dynamic import Sample
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FOLLOWED = 10_000  # blocks at the end of a grid that are followed one by one
-UNEVEN = 1.1  # longest path over that of the mean warp, from which on blocks are scheduled by their classes
+UNEVEN = 1.1  # longest path over the mean one, from which on blocks are scheduled by their classes
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class BlockPaths:
 
     @property
     def uneven(self) -> bool:
-        """Whether warps differ enough for their blocks to be scheduled by their classes."""
-        return bool(self.length[self.of_block].max() > UNEVEN)
+        """Whether blocks differ enough to be scheduled by their classes."""
+        each = self.length[self.of_block]
+        return bool(each.max() > UNEVEN * each.mean())
 
 
 def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:

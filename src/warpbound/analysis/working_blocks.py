@@ -32,6 +32,7 @@ Execute = Callable[[Program, Launch, list[int]], Trace]
 MOST_BLOCKS = 1 << 22  # evaluated one by one: about a second
 IDLE_SHARE = 0.75
 MOST_IDLE_CLASSES = 16  # classes that are executed to see whether they touch memory, the lightest first
+ENOUGH_WORKING = 2  # classes found to touch memory, after which no longer one is looked at
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,18 @@ def working_blocks(case: Case, launch: Launch, execute: Execute) -> WorkingBlock
 def _idle_classes(program: Program, launch: Launch, classes: Classes, execute: Execute) -> dict[int, Trace]:
     """The idle classes, each with the trace of its first block."""
     light = np.flatnonzero(classes.length <= IDLE_SHARE * classes.length.max())
-    idle = {}
+    idle: dict[int, Trace] = {}
+    working = 0
     for number in light[np.argsort(classes.length[light], kind="stable")][:MOST_IDLE_CLASSES].tolist():
         trace = execute(program, launch, [int(classes.first[number])])
         if trace.stopped:
             return {}
         if not any(len(accesses.instruction) for accesses in trace.accesses.values()):
             idle[number] = trace
+            continue
+        working += 1
+        if working == ENOUGH_WORKING:
+            break
     return idle
 
 

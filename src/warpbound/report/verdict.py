@@ -13,7 +13,7 @@ from warpbound.result.kernel import Bound, KernelResult
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
 WORTH_SAYING = 0.02  # standard error of the counts, from which on the time is told with it
 MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
-EVEN = 1.25  # times their share of the blocks, up to which blocks count as alike
+EVEN = 1.5  # times their share of the blocks, up to which blocks count as alike
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
 
