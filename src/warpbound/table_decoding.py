@@ -13,6 +13,10 @@ _FAULTS = {  # msgspec's sentence -> kind of fault
     "Object missing required field `(.*)`": "missing key",
     "Invalid enum value (.*)": "unknown word",
 }
+_TYPES = {  # msgspec's names -> words
+    "int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false", "array": "a list",
+    "object": "a table", "null": "nothing",
+}  # fmt: skip
 
 
 class TableFault(Exception):
@@ -24,7 +28,7 @@ class TableFault(Exception):
 
     def __init__(self, reason: str, key: str, form: Any) -> None:
         super().__init__(reason)
-        self.key, self.reason, self.kind, self.word = key, f"{reason[0].lower()}{reason[1:]}", "wrong value", ""
+        self.key, self.reason, self.kind, self.word = key, _in_words(reason), "wrong value", ""
         for pattern, kind in _FAULTS.items():
             if match := re.fullmatch(pattern, reason, re.DOTALL):
                 self.kind, self.word = kind, match[1].strip("'")
@@ -33,6 +37,14 @@ class TableFault(Exception):
             self.known = [str(word) for part in types if get_origin(part) is Literal for word in get_args(part)]
         else:
             self.known = next((list(_fields(part)) for part in types if _fields(part)), [])
+
+
+def _in_words(reason: str) -> str:
+    """msgspec's sentence in lower case, with names of types in words."""
+    text = f"{reason[0].lower()}{reason[1:]}"
+    for types in re.findall(r"`([a-z]+(?: \| [a-z]+)*)`", text):
+        text = text.replace(f"`{types}`", " or ".join(_TYPES.get(name, name) for name in types.split(" | ")))
+    return text
 
 
 def decoded(table: object, form: type[Form]) -> Form:

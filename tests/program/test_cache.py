@@ -145,6 +145,29 @@ def test_damaged_entries_are_made_again(tmp_path: Path, empty_cache: Path, damag
     assert stored(path) == "0x11"
 
 
+HALVES = "#include <cuda_fp16.h>\n__global__ void k(int* x) { x[0] = 0x11; }\n"
+
+
+def test_damaged_headers_are_unpacked_again(tmp_path: Path, empty_cache: Path) -> None:
+    stored(source(tmp_path, HALVES))
+    (header,) = empty_cache.rglob("cuda_fp16.h")
+    whole = header.read_bytes()
+    header.write_bytes(b"#error damaged\n")
+    nvrtc._sound.cache_clear()  # as in another process
+    assert stored(source(tmp_path, HALVES.replace("0x11", "0x22"))) == "0x22"
+    assert header.read_bytes() == whole
+
+
+def test_a_full_disk_stops_no_kernel_without_includes(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(place: Path) -> None:
+        raise OSError(28, "No space left on device", str(place))
+
+    monkeypatch.setattr(nvrtc, "_unpack", full)
+    assert stored(source(tmp_path, "__global__ void k(int* x) { x[0] = 0x11; }\n")) == "0x11"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
 def test_a_cache_that_cannot_be_written(tmp_path: Path, empty_cache: Path) -> None:
     empty_cache.mkdir()

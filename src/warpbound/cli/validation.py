@@ -36,7 +36,7 @@ def validate(
     from warpbound.validate import corpus, validation_data
 
     if listed:
-        _list({name: corpus.corpus(name).shared.about for name in corpus.shipped()}, form, out)
+        _list({name: corpus.corpus(name).shared.about for name in corpora or corpus.shipped()}, form, out)
     elif recalibrate is not None:
         write(_recalibrated(recalibrate, gpus), out)
     else:

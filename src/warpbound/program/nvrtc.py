@@ -8,17 +8,20 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import digest, folder
 from warpbound.program.host_headers import STAND_INS
 from warpbound.program.wheels import version_of
 
+_LISTED = "listed.json"  # what lies in the folder of headers, to see damage
 _REJECTED = re.compile(r'Input name expression was: "(.*)"')
 
 
@@ -91,7 +94,8 @@ def _build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     success = nvrtc.nvrtcResult.NVRTC_SUCCESS
     texts = [text.encode() for text in unit.headers.values()]
     names = [header.encode() for header in unit.headers]
-    name = f"./{unit.name}" if unit.name.startswith("-") else unit.name  # which would be read as an option
+    name = unit.name.replace('"', "'")  # the compiler writes it between quotes into its own assembly
+    name = f"./{name}" if name.startswith("-") else name  # which would be read as an option
     status, program = nvrtc.nvrtcCreateProgram(
         unit.code.encode(), name.encode(errors="replace"), len(names), texts or None, names or None
     )
@@ -134,29 +138,66 @@ def _fetch(size_of: Callable[[Any], Any], fetch: Callable[[Any, Any], Any], prog
 
 @contextmanager
 def header_folders() -> Iterator[tuple[Path, ...]]:
-    """The folders of stand-ins for host headers and of NVRTC's own; where the disk is closed, until the end only."""
+    """The folders of stand-ins for host headers and of NVRTC's own.
+
+    Where the cache takes no files, in a temporary folder until the end; where nothing does, none: code that includes
+    nothing compiles all the same.
+    """
     text = "".join(f"{name}\n{contents}" for name, contents in STAND_INS.items())
     place = folder() / f"headers-{version()}-{digest(text)[:12]}"
-    if place.is_dir():
+    if _sound(place) or _unpacked_into(place):
         yield _folders(place)
         return
+    with ExitStack() as until_the_end:
+        try:
+            passing = Path(until_the_end.enter_context(tempfile.TemporaryDirectory(prefix="warpbound-headers-")))
+            _unpack(passing)
+            places = _folders(passing)
+        except (OSError, InputError):
+            places = ()
+        yield places
+
+
+def _unpacked_into(place: Path) -> bool:
+    """Whether the headers now lie there: unpacked beside, then put in place of what was there."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=place.parent, prefix="headers-"))
     except OSError:
-        with tempfile.TemporaryDirectory(prefix="warpbound-headers-") as passing:
-            _unpack(Path(passing))
-            yield _folders(Path(passing))
-        return
+        return False
     try:
         _unpack(fresh)
+        (fresh / _LISTED).write_bytes(msgspec.json.encode(_files(fresh)))
+        _sound.cache_clear()
+        if place.is_dir() and not _sound(place):
+            shutil.rmtree(place, ignore_errors=True)
         os.replace(fresh, place)
-    except OSError:  # another process was first
+    except (OSError, InputError):  # no space, or another process was first
         shutil.rmtree(fresh, ignore_errors=True)
-    except InputError:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
-    yield _folders(place)
+    _sound.cache_clear()
+    return _sound(place)
+
+
+@cache
+def _sound(place: Path) -> bool:
+    """Whether every header is there as it was unpacked, by sizes and times of change."""
+    try:
+        listed = msgspec.json.decode((place / _LISTED).read_bytes(), type=dict[str, tuple[int, int]])
+        return listed == _files(place)
+    except (OSError, msgspec.MsgspecError):
+        return False
+
+
+def _files(place: Path) -> dict[str, tuple[int, int]]:
+    """Size and time of change of every file, by its path from there."""
+    found = {}
+    for there, _, names in os.walk(place):
+        for name in names:
+            path = os.path.join(there, name)
+            stat = os.stat(path)
+            found[os.path.relpath(path, place)] = (stat.st_size, stat.st_mtime_ns)
+    found.pop(_LISTED, None)
+    return found
 
 
 def _folders(place: Path) -> tuple[Path, ...]:
