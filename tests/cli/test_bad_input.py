@@ -355,7 +355,7 @@ def test_a_file_that_is_no_array(write, contents: bytes) -> None:  # type: ignor
 def test_a_key_of_a_launch_file_of_another_type(write) -> None:  # type: ignore[no-untyped-def]
     path = write("launch.toml", 'grid = 1\nblock = 32\n[[args]]\nname = "n"\ndtype = "i32"\nvalue = "512"\n')
     said = ask("analyze", SAXPY, "--gpu", "h200", "--launch", path)
-    assert_refused(said, FAILED, "args[0].value is wrong", "got `str`")
+    assert_refused(said, FAILED, "args[0].value is wrong", "got a text")
     assert "null" not in said.err
 
 

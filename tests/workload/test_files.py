@@ -179,7 +179,7 @@ ACCESS = HEAD + '[[access]]\nkind = "load"\nper = "warp"\ncount = 1\n'
         (HEAD + '[counts]\nper = "wrap"', ["counts.per: 'wrap'", "Did you mean 'warp'?"]),
         (HEAD + '[counts]\nper = "warp"\npipes = {fmaa = 1}', ["counts.pipes has no key 'fmaa'", "'fma'"]),
         (HEAD + '[counts]\nper = "warp"\nlanes = 33', ["counts.lanes", "<= 32"]),
-        (HEAD + '[counts]\nper = "warp"\ninstructions = "many"', ["counts.instructions", "got `str`"]),
+        (HEAD + '[counts]\nper = "warp"\ninstructions = "many"', ["counts.instructions", "got a text"]),
         (HEAD + '[counts]\nper = "warp"\ninstructions = nan', ["counts.instructions is nan", "finite"]),
         (HEAD + "[launch]\nthreads_per_block = 2048", ["launch.threads_per_block", "<= 1024"]),
         (HEAD + "[launch]\nblocks = 1\nthreads = 1", ["launch has both blocks and threads"]),
