@@ -75,7 +75,7 @@ def test_links_lead_somewhere() -> None:
 
 FILE = re.compile(r"`((?:[\w.-]+/)+[\w.-]+\.(?:py|toml|json|h|c|sh)|(?:[\w.-]+/)+)`")
 PLACES = [ROOT, ROOT / "src", ROOT / "src" / "warpbound", ROOT / "src" / "warpbound" / "report" / "figures"]
-MADE_BY_THE_READER = re.compile(r"little_1961|pipe_mix|l20|program/(maps|nvcc)\.py|measured/|NAME|MODEL")
+MADE_BY_THE_READER = re.compile(r"little_1961|pipe_mix|l20|program/(maps|clang)\.py|measured/|NAME|MODEL")
 
 
 def test_files_that_the_pages_name_exist() -> None:
