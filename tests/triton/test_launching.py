@@ -15,7 +15,7 @@ from warpbound.triton.arguments import tensor
 
 pytestmark = pytest.mark.cuda
 
-BOARDS = ("t4", "a100-sxm-80gb", "h200", "rtx-5090")
+BOARDS = ("t4", "a100-sxm-80gb", "h200", "b200", "rtx-5090")
 
 
 @pytest.fixture
@@ -40,12 +40,14 @@ def test_the_values_of_a_softmax_equal_numpys(board, numbers):
 
 
 @pytest.mark.broad
-def test_the_values_of_a_tensor_core_product_equal_numpys(numbers):
+@pytest.mark.parametrize("tile", [16, 32, 64])  # on an H200, each its own swizzle
+@pytest.mark.parametrize("board", ["a100-sxm-80gb", "h200"])
+def test_the_values_of_a_tensor_core_product_equal_numpys(board, tile, numbers):
     a, b = numbers.standard_normal((64, 128)), numbers.standard_normal((128, 64))
     a, b = a.astype(np.float16), b.astype(np.float16)
-    tiles = {"TILE_M": 32, "TILE_N": 32, "TILE_K": 32}
+    tiles = {"TILE_M": 64, "TILE_N": tile, "TILE_K": tile}
     c = np.zeros((64, 64), np.float32)
-    arrays = front.run(kernels.product, a, b, c, 64, 64, 128, grid=(2, 2), gpu="a100-sxm-80gb", **tiles)
+    arrays = front.run(kernels.product, a, b, c, 64, 64, 128, grid=(1, 64 // tile), gpu=board, **tiles)
     np.testing.assert_allclose(arrays["c"], a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4, atol=1e-4)
 
 

@@ -12,7 +12,7 @@ from warpbound.emulate.loads_and_stores import checked_window, inside_window, lo
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import FRESH, State
-from warpbound.isa.traits import traits
+from warpbound.isa.traits import table, traits
 from warpbound.program.instruction import RZ
 from warpbound.program.registers import writes
 
@@ -133,5 +133,6 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
 _ADDRESSES = {loads_and_stores.load: load_addresses, loads_and_stores.store: store_addresses}
 ADDRESS_ONLY: Mapping[str, Callable[[Site], Handler]] = {
     **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},
+    **{opcode: _noting for opcode, entry in table().items() if entry.kind == "warpgroup_matrix"},
     **{opcode: _ADDRESSES[build] for opcode, build in PLAIN.items() if build in _ADDRESSES},
 }

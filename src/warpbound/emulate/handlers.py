@@ -19,6 +19,7 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     packed_integers,
     special_functions,
     warp_collectives,
+    warpgroup_products,
     wide_atomics,
 )
 from warpbound.emulate.operand_access import Site

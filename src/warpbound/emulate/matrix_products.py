@@ -59,8 +59,8 @@ ELEMENTS: dict[str, Element] = {
 BIT = _integer_element(1, signed=False)
 
 
-def _registers(x: State, operand: Operand, count: int) -> list[NDArray[np.uint32]]:
-    """Consecutive registers of the selected warps, each (warps, 32)."""
+def registers_of(x: State, operand: Operand, count: int) -> list[NDArray[np.uint32]]:
+    """Consecutive registers of the selected warps, each (warps, 32); zeros for RZ."""
     if operand.index == RZ:
         return [np.zeros((x.selected_lanes // LANES, LANES), np.uint32)] * count
     return [x.get(operand.index + i).reshape(-1, LANES) for i in range(count)]
@@ -103,7 +103,7 @@ def multiply(here: Site) -> Handler:
     if shape is None or here.has("SP"):
         raise unsupported(here.instruction)
     rows, _, depth = shape
-    first, second = _elements(here)
+    first, second = elements_of(here)
     a, b, c = [operand for operand in here.instruction.operands[1:] if operand.kind == "register"][:3]
     output = here.instruction.operands[0]
     a_count, b_count = rows * depth * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
@@ -112,12 +112,12 @@ def multiply(here: Site) -> Handler:
     saturate, differing = here.has("SAT"), here.has("XOR")
 
     def handler(x: State) -> None:
-        left = left_matrix(_registers(x, a, a_count), first, rows, depth)
-        right = right_matrix(_registers(x, b, b_count), second, depth)
+        left = left_matrix(registers_of(x, a, a_count), first, rows, depth)
+        right = right_matrix(registers_of(x, b, b_count), second, depth)
         product = np.matmul(left, right)
         if differing:
             product = left.sum(axis=2)[:, :, None] + right.sum(axis=1)[:, None, :] - 2 * product
-        addend = accumulator(_registers(x, c, _words(rows, half)), rows, half, whole)
+        addend = accumulator(registers_of(x, c, _words(rows, half)), rows, half, whole)
         total = product + addend
         if whole and saturate:
             total = np.clip(total, -(2.0**31), 2.0**31 - 1)
@@ -127,7 +127,8 @@ def multiply(here: Site) -> Handler:
     return handler
 
 
-def _elements(here: Site) -> tuple[Element, Element]:
+def elements_of(here: Site) -> tuple[Element, Element]:
+    """The elements of A and of B, by the modifiers and the opcode."""
     names = [m for m in here.instruction.modifiers if m in ELEMENTS]
     type_ = here.instruction.traits.tensor
     if type_ == "int1":

@@ -1,14 +1,15 @@
-"""Textures, surfaces and wgmma: counted, not computed; their results are unknown.
+"""Textures, surfaces and single-bit products of a warpgroup: counted, not computed; their results are unknown.
 
-A fetch returns 0; the accumulators of a wgmma keep their old values.
+A fetch returns 0; the accumulators of a product keep their old values.
 """
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from warpbound.emulate import warpgroup_products  # noqa: F401  (enters what is computed)
 from warpbound.emulate.operand_access import Site
-from warpbound.emulate.semantics import Handler
+from warpbound.emulate.semantics import PLAIN, Handler
 from warpbound.emulate.state import State
 from warpbound.isa.traits import Traits, table
 from warpbound.program.instruction import RZ
@@ -42,12 +43,14 @@ def _unchanged(here: Site) -> Handler:
 
 _BY_KIND = {"texture": absent, "surface": absent, "warpgroup_matrix": _unchanged}
 COUNTED: Mapping[str, Callable[[Site], Handler]] = {
-    opcode: _BY_KIND[traits.kind] for opcode, traits in table().items() if traits.kind in _BY_KIND
+    opcode: _BY_KIND[traits.kind]
+    for opcode, traits in table().items()
+    if traits.kind in _BY_KIND and opcode not in PLAIN
 }
 
 
 def unknown_source(traits: Traits) -> str:
     """Name in a trace for the unknown result of a counted instruction; empty for a computed instruction."""
-    if traits.kind == "warpgroup_matrix":
-        return "sums of wgmma (counted, not computed)"
-    return "textures and surfaces" if traits.kind in _BY_KIND else ""
+    if traits.opcode not in COUNTED:
+        return ""
+    return "textures and surfaces" if traits.kind in ("texture", "surface") else "sums of wgmma (counted, not computed)"

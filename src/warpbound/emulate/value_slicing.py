@@ -73,6 +73,8 @@ def _use(instruction: Instruction) -> Use:
         loads = stores
     if traits.kind == "load" and "CONSTANT" in instruction.modifiers:  # what the kernel does not write
         loads = frozenset()
+    if traits.kind == "warpgroup_matrix":
+        loads = frozenset(("shared",))
     arithmetic = traits.is_arithmetic
     removable = arithmetic or bool(loads or stores or traits.loads)
     if not removable and any(x.kind == "memory" for x in instruction.operands):

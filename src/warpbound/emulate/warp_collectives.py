@@ -9,6 +9,7 @@ from warpbound.emulate.operand_access import (
     is_predicate,
     predicate,
     raw,
+    single,
     unsupported,
     write_predicate,
     write_words,
@@ -147,7 +148,7 @@ def reduce(here: Site) -> Handler:
     name = next((m for m in here.instruction.modifiers if m in _REDUCTIONS), "AND")
     function, neutral = _REDUCTIONS[name]
     if here.has("F32"):
-        raise unsupported(here.instruction)
+        return _reduce_floats(here, name)
     if signed and name in ("MIN", "MAX"):
         neutral = {"MIN": 0x7FFFFFFF, "MAX": 0x80000000}[name]
 
@@ -158,6 +159,24 @@ def reduce(here: Site) -> Handler:
         with np.errstate(over="ignore"):
             result = function.reduce(values, axis=1, dtype=values.dtype)
         write(x, result.view(np.uint32))
+
+    return handler
+
+
+def _reduce_floats(here: Site, name: str) -> Handler:
+    """The largest or smallest of 32-bit floats. NaNs are passed over; with .NAN one NaN makes the result NaN."""
+    if name not in ("MIN", "MAX"):
+        raise unsupported(here.instruction)
+    read, write = single(here.sources[0], here), write_words(here.output)
+    plain, strict = {"MIN": (np.fmin, np.minimum), "MAX": (np.fmax, np.maximum)}[name]
+    function = strict if here.has("NAN") else plain
+    neutral = np.float32("inf" if name == "MIN" else "-inf")
+
+    def handler(x: State) -> None:
+        active = x.active().reshape(-1, LANES)
+        values = np.broadcast_to(read(x), active.size).reshape(-1, LANES)
+        result = function.reduce(np.where(active, values, neutral if here.has("NAN") else np.float32("nan")), axis=1)
+        write(x, np.where(np.isnan(result), np.uint32(0x7FFFFFFF), result.astype(np.float32).view(np.uint32)))
 
     return handler
 

@@ -30,6 +30,7 @@ WIDTHS = (
     "typed_sources",  # the same for the sources; the result is one
     "converted",  # by the types that the modifiers name
     "matrix",  # by the shape of the product: its elements are spread over the lanes
+    "warpgroup",  # by the shape of the product of four warps
     "matrices",  # one for each 8 x 8 matrix: 1, 2 or 4
     "texture",  # four at most
     "special",  # two, with .32 one
@@ -39,7 +40,7 @@ _WITHOUT_RESULT = frozenset({
     "convergence", "barrier",
     "fence", "cache_control", "scheduling", "other",
 })  # fmt: skip
-_ARITHMETIC = frozenset({"integer", "predicate", "float", "conversion", "matrix", "collective"})
+_ARITHMETIC = frozenset({"integer", "predicate", "float", "conversion", "matrix", "warpgroup_matrix", "collective"})
 _LOADING = frozenset({"load", "copy", "atomic"})
 _STORING = frozenset({"store", "copy", "atomic", "reduction"})
 _PUBLISHING = _STORING - {"atomic"} | {"bulk_copy", "tensor_memory", "barrier", "call", "trap"}

@@ -20,6 +20,9 @@ _ELEMENT_BITS = {"fp16": 16, "fp8": 8, "fp4": 4, "int8": 8, "int1": 1, "fp64": 6
 _SUM_BITS = {"int8": 32, "int1": 32, "fp64": 64}  # of others 32 with .F32, else 16
 _ELEMENTS = {"TF32": 32, "S4": 4, "U4": 4}
 _SHAPE = re.compile(r"(16|8)x?8x?(4|8|16|32|64|128|256)$")  # rows, (columns,) depth
+_WARPGROUP_SHAPE = re.compile(r"64x(\d+)x\d+$")
+_WARPGROUP_FACTOR = 4  # registers of A, 64 rows of 32 bytes over 128 lanes
+_DESCRIPTORS = 4  # uniform registers: the descriptor of A, unused where A is in registers, and that of B
 _FILLS_A_REGISTER = 32 * 32  # bits: one register of every lane
 _TYPED = frozenset({"64", "S64", "U64"})
 _PREFIX = {"register": "R", "uniform": "UR", "predicate": "P", "uniform_predicate": "UP"}
@@ -114,6 +117,8 @@ def result_width(instruction: Instruction) -> int:
             return 4
         case "matrix":
             return _matrix_widths(instruction)[2]
+        case "warpgroup":
+            return _warpgroup_sum(instruction)
         case "special":
             return 1 if "32" in instruction.modifiers else 2
         case "single" | "pair_sources" | "typed_sources":
@@ -131,6 +136,8 @@ def _source_width(instruction: Instruction, place: int, *, last: bool) -> int:
             return _converted(instruction)[1]
         case "matrix":
             return _matrix_widths(instruction)[min(place, 2)] if place < 3 else 1
+        case "warpgroup":
+            return _warpgroup_sum(instruction) if place else _WARPGROUP_FACTOR
         case "pair_sources":
             return 2
         case "typed_sources":
@@ -183,6 +190,15 @@ def _matrix_widths(instruction: Instruction) -> tuple[int, int, int]:
     return first, second, total
 
 
+def _warpgroup_sum(instruction: Instruction) -> int:
+    """Registers of the sum of a warpgroup: 64 rows of its columns over 128 lanes."""
+    shape = next(filter(None, map(_WARPGROUP_SHAPE.match, instruction.modifiers)), None)
+    if shape is None:
+        return 1
+    halves = "F32" not in instruction.modifiers and instruction.traits.tensor in ("fp16", "fp8")
+    return int(shape[1]) // (4 if halves else 2)
+
+
 def lane_bytes(instruction: Instruction) -> int:
     """Bytes that each lane of a load, a store or an atomic moves."""
     if instruction.traits.width == "matrices":
@@ -209,6 +225,8 @@ def _in_two_runs(instruction: Instruction) -> bool:
 
 def _address_width(instruction: Instruction, operand: Operand, term: Operand) -> int:
     """Two registers hold a 64-bit address: .64 on the register says so from Volta on, .E on the opcode before."""
+    if instruction.traits.width == "warpgroup":
+        return _DESCRIPTORS
     if operand.kind == "constant" or term.kind != "register":
         return 2 if term.kind == "uniform" and "64" in term.suffixes else 1
     if "64" in term.suffixes:
