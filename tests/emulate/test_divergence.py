@@ -86,6 +86,14 @@ def test_lanes_that_part_take_both_sides_and_meet_again() -> None:
     assert sides[-1] == AFTER
 
 
+def test_each_part_of_a_warp_issues_the_instruction_at_which_they_meet() -> None:
+    """As the counters of Nsight Compute have it: BSYNC once for each part, what follows once."""
+    apart, together = traced("0x2"), traced("0x7")
+    assert apart.executed[0, AFTER - 1 : AFTER + 2].tolist() == [2, 1, 1]
+    assert apart.threads[0, AFTER - 1] == LANES
+    assert together.executed[0, AFTER - 1 : AFTER + 2].tolist() == [1, 1, 1]
+
+
 def test_lanes_that_agree_never_see_the_other_side() -> None:
     trace = traced("0x7")
     assert masks(trace) == {IF: "1111", AFTER: "1111"}

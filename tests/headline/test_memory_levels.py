@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from warpbound.adapt.resources import demand, eased, more_together
 from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import fitted_parameters
-from warpbound.headline.queue_demands import flow
+from warpbound.headline.queue_demands import block, flow
 from warpbound.headline.streams import from_l2, workload
 from warpbound.machine import gpu, override
 
@@ -26,6 +26,16 @@ def queues(board=A100, **counts):
     work = from_l2(workload("read", board, CLOCK), board, CLOCK).with_memory(**counts)
     launched = ActiveWork(work, board, CLOCK, 8.0, board.value("sm_count"))
     return flow(launched, fitted_parameters(board).values, 1.0, 1e-6).queues
+
+
+def test_blocks_start_in_as_many_cycles_at_any_clock():
+    work, values = workload("read", A100, CLOCK), fitted_parameters(A100).values
+    at = {clock: ActiveWork(work, A100, clock, 8.0, 108.0) for clock in (CLOCK, CLOCK / 2)}
+    starts = {clock: float(block(x, values).start) for clock, x in at.items()}
+    assert starts[CLOCK / 2] == pytest.approx(2 * starts[CLOCK])
+    assert starts[CLOCK] == pytest.approx(values.block_start * A100.value("boost_clock") / CLOCK)
+    every = {clock: float(flow(x, values, 1.0, 1e-6).queues["block start"].demand) for clock, x in at.items()}
+    assert every[CLOCK / 2] == pytest.approx(2 * every[CLOCK])
 
 
 def test_sectors_that_all_sms_ask_for_at_once_have_a_rate_of_their_own():

@@ -145,6 +145,26 @@ def test_sample_against_every_block(l2_KiB):
         )
 
 
+@pytest.mark.parametrize("windows", [2, 4])
+def test_windows_that_overlap_are_read_once(windows):
+    # block b reads segments b to b + windows - 1 of 512 bytes, and writes segment b
+    def sliding(block, warp):
+        own = block * 512 + warp * 128 + 4 * LANE
+        return [("global", n, IN + own + n * 512, None) for n in range(windows)] + [
+            ("global", windows, OUT + own, None)
+        ]
+
+    code = program(*["LDG.E"] * windows, "STG.E")
+    blocks, arrays = 1024, ((IN, 1 << 24), (OUT, 1 << 24))
+    machine = Facts(80, 4, 2, 16 << 10, 4 << 20)
+    truth = traffic(code, trace(range(blocks), blocks, 4, sliding), machine, How("cold", "exact", arrays=arrays))
+    sample = trace([0, 511, 512, 1023], blocks, 4, sliding)
+    found = traffic(code, sample, machine, How("cold", arrays=arrays, grid=(blocks, 1, 1)))
+    assert truth.dram_bytes_read == (blocks + windows - 1) * 512
+    assert found.dram_bytes_read == pytest.approx(truth.dram_bytes_read, rel=0.02)
+    assert found.dram_bytes_written == pytest.approx(truth.dram_bytes_written, rel=0.02)
+
+
 def test_transposes():
     # 32 x 32 tile of a matrix of 32 columns, 32 warps: columns of 128 B rows are read, rows written
     def naive(block, warp):

@@ -35,7 +35,7 @@ def predicted() -> tuple[KernelResult, dict[int, float], str]:
     board = gpu(BOARD)
     program = programs(image(), board, None, Options())[0]
     own = launch(grid=GRID, block=BLOCK, args={0: ELEMENTS, 1: 2.0, 2: "f32[1048576]", 3: "f32[1048576]"})
-    case = checked_case(program, board, own, Settings(clock=CLOCK_MHZ, cache="cold"))
+    case = checked_case(program, board, own, Settings(clock=CLOCK_MHZ, cache="flushed"))
     work = work_of(case)
     assert work.observed is not None
     assert work.whole.warps is not None

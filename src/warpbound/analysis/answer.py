@@ -217,7 +217,7 @@ def _frame(case: Case) -> Entry:
         "kernel": case.program.title,
         "gpu": case.gpu.key,
         "occupancy": launch_counts.occupancy(case.residency),
-        "cache": case.settings.cache,
+        "cache": "cold" if case.settings.cache == "flushed" else case.settings.cache,
         "gpu_name": case.gpu.name,
         "program": code_tables.program_facts(case.program, case.facts),
         "compiler": CompilerName(*case.program.compiler) if case.program.compiler else None,

@@ -250,7 +250,7 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
 def _latency_at(case: Case, run: tuple[Trace, Sample, Traffic], level: str) -> float:
     trace, sample, traffic = run
     timing = waits(case.program.instructions, case.latency, served_by(traffic, level), conflicts(traffic))
-    start = case.gpu.value("block_start") * case.clock_hz
+    start = case.gpu.value("block_start") * case.gpu.value("boost_clock")
     cycles = time_of_stream(case.program, trace, timing, sample)
     return path_share(trace, sample, typical_stream(trace, sample)) * cycles + start
 

@@ -7,10 +7,10 @@ SUSTAINED = "sustained"  # the clock that the board holds under this load; boost
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings: SM clock ("sustained", "base", "boost" or MHz), caches at the start of the launch ("warm" or "cold"),
-    models to show beside the answer, views that will be shown ("sass" alone needs more than the rest);
-    processor time of the sampled blocks, None for the usual limit, and what their accesses outside arrays do ("refuse":
-    no answer, "pass": read 0).
+    """Settings: SM clock ("sustained", "base", "boost" or MHz), caches at the start of the launch ("warm", "cold", or
+    "flushed": cold, and written data that L2 holds at the end stay there, as Nsight Compute counts), models to show
+    beside the answer, views that will be shown ("sass" alone needs more than the rest); processor time of the sampled
+    blocks, None for the usual limit, and what their accesses outside arrays do ("refuse": no answer, "pass": read 0).
 
     power_limit_W : in place of the board's own, for the sustained clock.
     """

@@ -198,8 +198,8 @@ def timing(case: Case, work: Work) -> Timing:
         l2_drain=l2_read * drain / SECTOR_B,
         dram_byte=sms * hz / _number(dram.capacity(values.dram, writes)),
         l1_bytes=case.gpu.value("l1_bandwidth"),
-        block_start=(_number(values.block_start) + stores) * hz,
-        block_interval=_number(values.block_interval) * sms * hz,
+        block_start=_number(values.block_start) * case.gpu.value("boost_clock") + stores * hz,
+        block_interval=_number(values.block_interval) * sms * case.gpu.value("boost_clock"),
     )
 
 
@@ -216,7 +216,8 @@ def seconds(case: Case, done: Outcome, place: Place, uneven: float) -> float:
     values = fitted_parameters(case.gpu).values
     each = (case.blocks or 0) / case.place.active_sms
     cycles = done.cycles + max(0.0, each - place.blocks) / rate(done, place)
-    return _number(values.launch_gap) + _number(values.block_start) + uneven * cycles / case.clock_hz
+    start_s = _number(values.block_start) * case.gpu.value("boost_clock") / case.clock_hz
+    return _number(values.launch_gap) + start_s + uneven * cycles / case.clock_hz
 
 
 def rate(done: Outcome, place: Place) -> float:

@@ -153,8 +153,8 @@ def _conflicts(known: Predicted) -> Callable[[int], float]:
 
 
 def with_start(work: Workload, case: Case) -> Workload:
-    """The work plus the time that a block takes to start and end."""
-    start = case.gpu.value("block_start") * case.clock_hz
+    """The work plus the cycles that a block takes to start and end; boards give their time at the boost clock."""
+    start = case.gpu.value("block_start") * case.gpu.value("boost_clock")
     return replace(work, latency=work.latency + start, parts=work.parts | {"start": start})
 
 

@@ -106,8 +106,9 @@ def idle_s(case: Case, work: Work, working_s: float) -> float:
     if work.idle is None:
         return 0.0
     places = case.gpu.value("sm_count") * max(1.0, case.residency.fitting_blocks_per_sm)
-    start_s = case.gpu.value("block_start")
-    each_s = max(float(fitted_parameters(case.gpu).values.block_interval), start_s / places)
+    slower = case.gpu.value("boost_clock") / case.clock_hz
+    start_s = slower * case.gpu.value("block_start")
+    each_s = max(slower * float(fitted_parameters(case.gpu).values.block_interval), start_s / places)
     at, all_blocks = work.idle.working, work.idle.blocks + len(work.idle.working)
     begins = at * each_s + working_s * (1.0 - np.arange(len(at)) / len(at))
     return max(0.0, float(begins.max()) - working_s, all_blocks * each_s + start_s - working_s)

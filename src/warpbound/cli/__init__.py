@@ -113,6 +113,7 @@ for _command in (
     catalogue.doctor,
     profiles.compare,
     agents.mcp,
+    profiles.calibrate,
     measurement.measure,
     page_server.page,
     program_run.run,

@@ -23,6 +23,7 @@ Examples:
   warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
 """
 COMPILERS = "auto (nvcc where there is one, else NVRTC), nvcc, nvcc=PATH, nvrtc, nvrtc-12.6; several are compared."
+CACHES = ("warm", "cold", "flushed")
 VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
 PATIENCE_HELP = "Processor time for the sampled blocks; 20 s by default."
 CURVE_EXAMPLES = """
@@ -65,7 +66,7 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--compiler", default="auto", metavar="NAME[,NAME...]", help=COMPILERS),
         click.option("-p", "build", metavar="DIR", help="Folder with the build's compile_commands.json."),
         click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
-        click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch."),
+        click.option("--cache", type=click.Choice(CACHES), default="warm", help="Caches at launch."),
         click.option("--clock", default="sustained", metavar=CLOCKS, show_default=True, help="SM clock."),
         click.option("--power-limit", metavar="W", type=click.FloatRange(1.0), help="In place of the board's own."),
         click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP),

@@ -14,6 +14,12 @@ Examples:
   warpbound compare report.ncu-rep --launch-index 0 --format json
   warpbound compare *.ncu-rep --arguments arguments.toml --format html -o compared.html
 """
+CALIBRATE_EXAMPLES = """
+\b
+Examples:
+  warpbound calibrate copy.ncu-rep reduce.ncu-rep -o mine.toml
+  warpbound calibrate *.ncu-rep --like a40 -o mine.toml
+"""
 LAUNCH_OPTIONS = ("grid", "block", "cluster", "smem", "carveout", "launch_file", "settings", "defines", "include")
 KEPT = "A report states grid, block, shared memory and clocks; {option} does not go with it."
 
@@ -94,3 +100,23 @@ def _arguments(words: tuple[str, ...]) -> tuple[Any, ...]:
     from warpbound.cli.request import arguments
 
     return tuple(arguments(words) or ())
+
+
+@click.command(epilog=CALIBRATE_EXAMPLES)
+@click.argument("files", metavar="REPORT [REPORT ...]", nargs=-1, required=True)
+@click.option("--like", metavar="NAME", help="Board that gives what reports do not tell; default: that of the reports.")
+@click.option("-o", "out", metavar="BOARD.toml", required=True, help="The board's file, for --gpu.")
+def calibrate(files: tuple[str, ...], like: str | None, out: str) -> None:
+    """A profile of your own board from your own reports of Nsight Compute."""
+    from warpbound import machine
+    from warpbound.measure.profile_calibration import calibrated
+    from warpbound.nsight.launch_case import board_of
+    from warpbound.nsight.report_file import read_report
+
+    reports = announced((f"{name}", read_report(name)) for name in files)
+    launches = [launch for report in reports for launch in report.launches]
+    board = machine.gpu(like) if like else board_of(launches[0])
+    text, findings = calibrated(launches, board)
+    write(text, out)
+    for name, finding in findings.items():
+        click.echo(f"{name:28s} {finding.value:10.5g} {finding.unit:8s} {finding.note}")

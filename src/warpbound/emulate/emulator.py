@@ -28,6 +28,7 @@ from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
 
+MEETING = ("BSYNC", "WARPSYNC")  # each part of a warp issues them when it arrives (counters of Nsight Compute)
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
 SLICE = 20_000  # steps of a chunk whose threads poll, after which other chunks may go on or begin
 SPINS = 64  # rounds of nothing but polling after which they may earlier
@@ -199,6 +200,9 @@ class Chunk:
         self.polls = [polls(instruction) for instruction in kernel.program.instructions]
         self.writes = [writes(instruction) for instruction in kernel.program.instructions]
         self.marked = [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
+        self.flow.groups.meeting = frozenset(
+            at for at, instruction in enumerate(kernel.program.instructions) if instruction.opcode in MEETING
+        )
         self.flow.groups.park(self.flow.groups.alive, 0)
         self.at = 0
         self.steps = self.until = 0

@@ -66,6 +66,7 @@ class Groups:
         self.picks = 0
         self.only_polling = 0
         self.saved = False  # whether a barrier register was saved and brought back
+        self.meeting: frozenset[int] = frozenset()  # instructions that each part of a warp executes as it arrives
 
     # --- running ---
 
@@ -75,6 +76,9 @@ class Groups:
         if here is None:
             self.ready[at] = Parked(lanes.copy(), self.picks, polling)
         else:
+            if at in self.meeting and self.x.recorder is not None:
+                both = lanes.reshape(-1, LANES).any(axis=1) & here.lanes.reshape(-1, LANES).any(axis=1)
+                self.x.recorder.arrive(at, np.flatnonzero(both))
             here.lanes |= lanes
             here.polling = here.polling and polling
 

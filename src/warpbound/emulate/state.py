@@ -48,6 +48,8 @@ class Recorder(Protocol):
 
     def fresh(self, space: str) -> None: ...
 
+    def arrive(self, at: int, warps: NDArray[np.int64]) -> None: ...
+
 
 class BadAccess(Exception):
     """An invalid memory access: the lane among the selected ones, and the problem."""

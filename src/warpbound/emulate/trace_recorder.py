@@ -41,8 +41,7 @@ WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that w
 class Recording:
     """Recorder of one trace: one row per warp; first_warp is the row of the chunk's first warp.
 
-    While one lane group runs, it only logs the instructions; they are counted for its warps when another group
-    takes over.
+    While a lane group runs, it only logs instructions; they are counted when another group takes over.
     """
 
     def __init__(
@@ -85,6 +84,7 @@ class Recording:
         """A function that executes and records one instruction of the chunk."""
         handlers, x, ready = chunk.handlers, chunk.x, chunk.flow.groups.ready
         x.recorder = self
+        self.first_warp = chunk.first_warp
         self.count()
         self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
@@ -124,9 +124,7 @@ class Recording:
         """Add the logged instructions to the counts of the group's warps."""
         if not self.log:
             return
-        times = np.bincount(self.log)
-        at = np.flatnonzero(times)
-        times = times[at]
+        at, times = np.unique(self.log, return_counts=True)
         whole = len(self._warps) == self._warps[-1] - self._warps[0] + 1
         warps = slice(int(self._warps[0]), int(self._warps[-1]) + 1) if whole else self._warps
         rows = at if whole else at[:, None]
@@ -174,6 +172,10 @@ class Recording:
         self.noted[self.at] += count * has_room
         self.dropped += count * (not has_room)
         return has_room
+
+    def arrive(self, at: int, warps: NDArray[np.int64]) -> None:
+        """Count an instruction once more for warps of the chunk of which another part has come to it already."""
+        self.executed[at, warps + self.first_warp] += 1
 
     def unknown_read(self, name: str) -> None:
         """Report that the instruction read an array with unknown contents."""

@@ -107,7 +107,7 @@ def block(x: ActiveWork, values: Parameters) -> Block:
     stores = work.memory.l2_sectors_written > 0
     barriers = int(round(work.barriers))
     whole = Block(
-        start=values.block_start,
+        start=np.multiply(values.block_start, x.slower),
         store=np.multiply(values.store_cost, 1.0 if stores else 0.0),
         memory=memory * per_s,
         compute=rest * per_s,
@@ -267,7 +267,7 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
         FAR: Queue(np.multiply(x.warps_per_block, far_s), np.multiply(values.warp_wait, far_s), _others(chip)),
         HOT: Queue(x.work.memory.hottest_updates * customers / (values.atomic_rate * x.clock_hz)),
         "dram": Queue(dram_s, to_dram * dram.wait(values.dram, writes)),
-        START: Queue(np.multiply(values.block_interval, x.active_sms)),
+        START: Queue(np.multiply(values.block_interval, x.slower * np.asarray(x.active_sms))),
     }
 
 

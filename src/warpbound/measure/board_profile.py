@@ -148,7 +148,7 @@ def profile(summary: Summary, board: Gpu | None) -> str:
         if parameter in PARAMETERS:
             parameters[parameter] = _quantity(rows, summary, parameters.get(parameter))
     ordered = {known: parameters[known] for known in PARAMETERS if known in parameters}
-    return _toml(name, board.aliases if board else (), summary.facts.compute_capability, ordered)
+    return as_toml(name, board.aliases if board else (), summary.facts.compute_capability, ordered)
 
 
 def _source(mechanism: str, summary: Summary) -> str:
@@ -166,7 +166,8 @@ def _quantity(rows: list[tuple[str, Estimate]], summary: Summary, before: Quanti
     return Quantity(first.value, unit, first.source, "measured", first.note, tuple(claims))
 
 
-def _toml(name: str, aliases: tuple[str, ...], capability: str, parameters: dict[str, Quantity]) -> str:
+def as_toml(name: str, aliases: tuple[str, ...], capability: str, parameters: dict[str, Quantity]) -> str:
+    """A board's file."""
     texts = dict.fromkeys(s for q in parameters.values() for s in (q.source, *(c.source for c in q.others)))
     keys = {text: f"s{number}" for number, text in enumerate(texts, 1)}
     lines = [f"name = {_text(name)}", f"aliases = [{', '.join(map(_text, aliases))}]",

@@ -3,8 +3,9 @@
 Models   Per array of the launch. Sampled blocks form groups of consecutive blocks; the most new sectors per block of a
          later group is the number that any further block adds (the most, as a group may by chance share a row or a
          column with another). Patches of sampled blocks (`block_neighbours`) show what a block adds to its neighbours
-         along x, along y, along both and so on; the model counts the blocks of a turn with such neighbours. Without
-         neighbours in the sample each block adds the mean over the launch. No array gives more than its size.
+         along x, along y, along both and so on; the model counts the blocks of a turn with such neighbours. Where they
+         share a part, as windows that overlap, all blocks of the launch do. Without neighbours in the sample each block
+         adds the mean over the launch. No array gives more than its size.
 Omits    Sharing between blocks that no sampled pair shows. With a single group every further block adds as much as a
          sampled one, so arrays that all blocks share are limited only by their size; without the arrays' sizes such
          data is overestimated.
@@ -19,6 +20,7 @@ from warpbound.memory.block_neighbours import Grid, extents, having, neighbours,
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.sorted_order import order_by
 
+LEAST_NEW, MOST_NEW = 0.1, 0.8  # of what a block touches: new to its neighbour where their windows overlap
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 
@@ -99,6 +101,8 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     added = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sampled.of_blocks)
     own = new[group == 0]
     sizes = extents(sampled.grid)[: adjacent.axes] if adjacent.axes > 1 else (sampled.of_blocks,)
+    if adjacent.axes:
+        launch = np.minimum(launch, np.maximum(sample, _of_windows(added, having(sampled.of_blocks, sizes))))
 
     def consecutive(count: int) -> Reals:
         later = having(count, sizes) - having(min(count, len(own)), sizes)
@@ -110,6 +114,17 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     row = np.minimum(launch, consecutive(min(next(longer, sampled.row), sampled.of_blocks)))
     fresh = np.minimum(turn, consecutive(2 * at_once) - touched)
     return Footprint(sample, row, turn, fresh, launch, touched - turn, added[0])
+
+
+def _of_windows(added: Reals, blocks: Ints) -> Reals:
+    """Sectors of a launch in arrays of which neighbours read windows that overlap, infinity for others, (arrays + 1,).
+
+    added : as `_added` has it; blocks : with such neighbours before them, (2 ** axes,). Where neighbours share edges
+    alone, others may share more or less of them; where they share everything, a row of tiles may end.
+    """
+    lone = added[0]
+    window = (added > LEAST_NEW * lone) & (added < MOST_NEW * lone)
+    return np.where(window[1:].any(axis=0), blocks @ np.where(window, added, lone), np.inf)
 
 
 def _added_by_others(new: Reals, group: Ints, sampled: Sampled, order: Ints) -> Reals:

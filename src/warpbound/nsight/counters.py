@@ -88,6 +88,7 @@ def _stores_without_local(x: Prediction) -> float | None:
 
 COUNTERS = (
     Counter((DURATION, "gpu__time_duration.avg"), "ns", lambda x: _times(x.result.time_s, 1e9)),
+    Counter(("gpc__cycles_elapsed.max", "sm__cycles_elapsed.max"), "cycle", lambda x: x.result.cycles),
     Counter((INSTRUCTIONS, "sm__inst_executed.sum"), "inst", lambda x: x.result.instructions.warp_instructions),
     Counter(("thread_inst_executed_true", "smsp__thread_inst_executed_pred_on.sum"), "inst",
             lambda x: x.result.instructions.thread_instructions),

@@ -62,7 +62,7 @@ def launch_case(
         program=program_of(profiled, gpu),
         gpu=gpu,
         launch=_launch(profiled, arguments),
-        settings=Settings(clock=clocks.sm_hz / 1e6, cache="cold"),
+        settings=Settings(clock=clocks.sm_hz / 1e6, cache="flushed"),
         clocks=clocks,
         notes=tuple(notes),
     )
