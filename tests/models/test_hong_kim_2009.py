@@ -57,7 +57,8 @@ def test_hong_kim_broadcasts(draws: list[dict[str, float]]) -> None:
         for i, draw in enumerate(draws):
             alone = predict(hong_kim.Inputs(**draw))
             assert alone.total == pytest.approx(predict(together).total[i], rel=1e-12)
-            assert all(np.isfinite(part) and part >= 0 for part in alone.parts.values())
+            assert all(np.isfinite(part) for part in alone.parts.values())
+        assert all((part >= 0).all() for part in hong_kim.predict(together).parts.values())
     assert np.all(np.isfinite(hong_kim.cpi(together)))
     assert np.all(np.isfinite(hong_kim.issue_floor(together)))
 
@@ -189,6 +190,20 @@ def test_published_dispatch_falls_short_of_alternating_warps() -> None:
     case = (8, 1, 4, 3, 8)  # case 5, Figure 7
     assert hong_kim.predict_as_published(toy(*case)).total < alternate(*case)
     assert hong_kim.predict(toy(*case)).total == alternate(*case)
+
+
+def test_published_equations_are_literal() -> None:
+    """Eq. 17 caps MWP at N whatever Eq. 29 gives, and Eq. 22 does not divide by MWP."""
+    x = dataclasses.replace(toy(1, 1, 4, 3, 8), freq=1e9, mem_latency=420.0, issue_cycles=4.0, threads_per_block=32.0,
+                            active_blocks=1.0, comp_insts=20.0, coal_mem_insts=10.0, uncoal_mem_insts=0.0,
+                            ind_mem_req=9.0, mem_bandwidth=1e15, blocks=1.0, active_sms=1.0)  # fmt: skip
+    assert hong_kim.terms_as_published(x).mwp == 1
+    assert hong_kim.predict_as_published(x).total == 4320
+    assert hong_kim.predict(x).total == 540  # ten requests in flight together
+    narrow = dataclasses.replace(x, ind_mem_req=0.0, active_blocks=8.0, load_bytes=128.0, mem_bandwidth=1e7)
+    parts = hong_kim.predict_as_published(narrow).parts
+    assert parts["computation"] < 0  # Comp_p (MWP - 1) with MWP below 1
+    assert hong_kim.predict(narrow).parts["computation"] == 0
 
 
 def segments(size: int, increment: int, start: int) -> int:

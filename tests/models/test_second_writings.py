@@ -8,8 +8,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from support.papers import campprof
-from warpbound.models import campprof_2011
+from support.papers import campprof, hong_kim
+from warpbound.models import campprof_2011, hong_kim_2009
 from warpbound.models.campprof_2011 import regression
 
 SEEDS, SAMPLE, BATCH = 600, 60, 60
@@ -56,3 +56,18 @@ def test_campprof_regressions(seeds: range) -> None:
         squares = sum(e * e for e in left)
         assert found.rmse == pytest.approx((squares / (len(times) - 4)) ** 0.5)
         assert found.r_squared == pytest.approx(1 - squares / sum((t - mean) ** 2 for t in times))
+
+
+@pytest.mark.parametrize("seeds", BATCHES)
+def test_hong_kim(seeds: range) -> None:
+    taken = set()
+    for seed in seeds:
+        symbols = hong_kim.drawn(Random(seed))
+        x = hong_kim_2009.Inputs(**symbols)
+        readings = ((hong_kim_2009.predict, hong_kim.adopted), (hong_kim_2009.predict_as_published, hong_kim.printed))
+        for model, again in readings:
+            parts, (cycles, barriers) = model(x).parts, again(symbols)
+            assert parts["memory"] + parts["computation"] == pytest.approx(cycles, **close), (seed, symbols)
+            assert parts["barrier"] == pytest.approx(barriers, **close), (seed, symbols)
+        taken.add(float(hong_kim_2009.equation_taken(x)))
+    assert taken == {22, 23, 24}

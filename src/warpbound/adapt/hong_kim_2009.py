@@ -3,13 +3,15 @@
 Assumes   every global access reaches DRAM. On boards for which the authors fitted departure delays, these and the
           latency that was fitted with them hold, and a sector is a transaction; on later ones the delay is the one
           at which the lines of an SM use its share of the pin bandwidth, and accesses of more than one line's worth of
-          sectors are uncoalesced. A workload has one mean access: a mixture of coalesced and uncoalesced ones needs the
-          paper's own symbols. Loads of one phase but the first are independent (Eq. 29).
+          sectors are uncoalesced. Accesses of more sectors than their bytes need are uncoalesced, with their own mean;
+          the others are coalesced (Eqs. 12 to 15). M_Factor is how much longer than issuing it the computation occupies
+          its busiest pipe (Eq. 31). Loads of one phase but the first are independent (Eq. 29).
 """
 
 from typing import Any
 
 from warpbound.adapt.launch_facts import LaunchFacts, present
+from warpbound.adapt.resources import demand
 from warpbound.machine import Gpu
 from warpbound.models.hong_kim_2009 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
@@ -19,6 +21,7 @@ from warpbound.workload.files.lanes import fp32_lanes, issue_rate
 LINE_B = 128.0
 SECTOR_B = 32.0
 NEAR = 1.0 + 1e-9
+COMPUTING = ("alu", "fma", "fp64", "xu", "tensor", "uniform")  # pipes of what is no access
 DELAY_NOTE = "departure delays are derived from bandwidth, and every access is taken to reach DRAM"
 SIZE = "the size of the launch: launch.blocks (or threads) with threads_per_block"
 WANTED = {
@@ -31,6 +34,7 @@ WANTED = {
 
 
 def known(x: LaunchFacts) -> dict[str, Any]:
+    issue_cycles = 32.0 / fp32_lanes(x.gpu) if x.gpu.arch < 30 else 1.0 / issue_rate(x.gpu)
     return present(
         freq=x.clock_hz,
         mem_bandwidth=x.gpu.value("dram_bandwidth"),
@@ -40,9 +44,9 @@ def known(x: LaunchFacts) -> dict[str, Any]:
         active_sms=None if x.blocks is None else min(x.gpu.value("sm_count"), float(x.blocks)),
         active_blocks=x.blocks_per_sm,
         synch_insts=x.work.barriers,
-        issue_cycles=32.0 / fp32_lanes(x.gpu) if x.gpu.arch < 30 else 1.0 / issue_rate(x.gpu),
+        issue_cycles=issue_cycles,
         **_departures(x),
-        **_accesses(x.work, x.gpu),
+        **_accesses(x, issue_cycles),
     )
 
 
@@ -54,21 +58,33 @@ def _departures(x: LaunchFacts) -> dict[str, float]:
     }
 
 
-def _accesses(work: Workload, gpu: Gpu) -> dict[str, float]:
-    memory = work.memory
+def _accesses(x: LaunchFacts, issue_cycles: float) -> dict[str, float]:
+    work, memory, fitted = x.work, x.work.memory, _is_fitted(x.gpu)
     requests = memory.global_load_requests + memory.global_store_requests
     spread = memory.sectors_per_request or 0.0
     ideal = memory.ideal_sectors / requests if requests and memory.ideal_sectors else spread
-    transactions = spread if _is_fitted(gpu) else max(1.0, spread * SECTOR_B / LINE_B)
-    coalesced = spread <= ideal * NEAR if _is_fitted(gpu) else transactions <= NEAR
+    uncoalesced, sectors = min(requests, memory.uncoalesced_requests), memory.uncoalesced_sectors
+    if not uncoalesced and spread > ideal * NEAR:  # a file with totals alone
+        uncoalesced, sectors = requests, spread * requests
+    transactions = sectors / uncoalesced if uncoalesced else 1.0
+    computation = max(0.0, work.warp_instructions - requests)
     return {
-        "comp_insts": max(0.0, work.warp_instructions - requests),
-        "uncoal_mem_insts": 0.0 if coalesced else requests,
-        "coal_mem_insts": requests if coalesced else 0.0,
-        "uncoal_per_mw": max(1.0, transactions),
-        "load_bytes": max(SECTOR_B, (ideal if _is_fitted(gpu) else spread) * SECTOR_B),
+        "comp_insts": computation,
+        "uncoal_mem_insts": uncoalesced,
+        "coal_mem_insts": requests - uncoalesced,
+        "uncoal_per_mw": max(1.0, transactions if fitted else transactions * SECTOR_B / LINE_B),
+        "load_bytes": max(SECTOR_B, (ideal if fitted else spread) * SECTOR_B),
+        "m_factor": _m_factor(x, computation * issue_cycles),
         "ind_mem_req": _independent(work, memory, requests),
     }
+
+
+def _m_factor(x: LaunchFacts, issued_cycles: float) -> float:
+    """Mean over the computation: SM cycles of its busiest pipe over those of issuing it, at least 1."""
+    if not issued_cycles:
+        return 1.0
+    occupied = demand(x.work, x.gpu, x.clock_hz)
+    return max(1.0, *(occupied[pipe] / issued_cycles for pipe in COMPUTING))
 
 
 def _independent(work: Workload, memory: Memory, requests: float) -> float:

@@ -65,6 +65,8 @@ class Memory:
     l1_narrow: float = _counter("L1 data path where it is 64 bytes wide, further", "cycles", resource="l1")
     store_pieces: float = _counter("Lines stored in part", "", within="l1")
     ideal_sectors: float = _counter("Sectors that would hold the same bytes", "")
+    uncoalesced_requests: float = _counter("Global accesses of more sectors than their bytes need", "inst")
+    uncoalesced_sectors: float = _counter("Sectors of those accesses", "")
     touched_bytes: float = _counter("Different bytes touched", "B")
     hottest_updates: float = _counter("Updates of the line that is updated most", "")
     local_requests: float = _counter("Accesses of local memory", "inst")

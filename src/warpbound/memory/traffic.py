@@ -103,6 +103,7 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: Se
     sectors = {kind: global_.total(global_.cost.sectors, kind) for kind in (READ, WRITE, UPDATE)}
     local_sectors = {kind: words.total(words.cost.sectors, kind) for kind in (READ, WRITE)}
     loaded, stored = sectors[READ] + local_sectors[READ], sectors[WRITE] + local_sectors[WRITE]
+    wide = global_.cost.sectors > global_.cost.ideal_sectors
     in_l1 = min(loaded, served.l1_hits)
     past_l1 = loaded - in_l1 + stored + sectors[UPDATE]
     return Traffic(
@@ -118,6 +119,8 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: Se
         l1_narrow=float(each.l1_narrow.sum()),
         store_pieces=float(each.store_pieces.sum()),
         ideal_sectors=float(each.ideal_sectors.sum()),
+        uncoalesced_requests=sum(global_.total(wide, kind) for kind in (READ, WRITE)),
+        uncoalesced_sectors=sum(global_.total(wide * global_.cost.sectors, kind) for kind in (READ, WRITE)),
         sectors_per_request=(sectors[READ] + sectors[WRITE]) / (loads + stores) if loads + stores else None,
         l2_sectors_read=loaded - in_l1,
         l2_sectors_led=min(loaded - in_l1, served.led_misses),

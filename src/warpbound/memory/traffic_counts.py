@@ -69,6 +69,7 @@ class Traffic:
     l2_sectors_far, what an L2 of two sides has, but not on the reader's own, or gets from DRAM for all SMs at once.
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
     shared_conflict_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
+    uncoalesced_* : global loads and stores of more sectors than their bytes need.
     touched_bytes : footprint of the launch. pages : 2 MiB pages the sampled blocks touched.
     locality : the X-model's curve for one warp. scale : grid blocks per sampled block. sampling_error : standard
     error of the scaled counts as a fraction; None where too few blocks were sampled to tell. errors : of what
@@ -116,6 +117,8 @@ class Traffic:
     by_instruction: PerInstruction
     notes: tuple[str, ...]
     errors: Errors | None = None
+    uncoalesced_requests: float = 0.0
+    uncoalesced_sectors: float = 0.0
 
 
 def launch_memory(traffic: Traffic) -> Memory:

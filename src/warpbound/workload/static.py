@@ -135,6 +135,7 @@ def _global_load(instruction: Instruction, access: Access, shared: Access) -> di
         "l2_sectors_read": access.sectors,
         "dram_bytes_read": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
+        **_uncoalesced(access),
     }
     return result | _shared("shared_wavefronts_store", shared) if instruction.traits.kind == "copy" else result
 
@@ -149,7 +150,14 @@ def _global_store(instruction: Instruction, access: Access, shared: Access) -> d
         "store_pieces": max(0.0, 4.0 * min(access.sectors, access.wavefronts) - access.sectors) / 3.0,
         "dram_bytes_written": access.sectors * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
+        **_uncoalesced(access),
     }
+
+
+def _uncoalesced(access: Access) -> dict[str, float]:
+    """The access among those of more sectors than its bytes need."""
+    wide = access.sectors > access.ideal_sectors * (1.0 + 1e-9)
+    return {"uncoalesced_requests": 1.0, "uncoalesced_sectors": access.sectors} if wide else {}
 
 
 def _atomic(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:

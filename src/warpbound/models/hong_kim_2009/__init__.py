@@ -98,11 +98,19 @@ def predict(x: Inputs) -> Stack:
 
 
 def predict_as_published(x: Inputs) -> Stack:
-    """The same by the printed dispatch, Eqs. 29 and 31 as printed, and fractions of a warp."""
-    t = terms_as_published(x)
-    dominates = np.greater_equal(t.cwp, t.mwp) | np.greater(t.comp_cycles, t.mem_cycles)
-    memory, computation = _execution(x, t, memory_dominates=np.asarray(dominates))
-    return stack("cycle", memory=memory, computation=computation, barrier=synch_cost(x, t))  # eq. 28
+    """The same by the printed dispatch and equations: Eqs. 17, 22, 23, 26, 29 and 31, and fractions of a warp."""
+    t, mem = terms_as_published(x), mem_insts(x)
+    comp_p = periods.computation_period(t.comp_cycles, mem)
+    more = np.multiply(comp_p, np.subtract(t.mwp, 1.0))
+    waiting = quotient(np.multiply(t.mem_cycles, t.warps), t.mwp, 0.0)
+    few = np.equal(t.mwp, t.warps) & np.equal(t.cwp, t.warps)
+    dominates = (np.greater_equal(t.cwp, t.mwp) | np.greater(t.comp_cycles, t.mem_cycles)) & np.greater(mem, 0)
+    memory = np.where(few, t.mem_cycles, np.where(dominates, waiting, t.mem_l))
+    busy = np.where(dominates, more, t.comp_cycles * t.warps)
+    computation = np.where(few, t.comp_cycles + more, busy)
+    others = t.departure_delay * np.subtract(t.npwb, 1.0)
+    barrier = others * x.synch_insts * x.active_blocks * t.rep                                 # eq. 26
+    return stack("cycle", memory=memory * t.rep, computation=computation * t.rep, barrier=barrier)  # eq. 22 to 24, 28
 
 
 def terms(x: Inputs) -> Terms:
@@ -119,7 +127,7 @@ def terms_as_published(x: Inputs) -> Terms:
     warps_per_block = np.divide(x.threads_per_block, THREADS_PER_WARP)
     n = warps_per_block * x.active_blocks                                                    # eq. 20
     independent = paths.parallel_warps_as_published(n, mem_insts(x), x.ind_mem_req)
-    parallel = np.where(np.greater(x.ind_mem_req, 0), independent, n)
+    parallel = np.where(np.greater(x.ind_mem_req, 0), np.minimum(n, independent), n)         # eq. 5, 17, 29, 30
     total = np.add(x.comp_insts, mem_insts(x))
     return _terms(x, warps_per_block, parallel, periods.comp_cycles(x.issue_cycles, x.m_factor, total, 0.0))
 

@@ -1,7 +1,7 @@
 """Table 5 and Figures 15 to 20: the six Merge benchmarks, from the workloads that the package ships."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from warpbound.errors import InputError
 from warpbound.machine import gpu
 from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
 from warpbound.report.figure_series import Axis, Figure, series
+from warpbound.reproduce.hong_kim_2009.simulated_cpi import errors
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.workload.files import WorkloadCase, read
+
+WARP = 32.0  # threads of the smallest block in the mean occupancy
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,15 @@ class Point:
     mwp: float      # [warp/SM]
     cwp: float      # [warp/SM]
     seconds: float
+    occupancy: float  # resident warps over the most
 
 
 def table_5(inputs: ItemInputs) -> Numbers:
-    """Intensities of Table 5, means of Figures 17 to 20, and the order in which section 5.2 puts them."""
+    """Intensities of Table 5, means of Figures 17 to 20, errors, and the order in which section 5.2 puts them."""
     launches = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
-    by_benchmark = {name: _mean([p for own in each.values() for p in own]) for name, each in launches.items()}
-    by_gpu = {g: _mean([p for each in launches.values() for p in each[g]]) for g in inputs["gpus"]}
+    by_benchmark = {name: mean_of([p for own in each.values() for p in own]) for name, each in launches.items()}
+    full = {name: mean["occupancy"] for name, mean in by_benchmark.items()}
+    by_gpu = {g: mean_of([p for each in launches.values() for p in each[g]]) for g in inputs["gpus"]}
     return {
         "arithmetic intensity": {name: _intensity(inputs, workload) for name, workload in inputs["workloads"].items()},
         "words": {
@@ -38,7 +43,10 @@ def table_5(inputs: ItemInputs) -> Numbers:
             "highest MWP": max(by_benchmark, key=lambda name: by_benchmark[name]["MWP"]),
             "lowest CPI among GPUs": min(by_gpu, key=lambda name: by_gpu[name]["CPI"]),
             "highest CPI among GPUs": max(by_gpu, key=lambda name: by_gpu[name]["CPI"]),
+            "highest MWP among GPUs": max(by_gpu, key=lambda name: by_gpu[name]["MWP"]),
+            "occupancy of 70 % or less": ", ".join(n for n in sorted(by_benchmark) if full[n] <= 0.7),
         },
+        "error, geometric mean": 100.0 * _error(inputs),
         **by_benchmark,
         **by_gpu,
     }
@@ -47,12 +55,12 @@ def table_5(inputs: ItemInputs) -> Numbers:
 def table_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figures 15 and 16: time against threads per block, a line for each benchmark."""
     x, y = Axis("threads per block", "thread", "log"), Axis("time", "s", "log")
-    for name in inputs["gpus"]:
+    for number, name in ((15, "FX5600"), (16, "GTX280")):
         lines = []
         for benchmark, workload in inputs["workloads"].items():
             own = sorted(points(inputs, workload)[name], key=lambda point: point.threads)
             lines.append(series(benchmark, [p.threads for p in own], [p.seconds for p in own], "both"))
-        source = "Hong and Kim 2009, Figures 15 and 16: the model, with counts of Table 5"
+        source = f"Hong and Kim 2009, Figure {number}: the model, with counts of Table 5"
         yield Figure(f"Merge benchmarks on {name}", x, y, tuple(lines), source)
 
 
@@ -60,23 +68,36 @@ def points(inputs: ItemInputs, workload: str) -> dict[str, list[Point]]:
     """By GPU; launches of which no block fits are left out."""
     boards = {name: inputs["machines"][name]["board"] for name in inputs["gpus"]}
     return {
-        name: [point for workload_case in read(workload) if (point := _point(workload_case, board))]
+        name: [point for each in read(workload) if (point := _point(each, board, inputs["machines"][name]))]
         for name, board in boards.items()
     }
 
 
-def _point(workload_case: WorkloadCase, board: str) -> Point | None:
+def _point(workload_case: WorkloadCase, board: str, machine: ItemInputs) -> Point | None:
     try:
-        x = _inputs(workload_case, board)
+        x = replace(_inputs(workload_case, board), uncoal_per_mw=machine["uncoal_per_mw"])
     except InputError:
         return None
     t = terms(x)
-    return Point(float(x.threads_per_block), float(cpi(x)), float(t.mwp), float(t.cwp), float(seconds(x)))
+    occupied = float(t.warps) / gpu(board).limits.max_warps_per_sm
+    return Point(float(x.threads_per_block), float(cpi(x)), float(t.mwp), float(t.cwp), float(seconds(x)), occupied)
 
 
 def _inputs(workload_case: WorkloadCase, board: str) -> Inputs:
     inputs: Inputs = inputs_of("hong_kim_2009", launched(workload_case, gpu(board)))
     return inputs
+
+
+def _error(inputs: ItemInputs) -> float:
+    """Of the model's CPI against the simulated machine, at `threads_of_errors` threads per block, geometric mean."""
+    kernels = []
+    for name in inputs["gpus"]:
+        machine = inputs["machines"][name]
+        for workload in inputs["workloads"].values():
+            cases = [_inputs(each, machine["board"]) for each in read(workload)]
+            near = min(cases, key=lambda x: abs(float(x.threads_per_block) - inputs["threads_of_errors"]))
+            kernels.append(replace(near, uncoal_per_mw=machine["uncoal_per_mw"]))
+    return float(np.exp(np.mean(np.log(errors(kernels)))))
 
 
 def _intensity(inputs: ItemInputs, workload: str) -> float:
@@ -85,9 +106,11 @@ def _intensity(inputs: ItemInputs, workload: str) -> float:
     return float(arithmetic_intensity(_inputs(read(workload)[-1], board)))
 
 
-def _mean(own: list[Point]) -> dict[str, float]:
+def mean_of(own: list[Point]) -> dict[str, float]:
+    """CPI, MWP, CWP of those launches, and the occupancy of those of whole warps."""
     return {
         "CPI": float(np.mean([point.cpi for point in own])),
         "MWP": float(np.mean([point.mwp for point in own])),
         "CWP": float(np.mean([point.cwp for point in own])),
+        "occupancy": float(np.mean([point.occupancy for point in own if point.threads >= WARP])),
     }

@@ -1,4 +1,4 @@
-"""Micro-benchmarks and the figures about MWP, CWP, independent loads and barriers: Figures 14, 21 to 26, 30 and 31."""
+"""Micro-benchmarks, MWP, CWP, independent loads and barriers: Figures 9, 10, 14, 21 to 26, 30 and 31, Table 6."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,11 +10,13 @@ from warpbound.bounds import Real
 from warpbound.models.hong_kim_2009 import Inputs, cpi, issue_floor, mwp_limits, predict, synch_cost, terms
 from warpbound.models.hong_kim_2009.paths import parallel_warps, parallel_warps_as_published
 from warpbound.report.figure_series import Axis, Figure, series_over
+from warpbound.reproduce.hong_kim_2009.simulated_cpi import errors
 from warpbound.reproduce.item import ItemInputs, Numbers
 
 PAPER = "Hong and Kim 2009"
 LINE = 128.0
 THREADS = 32.0
+KINDS = ("C", "UC")  # of loads: coalesced, uncoalesced
 HIDDEN = 1.01  # times the CPI of issue alone
 COALESCED: Mapping[str, Real] = {"coal_mem_insts": 1.0, "uncoal_mem_insts": 0.0}
 UNCOALESCED: Mapping[str, Real] = {"coal_mem_insts": 0.0, "uncoal_mem_insts": 1.0}
@@ -41,33 +43,75 @@ def _warps(inputs: ItemInputs) -> NDArray[np.float64]:
     return np.arange(1.0, inputs["most_warps"] + 1)
 
 
+def figs_9_and_10(inputs: ItemInputs) -> Numbers:
+    """Figures 9 and 10: delay between two warps, latency of one, and how many of them memory holds, of both kinds."""
+    rows = {}
+    for words, kind in (("uncoalesced", UNCOALESCED), ("coalesced", COALESCED)):
+        t = terms(on(inputs, inputs["gpu"], active_blocks=inputs["most_warps"], **kind))
+        rows[words] = {"Departure_delay": t.departure_delay, "Mem_L": t.mem_l, "MWP_Without_BW_full": t.mwp_full}
+    return rows
+
+
+def table_6(inputs: ItemInputs) -> Numbers:
+    """Table 6: the parameters of memory, searched for by the CPIs that the model gives with the table's own.
+
+    A value of the search is left where the CPIs are within `tolerance` of those of the table.
+    """
+    rows: dict[str, dict[str, Numbers]] = {}
+    for gpu in inputs["searched"]:
+        own = {name: inputs["machines"][gpu][name] for name in inputs["grid"]}
+        target = _micro_cpis(inputs, gpu, own)
+        rows[gpu] = {}
+        for name, values in inputs["grid"].items():
+            fits = [v for v in values if _near(_micro_cpis(inputs, gpu, own | {name: v}), target, inputs["tolerance"])]
+            rows[gpu][name] = {"used": own[name], "least that fits": min(fits), "most that fits": max(fits)}
+    return rows
+
+
+def _micro_cpis(inputs: ItemInputs, gpu: str, parameters: Mapping[str, float]) -> NDArray[np.float64]:
+    kinds = [(name, kind) for name in inputs["memory"] for kind in KINDS]
+    return np.array([float(cpi(replace(_micro(inputs, gpu, *kind), **parameters))) for kind in kinds])
+
+
+def _near(values: NDArray[np.float64], target: NDArray[np.float64], tolerance: float) -> bool:
+    return bool((np.abs(values / target - 1.0) <= tolerance).all())
+
+
 def fig_14(inputs: ItemInputs) -> Numbers:
     """Figure 14: CPI of the micro-benchmarks that fitted the memory, and the statements of section 5.1."""
-    rows = {f"{name}_{kind}": _cpi(inputs, name, kind) for name in inputs["memory"] for kind in ("C", "UC")}
+    loading = [name for name, loads in inputs["memory"].items() if loads]
+    kernels = [_micro(inputs, inputs["gpu"], name, kind) for name in loading for kind in KINDS]
+    rows = {f"{name}_{kind}": _cpi(inputs, name, kind) for name in inputs["memory"] for kind in KINDS}
     coalesced = [rows[f"{name}_C"] for name in inputs["memory"]]
     per_load = {inputs["memory"][name] / inputs["computation"][name]: rows[f"{name}_UC"] for name in inputs["memory"]}
     return {
         **rows,
         "coalesced loads almost hidden": max(coalesced) < HIDDEN * float(issue_floor(on(inputs, inputs["gpu"]))),
         "uncoalesced grows with loads": (np.diff([value for _, value in sorted(per_load.items())]) > 0).all(),
+        "error, geometric mean": 100.0 * float(np.exp(np.mean(np.log(errors(kernels))))),
     }
 
 
 def fig_14_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Both kinds over loads per instruction."""
-    share = [inputs["memory"][n] / (inputs["memory"][n] + inputs["computation"][n]) for n in inputs["memory"]]
+    """CPI of each benchmark; the axis counts Mb1 to Mb7."""
+    names = list(inputs["memory"])
     kinds = {"coalesced": "C", "uncoalesced": "UC"}
-    lines = {words: [_cpi(inputs, name, kind) for name in inputs["memory"]] for words, kind in kinds.items()}
-    x, y = Axis("loads per instruction", "1"), Axis("CPI", "cycle/inst")
-    points = series_over(share, lines, "points")
+    lines = {words: [_cpi(inputs, name, kind) for name in names] for words, kind in kinds.items()}
+    x, y = Axis("micro-benchmark, Mb1 to Mb7", "1"), Axis("CPI", "cycle/inst")
+    points = series_over(np.arange(1.0, len(names) + 1.0), lines, "points")
     yield Figure("CPI of the micro-benchmarks", x, y, points, f"{PAPER}, Figure 14: the model")
 
 
 def _cpi(inputs: ItemInputs, name: str, kind: str) -> float:
+    return float(cpi(_micro(inputs, inputs["gpu"], name, kind)))
+
+
+def _micro(inputs: ItemInputs, gpu: str, name: str, kind: str) -> Inputs:
+    """A micro-benchmark of Table 4 with coalesced (C) or uncoalesced (UC) loads."""
     loads, turns = inputs["turns"] * inputs["memory"][name], inputs["turns"]
-    x = on(
+    return on(
         inputs,
-        inputs["gpu"],
+        gpu,
         threads_per_block=inputs["threads_per_block"],
         blocks=inputs["blocks"],
         active_blocks=inputs["active_blocks"],
@@ -75,7 +119,6 @@ def _cpi(inputs: ItemInputs, name: str, kind: str) -> float:
         uncoal_mem_insts=loads if kind == "UC" else 0.0,
         coal_mem_insts=loads if kind == "C" else 0.0,
     )
-    return float(cpi(x))
 
 
 def fig_21(inputs: ItemInputs) -> Numbers:

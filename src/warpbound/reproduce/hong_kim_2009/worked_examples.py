@@ -1,11 +1,15 @@
-"""Worked examples: Figures 5 to 8 and 27, Tables 2, 3 and 7, and the paper's scenarios by simulation."""
+"""Worked examples: Figures 4 to 8, 27 and 28, Tables 2, 3 and 7, and the paper's scenarios by simulation."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpbound.bounds import Stack
+from warpbound.machine import gpu
 from warpbound.models.hong_kim_2009 import Inputs, barrier_cost, cpi, equation_taken, predict, terms
 from warpbound.models.hong_kim_2009.paths import divergent_insts, divergent_insts_as_published, m_factor, mean_m_factor
 from warpbound.models.hong_kim_2009.periods import (
@@ -17,9 +21,12 @@ from warpbound.models.hong_kim_2009.periods import (
     memory_dominates,
     memory_dominates_by_figure,
 )
+from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.scenarios import run_scenario
+from warpbound.residency import occupancy
 
+WARP = 32
 GLOBAL = "ld.global"
 BARRIER = "bar.sync"
 ISSUE_CYCLES = 4.0
@@ -123,6 +130,50 @@ def table_7(inputs: ItemInputs) -> Numbers:
         "blocks, rejoining": divergent_insts(inputs["routes"], blocks),
         "blocks, sum of all paths": divergent_insts_as_published(inputs["routes"], blocks),
     }
+
+
+def fig_28(inputs: ItemInputs) -> Numbers:
+    """Figure 28: basic blocks executed on each path of Figure 27 alone, and on all paths together."""
+    blocks = dict.fromkeys((block for route in inputs["routes"] for block in route), 1.0)
+    alone = {f"path {n}": divergent_insts([route], blocks) for n, route in enumerate(inputs["routes"], 1)}
+    return {
+        **alone,
+        "all paths, rejoining": divergent_insts(inputs["routes"], blocks),
+        "all paths, their sum": divergent_insts_as_published(inputs["routes"], blocks),
+        "a path alone is shorter than all": max(alone.values()) < divergent_insts(inputs["routes"], blocks),
+    }
+
+
+def fig_28_figures(inputs: ItemInputs) -> Iterator[Figure]:
+    """Blocks of each path and of all."""
+    rows = [value for name, value in fig_28(inputs).items() if name != "a path alone is shorter than all"]
+    points = (series("basic blocks", np.arange(1.0, len(rows) + 1.0), rows, "points"),)
+    x, y = Axis("paths 1 to 3, all rejoining, the sum of all", "1"), Axis("blocks that a warp executes", "1")
+    yield Figure("Divergent paths", x, y, points, "Hong and Kim 2009, Figure 28: counted on Figure 27")
+
+
+def fig_4(inputs: ItemInputs) -> Numbers:
+    """Figure 4: occupancy of SVM at the ends of what one of its versions reaches, by the counts of Table 5."""
+    threads = np.array(inputs["threads"])
+    found = _svm_occupancy(inputs)
+    return {
+        "one warp to a block": float(found[threads == WARP][0]),
+        "most": float(found.max()),
+        "at the largest block": float(found[-1]),
+    }
+
+
+def fig_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
+    """Occupancy against threads per block."""
+    lines = (series("SVM", inputs["threads"], _svm_occupancy(inputs), "both"),)
+    x, y = Axis("threads per block", "thread"), Axis("occupancy", "1")
+    yield Figure(f"Occupancy of SVM on {inputs['gpu']}", x, y, lines, "Hong and Kim 2009, Figure 4: calculated")
+
+
+def _svm_occupancy(inputs: ItemInputs) -> NDArray[np.float64]:
+    board = gpu(inputs["machines"][inputs["gpu"]]["board"])
+    resident = occupancy(board, np.array(inputs["threads"]), inputs["registers"], inputs["shared_bytes"])
+    return np.asarray(resident.warps_per_sm) / board.limits.max_warps_per_sm
 
 
 def simulated(inputs: ItemInputs) -> Numbers:

@@ -1,20 +1,24 @@
 """Hong and Kim: Figures 5 to 8, 11 and 24 in time, by simulation; 17 to 19 by benchmark; 22 and 23 over warps."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from warpbound.bounds import Real
+from warpbound.models.hong_kim_2009 import terms
 from warpbound.report import figures
-from warpbound.report.figures.picture import Axis, Curve, Drawable, Panels, Picture
+from warpbound.report.figures.picture import Axis, Bars, Curve, Drawable, Look, Panels, Picture
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.theme import CYCLE
-from warpbound.reproduce.hong_kim_2009.merge_benchmarks import Point, points, table_5_figures
-from warpbound.reproduce.hong_kim_2009.microbenchmarks import VERSIONS, svm
+from warpbound.reproduce.hong_kim_2009.merge_benchmarks import Point, mean_of, points, table_5_figures
+from warpbound.reproduce.hong_kim_2009.microbenchmarks import COALESCED, UNCOALESCED, VERSIONS, on, svm
 from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.scenarios import warp_timeline
 
 PAPER = "hong_kim_2009"
 OF = "Hong and Kim 2009"
+DRAWN = 4  # warps
 
 
 def figs_5_to_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
@@ -37,15 +41,16 @@ def _timelines(scenarios: list[str], title: str, place: str) -> Panels:
 
 
 def table_5(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figures 15 and 16 from their series; 17, 18 and 19: CPI, CWP and MWP of every benchmark, GPU by GPU."""
+    """Figures 15 and 16 from their series; 17 to 20: CPI, CWP, MWP, occupancy of every benchmark, GPU by GPU."""
     times = [recorded(figure) for figure in table_5_figures(inputs)]
     launches = {name: points(inputs, workload) for name, workload in inputs["workloads"].items()}
     bars = [
         _by_benchmark(launches, list(inputs["gpus"]), key, axis, f"Figure {number}")
         for key, axis, number in (
-            ("cpi", Axis("CPI, mean over block sizes", "cycle/inst"), 17),
-            ("cwp", Axis("CWP, mean over block sizes", "warps per SM"), 18),
-            ("mwp", Axis("MWP, mean over block sizes", "warps per SM"), 19),
+            ("CPI", Axis("CPI, mean over block sizes", "cycle/inst"), 17),
+            ("CWP", Axis("CWP, mean over block sizes", "warps per SM"), 18),
+            ("MWP", Axis("MWP, mean over block sizes", "warps per SM"), 19),
+            ("occupancy", Axis("occupancy, mean over block sizes", "1"), 20),
         )
     ]
     return (*times, *bars)
@@ -56,16 +61,40 @@ def _by_benchmark(
 ) -> Picture:
     lines = []
     for number, gpu in enumerate(gpus):
-        means = [float(np.mean([getattr(point, key) for point in own[gpu]])) for own in launches.values()]
+        means = [mean_of(own[gpu])[key] for own in launches.values()]
         look = CYCLE[number]
         lines.append(Curve(gpu, np.arange(len(launches)), means, look, look.symbol))
     return Picture(
-        title=f"{key.upper()} on the Merge benchmarks",
+        title=f"{key[0].upper()}{key[1:]} on the Merge benchmarks",
         x=Axis("benchmark", names=tuple(launches)),
         y=axis,
         layers=tuple(lines),
         source=f"{OF}, {place}: the model, with counts of Table 5",
         caption="Lines join the benchmarks of one GPU; between two of them there is nothing.",
+    )
+
+
+def figs_9_and_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Figure 9b and 10: transactions of warps that leave the SM one after the other."""
+    return tuple(
+        _departures(inputs, words, kind, number)
+        for words, kind, number in (("coalesced", COALESCED, "9 and 10"), ("uncoalesced", UNCOALESCED, "9 and 10"))
+    )
+
+
+def _departures(inputs: ItemInputs, words: str, kind: Mapping[str, Real], number: str) -> Picture:
+    x = on(inputs, inputs["gpu"], **kind)
+    t = terms(x)
+    start = float(t.departure_delay) * np.arange(DRAWN)
+    bars = Bars("in memory", np.arange(DRAWN), start, np.full(DRAWN, float(t.mem_l)))
+    leaving = Bars("its transactions leave", np.arange(DRAWN), start, np.full(DRAWN, float(t.departure_delay)))
+    return Picture(
+        title=f"{words.capitalize()} memory warps of {inputs['gpu']}",
+        x=Axis("time", "cycle"),
+        y=Axis("warp", span=(DRAWN - 0.5, -0.5)),
+        layers=(bars, replace(leaving, look=Look("vermilion", "solid"))),
+        source=f"{OF}, Figures {number}: computed from Table 6",
+        caption="The departure delay decides how many warps memory serves at a time: MWP without bandwidth.",
     )
 
 

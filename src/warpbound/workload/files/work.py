@@ -118,6 +118,8 @@ def _one(access: Access) -> Memory:
         return Memory(**{f"shared_wavefronts_{access.kind.removeprefix('shared_')}": wavefronts})
     ideal = max(1.0, WARP * access.bytes / SECTOR_B)
     sectors = access.sectors or ideal
+    wide = sectors > ideal
+    uncoalesced = {"uncoalesced_requests": float(wide), "uncoalesced_sectors": sectors * wide}
     beyond_l1 = sectors * (1.0 - (access.l1_hit or 0.0))
     dram = SECTOR_B * beyond_l1 * (1.0 - (access.l2_hit or 0.0))
     wavefronts = max(1.0, sectors * SECTOR_B / LINE_B)
@@ -131,6 +133,7 @@ def _one(access: Access) -> Memory:
             l2_sectors_read=beyond_l1,
             dram_bytes_read=dram,
             ideal_sectors=ideal,
+            **uncoalesced,
         )
     return Memory(
         global_store_requests=1.0,
@@ -140,6 +143,7 @@ def _one(access: Access) -> Memory:
         l2_sectors_written=beyond_l1,
         dram_bytes_written=dram,
         ideal_sectors=ideal,
+        **uncoalesced,
     )
 
 
