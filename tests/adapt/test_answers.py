@@ -14,6 +14,7 @@ from support.golden_cases import poisoned
 from support.paths import GOLDEN
 from warpbound import models
 from warpbound.adapt import volkov_2016
+from warpbound.adapt import x_model_2016 as x_model
 from warpbound.adapt.answers import NO_COUNTS, answers, inputs_of
 from warpbound.adapt.launch_facts import LaunchFacts, Locality
 from warpbound.adapt.partition_benchmarks import GROUPS
@@ -275,3 +276,27 @@ def test_answers_are_positive_or_say_why_not(board, counts, parts, warps, blocks
         assert said.time_s is None or (np.isfinite(said.time_s) and said.time_s >= 0), name
         assert said.rate is None or np.isfinite(said.rate), name
         assert said.rate is not None or said.time_s is not None or said.reason, name
+
+
+def test_the_x_model_takes_the_executed_reuse_where_its_curve_does_not_fit() -> None:
+    """Warps share lines: alpha and beta of one warp let L1 hit less than was counted."""
+    memory = Memory(
+        global_load_requests=4.0, l1_sectors_load=16.0, l2_sectors_read=4.0, dram_bytes_read=128.0, l1_wavefronts=4.0,
+    )  # fmt: skip
+    work = dataclasses.replace(EMPTY, warp_instructions=40.0, warps=4096.0, latency=900.0, memory=memory)
+    x = LaunchFacts(work, gpu("h200"), 1.785e9, 900.0, 32.0, 132.0, 512, 4.0, 256)
+    sizes, hits = (1024.0, 4096.0, 16384.0), (0.1, 0.25, 0.5)
+    poor = Locality(1.05, 4096.0, 0.2, 131072.0, sizes, hits)
+    cached, misses = x_model.executed(x_model_inputs(x), dataclasses.replace(x, locality=poor)) or pytest.fail("none")
+    share = np.asarray(poor.capacity / 32)  # 4096 bytes for each resident warp
+    assert misses.at(share) == pytest.approx(4.0 / 16.0)  # as counted, not the 0.75 of one warp
+    assert misses.at(np.asarray(1024.0)) == pytest.approx(0.9 / 3)
+    assert cached.intensity == pytest.approx(10.0)
+    assert cached.cache_latency == gpu("h200").value("l1_latency")
+    good = dataclasses.replace(poor, alpha=2.0, beta=4096.0 / 3, residual=0.0)
+    assert x_model.executed(x_model_inputs(x), dataclasses.replace(x, locality=good)) is None
+    assert x_model.executed(x_model_inputs(x), x) is None
+
+
+def x_model_inputs(x: LaunchFacts) -> models.x_model_2016.Inputs:
+    return models.x_model_2016.Inputs(**x_model.known(x))

@@ -3,13 +3,14 @@
 The usual run takes the first SAMPLE seeds, the broad run all.
 """
 
+import dataclasses
 from random import Random
 
 import numpy as np
 import pytest
 
-from support.papers import campprof, hong_kim
-from warpbound.models import campprof_2011, hong_kim_2009
+from support.papers import campprof, hong_kim, x_model
+from warpbound.models import campprof_2011, hong_kim_2009, x_model_2016
 from warpbound.models.campprof_2011 import regression
 
 SEEDS, SAMPLE, BATCH = 600, 60, 60
@@ -71,3 +72,63 @@ def test_hong_kim(seeds: range) -> None:
             assert parts["barrier"] == pytest.approx(barriers, **close), (seed, symbols)
         taken.add(float(hong_kim_2009.equation_taken(x)))
     assert taken == {22, 23, 24}
+
+
+@pytest.mark.parametrize("seeds", BATCHES)
+def test_x_model(seeds: range) -> None:
+    for seed in seeds:
+        random = Random(seed)
+        symbols = x_model.drawn(random)
+        x, k = x_model_2016.Inputs(**symbols), random.uniform(1e-3, 1.0) * symbols["threads"]
+        assert float(x_model_2016.curves.supply(x, k)) == pytest.approx(x_model.supply(symbols, k), **close)
+        assert float(x_model_2016.curves.demand(x, symbols["threads"] - k)) == pytest.approx(x_model.demand(symbols, k))
+        arrived = x_model.reached(symbols)
+        assert float(x_model_2016.reached(x)) == pytest.approx(arrived, rel=1e-7), symbols
+        rate = x_model.supply(symbols, arrived)
+        assert float(x_model_2016.predict(x).rate) == pytest.approx(rate, rel=1e-6), symbols
+
+
+def test_the_throughput_of_the_best_number_of_threads_is_the_most_of_any() -> None:
+    """f has two maxima, and the one at delta may be higher than the cache peak."""
+    for seed in range(150):
+        symbols = x_model.drawn(Random(seed))
+        x = x_model_2016.Inputs(**symbols)
+        best = float(x_model_2016.operations.best_threads(x))
+        n = np.unique(np.r_[np.geomspace(0.5, 1e5, 2000), best])
+        rates = x_model_2016.curves.supply(x, x_model_2016.reached(dataclasses.replace(x, threads=n)))
+        assert rates[n == best] == pytest.approx(rates.max(), rel=1e-6), symbols
+        assert (rates[n < 0.99 * best] < rates.max() * (1 - 1e-9)).all(), symbols
+        gain = x_model_2016.operations.largest_gain(x, x_model_2016.reached(x))
+        assert gain == pytest.approx(rates.max() / float(x_model_2016.predict(x).rate), rel=1e-5), symbols
+
+
+def test_throttling_does_not_stop_at_the_first_of_two_maxima() -> None:
+    x = x_model_2016.Inputs(
+        threads=4000.0, ilp=1.0, intensity=20.0, lanes=96.0, latency=600.0, ms_throughput=1.2, cache_latency=10.0,
+        cache_capacity=16384.0, alpha=6.0, beta=819.2,
+    )  # fmt: skip
+    k, rate = x_model_2016.operations.highest(x)
+    assert k == 720  # delta; the cache peak, at 12 threads, gives 0.84
+    assert rate == pytest.approx(1.3728, rel=1e-4)
+    assert x_model_2016.operations.best_threads(x) == pytest.approx(720 + 20 * rate)
+
+
+@pytest.mark.parametrize("seeds", BATCHES)
+def test_sampled_curves_reach_what_the_equation_reaches(seeds: range) -> None:
+    """Eq. 3 given as samples instead of alpha and beta."""
+    for seed in seeds:
+        symbols = x_model.drawn(Random(seed))
+        if not symbols["cache_capacity"]:
+            continue
+        x = x_model_2016.Inputs(**symbols)
+        share = np.geomspace(symbols["cache_capacity"] / symbols["threads"] / 2, 1e9, 4000)
+        rate = x_model_2016.sampled.MissRate(share, (1 + share / symbols["beta"]) ** (1 - symbols["alpha"]))
+        curve = x_model_2016.sampled.curve_of(x, rate)
+        k = np.linspace(0.2, 1.0, 9) * symbols["threads"]
+        expected = [x_model.supply(symbols, at) for at in k]
+        assert x_model_2016.sampled.supply(x, rate, k) == pytest.approx(expected, rel=2e-3), symbols
+        arrived = x_model_2016.sampled.reached(x, curve)
+        demanded = x_model.demand(symbols, arrived)
+        assert float(curve.at(np.asarray(arrived))) == pytest.approx(demanded, rel=1e-3, abs=1e-6)
+        walked = np.linspace(0.0, arrived, 500)[1:-1]
+        assert all(x_model.supply(symbols, at) < x_model.demand(symbols, at) * (1 + 5e-3) for at in walked), symbols

@@ -17,13 +17,16 @@ class Locality:
     """How one warp's loads reuse lines: a reuse distance exceeds x bytes with probability (1 + x/beta)^(1 - alpha).
 
     alpha : 1 without any reuse. beta : in bytes. residual : rms error of the hit rates that follow. capacity : bytes
-    of the L1 that the resident warps share; 0 without one.
+    of the L1 that the resident warps share; 0 without one. sizes, hits : the executed reuse itself, hit rates of one
+    warp's loads in caches of so many bytes.
     """
 
     alpha: float
     beta: float
     residual: float
     capacity: float
+    sizes: tuple[float, ...] = ()
+    hits: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,28 @@ Assumes   E is the warp's instructions over its issue slots where pairs are know
           follows its reuse to GOOD_FIT of the hit rate, and the resident warps' share of L1 gives the hits that were
           counted to GOOD_HITS: lines that warps share, and stores, which L1 does not serve, are not in the curve. What
           misses goes to L2 and DRAM in the proportion counted, at their mean unloaded latency and the tighter of their
-          rates. Or the cache is what the file gives, with DRAM behind it. Else there is none, and requests are those
-          that leave the chip.
+          rates. Where that curve is too far off, the answer takes the executed reuse distances themselves, all misses
+          scaled so that the resident warps miss as often as was counted. Or the cache is what the file gives, with
+          DRAM behind it. Else there is none, and requests are those that leave the chip.
 """
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from warpbound.adapt import transit_2015
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, dram_bytes, per_cycle
 from warpbound.adapt.launch_facts import LaunchFacts, Locality, answer_of, present
 from warpbound.adapt.resources import SECTOR_B
-from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache
+from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache, sampled
 from warpbound.result.kernel import ModelAnswer
 
 WANTED = transit_2015.WANTED
 CACHE = ("alpha", "beta", "cache_capacity")
 GOOD_FIT, GOOD_HITS = 0.05, 0.1
 REACHED = "per SM; the state that a launch reaches"
+REUSE = "per SM; the state that a launch reaches; L1 with the executed reuse distances: "
 NO_CACHE = "per SM; the cache is left out: "
 UNKNOWN = "how locality falls with threads is not known (alpha, beta, cache_capacity)"
 
@@ -100,12 +105,48 @@ def _ilp(x: LaunchFacts) -> float:
     return min(1.0, x.work.warp_instructions / computing) if computing > 0 and x.work.warp_instructions else 1.0
 
 
+def executed(inputs: Inputs, x: LaunchFacts) -> tuple[Inputs, sampled.MissRate] | None:
+    """The Inputs with L1 and the launch's own misses over a warp's share of it; None where they are not known or fit.
+
+    Misses are those of one executed warp, times a factor that gives the counted ones at the resident warps: warps share
+    lines, and L1 does not serve stores.
+    """
+    own, memory, count = x.locality, x.work.memory, accesses(x).count
+    sectors = memory.l1_sectors_load + memory.l1_sectors_store
+    latency = x.gpu.get("l1_latency")
+    if own is None or not own.sizes or not own.capacity > 0 or own.alpha <= 1 or latency is None:
+        return None
+    if _given(x) or not _left_out(x) or not count or not x.warps_per_sm or not sectors:
+        return None
+    behind = _beyond_l1(x, count)
+    far, rate = behind.get("latency"), behind.get("ms_throughput")
+    if far is None or rate is None or far <= latency:
+        return None
+    alone = sampled.MissRate(np.array(own.sizes), 1.0 - np.array(own.hits))
+    counted = 1.0 - (memory.l1_sectors_load - memory.l2_sectors_read) / sectors
+    here = float(alone.at(np.asarray(own.capacity / x.warps_per_sm)))
+    misses = np.clip(alone.misses * (counted / here if here > 0 else 1.0), 0.0, 1.0)
+    cached = replace(
+        inputs,
+        intensity=x.work.warp_instructions / count,
+        latency=far,
+        ms_throughput=rate,
+        cache_latency=latency,
+        cache_capacity=own.capacity,
+    )
+    return cached, sampled.MissRate(alone.share, misses)
+
+
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
+    own = executed(inputs, x)
     cached = inputs.cache_capacity > 0
-    prediction = predict(inputs) if cached else predict_without_cache(inputs)
+    if own is not None:
+        inputs, prediction = own[0], sampled.predict(*own)
+    else:
+        prediction = predict(inputs) if cached else predict_without_cache(inputs)
     rate = float(prediction.rate)
     warp_rate = rate * float(inputs.intensity) / x.work.warp_instructions if x.work.warp_instructions else 0.0
-    return answer_of(prediction, x.seconds(warp_rate), _note(x))
+    return answer_of(prediction, x.seconds(warp_rate), _note(x) if own is None else REUSE + _left_out(x))
 
 
 def _note(x: LaunchFacts) -> str:

@@ -67,7 +67,9 @@ class Observed:
     def locality(self) -> Locality:
         """Locality of the loads of one warp, and the L1 size available to it."""
         locality = self.traffic.locality
-        return Locality(locality.alpha, locality.beta, locality.residual, self.l1_bytes)
+        return Locality(
+            locality.alpha, locality.beta, locality.residual, self.l1_bytes, locality.sizes, locality.hits
+        )
 
 
 def execution(program: Program, work: Workload, observed: Observed, x: LaunchFacts) -> Execution:

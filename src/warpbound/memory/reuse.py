@@ -24,11 +24,14 @@ class Locality:
     """The X-model's locality: P(reuse distance > x bytes) = (1 + x/beta)^(1 - alpha).
 
     alpha : 1 for no reuse at all. beta : in bytes. residual : rms difference of the fitted probability.
+    sizes, hits : what was fitted: hit rates of caches of so many bytes, (s,) each.
     """
 
     alpha: float
     beta: float
     residual: float
+    sizes: tuple[float, ...] = ()
+    hits: tuple[float, ...] = ()
 
     def hit_rate(self, bytes_each: NDArray[np.float64]) -> NDArray[np.float64]:
         """Hit rate when each of the sharers has `bytes_each` of the cache to itself."""
@@ -84,7 +87,8 @@ def locality(distances: Items, line_bytes: int) -> Locality:
     curve = 1 - (1 + sizes / betas[:, None, None]) ** -exponents[:, None]
     error = np.sqrt(((curve - hits) ** 2).mean(axis=-1))
     best = np.unravel_index(error.argmin(), error.shape)
-    return Locality(1 + float(exponents[best[1]]), float(betas[best[0]]), float(error[best]))
+    fit = 1 + float(exponents[best[1]]), float(betas[best[0]]), float(error[best])
+    return Locality(*fit, tuple(sizes.tolist()), tuple(hits.tolist()))
 
 
 def pages(sectors: Items, page_bytes: int = PAGE_B) -> int:

@@ -5,9 +5,9 @@ Source   A. Li, S. L. Song, E. Brugel, D. Chavarria-Miranda, A. Kumar, H. Corpor
          there, "eq. III-A4" is a paragraph.  Checked against the text; its figures were not at hand.
 Models   MS throughput at the intersection that a launch reaches, by `predict`; at any other by
          `predict_at`.  `curves` has f and g, `shape` peak, valley and plateau, `equilibrium` every
-         intersection and its stability, `degradation` what more threads cost, `operations` the
-         nine ways to move the curves, `extraction` E, Z and units.  Where the text contradicts
-         itself the reading is the one that its own examples need: f(k) = g(x)/Z, f = k/L, and
+         intersection and its stability, `sampled` measured curves, `degradation` what more threads
+         cost, `operations` the nine ways to move the curves, `extraction` E, Z and units.  Where the
+         text contradicts itself the reading is the one that its own examples need: f(k) = g(x)/Z, f = k/L, and
          Eq. 6 with signs (`equilibrium`); the maximum drop is not M/Z - R in general.
 Omits    coalescing, cache bandwidth, MSHRs, who hits and who misses, barriers, gradual saturation.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, bounds
-from warpbound.models.x_model_2016 import curves, degradation, equilibrium, extraction, operations, shape
+from warpbound.models.x_model_2016 import curves, degradation, equilibrium, extraction, operations, sampled, shape
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.models.x_model_2016.search import reached
 
@@ -37,6 +37,7 @@ __all__ = [
     "predict_at",
     "predict_without_cache",
     "reached",
+    "sampled",
     "shape",
     "state",
     "state_at",

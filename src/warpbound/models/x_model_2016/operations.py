@@ -117,13 +117,10 @@ def relative_gain(after: Real, before: Real) -> Real:
 
 
 def best_threads(x: Inputs) -> Array:
-    """Least n with the most MS throughput: throttling to the cache peak, or to M/Z if that is less."""
+    """Least n with the most MS throughput: threads for the highest point of f, or for M/Z if that is less."""
     ceiling = np.divide(x.lanes, x.intensity)
-    psi = shape.peak(x)
-    plain = np.isnan(psi)
-    top = np.where(plain, x.ms_throughput, curves.supply(x, np.where(plain, 1.0, psi)))
+    at_peak, top = highest(x)
     early = reached(replace(x, threads=np.where(top >= ceiling, np.inf, x.threads)))
-    at_peak = np.where(plain, curves.ms_transition(x), psi)
     k = np.where(top >= ceiling, early, at_peak)
     rate = np.minimum(top, ceiling)
     return np.asarray(k + np.divide(x.intensity, x.ilp) * rate)               # eq. VI
@@ -131,11 +128,19 @@ def best_threads(x: Inputs) -> Array:
 
 def largest_gain(x: Inputs, k: Real) -> Array:
     """Most that throttling can raise MS throughput from an intersection with k threads in MS, as a factor."""
-    psi = shape.peak(x)
-    plain = np.isnan(psi)
-    top = np.where(plain, x.ms_throughput, curves.supply(x, np.where(plain, 1.0, psi)))
+    _, top = highest(x)
     best = np.minimum(top, np.divide(x.lanes, x.intensity))
     return np.asarray(best / curves.supply(x, k))                             # eq. VI
+
+
+def highest(x: Inputs) -> tuple[Array, Array]:
+    """k and f(k) at the highest point of f: its first maximum or its last; delta and R without a cache."""
+    first, last = shape.peak(x), shape.crest(x)
+    plain = np.isnan(first)
+    at_first, at_last = (curves.supply(x, np.where(plain, 1.0, k)) for k in (first, last))
+    later = at_last > at_first * (1.0 + SAME)
+    k = np.where(plain, curves.ms_transition(x), np.where(later, last, first))                # eq. 5
+    return k, np.where(plain, x.ms_throughput, np.maximum(at_first, at_last))                 # eq. 5
 
 
 def _effect(before: Inputs, after: Inputs, old_k: Array, new_k: Array) -> Effect:
