@@ -148,8 +148,9 @@ def _numbers(argument: Argument, bits: "np.random.PCG64", first: int, count: int
     elif argument.fill == "randn":
         numbers = np.random.Generator(bits).standard_normal(count, _normal_kind(name))
     elif argument.fill == "rand":
-        bits.advance(first * DTYPES[name].itemsize // _OUTPUT_B)
-        numbers = _uniform(np.random.Generator(bits), name, count)
+        bits.advance(first * _drawn_B(argument) // _OUTPUT_B)
+        random = np.random.Generator(bits)
+        numbers = _uniform(random, name, count) if argument.below is None else _below(random, argument, count)
     else:
         numbers = np.full(count, int(argument.fill == "ones"), np.uint8)
     return _stored(numbers, name)
@@ -161,6 +162,17 @@ def _stored(numbers: NDArray[Any], name: str) -> NDArray[Any]:
         return bfloat_bits(numbers.astype(np.float32))
     with np.errstate(over="ignore"):  # iota in f16 ends in inf
         return numbers.astype(DTYPES[name], copy=False)
+
+
+def _drawn_B(argument: Argument) -> int:
+    """Bytes of the generator's output for each random number."""
+    return DTYPES[str(argument.dtype)].itemsize if argument.below is None else 4
+
+
+def _below(random: "np.random.Generator", argument: Argument, count: int) -> NDArray[Any]:
+    """Integers 0 to `below`, without it: the upper half of 32 random bits times `below`, so that each takes as many."""
+    drawn = random.integers(0, 1 << 32, count, np.uint32).astype(np.uint64)
+    return (drawn * np.uint64(argument.below or 1)) >> np.uint64(32)
 
 
 def _uniform(random: "np.random.Generator", name: str, count: int) -> NDArray[Any]:

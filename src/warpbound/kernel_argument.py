@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.size_expressions import parts
 from warpbound.table_decoding import Form, TableFault, decoded, suggestion
 
 Dtype = Literal["f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool"]
@@ -38,6 +39,7 @@ _DECLARED = {
     "long long": "i64", "unsigned long long": "u64",
     "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
 }  # fmt: skip
+_WHOLE = re.compile(r"[0-9]{1,18}")
 _BEGINNINGS = (b"\x93NUMPY", b"PK")  # of what numpy.save and numpy.savez write
 UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
 
@@ -57,6 +59,10 @@ class Argument:
     offset: int = 0  # [B] from the start of the aliased memory
     value: Scalar | None = None
     bytes: builtins.bytes | None = field(default=None, repr=False)  # a struct; an array given in Python
+    sizes: tuple[str, ...] = ()  # the shape as expressions of other arguments, where it names any
+    below: int | None = None  # random integers are less than this
+    limit: str = ""  # `below` as an expression of other arguments, where it names any
+    is_rows: bool = False  # the kernel gets an array of pointers to the rows of this one
 
     @property
     def size_B(self) -> int:
@@ -113,6 +119,9 @@ def check_elements(argument: Argument, declared: str) -> None:
     """
     base = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict)\b", " ", declared)
     pointee = _DECLARED.get(" ".join(base.removesuffix("]").rstrip(" [*").split()))
+    if argument.kind == "array" and argument.is_rows and base.count("*") + base.count("[") == 1 and pointee is not None:
+        reason = f"argument '{argument.name}' is an array of pointers; its parameter is declared `{declared.strip()}`."
+        raise InputError(reason, f"Give an array of {pointee}, without the star.")
     if argument.kind != "array" or pointee is None or not re.search(r"[*\[]", base) or base.count("*") > 1:
         return
     said = str(argument.dtype)
@@ -125,18 +134,22 @@ def check_elements(argument: Argument, declared: str) -> None:
 def parse_argument(text: str) -> Argument:
     """The argument of `--arg`: n=16777216, a=2.0, x=f32[4096,4096], x=f32[1000]:iota, w=@weights.npy, 0=...
 
+    Sizes may name other arguments: x=f32[n,2*n], i=i32[n]:rand<n. x=f32*[16,n] is an array of 16 pointers to rows.
+
     CommandError where malformed, InputError where its file cannot be read.
     """
     key, equals, word = text.partition("=")
     where = Where(f"argument '{text}'", CommandError, Path())
-    if not equals or not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$:]*|[0-9]{1,4}", key):
+    if not equals or not re.fullmatch(r"[A-Za-z_$][A-Za-z0-9_$:.]*(?:\[\d+\][A-Za-z0-9_.]*)*|[0-9]{1,4}", key):
         raise where.refusal("", "is not of the form NAME=VALUE.", "Write x=2.0, or 0=2.0 by position.")
     name = int(key) if key.isdigit() else key
     if word.startswith("@"):
         return argument_of(Keys(file=word[1:]), name, where)
-    array = re.fullmatch(r"([A-Za-z0-9_]+)\[([0-9]{1,18}(?:,[0-9]{1,18})*)\](?::(\w+))?", word)
+    array = re.fullmatch(r"([A-Za-z0-9_]+)(\*?)\[([^\[\]]+)\](?::(\w+)(?:<(.+))?)?", word)
     if array:
-        table = {"dtype": array[1], "shape": [int(size) for size in array[2].split(",")], "fill": array[3]}
+        sizes = [int(size) if _WHOLE.fullmatch(size) else size for size in parts(array[3])]
+        below = array[5] if array[5] is None or not _WHOLE.fullmatch(array[5]) else int(array[5])
+        table = {"dtype": array[1], "shape": sizes, "fill": array[4], "below": below, "rows": bool(array[2]) or None}
         return argument_of(converted(table, Keys, where), name, where)
     return argument_of(Keys(value=_number(word, where)), name, where)
 
@@ -172,7 +185,9 @@ def from_value(name: str | int, value: object) -> Argument:
 
 
 _Extent = Annotated[int, msgspec.Meta(ge=1, le=2**40)]
-_Shape = Annotated[list[_Extent], msgspec.Meta(min_length=1, max_length=32)]
+_Expression = Annotated[str, msgspec.Meta(min_length=1, pattern="[A-Za-z_]")]
+_Shape = Annotated[list[_Extent | _Expression], msgspec.Meta(min_length=1, max_length=32)]
+_Below = Annotated[int, msgspec.Meta(ge=1, le=2**32)]
 _NotNegative = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
@@ -184,13 +199,22 @@ class Keys(msgspec.Struct, forbid_unknown_fields=True):
         msgspec.Meta(description="The kernel's parameter, or the symbol"),
     ] = None
     dtype: Dtype | None = None
-    shape: Annotated[_Shape | None, msgspec.Meta(description="Extents of an array in global memory, C order")] = None
+    shape: Annotated[
+        _Shape | None,
+        msgspec.Meta(description="Extents of an array in global memory, C order; expressions may name other arguments"),
+    ] = None
+    rows: Annotated[
+        bool | None, msgspec.Meta(description="True: the kernel gets an array of pointers to the rows of the array")
+    ] = None
     fill: Annotated[
         Fill | None,
         msgspec.Meta(
             description="rand: uniform in [0, 1), of integers over the whole type; randn: standard normal; "
             "absent: contents unknown"
         ),
+    ] = None
+    below: Annotated[
+        _Below | _Expression | None, msgspec.Meta(description="Random integers are 0 to this, without it")
     ] = None
     seed: Annotated[_NotNegative | None, msgspec.Meta(description="With the argument's position it seeds PCG64")] = None
     file: Annotated[str | None, msgspec.Meta(description="Path from the launch file's folder")] = None
@@ -237,11 +261,11 @@ def _refusal(fault: TableFault, where: Where) -> WarpboundError:
 # Key that gives the contents -> the other keys that go with it.
 _WAYS = {
     "value": {"dtype"},
-    "fill": {"dtype", "shape", "seed"},
-    "file": {"dtype", "shape"},
+    "fill": {"dtype", "shape", "seed", "below", "rows"},
+    "file": {"dtype", "shape", "rows"},
     "alias": {"offset"},
     "bytes": set[str](),
-    "shape": {"dtype"},  # an array whose contents are unknown
+    "shape": {"dtype", "rows"},  # an array whose contents are unknown
 }
 _WAY_OUT = "Give value = ..., or dtype, shape and fill, or file, alias or bytes."
 
@@ -262,7 +286,18 @@ def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
     if (keys.fill == "randn" and keys.dtype not in FLOATS) or (keys.fill == "iota" and keys.dtype == "bool"):
         reason = f"{keys.fill} is not defined for {keys.dtype}."
         raise where.refusal("fill", reason, "Take rand, zeros or ones.")
-    return Argument(name, "array", keys.dtype, tuple(keys.shape or ()), keys.fill, keys.seed or 0)
+    if keys.below is not None and (keys.fill != "rand" or keys.dtype in (*FLOATS, "bool")):
+        raise where.refusal("below", "goes with random integers.", 'Add fill = "rand" and an integer dtype.')
+    shape = keys.shape or []
+    if keys.rows and len(shape) < 2:
+        raise where.refusal("shape", "has no rows.", "Give the number of pointers first, then the size of each row.")
+    open_sizes = any(isinstance(size, str) for size in shape)
+    return Argument(
+        name, "array", keys.dtype, () if open_sizes else tuple(int(size) for size in shape),
+        sizes=tuple(str(size) for size in shape) if open_sizes else (), is_rows=bool(keys.rows), fill=keys.fill,
+        below=keys.below if isinstance(keys.below, int) else None,
+        limit=keys.below if isinstance(keys.below, str) else "", seed=keys.seed or 0,
+    )  # fmt: skip
 
 
 def _way(keys: Keys, where: Where) -> str:
@@ -302,7 +337,7 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
     if keys.dtype not in (None, dtype) or keys.shape not in (None, list(array.shape)):
         reason = f"'{keys.file}' holds {dtype}{list(array.shape)}, which is not what is said here."
         raise where.refusal("file", reason, "Remove dtype and shape: the file says both.")
-    return Argument(name, "array", dtype, array.shape, file=path)
+    return Argument(name, "array", dtype, array.shape, is_rows=bool(keys.rows), file=path)
 
 
 def array_file(path: Path) -> NDArray[Any]:

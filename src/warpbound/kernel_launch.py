@@ -24,6 +24,7 @@ from warpbound.kernel_argument import (
     pack,
     parse_argument,
 )
+from warpbound.size_expressions import number
 from warpbound.table_decoding import suggestion
 
 __all__ = [
@@ -51,6 +52,7 @@ MAX_THREADS = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_CLUSTER_BLOCKS = 16
+MAX_BELOW = 1 << 32  # of random integers
 MAX_SHARED_B = 227 * 1024
 
 
@@ -274,7 +276,8 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
 
 
 def _linked(launch: Launch) -> Launch:
-    """`launch` itself, after a check that names are unique and aliases point into arrays."""
+    """`launch` with the sizes that name other arguments; names must be unique, and aliases point into arrays."""
+    launch = replace(launch, args=_sized(launch, launch.args), constants=_sized(launch, launch.constants))
     for kind, arguments in (("argument", launch.args), ("constant", launch.constants)):
         names = [argument.name for argument in arguments]
         for name in names:
@@ -292,6 +295,32 @@ def _linked(launch: Launch) -> Launch:
             reason = f"{_file(launch)}argument '{argument.name}' starts behind the end of '{argument.alias}'."
             raise InputError(reason, f"Its offset must be less than {target.size_B} bytes.")
     return launch
+
+
+def _sized(launch: Launch, arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """The arguments with shapes and limits computed from the integers of the launch and its macros."""
+    if not any(argument.sizes or argument.limit for argument in arguments):
+        return arguments
+    values = dict(launch.defines)
+    values |= {str(argument.name): str(int(argument.value)) for argument in launch.args
+               if argument.kind == "scalar" and isinstance(argument.value, int)}  # fmt: skip
+    return tuple(
+        _with_sizes(argument, values, _file(launch)) if argument.sizes or argument.limit else argument
+        for argument in arguments
+    )
+
+
+def _with_sizes(argument: Argument, values: Mapping[str, str], where: str) -> Argument:
+    try:
+        shape = tuple(number(size, values) for size in argument.sizes) or argument.shape
+        below = number(argument.limit, values) if argument.limit else argument.below
+    except CommandError as error:
+        raise InputError(f"{where}argument '{argument.name}': {error.reason}", error.hint) from error
+    if min(shape) < 1 or (below is not None and not 1 <= below <= MAX_BELOW):
+        reason = f"{where}argument '{argument.name}': its sizes are {list(shape)}"
+        reason += f", its random integers below {below}." if below is not None else "."
+        raise InputError(reason, f"Every size is at least 1, random integers are below 1 to {MAX_BELOW}.")
+    return replace(argument, shape=shape, below=below)
 
 
 def _file(launch: Launch) -> str:

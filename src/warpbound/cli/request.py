@@ -17,6 +17,7 @@ from warpbound.program.compile_options import Options, compiler_name
 from warpbound.program.cuda import compiler_of
 from warpbound.program.source_files import LARGEST_FILE_B, spelled
 from warpbound.result.refusal import Refusal, refusal
+from warpbound.size_expressions import parts
 
 if TYPE_CHECKING:
     from warpbound.analysis.sweeps.ranking import Ranking

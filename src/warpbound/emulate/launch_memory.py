@@ -18,6 +18,7 @@ from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, piec
 from warpbound.program.control_flow import calls
 from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.kernel_names import plain_name
+from warpbound.program.parameter_members import with_members
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 CONSTANTS, USER_BANK = "(constant variables)", 3
@@ -92,7 +93,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
     if launch.placed is not None:
         own: Memory = launch.placed(program, launch)
         return own
-    parameters = program.parameters or _guessed(launch.args)
+    names_given = [argument.name for argument in launch.args]
+    parameters = with_members(program, names_given, launch.include) or _guessed(launch.args)
     arguments = bind(launch.args, [parameter.name for parameter in parameters])
     for parameter, argument in zip(parameters, arguments, strict=True):
         check_elements(argument, parameter.type)
@@ -103,6 +105,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
         if argument.kind == "array":
             places[i] = len(plan)
             plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
+    tables = {i: len(plan) + order for order, i in enumerate(i for i in places if arguments[i].is_rows)}
+    plan += [Plan(f"pointers of {names[i]}", 8 * arguments[i].shape[0]) for i in tables]
     globals_ = [symbol for symbol in program.symbols if symbol.section in GLOBAL_SECTIONS]
     variables = {symbol.name: len(plan) + i for i, symbol in enumerate(globals_)}
     plan += [_variable(program, symbol) for symbol in globals_]
@@ -118,7 +122,9 @@ def prepare(program: Program, launch: Launch) -> Memory:
     }
     banks = _banks(program, image, variables)
     _place_symbols(program, launch, image, variables, banks, results)
-    area = _parameter_bytes(program, parameters, arguments, places, image)
+    for i, table in tables.items():
+        image.contents(table)[:] = _row_addresses(arguments[i], image.address(places[i]))
+    area = _parameter_bytes(parameters, arguments, places | tables, image)
     banks[0] = bank_zero(program, launch, area)
     if barrier < constants:
         address = image.address(barrier)
@@ -258,8 +264,13 @@ def _mangled(name: str) -> str:
     return "".join(f"{len(word)}{word}" for word in name.split("::"))
 
 
+def _row_addresses(argument: Argument, first: int) -> NDArray[np.uint8]:
+    """The bytes of an array of pointers to the rows of an array, which begins at address `first`."""
+    rows = argument.shape[0]
+    return (np.uint64(first) + np.arange(rows, dtype=np.uint64) * np.uint64(argument.size_B // rows)).view(np.uint8)
+
+
 def _parameter_bytes(
-    program: Program,
     parameters: tuple[Parameter, ...],
     arguments: tuple[Argument, ...],
     places: dict[int, int],

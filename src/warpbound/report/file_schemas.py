@@ -21,6 +21,10 @@ LAUNCH = (
     "One kernel launch, written as TOML. Command-line options override it. Beyond this schema the reader asks that "
     "names are unique, that an alias names an array and that files exist."
 )
+ROWS: Schema = {  # an array of pointers
+    "if": {"required": ["rows"], "properties": {"rows": {"const": True}}},
+    "then": {"properties": {"shape": {"minItems": 2}}},
+}
 NPY = "[^/]\\.npy$"
 NUMBER_OF_64_BITS: Schema = {
     "anyOf": [
@@ -117,14 +121,19 @@ def _array(keys: Schema) -> Schema:
         condition = {"required": ["fill"], "properties": {"fill": {"const": fill}}}
         return {"if": condition, "then": {"properties": {"dtype": dtype}}}
 
-    form = _form(keys, ["dtype", "shape"], "An array in global memory", "dtype", "shape", "fill", "seed")
-    rules = [where("randn", {"enum": list(FLOATS)}), where("iota", {"not": {"const": "bool"}})]
-    return form | {"dependentRequired": {"seed": ["fill"]}, "allOf": rules}
+    form = _form(
+        keys, ["dtype", "shape"], "An array in global memory", "dtype", "shape", "fill", "seed", "below", "rows"
+    )
+    random_integers = {"fill": {"const": "rand"}, "dtype": {"not": {"enum": [*FLOATS, "bool"]}}}
+    rules = [where("randn", {"enum": list(FLOATS)}), where("iota", {"not": {"const": "bool"}}), ROWS]
+    rules.append({"if": {"required": ["below"]}, "then": {"properties": random_integers}})
+    return form | {"dependentRequired": {"seed": ["fill"], "below": ["fill"]}, "allOf": rules}
 
 
 def _array_file(keys: Schema) -> Schema:
     words = "An array in global memory with the contents of a .npy file"
-    return _form(keys, ["file"], words, "dtype", "shape", "file", file={"pattern": NPY})
+    form = _form(keys, ["file"], words, "dtype", "shape", "file", "rows", file={"pattern": NPY})
+    return form | {"allOf": [ROWS]}
 
 
 def _struct(keys: Schema) -> Schema:

@@ -11,7 +11,6 @@ from warpbound.analysis import interval
 from warpbound.analysis.answer import launch_facts, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.settings import Settings
-from warpbound.analysis.sweeps.tunings import number, parts
 from warpbound.analysis.timing import before_form, class_of
 from warpbound.analysis.workload_prediction import before_form as before_form_of_work
 from warpbound.analysis.workload_prediction import launched as launched_work
@@ -21,6 +20,7 @@ from warpbound.kernel_launch import Launch, launch, parse_argument, parse_dim
 from warpbound.machine import gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
+from warpbound.size_expressions import number, parts
 from warpbound.validate.corpus import Corpus, Row
 from warpbound.workload.files import read_text
 

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from warpbound import CommandError, InputError, analyze, compile, launch, rank
-from warpbound.analysis.sweeps.tunings import Shape, number, parts, tunings
+from warpbound.analysis.sweeps.tunings import Shape, tunings
 from warpbound.cli import main
 from warpbound.report.document import schema
+from warpbound.size_expressions import number, parts
 
 SOURCE = """
 extern "C" __global__ void scaled(const TYPE* x, TYPE* y, int n) {
@@ -47,8 +48,8 @@ def test_expressions(text: str, value: int) -> None:
 
 @pytest.mark.parametrize(("text", "said"), [
     ("TILE +", "is not an expression"), ("TILES", "names TILES, which no"), ("TILE / (TILE - 98)", "divides by 0"),
-    ("TILE ** 9", "is not an expression of macros"), ("TYPE + 1", "TYPE=float is no integer"), ("1.5", "is no"),
-    ("__import__('os')", "not an expression of"), ("TILE.real", "not an expression of"), ("True", "not an expression"),
+    ("TILE ** 9", "is not an expression of names"), ("TYPE + 1", "TYPE=float is no integer"), ("1.5", "is no"),
+    ("__import__('os')", "not an expression of"), ("TILE.real", "names TILE.real"), ("True", "not an expression"),
     ("-" * 60 + "TILE", "nested too deeply"), ("", "is not an expression"),
 ])  # fmt: skip
 def test_wrong_expressions_are_refused(text: str, said: str) -> None:
@@ -155,7 +156,7 @@ def test_the_command_writes_json_of_the_published_schema(source: Path, tmp_path:
     ([], "No GPU given"),
     (["--gpu", "h200,l4"], "2 GPUs were given"),
     (["--gpu", "h200", "--define", "WORK=3"], "A macro was defined twice"),
-    (["--gpu", "h200", "--where", "WORKS > 1"], "names WORKS, which no --define defines"),
+    (["--gpu", "h200", "--where", "WORKS > 1"], "names WORKS, which has no value"),
     (["--gpu", "nope"], "nope"),
 ])  # fmt: skip
 def test_wrong_words_are_told(source: Path, words: list[str], message: str) -> None:

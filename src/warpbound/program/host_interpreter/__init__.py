@@ -15,7 +15,7 @@ from warpbound.program.host_interpreter.source_model import FunctionSource, Sour
 from warpbound.program.host_interpreter.state import OutOfBudget, ProgramEnds
 from warpbound.program.host_interpreter.values import Cell, HostArray, Pointer, Struct
 
-__all__ = ["HostCode", "Observation", "Site", "interpreted"]
+__all__ = ["HostCode", "Observation", "Site", "declarations", "interpreted"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,11 @@ class HostCode:
     symbols: dict[str, str]
     model: SourceModel
     host: Interpreter
+
+
+def declarations(text: str, headers: Mapping[str, str], defines: Mapping[str, str]) -> Interpreter:
+    """What a file declares, with nothing of it executed: types with their layouts, constants, functions."""
+    return Interpreter(source_model(text, headers, defines), (), EVERY_DEVICE)
 
 
 def interpreted(
