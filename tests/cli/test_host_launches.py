@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -94,3 +95,29 @@ def test_refusals(program: Path, tmp_path: Path) -> None:
     (tmp_path / "none.cu").write_text("int main() {}\n")
     assert "launches no kernel" in run(str(tmp_path / "none.cu")).stdout
     assert run(str(tmp_path / "none.cu"), "-o", "x.toml").exit_code == 1
+
+
+def analyzed(*words: str) -> Result:
+    return CliRunner(env={"COLUMNS": "400"}).invoke(main, ["analyze", *words])
+
+
+def test_analyze_says_what_the_host_code_knows(program: Path, tmp_path: Path) -> None:
+    done = analyzed(str(EXAMPLES / "histogram.cu"), "--gpu", "h200", "--format", "json")
+    entry = json.loads(done.stdout)["results"][0]
+    assert (entry["mode"], entry["time_s"]) == ("static", None)
+    assert entry["host_launch"]["needed"] == []
+    words = shlex.split(entry["host_launch"]["command"])[2:-1]
+    assert run(*words, str(tmp_path / "launch.toml")).exit_code == 0
+    timed = analyzed(str(EXAMPLES / "histogram.cu"), "--launch", str(tmp_path / "launch.toml"), "--gpu", "h200",
+                     "--format", "json")  # fmt: skip
+    answer = json.loads(timed.stdout)["results"][0]
+    assert answer["time_s"] > 0
+    assert "host_launch" not in answer
+    text = analyzed(str(program), "--gpu", "h200", "--kernel", "scale").stdout
+    needed = "gives all but grid ((atoi(argv[1]) + 255) / 256, 1, 1); elements of x; n (int)"
+    assert f"The host code, line 9, {needed}: warpbound launches" in text
+
+
+def test_analyze_without_host_code_says_nothing_of_it() -> None:
+    entry = json.loads(analyzed(str(EXAMPLES / "saxpy.cu"), "--gpu", "h200", "--format", "json").stdout)["results"][0]
+    assert "host_launch" not in entry

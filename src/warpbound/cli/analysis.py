@@ -89,7 +89,6 @@ def analyze(form: str, out: str | None, launch_index: int | None, **options: Any
 
     FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, or a report of Nsight Compute (.ncu-rep).
     """
-    from warpbound.analysis.answer import analyze_kernel
     from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.text import pages
 
@@ -102,8 +101,23 @@ def analyze(form: str, out: str | None, launch_index: int | None, **options: Any
     if form == "html":
         _write_page(request, out)
         return
-    results = answer_each(request, analyze_kernel, announced)
+    results = answer_each(request, _analysis(request), announced)
     show_results(form, out, results, partial(pages, views=request.settings.views))
+
+
+def _analysis(request: Any) -> Callable[..., Any]:
+    """`analyze_kernel`; without a launch, with what the host code says about one."""
+    from warpbound.analysis.answer import analyze_kernel
+    from warpbound.analysis.host_launch_hint import with_hint
+
+    if request.launch is not None:
+        return analyze_kernel
+
+    def analysis(program: Any, *others: Any) -> Any:
+        entry = analyze_kernel(program, *others)
+        return with_hint(entry, program, request.options.include, dict(request.options.defines))
+
+    return analysis
 
 
 def _write_page(request: Any, out: str | None) -> None:

@@ -297,6 +297,15 @@ class SetByHand(msgspec.Struct, frozen=True):
     own: float
 
 
+class LaunchHint(msgspec.Struct, frozen=True, kw_only=True):
+    """The launch of a kernel in the host code of its source, for an answer that had none."""
+
+    file: str
+    line: AtLeastOne
+    needed: Annotated[list[str], Meta(description="What the host code leaves open, in words; empty: all is known")]
+    command: Annotated[Sentence, Meta(description="Writes the launch file that gives a time")]
+
+
 class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     """One kernel on one GPU."""
 
@@ -348,6 +357,11 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     energy_J: Annotated[Number | None, Meta(description="Of one launch, J"), ADDED] = None
     profile: Annotated[
         ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
+    ] = UNSET
+    host_launch: Annotated[
+        LaunchHint | UnsetType,
+        Meta(description="What the host code of the file says about the launch, where none was given"),
+        ADDED,
     ] = UNSET
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
