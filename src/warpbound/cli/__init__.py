@@ -25,6 +25,7 @@ from warpbound.cli import (
     ptx_counting,
     ranking,
     reproduction,
+    review,
     simulation,
     validation,
 )
@@ -119,6 +120,8 @@ for _command in (
     program_run.run,
     ranking.rank,
     reproduction.reproduce,
+    review.diff,
+    review.snapshot,
     campprof.campprof,
     simulation.simulate,
     validation.validate,

@@ -46,7 +46,7 @@ def _gpu_option(required: str) -> Callable[[Any], Any]:
     return click.option("--gpu", "gpus", metavar="NAME[,NAME...|all]", help=f"Board, TOML file or sm_NN{required}.")
 
 
-def _request_options(command: Callable[..., None]) -> Callable[..., None]:
+def request_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options that `analyze` and `curve` share."""
     shared = (
         click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True),
@@ -79,7 +79,7 @@ def _request_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command(epilog=EXAMPLES)
-@_request_options
+@request_options
 @form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
@@ -135,7 +135,7 @@ def _write_page(request: Any, out: str | None) -> None:
 
 
 @click.command(epilog=CURVE_EXAMPLES)
-@_request_options
+@request_options
 @form_option("text", "json", "html")
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
