@@ -22,12 +22,11 @@ REGRESSIONS = {
     "bank conflicts": ("transpose_tiled.cu", "#define PAD 1", "#define PAD 0"),
     "uncoalesced": ("saxpy.cu", "int i = blockIdx.x * blockDim.x + threadIdx.x;",
                     "int i = (blockIdx.x * blockDim.x + threadIdx.x) * 33 & (16777216 - 1);"),
-    "double precision": ("nbody.cu", "inverse * inverse * inverse", "inverse * inverse * inverse * 1.0"),
+    "double precision": ("nbody.cu", "inverse * inverse * inverse", "inverse * inverse * inverse * 1.1"),
     "no unrolling": ("nbody.cu", "#pragma unroll 8", "#pragma unroll 1"),
     "a barrier per step": ("nbody.cu", "ax += strength * dx;", "__syncthreads(); ax += strength * dx;"),
     "a second pass": ("vector_add.cu", "c[i] = a[i] + b[i];", "c[i] = a[i] + b[i] + a[(i + 8388608) & 16777215];"),
-    "no shuffles": ("reduction.cu", "        sum += input[i];",
-                    "        { volatile float *s = warp_sums + warp; *s = *s + input[i]; sum = *s; }"),
+    "too few blocks": ("reduction.toml", "grid = [1056, 1, 1]", "grid = [132, 1, 1]"),
     "exact exponential": ("softmax.cu", "__expf(row[i] - largest)", "exp((double)(row[i] - largest))"),
     "spills": ("nbody.cu", "__global__ void nbody", "__global__ void __maxnreg__(24) nbody"),
     "smaller blocks": ("saxpy.toml", "grid = [65536, 1, 1]\nblock = [256, 1, 1]",
@@ -50,9 +49,10 @@ NEUTRAL = {
     "compound assignment": ("saxpy.cu", "y[i] = a * x[i] + y[i]", "y[i] += a * x[i]"),
     "post-increment": ("nbody.cu", "++k", "k++"),
     "brackets": ("nbody.cu", "dx * dx + dy * dy + dz * dz", "((dx * dx + dy * dy) + dz * dz)"),
-    "a macro for a number": ("reduction.cu", "int lane = threadIdx.x % 32;", "#define WIDE 32\n int lane = threadIdx.x % WIDE;"),
-    "a function": ("vector_add.cu", "__global__ void vector_add", "__device__ float add(float x, float y)\n{ return x + y; }\n"
-                   "__global__ void vector_add"),
+    "a macro for a number": ("reduction.cu", "int lane = threadIdx.x % 32;",
+                             "#define WIDE 32\n    int lane = threadIdx.x % WIDE;"),
+    "a function": ("vector_add.cu", "__global__ void vector_add",
+                   "__device__ float twice(float x) { return x + x; }\n__global__ void vector_add"),
     "static": ("reduction.cu", "__inline__ __device__", "static __forceinline__ __device__"),
     "shift for a division": ("reduction.cu", "distance /= 2", "distance >>= 1"),
 }  # fmt: skip
@@ -79,8 +79,10 @@ def edited(folder: Path, edit: tuple[str, str, str]) -> Path:
     changed = re.sub(old, new, text) if "\\" in old else text.replace(old, new)
     assert changed != text
     (folder / name).write_text(changed)
-    if stem == "saxpy" and "axpy" in new:
-        (folder / "saxpy.toml").write_text((folder / "saxpy.toml").read_text().replace('"saxpy"', '"axpy"'))
+    launch = folder / f"{stem}.toml"
+    if "\\b" in old:  # the launch file names what is renamed
+        own = old.removeprefix(r"\b").removesuffix(r"\b")
+        launch.write_text(launch.read_text().replace(f'"{own}"', f'"{new}"'))
     return kept
 
 

@@ -5,7 +5,7 @@ import pytest
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.kernel_names import bare, plain_name, title_of
-from warpbound.program.source_files import programs
+from warpbound.program.source_files import compile_program, programs
 
 
 @pytest.mark.parametrize(
@@ -73,3 +73,20 @@ def test_a_cubin_is_asked_by_name_expression(name: str) -> None:
     (found,) = programs(cubin, gpu("h200"), name, Options())
     assert found.title == "ns::apply<float const, 5>"
     assert len(programs(cubin, gpu("h200"), "apply", Options())) == 2
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_parameters_have_the_names_of_the_definition(order: tuple[int, int]) -> None:
+    texts = ("__global__ void k(const float* a, int, float);",
+             "__global__ void k(const float *__restrict__ x, int count, float scale)\n"
+             "{ ((float*)x)[0] = scale * count; }")  # fmt: skip
+    program = compile_program("\n".join(texts[i] for i in order), "h200")
+    assert [parameter.name for parameter in program.parameters] == ["x", "count", "scale"]
+
+
+@pytest.mark.cuda
+def test_an_overload_keeps_its_own_names() -> None:
+    text = "__global__ void k(int n);\n__global__ void k(float *x, int n) { *x = n; }\n__global__ void k(int m) {}"
+    names = {tuple(one.name for one in program.parameters) for program in programs(text, gpu("h200"), None, Options())}
+    assert names == {("x", "n"), ("m",)}

@@ -11,8 +11,8 @@ from warpbound.errors import MissingTool
 from warpbound.program.host_launches import Assumed, host_launches
 from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import bare
-from warpbound.result.host_launches import HostLaunch, HostLaunches
-from warpbound.result.kernel import KernelResult, LaunchHint
+from warpbound.result.host_launches import HostLaunch, HostLaunches, LaunchHint
+from warpbound.result.kernel import KernelResult
 
 _ENDINGS = (".cu", ".cuh")
 

@@ -120,7 +120,7 @@ def parse_request(**options: Any) -> Request:
 def ranking_request(source: str, **options: Any) -> "Ranking":
     """The tunings that the options of `rank` ask for. Raises CommandError or InputError."""
     from warpbound.analysis.sweeps.ranking import ranking_of  # which loads pools of processes
-    from warpbound.analysis.sweeps.tunings import Shape, parts
+    from warpbound.analysis.sweeps.tunings import Shape
 
     words = RankWords(**options)
     missing = [f"--{name}" for name in ("grid", "block") if not getattr(words, name)]

@@ -1,7 +1,7 @@
 """Compiler output: the cubin, and facts about its kernels that only the compiler and the source have."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -36,8 +36,19 @@ def spills(log: str) -> dict[str, tuple[int, int]]:
 
 
 def overloads(kernels: Iterable[Signature]) -> dict[str, list[list[tuple[str, str]]]]:
-    """(name, type) of the parameters of every kernel by plain name, for each overload of the name."""
+    """(name, type) of the parameters of every kernel by plain name, for each overload of the name.
+
+    A prototype counts where there is no definition with its types: its names may be others, or none.
+    """
     result: dict[str, list[list[tuple[str, str]]]] = {}
-    for kernel in kernels:
-        result.setdefault(kernel.name, []).append(list(kernel.parameters))
+    for kernel in sorted(kernels, key=lambda one: one.is_prototype):
+        known = result.setdefault(kernel.name, [])
+        if not (kernel.is_prototype and any(_types(other) == _types(kernel.parameters) for other in known)):
+            known.append(list(kernel.parameters))
     return result
+
+
+def _types(parameters: Sequence[tuple[str, str]]) -> list[str]:
+    """The types of parameters without what a prototype may leave out or write otherwise."""
+    plain = (re.sub(r"\b(?:const|__restrict__|__restrict|restrict)\b|\s", "", kind) for _, kind in parameters)
+    return [re.sub(r"\[\d*\]", "*", kind) for kind in plain]

@@ -342,6 +342,7 @@ def _signatures(node: Any, entries: re.Pattern[str], around: tuple[str | None, .
             spaces = "::".join(word for word in around if word)
             is_template = child.type == "template_declaration"
             example, defaulted = template_example(child) if is_template else ("", False)
+            is_prototype = first_of(child, frozenset({"compound_statement"})) is None
             yield Signature(
-                name, spaces, tuple(parameters(declarator)), is_template, is_local, example, defaulted
-            )  # fmt: skip
+                name, spaces, tuple(parameters(declarator)), is_template, is_local, example, defaulted, is_prototype
+            )

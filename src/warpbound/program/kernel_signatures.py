@@ -16,6 +16,7 @@ class Signature:
 
     spaces : the named namespaces around it. parameters : (name, type) in order.
     template : whether it is one. local : whether no other file can launch it (static, unnamed namespace).
+    is_prototype : whether it has no body.
     example : template arguments that fit its parameters by kind, `float, 256`. defaulted : whether every template
     parameter has a default.
     """
@@ -27,6 +28,7 @@ class Signature:
     local: bool
     example: str = ""
     defaulted: bool = False
+    is_prototype: bool = False
 
     @property
     def qualified(self) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from warpbound.result.quantities import Sentence, Whole
+from warpbound.result.quantities import AtLeastOne, Sentence, Whole
 
 Text = Annotated[str, Meta(description="As written in the source")]
 Remains = Annotated[
@@ -81,3 +81,12 @@ class HostLaunches(msgspec.Struct, frozen=True, kw_only=True):
     symbols: Annotated[
         list[str], Meta(description="Variables of the device that the host writes with cudaMemcpyToSymbol")
     ]
+
+
+class LaunchHint(msgspec.Struct, frozen=True, kw_only=True):
+    """The launch of a kernel in the host code of its source, for an answer that had none."""
+
+    file: str
+    line: AtLeastOne
+    needed: Annotated[list[str], Meta(description="What the host code leaves open, in words; empty: all is known")]
+    command: Annotated[Sentence, Meta(description="Writes the launch file that gives a time")]

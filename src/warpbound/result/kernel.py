@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from warpbound.result.code import Access, ProgramFacts, SassLine, SourceLine
 from warpbound.result.execution import Execution
 from warpbound.result.figures import FigureData
+from warpbound.result.host_launches import LaunchHint
 from warpbound.result.profile import ProfileFacts
 from warpbound.result.quantities import (
     ADDED,
@@ -297,15 +298,6 @@ class SetByHand(msgspec.Struct, frozen=True):
     own: float
 
 
-class LaunchHint(msgspec.Struct, frozen=True, kw_only=True):
-    """The launch of a kernel in the host code of its source, for an answer that had none."""
-
-    file: str
-    line: AtLeastOne
-    needed: Annotated[list[str], Meta(description="What the host code leaves open, in words; empty: all is known")]
-    command: Annotated[Sentence, Meta(description="Writes the launch file that gives a time")]
-
-
 class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     """One kernel on one GPU."""
 
@@ -358,11 +350,7 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     profile: Annotated[
         ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
     ] = UNSET
-    host_launch: Annotated[
-        LaunchHint | UnsetType,
-        Meta(description="What the host code of the file says about the launch, where none was given"),
-        ADDED,
-    ] = UNSET
+    host_launch: Added[LaunchHint | UnsetType] = UNSET
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
     launch: Unpublished[LaunchShape | None] = None
