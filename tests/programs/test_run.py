@@ -100,3 +100,24 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "broken.cu"
     broken.write_text("int main() { return undeclared; }")
     assert_refused(as_process("run", "--", str(broken)), FAILED, "broken.cu", "undeclared")
+
+
+def test_work_that_is_done_later_is_done_in_order() -> None:
+    report, done = run("deferred_work.cu")
+    assert done.err.splitlines()[:8] == [
+        "host first", "[0, 0] hello 0.00 4000000000 1234567890123 a%", "[0, 1] hello 1.50 4000000000 1234567890123 b%",
+        "[1, 0] hello 0.00 4000000000 1234567890123 a%", "[1, 1] hello 1.50 4000000000 1234567890123 b%",
+        "recorded 31", f"replayed {31 * 16}", "cudaErrorAssert",
+    ]  # fmt: skip
+    assert [launch["kernel"] for launch in report["launches"]] == ["greet", *["twice"] * 4, "check"]
+    (problem,) = report["problems"]
+    assert "thread (30, 0, 0): an assertion does not hold: `threadIdx.x < n` in void check(int)" in problem
+
+
+def test_a_page_shows_kernels_and_launches(tmp_path: Path) -> None:
+    out = tmp_path / "run.html"
+    as_process("run", "--gpu", "t4", "--format", "html", "-o", str(out), "--", str(PROGRAMS / "wild_access.cu"))
+    text = out.read_text()
+    assert "<td>fill</td>" in text
+    assert "cudaIpcGetMemHandle" in text
+    assert "behind the end of allocation 1" in text

@@ -115,5 +115,9 @@ def _show(form: str, answer: "ProgramRun", out: str | None) -> None:
 
     if form == "json":
         write(as_json(answer), out)
+    elif form == "html":
+        from warpbound.report.program_run_html import page
+
+        write(page(answer), out)
     else:
         show(pages(answer), out)

@@ -1,4 +1,4 @@
-"""Functions of the driver that compiled code calls by address: printf prints nothing, a failed assertion stops.
+"""Functions of the driver that compiled code calls by address: printf prints for who listens, a failed assertion stops.
 
 Source   Compiled probes for sm_75 to sm_120: the address comes from bank 4, the call returns to the next instruction.
 """
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warpbound.emulate.device_printing import assertion, print_lanes
 from warpbound.emulate.operand_access import Site, raw, unsupported, write_words
 from warpbound.emulate.semantics import executes
 from warpbound.emulate.state import BadAccess, State
@@ -29,9 +30,10 @@ def served(here: Site, otherwise: Move) -> Move:
         if name is None:
             return otherwise(x)
         if name == "__assertfail":
-            raise BadAccess(lane, "an assertion of the kernel does not hold")
+            raise BadAccess(lane, assertion(x, lane))
         if name != "vprintf" or (targets[active] != targets[lane]).any():
             raise unsupported(here.instruction, f", which calls {name}")
+        print_lanes(x)
         return None
 
     return move

@@ -84,6 +84,16 @@ class Kernel:
         """Size limit of this kernel's chunks, in default chunks."""
         return SHARING if draws_work_from_counter(self.program) else 1
 
+    @cached_property
+    def polls(self) -> list[bool]:
+        """Of each instruction, whether a loop around it may wait for other threads."""
+        return [polls(instruction) for instruction in self.program.instructions]
+
+    @cached_property
+    def writes(self) -> list[bool]:
+        """Of each instruction, whether it may change memory or a barrier."""
+        return [writes(instruction) for instruction in self.program.instructions]
+
     @property
     def chunks_at_once(self) -> int:
         return RESIDENT_CHUNKS if self.breadth == 1 else SHARED_CHUNKS
@@ -197,8 +207,7 @@ class Chunk:
         x.special = special_registers(kernel, self.blocks, thread)
         self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
-        self.polls = [polls(instruction) for instruction in kernel.program.instructions]
-        self.writes = [writes(instruction) for instruction in kernel.program.instructions]
+        self.polls, self.writes = kernel.polls, kernel.writes
         self.marked = [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
         self.flow.groups.meeting = frozenset(
             at for at, instruction in enumerate(kernel.program.instructions) if instruction.opcode in MEETING

@@ -6,12 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-import numpy as np
-
 from warpbound.analysis import Settings
 from warpbound.analysis.answer import analyze_kernel
-from warpbound.emulate.block_execution import run_blocks
-from warpbound.emulate.emulator import STEP_LIMIT, make_ready
+from warpbound.emulate.emulator import make_ready
 from warpbound.emulate.launch_memory import Memory, waits_for_grid
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Dim, Launch
@@ -20,6 +17,7 @@ from warpbound.program.kernel import Program
 from warpbound.programs.device_memory import Heap, HeapImage
 from warpbound.programs.modules import Kernel
 from warpbound.programs.protocol import MemoryKind
+from warpbound.programs.worker_processes import run_all_blocks
 from warpbound.residency import occupancy
 from warpbound.result.kernel import KernelResult
 
@@ -68,6 +66,13 @@ class Timing:
     @property
     def time_s(self) -> float | None:
         return self.result.time_s if self.result else None
+
+    @property
+    def warp_instructions(self) -> float:
+        """Of the whole launch; 0 where they are not known."""
+        if self.result is None or self.result.time_s is None or not self.result.instructions:
+            return 0.0
+        return self.result.instructions.warp_instructions or 0.0
 
 
 class Predictor:
@@ -139,8 +144,11 @@ class Executor:
         self._effects: dict[bytes, Effect] = {}
         self.seconds = 0.0
 
-    def execute(self, request: Request, output: list[bytes]) -> bool:
-        """Execute all blocks; False where an equal launch has left the memory as it is. Raises KernelFailure."""
+    def execute(self, request: Request, output: list[bytes], expected: float) -> bool:
+        """Execute all blocks; False where an equal launch has left the memory as it is. Raises KernelFailure.
+
+        output : takes what the kernel prints. expected : warp instructions, as far as they are known.
+        """
         key = self._key(request)
         effect = self._effects.get(key)
         if effect is not None and self._stands(effect):
@@ -152,7 +160,7 @@ class Executor:
         began = time.perf_counter()
         try:
             kernel = make_ready(request.kernel.program, request.launch(lambda: image))
-            run_blocks(kernel, kernel.whole_clusters(np.arange(kernel.block_count)), STEP_LIMIT)
+            run_all_blocks(kernel, image, expected)
         except InputError as problem:
             raise KernelFailure(problem) from problem
         finally:

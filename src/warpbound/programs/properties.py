@@ -96,6 +96,8 @@ def _values(board: Gpu) -> dict[str, tuple[bytes | int, ...]]:
         "concurrentManagedAccess": (1,), "computePreemptionSupported": (1,), "canUseHostPointerForRegisteredMem": (1,),
         "cooperativeLaunch": (1,), "sharedMemPerBlockOptin": (optin,),
         "maxBlocksPerMultiProcessor": (limits.max_blocks_per_sm,),
+        "persistingL2CacheMaxSize": (_persisting(board),),
+        "accessPolicyMaxWindowSize": (128 << 20 if board.arch >= 80 else 0,),
         "reservedSharedMemPerBlock": (limits.reserved_shared_per_block,), "hostRegisterSupported": (1,),
         "memoryPoolsSupported": (1,), "clusterLaunch": (int(board.arch >= 90),), "unifiedFunctionPointers": (1,),
     }  # fmt: skip
@@ -104,6 +106,11 @@ def _values(board: Gpu) -> dict[str, tuple[bytes | int, ...]]:
 def capacity(board: Gpu) -> int:
     """Bytes of device memory."""
     return int(board.value("dram_size"))
+
+
+def _persisting(board: Gpu) -> int:
+    """Bytes of L2 that may be set aside: three quarters from 8.0 on (CUDA C++ Programming Guide, L2 set-aside)."""
+    return int(board.value("l2_size")) * 3 // 4 if board.arch >= 80 else 0
 
 
 def _single_to_double(board: Gpu) -> int:
@@ -127,7 +134,8 @@ _ATTRIBUTES: dict[int, tuple[str, int]] = {
     84: ("isMultiGpuBoard", 0), 86: ("hostNativeAtomicSupported", 0), 87: ("singleToDoublePrecisionPerfRatio", 0),
     88: ("pageableMemoryAccess", 0), 89: ("concurrentManagedAccess", 0), 90: ("computePreemptionSupported", 0),
     91: ("canUseHostPointerForRegisteredMem", 0), 95: ("cooperativeLaunch", 0), 97: ("sharedMemPerBlockOptin", 0),
-    99: ("hostRegisterSupported", 0), 106: ("maxBlocksPerMultiProcessor", 0), 111: ("reservedSharedMemPerBlock", 0),
+    99: ("hostRegisterSupported", 0), 106: ("maxBlocksPerMultiProcessor", 0), 108: ("persistingL2CacheMaxSize", 0),
+    109: ("accessPolicyMaxWindowSize", 0), 111: ("reservedSharedMemPerBlock", 0),
     115: ("memoryPoolsSupported", 0), 120: ("clusterLaunch", 0),
 }  # fmt: skip
 

@@ -19,7 +19,7 @@ def report(command: str, program: str, how: How, ended: Ended, log: Log) -> Prog
         schema_version=SCHEMA_VERSION, command=command, program=program, gpu=board.key,
         execute="all" if how.choice.every_block else "sampled", exit_code=ended.exit_code,
         end_s=max((line.end for line in log.timelines), default=0.0),
-        kernels=_kernels(launches), launches=launches, activities=_activities(log),
+        execution_s=log.busy_s, kernels=_kernels(launches), launches=launches, activities=_activities(log),
         unsupported=[f"{name} ({count} calls)" if count > 1 else name for name, count in log.unsupported.items()],
         problems=log.problems + _ending(ended),
     )  # fmt: skip
@@ -37,7 +37,7 @@ def _launch(number: int, done: Done, board: Gpu) -> RunLaunch:
     request, timing = done.request, done.timing
     result = timing.result if timing else None
     timed = result is not None and result.time_s is not None
-    instructions = result.instructions.warp_instructions if result and timed and result.instructions else None
+    instructions = timing.warp_instructions if timing and timed else None
     return RunLaunch(
         number=number, kernel=request.kernel.program.title, gpu=board.key, grid=list(request.grid),
         block=list(request.block), smem=request.smem, stream=request.stream & ~UNORDERED, start_s=done.start_s,

@@ -22,6 +22,7 @@ from warpbound.programs.properties import attribute, capacity, device_properties
 from warpbound.programs.protocol import COOPERATIVE, Answer, CudaError, MemoryKind, Operation, Question, Refusal
 from warpbound.programs.timeline import Timeline, link_bandwidth
 
+UNKNOWN = 1e7  # warp instructions of a launch that is not predicted
 LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
 
 
@@ -228,10 +229,11 @@ class Session:
         share = _product(request.grid) / max(1, blocks_per_sm(request, self.board) * int(self.board.value("sm_count")))
         start = self.timeline.kernel(request.kernel.program.title, request.stream, seconds, share, number)
         output: list[bytes] = []
+        expected = timing.warp_instructions if timing else UNKNOWN
         executed, error = "sampled", CudaError.SUCCESS
         if self.choice.every_block:
             try:
-                executed = "all" if self.executor.execute(request, output) else "repeated"
+                executed = "all" if self.executor.execute(request, output, expected) else "repeated"
             except KernelFailure as failure:
                 executed, error = "failed", self._failure(failure)
         self.log.launches.append(Done(request, timing, executed, start))

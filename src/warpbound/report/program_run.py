@@ -21,18 +21,20 @@ def seconds(value: float | None) -> str:
 
 def pages(run: ProgramRun) -> Iterator[Any]:
     """Parts to print."""
-    yield Text(f"{run.program} on {run.gpu}: {_launches(run)}, predicted {seconds(run.end_s)} of device time\n")
+    yield Text(f"{run.program} on {run.gpu}: {summary(run)}\n")
     if run.kernels:
         yield _kernels(run)
     copies = [f"{each.name}: {each.count}, {seconds(each.time_s)}" for each in run.activities]
     if copies:
         yield Text("\n" + "; ".join(copies))
-    yield from (Text(line) for line in _notes(run))
+    yield from (Text("\n" + line) for line in notes(run))
 
 
-def _launches(run: ProgramRun) -> str:
-    count = len(run.launches)
-    return f"{count} launch{'es' * (count != 1)} of {len(run.kernels)} kernel{'s' * (len(run.kernels) != 1)}"
+def summary(run: ProgramRun) -> str:
+    """How many launches of how many kernels, and their time."""
+    launches, kernels = len(run.launches), len(run.kernels)
+    counted = f"{launches} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)}"
+    return f"{counted}, predicted {seconds(run.end_s)} of device time"
 
 
 def _kernels(run: ProgramRun) -> Table:
@@ -51,16 +53,16 @@ def _kernels(run: ProgramRun) -> Table:
     return table
 
 
-def _notes(run: ProgramRun) -> Iterator[str]:
+def notes(run: ProgramRun) -> Iterator[str]:
+    """Sentences on what was executed, what has no time, what went wrong."""
     executed = [launch.executed for launch in run.launches]
     if "sampled" in executed:
-        yield "\nOnly samples of the blocks were executed: times are predicted, results of the program are not true."
+        yield "Only samples of the blocks were executed: times are predicted, results of the program are not true."
     if repeated := executed.count("repeated"):
-        yield f"\n{repeated} launches equal earlier ones and were executed once."
+        yield f"{repeated} launches equal earlier ones and were executed once."
     reasons = {launch.kernel: launch.not_timed for launch in run.launches if launch.not_timed and launch.time_s is None}
     for kernel, reason in reasons.items():
-        yield f"\nNo time for {kernel}: {reason}"
-    for problem in run.problems:
-        yield f"\n{problem}"
+        yield f"No time for {kernel}: {reason}"
+    yield from run.problems
     if run.unsupported:
-        yield "\nNot supported, refused with cudaErrorNotSupported: " + "; ".join(run.unsupported)
+        yield "Not supported, refused with cudaErrorNotSupported: " + "; ".join(run.unsupported)

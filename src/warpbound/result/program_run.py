@@ -61,6 +61,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of `run`.
 
     execute : `all` or `sampled`. end_s : predicted time from the first to the last thing that the device did.
+    execution_s : time that executing all blocks has taken here.
     """
 
     schema_version: str
@@ -70,6 +71,7 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     execute: str
     exit_code: int
     end_s: Seconds
+    execution_s: Annotated[Number, Meta(description="s, measured on this machine")]
     kernels: list[RunKernel]
     launches: list[RunLaunch]
     activities: list[Activity]

@@ -31,17 +31,24 @@ EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
     return SUCCESS;
 }
 
-cudaError_t launch(kernel *what, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream, dim3 cluster,
-                   unsigned flags)
+launch_request pack_launch(kernel *what, dim3 grid, dim3 block, void **arguments, size_t shared)
 {
-    char bytes[32768];
+    static __thread char bytes[32768];
     size_t size = what->attributes[PARAMETER_BYTES];
     memset(bytes, 0, size);
     for (word i = 0; i < what->attributes[PARAMETERS]; i++)
         memcpy(bytes + what->parameters[i].offset, arguments[i], what->parameters[i].size);
-    word in[] = {what->number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream_number(stream),
-                 cluster.x, cluster.y, cluster.z, flags};
-    question question = {LAUNCH, in, sizeof in / sizeof *in, bytes, size, NULL, 0};
+    return (launch_request){.what = what, .grid = grid, .block = block, .shared = shared, .bytes = bytes, .size = size};
+}
+
+cudaError_t send_launch(launch_request of, void *stream)
+{
+    word in[] = {of.what->number, of.grid.x, of.grid.y, of.grid.z, of.block.x, of.block.y, of.block.z, of.shared,
+                 stream_number(stream), of.cluster.x, of.cluster.y, of.cluster.z, of.flags};
+    question question = {LAUNCH, in, sizeof in / sizeof *in, of.bytes, of.size, NULL, 0};
+    graph *recording = captured_by(stream);
+    if (recording)
+        return graph_add_launch(recording, of), SUCCESS;
     return ask(&question, NULL, 0, NULL);
 }
 
@@ -50,8 +57,11 @@ static cudaError_t launch_function(const void *function, dim3 grid, dim3 block, 
 {
     cudaError_t error;
     kernel *what = kernel_of(function, &error);
-    dim3 none = {0, 0, 0};
-    return finish(what ? launch(what, grid, block, arguments, shared, stream, none, flags) : error);
+    if (!what)
+        return finish(error);
+    launch_request request = pack_launch(what, grid, block, arguments, shared);
+    request.flags = flags;
+    return finish(send_launch(request, stream));
 }
 
 EXPORT cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
@@ -85,15 +95,16 @@ EXPORT cudaError_t cudaLaunchKernelExC(const launch_configuration *how, const vo
 {
     cudaError_t error;
     kernel *what = kernel_of(function, &error);
-    dim3 cluster = {0, 0, 0};
-    unsigned flags = 0;
+    if (!what)
+        return finish(error);
+    launch_request request = pack_launch(what, how->grid, how->block, arguments, how->shared);
     for (unsigned i = 0; i < how->count; i++) {
         if (how->attributes[i].id == ATTRIBUTE_COOPERATIVE && how->attributes[i].value.number)
-            flags |= COOPERATIVE;
+            request.flags |= COOPERATIVE;
         if (how->attributes[i].id == ATTRIBUTE_CLUSTER)
-            cluster = how->attributes[i].value.size;
+            request.cluster = how->attributes[i].value.size;
     }
-    return finish(what ? launch(what, how->grid, how->block, arguments, how->shared, how->stream, cluster, flags) : error);
+    return finish(send_launch(request, how->stream));
 }
 
 /* --- attributes --- */

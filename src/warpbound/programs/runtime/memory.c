@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { PITCH = 512, TO_DEVICE = 1, TO_HOST = 2, ANY_KIND = 4 };
+enum { PAGE = 4096, PITCH = 512, TO_DEVICE = 1, TO_HOST = 2, ANY_KIND = 4 };
 
 static cudaError_t allocate(void **pointer, size_t size, word kind)
 {
@@ -79,6 +80,24 @@ EXPORT cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned 
     return finish(error ? error : answer[0] ? SUCCESS : INVALID_VALUE);
 }
 
+/* The pages of the program's own memory become pages of the heap: both sides see the same bytes at both addresses. */
+EXPORT cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
+{
+    word start = W(pointer) & ~(word)(PAGE - 1), end = (W(pointer) + size + PAGE - 1) & ~(word)(PAGE - 1), address;
+    (void)flags;
+    if (!pointer || !size)
+        return finish(INVALID_VALUE);
+    cudaError_t error = ASK(ALLOCATE, &address, 1, end - start, HOST_MEMORY);
+    if (error)
+        return finish(error);
+    memcpy((void *)address, (void *)start, end - start);
+    if (mremap((void *)address, 0, end - start, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)start) == MAP_FAILED)
+        return finish(INVALID_VALUE);
+    return finish(ASK(REGISTER, NULL, 0, start, end - start, address));
+}
+
+EXPORT cudaError_t cudaHostUnregister(void *pointer) { return finish(ASK(UNREGISTER, NULL, 0, W(pointer))); }
+
 EXPORT cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
 {
     (void)host;
@@ -112,25 +131,34 @@ EXPORT cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 
 /* --- copies and filling --- */
 
-/* Rows of `width` bytes: the ends are checked by warpbound, which takes note of what has changed and how long it takes. */
-static cudaError_t transfer(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
-                            int kind, void *stream, int blocking)
+/* Rows of bytes: the ends are checked by warpbound, which takes note of what has changed and how long it takes. */
+cudaError_t do_transfer(transfer_request of, void *stream, int blocking)
 {
     if (blocking)
         flush_output();
-    if (kind < 0 || kind > ANY_KIND)
+    if (of.kind < 0 || of.kind > ANY_KIND)
         return finish(21);
-    if (!width || !rows)
+    if (!of.width || !of.rows)
         return SUCCESS;
-    if (!to || !from)
+    if (!of.to || !of.from)
         return finish(INVALID_VALUE);
-    cudaError_t error = ASK(COPY, NULL, 0, W(to), (rows - 1) * to_pitch + width, W(from), (rows - 1) * from_pitch + width,
-                            width * rows, stream_number(stream), (word)blocking);
+    graph *recording = captured_by(stream);
+    if (recording)
+        return graph_add_transfer(recording, of), SUCCESS;
+    cudaError_t error = ASK(COPY, NULL, 0, W(of.to), (of.rows - 1) * of.to_pitch + of.width, W(of.from),
+                            (of.rows - 1) * of.from_pitch + of.width, of.width * of.rows, stream_number(stream),
+                            (word)blocking);
     if (error)
         return finish(error);
-    for (size_t row = 0; row < rows; row++)
-        memmove((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width);
+    for (size_t row = 0; row < of.rows; row++)
+        memmove((char *)of.to + row * of.to_pitch, (const char *)of.from + row * of.from_pitch, of.width);
     return SUCCESS;
+}
+
+static cudaError_t transfer(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t rows,
+                            int kind, void *stream, int blocking)
+{
+    return do_transfer((transfer_request){to, to_pitch, from, from_pitch, width, rows, kind}, stream, blocking);
 }
 
 cudaError_t copy(void *to, const void *from, size_t size, int kind, void *stream, int blocking)
@@ -165,29 +193,21 @@ EXPORT cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, siz
     return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
 }
 
-typedef struct {
-    void *srcArray;
-    position srcPos;
-    pitched_ptr srcPtr;
-    void *dstArray;
-    position dstPos;
-    pitched_ptr dstPtr;
-    extent size;
-    int kind;
-} copy_3d;
+transfer_request slice(const copy_3d *p, size_t z)
+{
+    const char *from = (const char *)p->srcPtr.ptr
+                       + ((p->srcPos.z + z) * p->srcPtr.ysize + p->srcPos.y) * p->srcPtr.pitch + p->srcPos.x;
+    char *to = (char *)p->dstPtr.ptr + ((p->dstPos.z + z) * p->dstPtr.ysize + p->dstPos.y) * p->dstPtr.pitch + p->dstPos.x;
+    return (transfer_request){to, p->dstPtr.pitch, from, p->srcPtr.pitch, p->size.width, p->size.height, p->kind};
+}
 
 EXPORT cudaError_t cudaMemcpy3DAsync(const copy_3d *p, void *stream)
 {
     if (p->srcArray || p->dstArray)
         return refuse("cudaMemcpy3D of arrays");
     cudaError_t error = SUCCESS;
-    for (size_t z = 0; z < p->size.depth && !error; z++) {
-        const char *from = (const char *)p->srcPtr.ptr
-                           + ((p->srcPos.z + z) * p->srcPtr.ysize + p->srcPos.y) * p->srcPtr.pitch + p->srcPos.x;
-        char *to = (char *)p->dstPtr.ptr + ((p->dstPos.z + z) * p->dstPtr.ysize + p->dstPos.y) * p->dstPtr.pitch
-                   + p->dstPos.x;
-        error = transfer(to, p->dstPtr.pitch, from, p->srcPtr.pitch, p->size.width, p->size.height, p->kind, stream, 0);
-    }
+    for (size_t z = 0; z < p->size.depth && !error; z++)
+        error = do_transfer(slice(p, z), stream, 0);
     return error;
 }
 
@@ -197,16 +217,31 @@ EXPORT cudaError_t cudaMemcpy3D(const copy_3d *parameters)
     return cudaMemcpy3DAsync(parameters, NULL);
 }
 
-static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t rows, void *stream)
+cudaError_t do_fill(fill_request of, void *stream)
 {
-    if (!width || !rows)
+    if (!of.width || !of.rows)
         return SUCCESS;
-    cudaError_t error = ASK(FILL, NULL, 0, W(to), (rows - 1) * pitch + width, width * rows, stream_number(stream));
+    graph *recording = captured_by(stream);
+    if (recording)
+        return graph_add_fill(recording, of), SUCCESS;
+    cudaError_t error = ASK(FILL, NULL, 0, W(of.to), (of.rows - 1) * of.pitch + of.width, of.width * of.rows,
+                            stream_number(stream));
     if (error)
         return finish(error);
-    for (size_t row = 0; row < rows; row++)
-        memset((char *)to + row * pitch, value, width);
+    for (size_t row = 0; row < of.rows; row++) {
+        char *to = (char *)of.to + row * of.pitch;
+        if (of.element == 1)
+            memset(to, (int)of.value, of.width);
+        else
+            for (size_t at = 0; at < of.width; at += of.element)
+                memcpy(to + at, &of.value, of.element);
+    }
     return SUCCESS;
+}
+
+static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t rows, void *stream)
+{
+    return do_fill((fill_request){to, pitch, (unsigned)value, 1, width, rows}, stream);
 }
 
 EXPORT cudaError_t cudaMemset(void *to, int value, size_t size) { return fill(to, size, value, size, 1, NULL); }

@@ -70,8 +70,37 @@ typedef struct kernel {
 kernel *kernel_of(const void *function, cudaError_t *error);
 cudaError_t variable_of(const void *symbol, char **address, size_t *size);
 
-cudaError_t launch(kernel *what, dim3 grid, dim3 block, void **arguments, size_t shared, void *stream, dim3 cluster,
-                   unsigned flags);
+/* work that is done at once, or later by a graph */
+typedef struct { kernel *what; dim3 grid, block, cluster; size_t shared; unsigned flags; const void *bytes; size_t size; } launch_request;
+typedef struct { void *to; size_t to_pitch; const void *from; size_t from_pitch, width, rows; int kind; } transfer_request;
+typedef struct { void *to; size_t pitch; unsigned value, element; size_t width, rows; } fill_request; /* width in bytes */
+
+typedef struct {
+    void *srcArray;
+    position srcPos;
+    pitched_ptr srcPtr;
+    void *dstArray;
+    position dstPos;
+    pitched_ptr dstPtr;
+    extent size;
+    int kind;
+} copy_3d;
+
+launch_request pack_launch(kernel *what, dim3 grid, dim3 block, void **arguments, size_t shared); /* bytes: until the next one */
+cudaError_t send_launch(launch_request request, void *stream);
+cudaError_t do_transfer(transfer_request request, void *stream, int blocking);
+cudaError_t do_fill(fill_request request, void *stream);
+transfer_request slice(const copy_3d *parameters, size_t z);
+
+/* graphs (graphs.c) */
+typedef struct graph graph;
+graph *new_graph(void);
+graph *captured_by(void *stream); /* the graph that records what the stream is given; NULL: none */
+void graph_add_launch(graph *to, launch_request what);
+void graph_add_transfer(graph *to, transfer_request what);
+void graph_add_fill(graph *to, fill_request what);
+void graph_add_host(graph *to, void (*function)(void *), void *data);
+
 cudaError_t copy(void *to, const void *from, size_t size, int kind, void *stream, int blocking);
 
 #endif

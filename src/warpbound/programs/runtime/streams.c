@@ -5,8 +5,10 @@
 
 #include <stdlib.h>
 
-typedef struct { word number; unsigned flags; int priority; } stream;
-typedef struct { word number; unsigned flags; int recorded; } event;
+typedef struct stream { word number; unsigned flags; int priority; graph *recording; struct stream *next; } stream;
+typedef struct { word number; unsigned flags; int recorded; graph *recording; } event;
+
+static stream *streams;
 
 static word numbers = 16; /* streams and events have numbers; 0, 1 and 2 are the streams that exist from the start */
 
@@ -26,7 +28,8 @@ word stream_number(void *which) { return number_of(which); }
 EXPORT cudaError_t cudaStreamCreateWithPriority(void **result, unsigned flags, int priority)
 {
     stream *made = calloc(1, sizeof *made);
-    *made = (stream){next_number(), flags, priority > 0 ? 0 : priority < -5 ? -5 : priority};
+    *made = (stream){next_number(), flags, priority > 0 ? 0 : priority < -5 ? -5 : priority, NULL, streams};
+    streams = made; /* never freed: a graph may end its recording later */
     *result = made;
     return SUCCESS;
 }
@@ -37,10 +40,7 @@ EXPORT cudaError_t cudaStreamCreateWithFlags(void **result, unsigned flags)
 EXPORT cudaError_t cudaStreamCreate(void **result) { return cudaStreamCreateWithPriority(result, 0, 0); }
 EXPORT cudaError_t cudaStreamDestroy(void *which)
 {
-    if (!own(which))
-        return finish(INVALID_HANDLE);
-    free(which);
-    return SUCCESS;
+    return own(which) ? SUCCESS : finish(INVALID_HANDLE);
 }
 EXPORT cudaError_t cudaStreamGetFlags(void *which, unsigned *flags)
 {
@@ -91,7 +91,8 @@ EXPORT cudaError_t cudaStreamAddCallback(void *which, void (*callback)(void *, c
 }
 EXPORT cudaError_t cudaLaunchHostFunc(void *which, void (*function)(void *), void *data)
 {
-    (void)which;
+    if (captured_by(which))
+        return graph_add_host(captured_by(which), function, data), SUCCESS;
     flush_output();
     function(data);
     return SUCCESS;
@@ -101,10 +102,30 @@ EXPORT cudaError_t cudaStreamAttachMemAsync(void *which, void *pointer, size_t s
     (void)which, (void)pointer, (void)size, (void)flags;
     return SUCCESS;
 }
+graph *captured_by(void *which) { return own(which) ? ((stream *)which)->recording : NULL; }
+
+EXPORT cudaError_t cudaStreamBeginCapture(void *which, int mode)
+{
+    (void)mode;
+    if (!own(which))
+        return finish(INVALID_VALUE);
+    ((stream *)which)->recording = new_graph();
+    return SUCCESS;
+}
+EXPORT cudaError_t cudaStreamEndCapture(void *which, graph **result)
+{
+    graph *ended = captured_by(which);
+    if (!ended)
+        return finish(INVALID_VALUE);
+    for (stream *each = streams; each; each = each->next) /* and of the streams that have joined */
+        if (each->recording == ended)
+            each->recording = NULL;
+    *result = ended;
+    return SUCCESS;
+}
 EXPORT cudaError_t cudaStreamIsCapturing(void *which, int *status)
 {
-    (void)which;
-    *status = 0;
+    *status = captured_by(which) != NULL;
     return SUCCESS;
 }
 EXPORT cudaError_t cudaStreamSetAttribute(void *which, int attribute, const void *value)
@@ -118,7 +139,7 @@ EXPORT cudaError_t cudaStreamSetAttribute(void *which, int attribute, const void
 EXPORT cudaError_t cudaEventCreateWithFlags(void **result, unsigned flags)
 {
     event *made = calloc(1, sizeof *made);
-    *made = (event){next_number(), flags, 0};
+    *made = (event){next_number(), flags, 0, NULL};
     *result = made;
     return SUCCESS;
 }
@@ -134,6 +155,9 @@ EXPORT cudaError_t cudaEventRecord(void *which, void *where)
     if (!own_event)
         return finish(INVALID_HANDLE);
     own_event->recorded = 1;
+    own_event->recording = captured_by(where);
+    if (own_event->recording)
+        return SUCCESS;
     return finish(ASK(RECORD, NULL, 0, own_event->number, number_of(where)));
 }
 EXPORT cudaError_t cudaEventRecordWithFlags(void *which, void *where, unsigned flags)
@@ -148,10 +172,21 @@ EXPORT cudaError_t cudaEventSynchronize(void *which)
     return finish(own_event ? ASK(WAIT_ON_HOST, NULL, 0, own_event->number) : INVALID_HANDLE);
 }
 EXPORT cudaError_t cudaEventQuery(void *which) { return which ? cudaEventSynchronize(which) : finish(INVALID_HANDLE); }
+static int still_recording(const graph *which)
+{
+    for (stream *each = streams; each && which; each = each->next)
+        if (each->recording == which)
+            return 1;
+    return 0;
+}
 EXPORT cudaError_t cudaStreamWaitEvent(void *where, void *which, unsigned flags)
 {
     event *own_event = which;
     (void)flags;
+    if (own_event && own(where) && still_recording(own_event->recording)) {
+        ((stream *)where)->recording = own_event->recording;
+        return SUCCESS;
+    }
     return finish(own_event ? ASK(WAIT, NULL, 0, number_of(where), own_event->number) : INVALID_HANDLE);
 }
 EXPORT cudaError_t cudaEventElapsedTime(float *milliseconds, void *first, void *second)

@@ -1,0 +1,106 @@
+"""Blocks of a large launch executed by several processes on the memory that they share.
+
+A launch is divided if no block can wait for another or take part of its work, and no update of memory has to be atomic
+across processes. Each process takes every n-th chunk of blocks.
+"""
+
+import os
+import pickle
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.emulator import STEP_LIMIT, Kernel
+from warpbound.emulate.launch_memory import waits_for_grid
+from warpbound.emulate.livelock import polls
+from warpbound.errors import InputError
+from warpbound.programs.device_memory import HeapImage
+
+WORTH = 1_000_000  # warp instructions from which on processes are started: a twentieth of a second
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one process has done. problem : reason and hint of the error that ended it."""
+
+    printed: list[bytes]
+    read: set[int]
+    stored: set[int]
+    problem: tuple[str, str] | None = None
+
+
+def run_all_blocks(kernel: Kernel, image: HeapImage, expected: float) -> None:
+    """Execute the whole grid. expected : warp instructions. Raises InputError as `run_blocks` does."""
+    blocks = kernel.whole_clusters(np.arange(kernel.block_count))
+    processes = min(len(os.sched_getaffinity(0)), len(blocks) // kernel.cluster_size)
+    if processes < 2 or expected < WORTH or not divisible(kernel):
+        run_blocks(kernel, blocks, STEP_LIMIT)
+        return
+    parts = _in_processes([partial(_part, kernel, image, own) for own in shares(kernel, blocks, processes)])
+    if image.printed is not None:
+        image.printed += [text for part in parts for text in part.printed]
+    for part in parts:
+        image.read |= part.read
+        image.stored |= part.stored
+    for part in parts:
+        if part.problem is not None:
+            raise InputError(*part.problem)
+
+
+def divisible(kernel: Kernel) -> bool:
+    """Whether the blocks may be executed by processes that do not wait for each other."""
+    code = kernel.program.instructions
+    alone = not waits_for_grid(kernel.program) and kernel.breadth == 1
+    return alone and not any(polls(x) or x.traits.is_global_atomic for x in code)
+
+
+def shares(kernel: Kernel, blocks: NDArray[np.int64], processes: int) -> list[NDArray[np.int64]]:
+    """The blocks of each process: chunks in turn; smaller chunks where there are few."""
+    size = kernel.cluster_size
+    step = max(size, min(kernel.blocks_per_chunk(), len(blocks) // processes // size * size))
+    chunks = [blocks[start : start + step] for start in range(0, len(blocks), step)]
+    return [np.concatenate(chunks[i::processes]) for i in range(processes) if chunks[i::processes]]
+
+
+def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
+    image.printed = [] if image.printed is not None else None
+    problem = None
+    try:
+        run_blocks(kernel, blocks, STEP_LIMIT)
+    except InputError as error:
+        problem = error.reason, error.hint
+    return Part(image.printed or [], image.read, image.stored, problem)
+
+
+def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
+    """The results of all tasks: the first is done here, each other one in a process that ends with it."""
+    started = [_forked(task) for task in tasks[1:]]
+    parts = [tasks[0]()]
+    for process, end in started:
+        with os.fdopen(end, "rb") as pipe:
+            raw = pipe.read()
+        os.waitpid(process, 0)
+        parts.append(pickle.loads(raw) if raw else Part([], set(), set(), ("A process of the emulator has died.", "")))
+    return parts
+
+
+def _forked(task: Callable[[], Part]) -> tuple[int, int]:
+    """A new process and the end of the pipe on which its result comes."""
+    end, other = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the process calls nothing that other threads may hold
+        process = os.fork()
+    if process:
+        os.close(other)
+        return process, end
+    try:
+        os.close(end)
+        with os.fdopen(other, "wb") as pipe:
+            pipe.write(pickle.dumps(task()))
+    finally:
+        os._exit(0)

@@ -1,0 +1,225 @@
+"""Builds and runs the programs of public projects on emulated GPUs; writes the table of docs/programs.md.
+
+    WARPBOUND_PROGRAMS=FOLDER python tools/program_table.py run [--gpu h200] [--timeout 300] [NAME ...]
+    WARPBOUND_PROGRAMS=FOLDER python tools/program_table.py table
+
+FOLDER holds `cuda-samples` (NVIDIA/cuda-samples: Samples, Common), `rodinia/cuda` (Rodinia 3.1) and `polybench/CUDA`
+(polybenchGpu). Programs and results are kept in FOLDER/built and FOLDER/results; what is there is not made again.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from program_inputs import SAMPLE_ARGUMENTS, SMALLER, suite
+from warpbound.program.cuda_toolkit import toolkit
+from warpbound.programs.source_build import SOURCES
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "programs.md"
+ARCHITECTURES = (75, 80, 90)
+BUILD_S = 600
+PASSED = re.compile(
+    r"\bpass(?:ed)?\b|\bOK\b|SUCCESS|completed, returned OK|0 errors|0 Failures|\bcorrect\b|results match", re.I
+)
+FAILED = re.compile(r"\bfail(?:ed|ure)?\b|\bmismatch|CUDA error|not supported|waived", re.I)
+EXCLUDED = {  # what a sample needs -> how its CMakeLists.txt or source says so
+    "graphics": r"find_package\((?:OpenGL|EGL|Vulkan|GLUT|X11)|SUPPORTED_PLATFORM WIN|D3D1|NVSCI|nvSci",
+    "library": r"CUDA::(?:cublas|cufft|curand|cusolver|cusparse|npp|nvjpeg)|find_package\((?:FreeImage|MPI|LLVM)|cudla",
+    "driver API": r"CUDA::nvrtc|CUDA::cuda_driver",
+    "second GPU": r"^(?:.*MultiGPU|.*MGPU|.*IPC|.*P2P|p2p.*|.*MultiDeviceCG|.*CrossGPU|topologyQuery)$",
+    "CDP": r"^cdp|CUDA::cudadevrt|cudadevrt",
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """A program: where it is built, from which files, how it is run."""
+
+    suite: str
+    name: str
+    folder: Path
+    sources: tuple[str, ...]
+    include: tuple[Path, ...]
+    options: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    needs: str = ""
+    make: Callable[[Path], None] | None = None
+    check: str = ""
+
+
+def samples(root: Path) -> Iterator[Project]:
+    """NVIDIA's samples, as their CMakeLists.txt describe them."""
+    top = root / "cuda-samples"
+    for cmake in sorted((top / "Samples").glob("*/*/CMakeLists.txt")):
+        text, folder = cmake.read_text(), cmake.parent
+        match = re.search(r"add_executable\((\w+)\s+([^)]*)\)", text)
+        if not match:
+            continue
+        name = match[1]
+        files = tuple(w for w in match[2].split() if Path(w).suffix in SOURCES and "$" not in w)
+        lines = re.findall(r"include_directories\(([^)]*)\)", text)
+        spaces = [folder / word for line in lines for word in line.split()]
+        include = (folder, folder / "inc", top / "Common", *(p for p in spaces if p.is_dir()))
+        needs = next((what for what, mark in EXCLUDED.items() if re.search(mark, text) or re.search(mark, name)), "")
+        options = ("-std=c++17", "--extended-lambda")
+        if not any(w.endswith(".cu") for w in files):
+            continue
+        yield Project("samples", name, folder, files, include, options, SAMPLE_ARGUMENTS.get(name, ()), needs)
+
+
+def rodinia(root: Path) -> Iterator[Project]:
+    for name, how in suite("rodinia").items():
+        folder = root / "rodinia" / "cuda" / how.folder
+        yield Project(
+            "rodinia", name, folder, how.sources, (folder,), how.options, how.arguments, make=how.make, check=how.check
+        )
+
+
+def polybench(root: Path) -> Iterator[Project]:
+    for name, how in suite("polybench").items():
+        folder = root / "polybench" / "CUDA" / how.folder
+        include = (folder, root / "polybench" / "common")
+        yield Project("polybench", name, folder, how.sources, include, how.options, check=how.check)
+
+
+def projects(root: Path) -> list[Project]:
+    return [*samples(root), *rodinia(root), *polybench(root)]
+
+
+def build(project: Project, root: Path) -> tuple[Path | None, str]:
+    """The program, and what the compiler complained of."""
+    out = root / "built" / f"{project.suite}-{project.name}"
+    complaint = out.with_suffix(".log")
+    if out.exists() or complaint.exists():
+        return (out, "") if out.exists() else (None, complaint.read_text())
+    out.parent.mkdir(exist_ok=True)
+    folder = project.folder
+    if project.name in SMALLER:
+        folder = root / "smaller" / project.name
+        shutil.copytree(project.folder, folder, dirs_exist_ok=True)
+        for file, before, after in SMALLER[project.name]:
+            place = folder / file
+            place.write_text(re.sub(before, after, place.read_text(errors="replace")))
+    tools = toolkit()
+    code = [word for a in ARCHITECTURES for word in ("-gencode", f"arch=compute_{a},code=sm_{a}")]
+    include = [f"-I{folder}", *(f"-I{p}" for p in project.include)]
+    command = [
+        *tools.command, *code, "-O2", "-w", "-lineinfo", "-cudart", "shared", "-Xcompiler", "-fopenmp,-fpermissive",
+        *include, *project.options, *project.sources, "-o", str(out),
+    ]  # fmt: skip
+    done = subprocess.run(
+        command, cwd=folder, env=tools.environment, capture_output=True, text=True, errors="replace", timeout=BUILD_S,
+        check=False,
+    )  # fmt: skip
+    if done.returncode:
+        complaint.write_text(done.stderr + done.stdout)
+        return None, done.stderr + done.stdout
+    return out, ""
+
+
+def run(project: Project, program: Path, gpu: str, root: Path, timeout_s: float) -> dict[str, object]:
+    """What `warpbound run` says of it."""
+    folder = root / "runs" / f"{project.suite}-{project.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(project.folder, folder, dirs_exist_ok=True)
+    if project.make:
+        project.make(folder)
+    report = folder / "warpbound-report.json"
+    command = [
+        sys.executable, "-m", "warpbound", "run", "--gpu", gpu, "--timeout", str(timeout_s), "--format", "json", "-o",
+        str(report), "--", str(program), *project.arguments,
+    ]  # fmt: skip
+    began = time.perf_counter()
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, "OMP_NUM_THREADS": "2"},
+    )  # fmt: skip
+    seconds = time.perf_counter() - began
+    told = json.loads(report.read_text()) if report.exists() else {}
+    text = done.stdout + done.stderr
+    shutil.rmtree(folder, ignore_errors=True)
+    launches = told.get("launches", [])
+    return {
+        "suite": project.suite, "name": project.name, "gpu": gpu, "exit_code": told.get("exit_code", done.returncode),
+        "seconds": seconds, "launches": len(launches), "kernels": len(told.get("kernels", [])),
+        "untimed": sorted({launch["kernel"] for launch in launches if launch["time_s"] is None}),
+        "executed": sum(launch["executed"] == "all" for launch in launches),
+        "warp_instructions": sum(x["warp_instructions"] or 0 for x in launches if x["executed"] == "all"),
+        "execution_s": told.get("execution_s"), "end_s": told.get("end_s"),
+        "unsupported": told.get("unsupported", []), "problems": told.get("problems", []),
+        "check": project.check, "output": text[-4000:],
+    }  # fmt: skip
+
+
+def verdict(result: dict[str, object]) -> str:
+    """`passed`: the program says so; `exit code`: it ends with 0, which its own check decides; else what went wrong."""
+    output = str(result.get("output", ""))
+    if result.get("built") is False:
+        return "not built"
+    if result["exit_code"] == 124:
+        return "too slow"
+    if result["exit_code"] or not result.get("check") and FAILED.search(_own(output)):
+        return "failed"
+    if result.get("check"):
+        return "passed" if re.search(str(result["check"]), output) else "failed"
+    return "passed" if PASSED.search(output) else "exit code"
+
+
+def _own(text: str) -> str:
+    """What a program says, without sentences that name failing only to exclude it."""
+    return re.sub(r"(?i)\b0 fail\w*|no fail\w*|Assertion `.*?failed|fail(?:ed|ures)?: *0\b", "", text)
+
+
+def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: bool) -> None:  # noqa: FBT001
+    (root / "results").mkdir(exist_ok=True)
+    for project in projects(root):
+        place = root / "results" / f"{project.suite}-{project.name}-{gpu}.json"
+        if names and project.name not in names and project.suite not in names:
+            continue
+        if project.needs or (place.exists() and not again):
+            continue
+        program, complaint = build(project, root)
+        if program is None:
+            first = next((x for x in complaint.splitlines() if "error" in x or "undefined" in x), complaint[:200])
+            result: dict[str, object] = {
+                "suite": project.suite, "name": project.name, "gpu": gpu, "exit_code": 1, "problems": [first],
+                "built": False,
+            }  # fmt: skip
+        else:
+            result = run(project, program, gpu, root, timeout_s)
+        place.write_text(json.dumps(result, indent=1))
+        reason = (result.get("problems") or result.get("unsupported") or [""])[0]  # type: ignore[index]
+        sys.stdout.write(
+            f"{verdict(result)}: {project.suite} {project.name} {gpu} {result.get('seconds', 0):.0f} s "
+            f"{result.get('launches', 0)} launches {reason}"[:230] + "\n"
+        )
+        sys.stdout.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("run", "table", "list"))
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--gpu", default="h200")
+    parser.add_argument("--timeout", type=float, default=300.0)
+    parser.add_argument("--again", action="store_true")
+    options = parser.parse_args()
+    root = Path(os.environ["WARPBOUND_PROGRAMS"])
+    if options.what == "run":
+        run_all(root, options.names, options.gpu, options.timeout, options.again)
+    elif options.what == "list":
+        for project in projects(root):
+            sys.stdout.write(" ".join((project.suite, project.name, project.needs or "-", *project.sources)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
