@@ -5,11 +5,13 @@ across processes. Each process takes every n-th chunk of blocks.
 """
 
 import os
-import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkProcess
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +23,7 @@ from warpbound.emulate.livelock import polls
 from warpbound.errors import InputError
 from warpbound.programs.device_memory import HeapImage
 
+_FORK = get_context("fork")  # the memory is shared, and the kernel is ready
 WORTH = 1_000_000  # warp instructions from which on processes are started: a twentieth of a second
 
 
@@ -82,25 +85,25 @@ def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
     started = [_forked(task) for task in tasks[1:]]
     parts = [tasks[0]()]
     for process, end in started:
-        with os.fdopen(end, "rb") as pipe:
-            raw = pipe.read()
-        os.waitpid(process, 0)
-        parts.append(pickle.loads(raw) if raw else Part([], set(), set(), ("A process of the emulator has died.", "")))
+        try:
+            parts.append(end.recv())
+        except EOFError:
+            parts.append(Part([], set(), set(), ("A process of the emulator has died.", "")))
+        process.join()
     return parts
 
 
-def _forked(task: Callable[[], Part]) -> tuple[int, int]:
+def _forked(task: Callable[[], Part]) -> tuple[ForkProcess, Connection]:
     """A new process and the end of the pipe on which its result comes."""
-    end, other = os.pipe()
+    end, other = _FORK.Pipe(duplex=False)
+    process = _FORK.Process(target=_answer, args=(task, other), daemon=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the process calls nothing that other threads may hold
-        process = os.fork()
-    if process:
-        os.close(other)
-        return process, end
-    try:
-        os.close(end)
-        with os.fdopen(other, "wb") as pipe:
-            pipe.write(pickle.dumps(task()))
-    finally:
-        os._exit(0)
+        process.start()
+    other.close()
+    return process, end
+
+
+def _answer(task: Callable[[], Part], out: Connection) -> None:
+    out.send(task())
+    out.close()
