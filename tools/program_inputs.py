@@ -86,7 +86,7 @@ SMALLER: dict[str, list[list[str]]] = TABLES["smaller"]  # file, pattern, replac
 OPTIONS = {  # of every program of a suite: names that CUDA 13 has dropped; small sizes
     "rodinia": (
         "-DcudaThreadSynchronize=cudaDeviceSynchronize", "-DcudaThreadExit=cudaDeviceReset", "-Xcompiler",
-        "-fpermissive,-include,sys/time.h",
+        "-fpermissive",
     ),
     "polybench": ("-DcudaThreadSynchronize=cudaDeviceSynchronize",),
 }  # fmt: skip

@@ -152,7 +152,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         latency=_latency(work),
         bounds=launch_counts.bounds(rates),
         warps_needed=rates.warps_needed,
-        instructions=launch_counts.instructions(work.whole, _idle_counts(case, work)),
+        instructions=launch_counts.instructions(work.whole, idle_counts(case, work)),
         memory=launch_counts.memory_traffic(
             work.launch_memory, work.hit_rates, work.observed.traffic if work.observed else None
         ),
@@ -166,7 +166,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
             key=lambda change: -change.speedup,
         ),
         loops=[_loop(case, piece) for piece in work.loops],
-        confidence=_confidence(case, _notes(case, work, timed), timed),
+        confidence=_confidence(case, assumptions(case, work, timed), timed),
         sample=work.sample,
         blocks=_block_classes(case, work),
         sms=_busy_sms(case, work),
@@ -255,7 +255,7 @@ def _confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = N
     )
 
 
-def _notes(case: Case, work: Work, timed: LaunchPrediction | None) -> list[str]:
+def assumptions(case: Case, work: Work, timed: LaunchPrediction | None) -> list[str]:
     """What the numbers rest on."""
     board = case.gpu
     notes = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
@@ -280,7 +280,7 @@ def _latency(work: Work) -> Latency:
     return Latency(cycles=whole.latency, parts=whole.parts, by_level=work.by_level, load_phases=list(whole.phases))
 
 
-def _idle_counts(case: Case, work: Work) -> Counts:
+def idle_counts(case: Case, work: Work) -> Counts:
     """The instructions of blocks that leave at once."""
     if work.idle is None:
         return launch_counts.NO_COUNTS

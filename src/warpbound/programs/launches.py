@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from warpbound.analysis import Settings
-from warpbound.analysis.answer import analyze_kernel
+from warpbound.analysis.launch_time import LaunchTime, launch_time
 from warpbound.emulate.emulator import make_ready
 from warpbound.emulate.launch_memory import Memory, waits_for_grid
 from warpbound.errors import InputError, WarpboundError
@@ -19,7 +19,6 @@ from warpbound.programs.modules import Kernel
 from warpbound.programs.protocol import MemoryKind
 from warpbound.programs.worker_processes import run_all_blocks
 from warpbound.residency import occupancy
-from warpbound.result.kernel import KernelResult
 
 AGREED = 0.05  # difference between times of launches of equal shape below which the next one is taken to be equal
 PREDICTIONS = 6  # of launches of equal shape with other arguments, before the last one stands for the rest
@@ -60,7 +59,7 @@ class Timing:
     """What is predicted of a launch. number : of the launch that it was predicted for; why_not : where it is none."""
 
     number: int
-    result: KernelResult | None
+    result: LaunchTime | None
     why_not: str = ""
 
     @property
@@ -70,9 +69,7 @@ class Timing:
     @property
     def warp_instructions(self) -> float:
         """Of the whole launch; 0 where they are not known."""
-        if self.result is None or self.result.time_s is None or not self.result.instructions:
-            return 0.0
-        return self.result.instructions.warp_instructions or 0.0
+        return (self.result.warp_instructions if self.result else None) or 0.0
 
 
 class Predictor:
@@ -100,12 +97,10 @@ class Predictor:
     def _predicted(self, request: Request, heap: Heap, number: int) -> Timing:
         try:
             launch = request.launch(heap.snapshot)
-            result = analyze_kernel(request.kernel.program, self.board, launch, self.settings)
+            result = launch_time(request.kernel.program, self.board, launch, self.settings)
         except WarpboundError as problem:
             return Timing(number, None, str(problem))
-        if result.time_s is None:
-            return Timing(number, result, result.not_executed or "the blocks of the sample could not be executed")
-        return Timing(number, result)
+        return Timing(number, result, result.why_not)
 
 
 def _agree(timings: Sequence[Timing]) -> bool:

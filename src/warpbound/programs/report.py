@@ -36,19 +36,18 @@ def _ending(ended: Ended) -> list[str]:
 def _launch(number: int, done: Done, board: Gpu) -> RunLaunch:
     request, timing = done.request, done.timing
     result = timing.result if timing else None
-    timed = result is not None and result.time_s is not None
-    instructions = timing.warp_instructions if timing and timed else None
+    instructions = result.warp_instructions if result else None
     return RunLaunch(
         number=number, kernel=request.kernel.program.title, gpu=board.key, grid=list(request.grid),
         block=list(request.block), smem=request.smem, stream=request.stream & ~UNORDERED, start_s=done.start_s,
         time_s=result.time_s if result else None,
-        time_interval_s=list(result.time_interval_s) if result and result.time_interval_s else None,
-        bottleneck=result.bottleneck if result and timed else None,
-        blocks_per_sm=result.occupancy.blocks_per_sm if result else None,
-        warps_per_sm=result.occupancy.warps_per_sm if result else None, warp_instructions=instructions,
+        time_interval_s=list(result.interval_s) if result and result.interval_s else None,
+        bottleneck=result.bottleneck if result else None,
+        blocks_per_sm=result.blocks_per_sm if result else None,
+        warps_per_sm=result.warps_per_sm if result else None, warp_instructions=instructions,
         executed=done.executed, timed_as=timing.number if timing and timing.number != number else None,
         not_timed=(timing.why_not or None) if timing else "left out by the choice of launches",
-        assumed=list(result.confidence.assumed) if result else [],
+        assumed=list(result.assumed) if result else [],
     )  # fmt: skip
 
 

@@ -1,0 +1,22 @@
+"""The short answer for launches of programs is the long one's."""
+
+import pytest
+
+from support.paths import ROOT
+from warpbound import analyze, compile, gpu, launch
+from warpbound.analysis.launch_time import launch_time
+
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("stem", ["saxpy", "matmul_tiled"])
+def test_time_and_bottleneck_are_those_of_analyze(stem: str) -> None:
+    board, given = gpu("t4"), launch(EXAMPLES / f"{stem}.toml")
+    program = compile(EXAMPLES / f"{stem}.cu", board, kernel=given.kernel)
+    short, whole = launch_time(program, board, given), analyze(program, board, given)
+    assert short.time_s == whole["time_s"]
+    assert list(short.interval_s or ()) == whole["time_interval_s"]
+    assert short.bottleneck == whole["bottleneck"]
+    assert short.warp_instructions == whole["instructions"]["warp_instructions"]
+    assert short.warps_per_sm == whole["occupancy"]["warps_per_sm"]
