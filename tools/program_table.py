@@ -209,6 +209,39 @@ def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: boo
         sys.stdout.flush()
 
 
+BEGIN, END = "<!-- table: tools/program_table.py table -->", "<!-- end of the table -->"
+SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
+
+
+def table(root: Path) -> str:
+    """What was run: a summary by suite and GPU, and a line for each program."""
+    results = [json.loads(path.read_text()) for path in sorted((root / "results").glob("*.json"))]
+    lines = [*_head("suite", "GPU", "run", "says that it passed", "ended with 0", "failed, too slow, not built")]
+    for suite_name, gpu in sorted({(one["suite"], one["gpu"]) for one in results}):
+        own = [verdict(one) for one in results if (one["suite"], one["gpu"]) == (suite_name, gpu)]
+        good = own.count("passed"), own.count("exit code")
+        lines.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
+    titles = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
+    lines += ["", *_head(*titles)]
+    for one in results:
+        good_end = verdict(one) in ("passed", "exit code")
+        reasons = [] if good_end else [*one.get("problems", []), *one.get("unsupported", [])]
+        lines.append(_row(
+            one["name"], one["gpu"], verdict(one), one.get("launches", ""), one.get("executed", ""),
+            f"{one.get('warp_instructions', 0):.3g}", f"{one.get('seconds', 0):.0f}", len(one.get("untimed", [])),
+            re.sub(r"\s+", " ", reasons[0])[:120] if reasons else "",
+        ))  # fmt: skip
+    return "\n".join(lines)
+
+
+def _head(*titles: str) -> list[str]:
+    return [_row(*titles), "|" + "---|" * len(titles)]
+
+
+def _row(*cells: object) -> str:
+    return "| " + " | ".join(str(cell).replace("|", "/") for cell in cells) + " |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("run", "table", "list"))
@@ -220,6 +253,9 @@ def main() -> None:
     root = Path(os.environ["WARPBOUND_PROGRAMS"])
     if options.what == "run":
         run_all(root, options.names, options.gpu, options.timeout, options.again)
+    elif options.what == "table":
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}\n{table(root)}\n{END}{rest.partition(END)[2]}")
     elif options.what == "list":
         for project in projects(root):
             sys.stdout.write(" ".join((project.suite, project.name, project.needs or "-", *project.sources)) + "\n")
