@@ -18,6 +18,7 @@ from warpbound.program.instruction import PT, RZ, Instruction
 from warpbound.program.registers import result_width
 
 Rule = Callable[[Registers, Site, list[Value]], tuple[Value, ...]]
+LONGEST_SUM = 64  # terms; no index of an array has as many, a sum of a thousand parameters takes minutes to follow
 _UPPER = ("the upper word of a 64-bit value",)
 
 
@@ -27,8 +28,15 @@ def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Valu
     rule = _RULES.get(instruction.traits.affine)
     if rule is not None:
         with suppress(IndexError, ValueError):  # fewer operands than the opcode has, in a damaged listing
-            return rule(registers, here, values)
+            return tuple(_short(registers, here, values, value) for value in rule(registers, here, values))
     return (unfollowed(registers, instruction, values),)
+
+
+def _short(registers: Registers, here: Site, values: list[Value], value: Value) -> Value:
+    """The value itself; of a form with more terms than an address has, what is known without following it."""
+    if isinstance(value, Form) and len(value.terms) > LONGEST_SUM:
+        return unfollowed(registers, here.instruction, values)
+    return value
 
 
 def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) -> Value:

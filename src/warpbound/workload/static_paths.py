@@ -9,6 +9,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.workload.loop_paths import Ways
 
 DEEPEST_CALL = 8
+LONGEST_OF_CALLS = 20_000  # instructions to which the calls on a way may lengthen it; further ones are not followed
 NOTE = "branches: the longer side, every loop once, slow paths of division and square root left out"
 
 
@@ -28,21 +29,21 @@ def whole(program: Program) -> tuple[int, ...]:
     """Instruction indices along the longest way through the kernel, loops once."""
     if not program.instructions:
         return ()
-    ways = _ways(program)
-    return _stream(program, ways, ways.whole(0), 0)
+    calls_followed = _Calls(program, _ways(program))
+    return calls_followed.stream(calls_followed.ways.whole(0), 0)
 
 
 def loops(program: Program) -> tuple[LoopPath, ...]:
     """Every loop of the kernel, outermost first; an iteration of an outer loop runs inner loops once."""
     nests = program.flow.loops
     inner = {loop.parent for loop in nests}
-    ways = _ways(program)
+    calls_followed = _Calls(program, _ways(program))
     return tuple(
         LoopPath(
             number=number,
             depth=loop.depth,
             parent=loop.parent,
-            stream=_stream(program, ways, ways.once(number), 0),
+            stream=calls_followed.stream(calls_followed.ways.once(number), 0),
             lines=_lines(program, loop),
             innermost=number not in inner,
         )
@@ -62,16 +63,42 @@ def _ways(program: Program) -> Ways:
     )
 
 
-def _stream(program: Program, ways: Ways, path: Sequence[int], depth: int) -> tuple[int, ...]:
-    """Instructions of the blocks on a path, with those of the functions called there in their place."""
-    stream: list[int] = []
-    for block in path:
-        for index in range(ways.graph.blocks[block].first, ways.graph.blocks[block].last):
-            stream.append(index)
-            callee = _callee(program, program.instructions[index])
-            if callee is not None and depth < DEEPEST_CALL:
-                stream += _stream(program, ways, ways.whole(callee), depth + 1)
-    return tuple(stream)
+class _Calls:
+    """Ways through a kernel with the instructions of the functions called there in their place.
+
+    Omits    calls deeper than DEEPEST_CALL, and those that would lengthen a way beyond LONGEST_OF_CALLS instructions.
+    """
+
+    def __init__(self, program: Program, ways: Ways) -> None:
+        self.program, self.ways = program, ways
+        self._starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}
+        self._functions: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def stream(self, path: Sequence[int], depth: int) -> tuple[int, ...]:
+        """Instructions of the blocks on a path, and of the functions that they call."""
+        stream: list[int] = []
+        blocks = self.ways.graph.blocks
+        for block in path:
+            for index in range(blocks[block].first, blocks[block].last):
+                stream.append(index)
+                callee = self._callee(self.program.instructions[index])
+                if callee is not None and depth < DEEPEST_CALL:
+                    body = self._function(callee, depth + 1)
+                    stream += body if len(stream) + len(body) <= LONGEST_OF_CALLS else ()
+        return tuple(stream)
+
+    def _function(self, block: int, depth: int) -> tuple[int, ...]:
+        """The way through a function, the same wherever it is called from one depth."""
+        if (block, depth) not in self._functions:
+            self._functions[block, depth] = self.stream(self.ways.whole(block), depth)
+        return self._functions[block, depth]
+
+    def _callee(self, instruction: Instruction) -> int | None:
+        """Block of the function that is called, where it is the user's own and in this kernel."""
+        if not calls(instruction) or _is_slow(instruction) or not always(instruction):
+            return None
+        targets = [int(x.value) for x in instruction.operands if x.kind == "label" and x.index == 0]
+        return self._starts.get(targets[0]) if targets else None
 
 
 def _slow_paths(program: Program) -> frozenset[int]:
@@ -87,15 +114,6 @@ def _is_slow(instruction: Instruction) -> bool:
     return (
         calls(instruction) and ("$__internal" in instruction.text or "__assertfail" in instruction.text)
     ) or instruction.traits.kind == "trap"
-
-
-def _callee(program: Program, instruction: Instruction) -> int | None:
-    """Block of the function that is called, where it is the user's own and in this kernel."""
-    if not calls(instruction) or _is_slow(instruction) or not always(instruction):
-        return None
-    targets = [int(x.value) for x in instruction.operands if x.kind == "label" and x.index == 0]
-    starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}
-    return starts.get(targets[0]) if targets else None
 
 
 def _lines(program: Program, loop: Loop) -> tuple[int, int]:
