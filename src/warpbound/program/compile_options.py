@@ -17,7 +17,7 @@ class Options:
     defines : macros. include : folders, the source's own first. extra : further options of the compiler.
     instance : a kernel to instantiate. compiler : `auto`, `nvrtc`, `nvrtc-12.6`, `nvcc` or `nvcc=PATH`.
     home : the folder of the source, None for text that is in no file: its repository is searched for headers.
-    build : the folder of a compile_commands.json; None where only the source's own repository is searched for one.
+    build : the folder of a compile_commands.json; None where none is given.
     """
 
     defines: tuple[tuple[str, str], ...] = ()

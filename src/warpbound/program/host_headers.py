@@ -99,7 +99,8 @@ _OF_SYSTEMS = (
     "unistd.h pthread.h fcntl.h dirent.h dlfcn.h getopt.h strings.h semaphore.h sched.h termios.h netdb.h poll.h "
     "sys/time.h sys/stat.h sys/types.h sys/resource.h sys/mman.h sys/socket.h sys/wait.h sys/ioctl.h sys/un.h "
     "sys/utsname.h sys/param.h sys/sysinfo.h sys/times.h arpa/inet.h netinet/in.h linux/types.h malloc.h memory.h "
-    "values.h alloca.h io.h direct.h process.h conio.h intrin.h tchar.h immintrin.h xmmintrin.h emmintrin.h x86intrin.h"
+    "alloca.h error.h values.h io.h direct.h process.h conio.h intrin.h tchar.h immintrin.h xmmintrin.h emmintrin.h "
+    "x86intrin.h"
 )
 STANDARD = frozenset(  # headers of C, C++ and operating systems, which no project has
     [*(f"{name}.h" for name in _OF_C.split()), *(f"c{name}" for name in _OF_C.split()), *_OF_CXX.split(),

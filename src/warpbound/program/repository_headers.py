@@ -13,7 +13,7 @@ from warpbound.program.host_headers import STANDARD
 
 LARGEST_TREE = 30_000  # files of a repository that are looked at
 FEW = 3  # headers in a note
-HIGHEST = 4  # folders upwards where nothing marks the root of a repository
+HIGHEST = 3  # folders upwards where nothing marks the root of a repository
 _MARKS = (".git", ".hg", ".svn", ".jj")
 _PACKAGES = {  # installed package -> its include folders
     "nvidia": ("cu*/include", "cu*/include/cccl", "*/include"),

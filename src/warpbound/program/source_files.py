@@ -12,6 +12,7 @@ from warpbound import machine as machines
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.machine import Gpu
 from warpbound.program.arch_match import compiled_arch, fits
+from warpbound.program.compile_commands import with_build
 from warpbound.program.compile_options import Options, compiler_name, with_instance
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cubin import is_cubin
@@ -128,6 +129,7 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
         if language := next(chain(by_ending, by_text), None):
             return language.read(text, name, machine)
     place = source.parent if isinstance(source, Path) else None
+    options = with_build(options, source) if isinstance(source, Path) else options
     return _from_cuda(
         text, name, machine, kernel, replace(options, include=(place or Path(), *options.include), home=place)
     )
