@@ -119,6 +119,7 @@ class Analyzer:
         from warpbound.analysis import Settings
         from warpbound.analysis.answer import launch_facts, result_of
         from warpbound.analysis.case import case_of
+        from warpbound.analysis.sustained import settled
         from warpbound.models import MODELS
         from warpbound.page.kernel_sources import launch_of, program_of
         from warpbound.page.work_overrides import overridden_case, overridden_counts, overridden_program
@@ -132,6 +133,7 @@ class Analyzer:
         if not board.board:
             return Answer(entry=result_of(case, None), fitting=fitting)
         work = overridden_counts(self._work(followed, question, program), numbers)
+        case, work = settled(case, work, lambda _, counted: counted)  # overridden counts hold at every clock
         x = launch_facts(case, work)
         numbers_of_launch = msgspec.convert(x, Numbers, from_attributes=True) if x is not None else None
         return Answer(entry=result_of(case, work), numbers=numbers_of_launch, focus=work.focus, fitting=fitting)
