@@ -64,6 +64,25 @@ def test_what_is_left_is_marked_and_examples_fill_it(program: Path, tmp_path: Pa
     assert (taken["grid"], taken["args"][0]["shape"], taken["args"][2]["value"]) == ([4, 1, 1], [1024], 1024)
 
 
+def test_examples_fit_their_types(tmp_path: Path) -> None:
+    (tmp_path / "b.cu").write_text(
+        "__global__ void k(int *x, char c, unsigned char u, bool b, float f) { *x = c + u + b + f; }\n"
+        "void go(int *x, char c, unsigned char u, bool b, float f) { k<<<1, 1>>>(x, c, u, b, f); }\n"
+    )
+    assert run(str(tmp_path / "b.cu"), "--examples", "-o", str(tmp_path / "b.toml")).exit_code == 0
+    arguments = tomllib.loads((tmp_path / "b.toml").read_text())["args"]
+    assert [argument["value"] for argument in arguments[1:]] == [127, 255, True, 1.0]
+
+
+def test_an_example_is_no_larger_than_memory(tmp_path: Path) -> None:
+    (tmp_path / "b.cu").write_text(
+        "__global__ void k(float *x) {}\n"
+        "void go(size_t n) { float *x; cudaMalloc(&x, n * n * n * n * 4); k<<<1, 1>>>(x); }\n"
+    )
+    assert run(str(tmp_path / "b.cu"), "--examples", "-o", str(tmp_path / "b.toml")).exit_code == 0
+    assert tomllib.loads((tmp_path / "b.toml").read_text())["args"][0]["shape"] == [1 << 26]
+
+
 def test_arguments_of_the_program_fill_it_too(program: Path, tmp_path: Path) -> None:
     done = run(str(program), "-o", str(tmp_path / "l.toml"), "--gpu", "h200", "--", "5000")
     assert done.exit_code == 0, done.stderr

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator
 
 from warpbound.program.host_interpreter.example_values import example
+from warpbound.program.host_interpreter.values import INTEGER_BITS
 from warpbound.result.host_launches import HostArgument, HostLaunch, HostSize
 
 EXAMPLE_BLOCK = 256  # threads of a block that the host code leaves open
 EXAMPLE_ELEMENTS = 1 << 20  # of an array whose size the host code leaves open
+MOST_ELEMENTS = 1 << 26  # of an example: what a machine without a GPU can hold
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 _MOST_THREADS = 1024
 TO_FILL_IN = "TO FILL IN"
@@ -68,7 +70,7 @@ def _argument(argument: HostArgument, marks: str) -> Iterator[str]:
         if array.elements is not None:
             yield f"shape = [{array.elements}]{_remark(argument.expression, '')}"
         else:
-            count = example(array.remains) if array.remains else EXAMPLE_ELEMENTS
+            count = min(example(array.remains), MOST_ELEMENTS) if array.remains else EXAMPLE_ELEMENTS
             remains = array.remains or argument.expression
             yield f"{marks}shape = [{count}]  # {TO_FILL_IN}: elements; host code: {remains}"
         yield from _fill(array.dtype, array.fill)
@@ -95,4 +97,7 @@ def _fill(dtype: str, fill: str | None) -> Iterator[str]:
 def _example_number(argument: HostArgument) -> str:
     if argument.type in ("float", "double", "half", "__half", "__nv_bfloat16"):
         return "1.0"
-    return str(example(argument.remains or ""))
+    if argument.type == "bool":
+        return "true"
+    bits = INTEGER_BITS.get(argument.type, 64)
+    return str(min(example(argument.remains or ""), (1 << (bits if bits > 0 else -bits - 1)) - 1))

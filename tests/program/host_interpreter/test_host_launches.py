@@ -264,6 +264,16 @@ def test_sizes_of_device_arrays() -> None:
     assert array("cudaMalloc(&d, 400); d += 25;") == ("f32", 75, None)
 
 
+def test_a_macro_may_be_a_type() -> None:
+    (launch,) = launches(
+        "#define REAL double\n__global__ void k(REAL *x, const REAL a) {}\n"
+        "int main() { REAL *d; cudaMalloc(&d, 10 * sizeof(REAL)); k<<<1, 1>>>(d, 2); }"
+    )
+    (x, a) = launch.arguments
+    assert x.array is not None
+    assert (x.type, x.array.dtype, x.array.elements, a.type, a.value) == ("double*", "f64", 10, "double", 2.0)
+
+
 def test_the_same_memory_twice_is_an_alias() -> None:
     (launch,) = launches(
         "__global__ void two(int *a, int *b) {}\nint main() { int *d; cudaMalloc(&d, 80); two<<<1, 1>>>(d, d + 4); }"

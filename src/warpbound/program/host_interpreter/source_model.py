@@ -74,14 +74,16 @@ class SourceModel:
         return next((one for one in kernels if one.body is not None), kernels[0] if kernels else None)
 
     def resolved(self, kind: str) -> str:
-        """A type without typedefs."""
+        """A type without typedefs, aliases and macros that stand for types."""
         for _ in range(20):
             base = kind.rstrip("*&")
-            if base not in self.types:
-                base = base.rpartition("::")[2]
-            if base not in self.types:
+            macro = self.macros.get(base)
+            other = self.types.get(base) or self.types.get(base.rpartition("::")[2])
+            if other is None and macro is not None and macro.parameters is None:
+                other = plain_type(macro.body)
+            if not other:
                 break
-            kind = self.types[base] + kind[len(kind.rstrip("*&")) :]
+            kind = other + kind[len(base) :]
         return kind
 
 
