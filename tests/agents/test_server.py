@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -37,7 +38,8 @@ def asked(*calls, limit_s=120.0):
             results = [await client.call_tool(name, arguments) for name, arguments in calls]
             return [result.content[0].text if result.is_error else result.structured_content for result in results]
 
-    return asyncio.run(session())
+    with ThreadPoolExecutor(1) as apart:  # the thread of the tests may hold a browser's loop
+        return apart.submit(asyncio.run, session()).result()
 
 
 def test_a_session_of_an_agent():

@@ -90,9 +90,9 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     adjacent = neighbours(numbers, sampled.grid)
     owner = number[block]
     shape = len(order), len(room)
-    new = _first_touches(sector, owner, array, shape)
+    new, own_sectors = _touches(sector, owner, array, shape)
     apart = adjacent.patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
-    new_in_patch = _first_touches(apart, owner, array, shape)
+    new_in_patch, _ = _touches(apart, owner, array, shape)
     sample = new.sum(axis=0)
     at_once = min(sampled.at_once, sampled.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
@@ -102,7 +102,11 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     own = new[group == 0]
     sizes = extents(sampled.grid)[: adjacent.axes] if adjacent.axes > 1 else (sampled.of_blocks,)
     if adjacent.axes:
-        launch = np.minimum(launch, np.maximum(sample, _of_windows(added, having(sampled.of_blocks, sizes))))
+        shares = _added(new_in_patch, adjacent.along, adjacent.axes, launch) / np.maximum(
+            _added(own_sectors, adjacent.along, adjacent.axes, launch), 1.0
+        )
+        windows = _of_windows(_mean(own_sectors, sampled, order), shares, having(sampled.of_blocks, sizes))
+        launch = np.minimum(launch, np.maximum(sample, windows))
 
     def consecutive(count: int) -> Reals:
         later = having(count, sizes) - having(min(count, len(own)), sizes)
@@ -116,15 +120,21 @@ def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Re
     return Footprint(sample, row, turn, fresh, launch, touched - turn, added[0])
 
 
-def _of_windows(added: Reals, blocks: Ints) -> Reals:
+def _of_windows(own: Reals, shares: Reals, blocks: Ints) -> Reals:
     """Sectors of a launch in arrays of which neighbours read windows that overlap, infinity for others, (arrays + 1,).
 
-    added : as `_added` has it; blocks : with such neighbours before them, (2 ** axes,). Where neighbours share edges
+    own : sectors of a block, in the mean; shares : of them that it adds to neighbours, by their axes,
+    (2 ** axes, arrays + 1); blocks : with such neighbours before them, (2 ** axes,). Where neighbours share edges
     alone, others may share more or less of them; where they share everything, a row of tiles may end.
     """
-    lone = added[0]
-    window = (added > LEAST_NEW * lone) & (added < MOST_NEW * lone)
-    return np.where(window[1:].any(axis=0), blocks @ np.where(window, added, lone), np.inf)
+    window = (shares > LEAST_NEW) & (shares < MOST_NEW)
+    return np.where(window[1:].any(axis=0), own * (blocks @ np.where(window, shares, 1.0)), np.inf)
+
+
+def _mean(own: Reals, sampled: Sampled, order: Ints) -> Reals:
+    """Mean of a number of the sampled blocks, in launch order, over the blocks of the launch; (arrays + 1,)."""
+    weights = np.ones(len(order)) if sampled.weights is None else sampled.weights[order]
+    return np.asarray(weights @ own / weights.sum())
 
 
 def _added_by_others(new: Reals, group: Ints, sampled: Sampled, order: Ints) -> Reals:
@@ -143,14 +153,19 @@ def _added_by_others(new: Reals, group: Ints, sampled: Sampled, order: Ints) -> 
     return total
 
 
-def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> Reals:
-    """How many sectors each block touches first, in launch order, by array; shape (blocks, arrays + 1)."""
+def _touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> tuple[Reals, Reals]:
+    """How many sectors each block touches first, in launch order, and at all, by array; (blocks, arrays + 1) each."""
     in_order = order_by(sector, owner)
     first = np.ones(len(sector), bool)
     first[1:] = sector[in_order][1:] != sector[in_order][:-1]
-    chosen = in_order[first]
-    counts = np.bincount(owner[chosen] * shape[1] + array[chosen], minlength=shape[0] * shape[1])
-    return counts.reshape(shape).astype(np.float64)
+    own = first.copy()
+    own[1:] |= owner[in_order][1:] != owner[in_order][:-1]
+
+    def by_block(chosen: Ints) -> Reals:
+        counts = np.bincount(owner[chosen] * shape[1] + array[chosen], minlength=shape[0] * shape[1])
+        return counts.reshape(shape).astype(np.float64)
+
+    return by_block(in_order[first]), by_block(in_order[own])
 
 
 def _beyond(new: Reals, group: Ints) -> Reals:
