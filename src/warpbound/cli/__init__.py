@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from warpbound.cli import (
+    advice,
     agents,
     analysis,
     campprof,
@@ -102,6 +103,7 @@ def main() -> None:
 
 
 for _command in (
+    advice.try_changes,
     analysis.analyze,
     analysis.curve,
     analysis.predict,

@@ -84,7 +84,8 @@ def request_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
 @click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Of a report: the launch at this place.")
-def analyze(form: str, out: str | None, launch_index: int | None, **options: Any) -> None:
+@click.option("--apply", "applies", is_flag=True, help="Try changes, and write the best one of the source to FILE.")
+def analyze(form: str, out: str | None, launch_index: int | None, applies: bool, **options: Any) -> None:
     """What bounds the kernels of FILE, and what to do about it.
 
     FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, or a report of Nsight Compute (.ncu-rep).
@@ -100,9 +101,13 @@ def analyze(form: str, out: str | None, launch_index: int | None, **options: Any
     request = parse_request(**options)
     if form == "html":
         _write_page(request, out)
-        return
-    results = answer_each(request, _analysis(request), announced)
-    show_results(form, out, results, partial(pages, views=request.settings.views))
+    else:
+        results = answer_each(request, _analysis(request), announced)
+        show_results(form, out, results, partial(pages, views=request.settings.views))
+    if applies:
+        from warpbound.cli.advice import apply_best, trials_of
+
+        apply_best(request, trials_of(request))
 
 
 def _analysis(request: Any) -> Callable[..., Any]:

@@ -11,8 +11,8 @@ from warpbound.result.plain import Entry
 from warpbound.result.quantities import SCHEMA_VERSION
 
 SCHEMAS = {
-    "analyze": answers.analyze, "predict": answers.predict, "campprof": answers.campprof, "launch": file_schemas.launch,
-    "workload": file_schemas.workload,
+    "analyze": answers.analyze, "try": answers.tried, "predict": answers.predict, "campprof": answers.campprof,
+    "launch": file_schemas.launch, "workload": file_schemas.workload,
 }  # fmt: skip
 
 

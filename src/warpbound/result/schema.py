@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from warpbound.result.advice import TriedKernel
 from warpbound.result.campprof import CampingBand
 from warpbound.result.kernel import KernelResult
 from warpbound.result.quantities import SCHEMA_VERSION
@@ -62,6 +63,11 @@ def campprof() -> Schema:
     definitions = _definitions(CampingBand)
     answer = definitions.pop(CampingBand.__name__) | {"description": PROMISE.format(command="campprof predict")}
     return head("campprof", "campprof predict") | answer | {"$defs": definitions, "examples": examples("campprof")}
+
+
+def tried() -> Schema:
+    """Of `try`."""
+    return _document("try", TriedKernel, "One entry per GPU", {})
 
 
 def _document(command: str, answer: type, results: str, rules: Schema) -> Schema:
