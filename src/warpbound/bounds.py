@@ -1,12 +1,14 @@
 """What a model returns: named upper bounds on one rate, or named parts of one time."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 Real = float | NDArray[np.float64]  # a scalar or an array of any shape (...,)
 

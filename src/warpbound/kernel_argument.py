@@ -7,7 +7,7 @@ come from PCG64 seeded by (seed, argument index), so that the same words mean th
 
 import builtins
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from tokenize import TokenError
 from typing import Annotated, Any, Literal
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import parts
 from warpbound.table_decoding import Form, TableFault, decoded, suggestion
 

@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from operator import index
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, Unpack
@@ -24,6 +24,7 @@ from warpbound.kernel_argument import (
     pack,
     parse_argument,
 )
+from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import number
 from warpbound.table_decoding import suggestion
 

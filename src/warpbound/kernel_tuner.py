@@ -9,7 +9,6 @@ Source   kernel_tuner 1.5 (extra `tuner`): `strategy=` takes any object with `tu
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,6 +23,7 @@ from warpbound.errors import CommandError, InputError, MissingTool, WarpboundErr
 from warpbound.kernel_launch import Launch, launch
 from warpbound.machine import Gpu
 from warpbound.program.cuda import Options
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 from warpbound.result.kernel import KernelResult
 

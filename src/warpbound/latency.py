@@ -8,7 +8,7 @@ Omits    waiting behind other requests; misses of the constant and instruction c
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from warpbound.board_parameters import LATENCIES
 from warpbound.isa import opcodes
@@ -19,6 +19,7 @@ from warpbound.machine import PARAMETERS, Gpu
 from warpbound.program.control_flow import always, jumps
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.program.registers import matrices
+from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs
 

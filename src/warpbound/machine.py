@@ -9,7 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +20,7 @@ import msgspec
 from warpbound.board_parameters import HOW, LARGEST, PARAMETERS, SMALLEST, UNITS, Parameter
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
+from warpbound.quick_dataclasses import dataclass
 from warpbound.table_decoding import Form, TableFault, decoded, suggestion
 
 __all__ = [

@@ -3,12 +3,12 @@
 Source   The rules of `residency`, evaluated for every value at once.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import IntArray, ResidencySweep, occupancy
 
 PROPERTIES = ("registers", "shared", "threads")

@@ -9,7 +9,7 @@ Omits    waiting below saturation, the last warp of a block, the drain at the en
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from warpbound.adapt.resources import demand
 from warpbound.bounds import Bounds, Real
 from warpbound.machine import Gpu
 from warpbound.models import volkov_2016
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
 
 CHIP = ("l2", "dram")  # resources that the SMs share

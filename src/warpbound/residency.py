@@ -6,7 +6,7 @@ Omits    Clusters, preemption and MPS slices, partitioned global caching of 5.2 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, overload
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from warpbound import machine
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import Limits
+from warpbound.quick_dataclasses import dataclass
 
 IntArray = NDArray[np.int64]
 Count = int | IntArray  # a scalar or an array of any shape

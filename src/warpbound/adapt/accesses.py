@@ -7,10 +7,9 @@ Assumes   a memory instruction is a global load or store; everything else is ari
           likewise; where nothing remains, the latency of an FP32 addition.
 """
 
-from dataclasses import dataclass
-
 from warpbound.adapt.launch_facts import LaunchFacts
 from warpbound.adapt.resources import SECTOR_B, per_sm_cycle
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.files.lanes import alu_latency, issue_rate
 
 MEMORY_CAUSES = ("l1", "l2", "dram")

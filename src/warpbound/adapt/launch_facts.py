@@ -1,11 +1,12 @@
 """The input of the papers' models: the known facts of a launch."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from warpbound.bounds import Bounds
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
 

@@ -7,7 +7,6 @@ transactions, the transactions of the whole chip. Lines that begin with # say ho
 import csv
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TypeVar
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from warpbound.errors import CommandError, InputError
 from warpbound.models.campprof_2011 import WORDS
 from warpbound.models.campprof_2011.regression import FORMS, Fit, fit, select
+from warpbound.quick_dataclasses import dataclass
 
 COLUMNS = ("operation", "word_bytes", "pattern", "warps_per_sm", "time_s", "transactions")
 GROUPS = {  # regression -> (operation, pattern)

@@ -1,7 +1,6 @@
 """A kernel executed by the emulator, its arrays compared with NumPy expressions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from warpbound.agents.reference import evaluated
 from warpbound.emulate import run
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import bind, contents
+from warpbound.quick_dataclasses import dataclass
 
 DEFAULT_TOLERANCE = 1e-5
 LARGEST = 64 << 20  # elements of an array that is executed whole

@@ -4,12 +4,11 @@ Source   the board's DRAM bandwidth is that of its pins, as the catalogue says; 
          roofline's adapter. Rates of caches and shared memory are not judged.
 """
 
-from dataclasses import dataclass
-
 from warpbound import machine
 from warpbound.adapt.roofline_2009 import peak
 from warpbound.errors import CommandError
 from warpbound.machine import Gpu, clock
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 
 UNITS = {"GB/s": 1e9, "TB/s": 1e12, "GFLOP/s": 1e9, "TFLOP/s": 1e12}

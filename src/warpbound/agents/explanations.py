@@ -1,11 +1,12 @@
 """What a counter, a stall reason, a resource or a board's parameter is, in one record."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 
 from warpbound.board_parameters import PARAMETERS
 from warpbound.errors import CommandError
 from warpbound.memory.counters import Memory
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, STALL_WORDS
 
 

@@ -1,6 +1,6 @@
 """What an agent asks about: a kernel, a board, a launch; short names, every value as `warpbound analyze` takes it."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from warpbound.machine import Gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.program.source_files import spelled
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 
 

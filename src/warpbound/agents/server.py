@@ -7,7 +7,6 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from warpbound.agents.explanations import Explanation, explain
 from warpbound.agents.questions import Question
 from warpbound.agents.short_answers import Change, Short
 from warpbound.errors import MissingTool, WarpboundError, install
+from warpbound.quick_dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -1,7 +1,6 @@
 """An answer cut to what an agent acts on: verdict, next step, hot lines, what threatens the answer."""
 
-from dataclasses import dataclass
-
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import resource_words, seconds
 from warpbound.result.kernel import KernelResult, WhatIf
 

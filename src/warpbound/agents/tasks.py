@@ -1,7 +1,6 @@
 """What the server's tools do, as functions of plain values; they run in a process of their own with a time limit."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from warpbound.agents.checking import Checked, run_and_check
@@ -10,6 +9,7 @@ from warpbound.agents.questions import Question, answer, kernels_of, launch_of
 from warpbound.agents.short_answers import Change, Short, change, short
 from warpbound.analysis.sweeps.ranking import rank
 from warpbound.errors import CommandError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import seconds
 
 

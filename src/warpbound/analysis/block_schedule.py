@@ -8,13 +8,13 @@ Omits    Waiting of blocks for each other, which the flow balance has; in the dr
 """
 
 import heapq
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate import Trace
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockClass
 from warpbound.workload.dynamic import Sample
 

@@ -1,6 +1,5 @@
 """A case: a kernel on a GPU, its launch if given, and derived residency, clock and latencies."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from warpbound.predict import Place, active_sms
 from warpbound.program import Program
 from warpbound.program.arch_match import fits
 from warpbound.program.kernel import check_program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import Residency, occupancy
 from warpbound.workload.instruction_counts import facts_of
 

@@ -1,7 +1,7 @@
 """Work and traffic of the whole launch, extrapolated from its sampled blocks."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.memory.traffic_counts import Traffic, launch_memory
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
 from warpbound.schedule import Schedule, Wait
 from warpbound.workload import Memory, Workload

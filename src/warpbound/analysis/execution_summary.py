@@ -10,7 +10,6 @@ Omits    What instruction-cache misses cost: it is not in the predicted time. Re
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from warpbound.memory.reuse import PAGE_B
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.execution import (
     CodeFootprint,
     Execution,

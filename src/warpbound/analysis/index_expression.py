@@ -1,7 +1,7 @@
 """Cost of a typed index expression under every coalescing rule: transactions, the reason and the remedy."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 
 import numpy as np
@@ -15,6 +15,7 @@ from warpbound.memory.affine import Form
 from warpbound.memory.expressions import Expression, derivative, index, spelled
 from warpbound.memory.static_accesses import rows
 from warpbound.models.hong_kim_2009 import coalescing as hong_kim
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.index_expression import (
     Algorithm1,
     Algorithm2,

@@ -12,7 +12,7 @@ Omits    boards that run above the clock that is called boost, such as an RTX A6
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound.analysis.accuracy import Form, form
 from warpbound.headline import LaunchPrediction
@@ -20,6 +20,7 @@ from warpbound.headline.launch import INTERVAL
 from warpbound.headline.parameter_uncertainty import measured_by
 from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.memory.traffic_counts import Errors
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import ParameterDoubt
 from warpbound.result.quantities import RESOURCES
 from warpbound.workload import Memory, Workload

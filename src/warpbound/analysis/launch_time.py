@@ -3,8 +3,6 @@
 The steps are those of `analyze`, without what-ifs, papers' models and tables; the two give the same time.
 """
 
-from dataclasses import dataclass
-
 from warpbound.analysis import launch_counts
 from warpbound.analysis.answer import assumptions, idle_counts, reworked, work_of
 from warpbound.analysis.case import checked_case
@@ -14,6 +12,7 @@ from warpbound.analysis.timing import launch_prediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Parameters of a board overridden on the command line: --set [GPU:]PARAMETER=NUMBER."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from warpbound.errors import CommandError
 from warpbound.machine import Gpu, override
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Settings of an analysis: clock, caches, models and views."""
 
-from dataclasses import dataclass
+from warpbound.quick_dataclasses import dataclass
 
 SUSTAINED = "sustained"  # the clock that the board holds under this load; boost where its power is not known
 

@@ -1,7 +1,7 @@
 """Work from the code alone: loops and straight-line code, without trip counts or contents of arrays."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from warpbound.analysis.case import WARP, Case
@@ -10,6 +10,7 @@ from warpbound.latency import LEVELS, waits
 from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
 from warpbound.memory.static_accesses import Access, Predicted, predicted, threads_of
 from warpbound.memory.traffic_counts import Errors
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
 from warpbound.result.quantities import Mode
 from warpbound.schedule import Schedule, Wait, schedule

@@ -15,6 +15,7 @@ from warpbound.headline import LaunchPrediction
 from warpbound.headline.batch import launch_seconds
 from warpbound.latency import memory_latency
 from warpbound.power import activity, clock_steps, held, least_energy, operation_at, watts
+from warpbound.power.sustained_clock import Operation
 from warpbound.result.kernel import ClockLimiter, ClockSource, WhatIf
 from warpbound.whatif.code_changes import without
 from warpbound.workload import Workload
@@ -22,6 +23,7 @@ from warpbound.workload import Workload
 Array = NDArray[np.float64]
 LOWER_LIMIT = 0.75   # of the limit: the what-if of a lower one
 ROUND_W = 10.0       # to which it is rounded
+POINTS = 8           # clocks at which the time is predicted in any case
 LESS_ENERGY = 0.02   # that a lower clock must save to be named
 NO_LIMIT = "{name} has no power parameters: which clock it holds within {watts:g} W is not known."
 
@@ -39,7 +41,13 @@ def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tupl
     if case.settings.clock != SUSTAINED or case.power is None or not timed(case, work):
         return case, work
     clocks = clock_steps(case.power)
-    found = held(case.power, activity(work.whole), clocks, seconds_at(case, work, clocks), limit_W(case))
+    power, x, limit = case.power, activity(work.whole), limit_W(case)
+
+    def asked(seconds: Array) -> list[float]:
+        found = held(power, x, clocks, seconds, limit)
+        return [found.operation.clock_hz, found.slow_hz, found.fast_hz]
+
+    found = held(power, x, clocks, seconds_where(asked, case, work, clocks), limit)
     at_rest = replace(case, held=found)
     return at_rest, work if at_rest.clock_hz == case.clock_hz else again(at_rest, work)
 
@@ -53,6 +61,24 @@ def limit_W(case: Case) -> float:
     """The limit that holds: the one asked for, else the board's."""
     assert case.power is not None
     return case.power.limit if case.settings.power_limit_W is None else case.settings.power_limit_W
+
+
+def seconds_where(asked: Callable[[Array], list[float]], case: Case, work: Work, clocks: Array) -> Array:
+    """Time of the launch at each of falling clocks, s, (clocks,): exact where it is asked for, near elsewhere.
+
+    asked : the clocks that matter if these are the times. They and the next ones on both sides are predicted, until
+    what is asked for no longer changes; times between predicted clocks are linear in 1/clock.
+    """
+    last = len(clocks) - 1
+    known: dict[int, float] = {}
+    wanted = {round(place) for place in np.linspace(0, last, POINTS)}
+    while new := sorted(wanted - known.keys()):
+        known |= zip(new, seconds_at(case, work, clocks[new]).tolist(), strict=True)
+        there = sorted(known)
+        seconds = np.interp(1 / clocks, 1 / clocks[there], [known[place] for place in there])
+        matter = np.flatnonzero(np.isin(clocks, asked(seconds))).tolist()
+        wanted = {min(last, max(0, place + by)) for place in matter for by in (-1, 0, 1)}
+    return np.asarray(seconds)
 
 
 def seconds_at(case: Case, work: Work, clocks: Array) -> Array:
@@ -101,20 +127,24 @@ def power_whatifs(case: Case, work: Work, prediction: LaunchPrediction | None) -
     """Another limit of power, and the clock at which the launch takes the least energy."""
     if case.held is None or case.power is None or prediction is None:
         return
-    clocks = clock_steps(case.power)
-    seconds, x = seconds_at(case, work, clocks), activity(work.whole)
-    now = operation_at(case.power, x, clocks, seconds, limit_W(case))
+    power, clocks, x, limit = case.power, clock_steps(case.power), activity(work.whole), limit_W(case)
+    lower = float(np.floor(LOWER_LIMIT * limit / ROUND_W) * ROUND_W)
+
+    def operations(seconds: Array) -> list[Operation]:
+        limits = (limit, float("inf"), lower)
+        return [operation_at(power, x, clocks, seconds, each) for each in limits] + [
+            least_energy(power, x, clocks, seconds)
+        ]
+
+    seconds = seconds_where(lambda times: [one.clock_hz for one in operations(times)], case, work, clocks)
+    now, free, less, best = operations(seconds)
     if now.limiter == "power":
-        free = operation_at(case.power, x, clocks, seconds, float("inf"))
         why = f"the board holds {free.clock_hz / 1e6:.0f} MHz instead of {now.clock_hz / 1e6:.0f}"
         needed = np.ceil(free.watts / ROUND_W) * ROUND_W
         yield WhatIf(f"a power limit of {needed:.0f} W", now.seconds / free.seconds, why)
-    lower = np.floor(LOWER_LIMIT * limit_W(case) / ROUND_W) * ROUND_W
-    less = operation_at(case.power, x, clocks, seconds, lower)
     if less.clock_hz < now.clock_hz:
         why = f"the clock falls to {less.clock_hz / 1e6:.0f} MHz; {_energy(less.joules / now.joules)}"
         yield WhatIf(f"a power limit of {lower:.0f} W", now.seconds / less.seconds, why)
-    best = least_energy(case.power, x, clocks, seconds)
     if best.joules < (1.0 - LESS_ENERGY) * now.joules:
         more = 100 * (best.seconds / now.seconds - 1.0)
         why = f"{_energy(best.joules / now.joules)}, {more:.0f} % more time"

@@ -11,7 +11,7 @@ Omits    Grids of more than MOST_BLOCKS blocks, code that is not executed, and k
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch
 from warpbound.program import Program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.dynamic import IdleBlocks
 
 Ints = NDArray[np.int64]

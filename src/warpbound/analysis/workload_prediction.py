@@ -6,7 +6,7 @@ is the tightest bound and the launch cost.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound.adapt.answers import LaunchFacts, answers
 from warpbound.adapt.resources import demand
@@ -22,6 +22,7 @@ from warpbound.kernel_launch import blamed
 from warpbound.machine import Gpu, clock, listed
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 from warpbound.result.refusal import Refusal, refusal
 from warpbound.result.workload import LaunchSize, ResidentWork, WarpLatency, WorkloadResult

@@ -1,6 +1,6 @@
 """Counters and a simulated time of a kernel: its blocks are emulated, their accesses simulated."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 from warpbound.result.campprof import MemoryBoundProof
 from warpbound.simulate.partition_patterns import counters

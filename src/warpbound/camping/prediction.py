@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from warpbound.camping.benchmarks import axis
 from warpbound.errors import CommandError, InputError
 from warpbound.machine import Gpu
 from warpbound.models.campprof_2011 import Inputs, application, best, degree_of_camping, worst
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.campprof import COUNTERS, CampingBand, CampingConfiguration, MemoryBoundProof
 from warpbound.result.quantities import SCHEMA_VERSION
 

@@ -5,8 +5,6 @@ worst by one that camps altogether, the application line by all starting points 
 none, and Clique-Counter; the transposes and the camped copy stand beside them.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +17,7 @@ from warpbound.models.campprof_2011 import (
     geometric_mean,
     relative_errors,
 )
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.partition_graph import clique_counter, count_cliques, random_graph
 from warpbound.simulate.partition_patterns import camped_copy, counters, gem, transpose
 from warpbound.simulate.partitions import Machine, Pattern, simulate

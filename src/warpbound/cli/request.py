@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +16,7 @@ from warpbound.program import Program, programs
 from warpbound.program.compile_options import Options, compiler_name
 from warpbound.program.cuda import compiler_of
 from warpbound.program.source_files import LARGEST_FILE_B, spelled
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.refusal import Refusal, refusal
 from warpbound.size_expressions import parts
 

@@ -4,7 +4,6 @@ Lanes of one instruction act one after the other in lane order, at every address
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from warpbound.emulate.operand_access import (
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import State, Value, whole
 from warpbound.program.instruction import PT, RZ, Operand
+from warpbound.quick_dataclasses import dataclass
 
 OneSpace = Callable[[State, str, NDArray[np.uint64]], None]  # for the lanes whose addresses mean that space
 

@@ -7,7 +7,6 @@ class.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.state import LANES
 from warpbound.kernel_launch import Launch
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 
 LANES_AT_ONCE = 1 << 19  # lanes of the blocks that are evaluated together: their arrays stay in the caches
 EVERY_LANE = 1 << 20  # lanes of a grid up to which each is evaluated; beyond, PROBE_LANES of PROBE_WARPS of each block

@@ -1,7 +1,6 @@
 """Conversions between integers and floats of every width, in every rounding direction."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from warpbound.emulate.operand_access import (
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
+from warpbound.quick_dataclasses import dataclass
 
 _INTEGERS: dict[str, Any] = {
     "S8": np.int8, "U8": np.uint8, "S16": np.int16, "U16": np.uint16, "S32": np.int32, "U32": np.uint32,

@@ -8,7 +8,6 @@ Omits    Loops with branches inside, comparisons of 64-bit numbers, guarded inst
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.broadcast_registers import Code, Mask, Registers, Value
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
+from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
 _ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from warpbound.kernel_launch import Dim, Launch, check
 from warpbound.program.cubin import RESERVED_SHARED_B
 from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 
 MEETING = ("BSYNC", "WARPSYNC")  # each part of a warp issues them when it arrives (counters of Nsight Compute)
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks

@@ -5,7 +5,7 @@ that cannot decide a rounding, and rounded once.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from warpbound.emulate.operand_access import (
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import RZ, Operand
+from warpbound.quick_dataclasses import dataclass
 
 Pair = tuple[Value, Value]  # low and high half as float64
 ReadPair = Callable[[State], Pair]

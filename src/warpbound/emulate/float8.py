@@ -5,8 +5,6 @@ Source   P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, table 1;
          half-word was read off compiled code that packs four values.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +12,7 @@ from warpbound.emulate.operand_access import Read, Site, raw, single, unsupporte
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
+from warpbound.quick_dataclasses import dataclass
 
 _SIGN, _NAN = np.uint32(0x80), np.uint32(0x7F)
 _UPPER = frozenset({"H1", "H1_H1"})

@@ -8,13 +8,13 @@ and the place of its byte among all bytes, the *offset*. Bytes that nothing touc
 import mmap
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_queries import greatest, least
+from warpbound.quick_dataclasses import dataclass
 
 BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
 SLOT_BITS = 36  # of addresses in a slot, at least

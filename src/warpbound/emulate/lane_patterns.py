@@ -4,10 +4,11 @@ Patterns are told apart by a 64-bit sum; two of them meet with a probability bel
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32
 ALIGNMENT_B = 256  # of bases: whole cache lines, and whole rows of shared-memory banks in all modes

@@ -1,6 +1,5 @@
 """Memory at kernel start: arrays, device globals, constant banks."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from warpbound.program.control_flow import calls
 from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.kernel_names import plain_name
 from warpbound.program.parameter_members import with_members
+from warpbound.quick_dataclasses import dataclass
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 CONSTANTS, USER_BANK = "(constant variables)", 3

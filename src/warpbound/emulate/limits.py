@@ -1,9 +1,9 @@
 """Limits of a traced execution: how long it may take, and what happens to accesses outside arrays."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 
 PATIENCE_S = 20.0  # of one thread's processor time, after which a sample is given up
 REFUSE, PASS = "refuse", "pass"

@@ -9,7 +9,6 @@ Source   PTX ISA, "Matrix Fragments for mma", for every shape and type.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, State, Value
 from warpbound.program.instruction import RZ, Operand
+from warpbound.quick_dataclasses import dataclass
 
 _LANE = np.arange(LANES)
 _GROUP, _IN_GROUP = _LANE // 4, _LANE % 4

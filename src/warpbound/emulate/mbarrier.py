@@ -10,7 +10,7 @@ Models   A token is the barrier as it was before the arrivals of its instruction
 Omits    Which bits hold the outstanding transactions on sm_90: assumed to be those that the counts leave free.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from warpbound.emulate.operand_access import Read, Site, constant, raw, unsuppor
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value, whole
 from warpbound.program.instruction import RZ, Operand
+from warpbound.quick_dataclasses import dataclass
 
 Counts = NDArray[np.int64]
 

@@ -1,7 +1,7 @@
 """Compiles the operands of an instruction into functions that read or write the state."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from warpbound.emulate.state import FRESH, LANES, State, Value
 from warpbound.errors import InputError
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
+from warpbound.quick_dataclasses import dataclass
 
 Read = Callable[[State], Value]
 Write = Callable[[State, Value], None]

@@ -1,7 +1,7 @@
 """The accesses of a trace while they are recorded: pieces by lane group, packed when there are many."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.lane_patterns import Packed, joined, packed
 from warpbound.emulate.state import LANES, Mask
 from warpbound.emulate.trace import Accesses
+from warpbound.quick_dataclasses import dataclass
 
 PACKED_ROWS = 1 << 15  # accesses that are packed together
 PACKED_SPACES = ("global", "local")  # where no piece is recorded again

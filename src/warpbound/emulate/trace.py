@@ -1,12 +1,13 @@
 """Trace: executions, lane masks and addresses of the sampled blocks of a launch, per instruction."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_patterns import Patterns, packed
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ Models   A variable counts as given if the launch names it, if the code initiali
 """
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
 
 from warpbound.emulate.control_dependence import ControlDependence
 from warpbound.emulate.launch_memory import CONSTANT, GLOBAL_SECTIONS, USER_BANK, symbol_named
@@ -16,6 +15,7 @@ from warpbound.program.instruction import Instruction, Operand
 from warpbound.program.kernel import Program, Symbol
 from warpbound.program.kernel_names import plain_name
 from warpbound.program.registers import lane_bytes
+from warpbound.quick_dataclasses import dataclass
 
 CONTENTS_OF = "unknown contents of '{name}'"
 COMPILER_BANK = 2  # constants that the compiler makes

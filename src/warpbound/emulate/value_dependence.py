@@ -5,7 +5,7 @@ Omits    Global memory (see store_to_load); control dependence.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from operator import or_
 
@@ -16,6 +16,7 @@ from warpbound.program.control_flow import calls
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.register_sets import RegisterSets
+from warpbound.quick_dataclasses import dataclass
 
 _ON_CHIP = frozenset({"shared", "local"})  # spaces that are followed, each as one value
 _TURNS = frozenset({"branch", "exit", "call", "return"})  # kinds of instructions that lead elsewhere

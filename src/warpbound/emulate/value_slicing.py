@@ -9,13 +9,13 @@ Omits    Code that calls functions: all of it is in the slice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import predicate_mask, reads, writes
+from warpbound.quick_dataclasses import dataclass
 
 _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
 _KNOWN = frozenset({

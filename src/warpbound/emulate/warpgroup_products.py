@@ -11,7 +11,7 @@ Source   PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout" and
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, BadAccess, State, Value
 from warpbound.program.instruction import RZ, Operand
+from warpbound.quick_dataclasses import dataclass
 
 _SHAPE = re.compile(r"64x(\d+)x(\d+)$")
 WARPS, _ROWS = 4, 16  # of a warpgroup, of a warp

@@ -4,7 +4,6 @@ Models   as `launch`, with unvaried parameters and without interval: the same nu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from warpbound.headline.launch import last_wave
 from warpbound.headline.launched_work import LaunchedWork
 from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.queue_demands import QUEUES, block, flow
+from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 UNUSED = Queue(0.0)

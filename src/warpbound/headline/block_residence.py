@@ -9,12 +9,13 @@ Models   start and end of the block; the time until its stores have left; the pa
 Omits    tails that are not exponential; divergence within a phase.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ Omits    boards without such a record: `parameters.from_relatives`.
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -21,6 +21,7 @@ from warpbound.headline.least_squares import least_squares
 from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
 from warpbound.headline.streams import Setting, from_l2, stream_rate, workload
 from warpbound.machine import Gpu, gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 from warpbound.workload import Workload
 

@@ -6,12 +6,11 @@ Models   time per byte linear in the share of writes, plus the cost of turning t
 Omits    locality in rows and channels, refresh, the order of requests.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ Omits    which of the waiting blocks goes first; rates that differ from SM to SM
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 PIECES = 16     # that the bracket is cut into at a time: one evaluation on a longer array costs hardly more

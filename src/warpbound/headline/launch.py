@@ -5,7 +5,7 @@ Models   see residence, stations, dram, balance and waves.
 Omits    what a Workload does not hold: skew between SMs, power limits, contention of other launches.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.queue_demands import block, flow, tightest
 from warpbound.headline.stall_reasons import stalls
+from warpbound.quick_dataclasses import dataclass
 
 INTERVAL = 1.28     # standard deviations of an 80 % interval
 

@@ -1,10 +1,9 @@
 """Input of the headline prediction: a launch of blocks with known work per warp, and its active SMs."""
 
-from dataclasses import dataclass
-
 from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
 
 

@@ -5,7 +5,6 @@ Source   `Parameter.fallback` of board_parameters: the calibrated boards (`param
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from warpbound.board_parameters import LATENCIES, PARAMETERS, UNITS
 from warpbound.headline.parameters import Parameters, fitted_parameters, relatives
@@ -13,6 +12,7 @@ from warpbound.isa.latency_classes import architecture_latency
 from warpbound.isa.timings import timing
 from warpbound.machine import Gpu
 from warpbound.memory.counters import HAND_OVER
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.files.lanes import FIRST_IN_THE_TABLES, alu_latency, issue_rate, width
 
 ARCHITECTURE = "the architecture"

@@ -11,12 +11,13 @@ Omits    differences between generations of graphics memory: both calibrated boa
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from warpbound.board_parameters import PARAMETERS
 from warpbound.bounds import Real
 from warpbound.headline.dram import Dram
 from warpbound.machine import Gpu, gpu
+from warpbound.quick_dataclasses import dataclass
 
 RELATIVES = {  # boards whose streams were fitted, by their memory
     "HBM": ("v100-pcie", "a100-sxm-80gb"),

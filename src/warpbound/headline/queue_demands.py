@@ -11,7 +11,7 @@ Omits    Blocks that hit or miss L2 as a whole; TLB reach; instruction-cache mis
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from warpbound.headline.block_residence import Block
 from warpbound.headline.flow_balance import Flow, Queue, Space
 from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import Parameters
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Piece, Workload
 from warpbound.workload.files import levels
 

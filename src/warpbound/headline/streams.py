@@ -8,7 +8,7 @@ Models   the operations in the benchmark's description: init a store; read a loa
 Omits    the address arithmetic of other sources.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from warpbound.headline.parameters import Parameters
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import pipe_cycles
 

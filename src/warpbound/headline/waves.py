@@ -8,12 +8,11 @@ Omits    SMs that finish early and leave bandwidth to the others; the last block
          waves that drift apart, so that a small last wave is softened.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Instruction caches: how much code each level holds, per architecture."""
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from warpbound.quick_dataclasses import dataclass
 
 _LEVELS = (("L0", "l0_KiB"), ("L1", "sm_KiB"))
 

@@ -3,11 +3,12 @@
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
 from warpbound.errors import CommandError
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ unknown opcode is never an error: it has `known` False and demands nothing, and 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from warpbound.isa.traits import entries, traits
+from warpbound.quick_dataclasses import dataclass
 
 PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (

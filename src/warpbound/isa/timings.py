@@ -5,10 +5,11 @@ Model    an instruction issues when the gap behind the one before has passed and
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

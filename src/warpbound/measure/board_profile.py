@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from math import isfinite
 from typing import Any
@@ -16,6 +16,7 @@ from warpbound.measure.case import Estimate, Findings, Record
 from warpbound.measure.device import Facts
 from warpbound.measure.runner import RawFile
 from warpbound.measure.suite import MECHANISMS
+from warpbound.quick_dataclasses import dataclass
 
 AGREES = 0.05    # relative difference within which measured and catalogue values agree
 DIGITS = 5

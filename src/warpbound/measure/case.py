@@ -1,7 +1,7 @@
 """Cases, records and estimates: what a mechanism launches, what was measured, and what follows from it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.measure.device import Facts
+from warpbound.quick_dataclasses import dataclass
 
 Axis = int | float | str
 Array = NDArray[np.float64]

@@ -1,11 +1,10 @@
 """Chains of dependent loads that many warps follow at once: length, order in memory, where each thread starts."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.measure.case import Buffer, Step
 from warpbound.measure.device import Facts
+from warpbound.quick_dataclasses import dataclass
 
 SECTOR = 32
 SECTORS = {"stream": 4, "stride2": 8, "random": 32}  # sectors of one load of a warp

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
 from warpbound.headline.least_squares import least_squares
 from warpbound.measure.case import Array
+from warpbound.quick_dataclasses import dataclass
 
 FURTHEST = 3.0           # upper bound of c, in units of the largest measured rate
 BEND = (0.02, 0.2, 1.0)  # b in units of a from which the search starts

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from multiprocessing import get_context
 from typing import Any
 
@@ -15,6 +15,7 @@ from warpbound.machine import Gpu
 from warpbound.measure.case import Record
 from warpbound.measure.corpus.prediction import Key, Prediction, State, times
 from warpbound.measure.corpus.subjects import launches, subjects
+from warpbound.quick_dataclasses import dataclass
 
 FULL = "1/1"
 

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +20,7 @@ from warpbound.measure.corpus.prediction import case_for
 from warpbound.measure.corpus.subjects import subjects
 from warpbound.measure.runner import write_atomically
 from warpbound.memory.counters import COUNTERS, SECTOR_B
+from warpbound.quick_dataclasses import dataclass
 
 FILE, COMPARED = "counters.json", "compared.json"
 DOZEN = (

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from warpbound.measure.case import Unit
 from warpbound.measure.kernel_text import prelude
 from warpbound.measure.suite import MECHANISMS, units
 from warpbound.program.kernel_names import plain_name
+from warpbound.quick_dataclasses import dataclass
 
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
 MANIFEST = "manifest.json"

@@ -1,11 +1,12 @@
 """The GPU that the suite measures: its properties, occupancy by shared memory, and the interface of a device."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 SHARED_UNIT = 256  # granularity of shared memory per block, or twice that [B]
 WAVE_BLOCK = 4     # warps of a block where several waves run: one for each scheduler

@@ -6,13 +6,13 @@ Omits    latencies: counters give waiting and latency together.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from warpbound.errors import InputError
 from warpbound.machine import PARAMETERS, Claim, Gpu, Quantity
 from warpbound.measure.board_profile import as_toml
 from warpbound.nsight.clocks import clocks_of, duration_s, sm_clock
 from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.quick_dataclasses import dataclass
 
 DEVICE = "device__attribute_"
 SECTOR_B, FULL_REQUEST = 32.0, 16.0  # bytes; sectors of a store from which on its lanes are scattered

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from warpbound.measure.cubin_build import Cubins
 from warpbound.measure.device import Device, Facts
 from warpbound.measure.sampling import EFFORTS
 from warpbound.measure.suite import PlannedMechanism, plan
+from warpbound.quick_dataclasses import dataclass
 
 FORMAT = 2
 SAVE_EVERY_S = 10.0

@@ -1,13 +1,13 @@
 """From repeated samples to one record: when to stop, statistics of stamps, words and counts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.measure.case import SHARES, STAMP_WORDS, Array
+from warpbound.quick_dataclasses import dataclass
 
 Ticks = NDArray[np.int64]
 SM_BIT = 48  # more cycles than a launch takes

@@ -1,7 +1,6 @@
 """The mechanisms of the suite, their sources, and the plan of a run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from math import ceil
 from typing import cast
@@ -12,6 +11,7 @@ from warpbound.measure.case import Buffer, Case, Mechanism, Unit
 from warpbound.measure.device import Facts
 from warpbound.measure.kernel_text import prelude
 from warpbound.measure.sampling import EFFORTS
+from warpbound.quick_dataclasses import dataclass
 
 MECHANISMS = {  # in the order of a run: what matters most comes first
     name: cast(Mechanism, import_module(f"warpbound.measure.{name}"))

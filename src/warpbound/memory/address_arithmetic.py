@@ -8,7 +8,6 @@ Omits    Which lanes take part; values loaded from memory, unless all lanes load
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -20,6 +19,7 @@ from warpbound.memory.address_registers import Guard, Registers, Threads, Value,
 from warpbound.memory.affine import Form
 from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.registers import result_width
+from warpbound.quick_dataclasses import dataclass
 
 PERIOD_B = 128  # a line, and all banks of shared memory once: sectors and conflicts repeat after that many bytes
 

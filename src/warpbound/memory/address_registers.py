@@ -1,13 +1,14 @@
 """Registers as affine forms, at one place of the code."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from warpbound.memory import affine
 from warpbound.memory.affine import ALIGNED, Form
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
+from warpbound.quick_dataclasses import dataclass
 
 Value = Form | str  # what a register holds, or what its value depends on where no form tells
 Key = tuple[str, int]  # register or uniform, number

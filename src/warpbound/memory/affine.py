@@ -9,12 +9,13 @@ Models   32-bit words: coefficients are kept modulo 2^32, as the hardware adds a
 Omits    Overflow of a shifted or divided index: indices are assumed to lie between 0 and 2^31.
 """
 
-from dataclasses import dataclass
 from math import gcd
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 Monomial = tuple[str, ...]  # names of unknowns, sorted; () stands for the constant part
 Words = np.int64 | NDArray[np.int64]  # a coefficient: one for all threads, or (warps, 32)

@@ -1,13 +1,12 @@
 """Sectors and lines of recorded accesses, found once for each pattern of lanes."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_patterns import Patterns
 from warpbound.emulate.trace import Accesses
 from warpbound.memory.coalescing import distinct_first
+from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
 

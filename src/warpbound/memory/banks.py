@@ -9,12 +9,12 @@ Omits    Conflicts between instructions; arbitration with the texture path.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.coalescing import LANES, Addresses, Counts, Lanes, distinct_first, family
+from warpbound.quick_dataclasses import dataclass
 
 BANKS = 32
 TAG_BANKS = 4

@@ -4,10 +4,11 @@ Blocks are numbered as they start: along x first, then y, then z. An axis of a s
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
 Grid = tuple[int, ...]

@@ -11,7 +11,6 @@ Omits    Prefetch of neighbouring sectors, partly written sectors; for the parti
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from warpbound.memory.banks import tag_bank
 from warpbound.memory.reuse import distances_at_end, stack_distances
 from warpbound.memory.sectored_lru import run
 from warpbound.memory.sorted_order import distinct, first_of_each, order_by
+from warpbound.quick_dataclasses import dataclass
 
 READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed
 L1_SETS = 4

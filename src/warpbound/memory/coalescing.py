@@ -8,13 +8,13 @@ Omits    Merging of neighbouring instructions, which no documented machine does.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import CommandError
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32
 SECTOR_B = 32

@@ -1,9 +1,11 @@
 """The traffic counters that models read: one definition each, of which sums, scaling and tables are made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import MappingProxyType
 from typing import Any
+
+from warpbound.quick_dataclasses import dataclass
 
 SECTOR_B, LINE_B, NARROW_B = 32, 128, 64
 HAND_OVER = 4.0          # SM cycles for a piece of a line on its way to L2

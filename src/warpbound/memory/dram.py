@@ -13,7 +13,6 @@ Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `
 """
 
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +24,7 @@ from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
 from warpbound.memory.sorted_order import HIGH, distinct, first_of_each
+from warpbound.quick_dataclasses import dataclass
 
 PER_LINE = 4
 LINE_B = PER_LINE * SECTOR_B

@@ -6,12 +6,11 @@ Models   Transactions as issued, none merged in the memory controller.
 Omits    The hashed mappings of Fermi and later, which are not published.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.coalescing import Addresses, Lanes, distinct_first
+from warpbound.quick_dataclasses import dataclass
 
 PARTITION_B = 256
 _SEGMENT_B = 32

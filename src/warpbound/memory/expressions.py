@@ -11,7 +11,6 @@ import ast
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from warpbound.errors import CommandError
 from warpbound.memory import affine
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import ALIGNED, Form
+from warpbound.quick_dataclasses import dataclass
 
 LONGEST = 400  # characters
 _CAST = re.compile(r"\(\s*(?:const\s+)?(?:(?:unsigned|signed)\s*)?(?:int|long|long long|size_t|short|u?int\d+_t)?\s*\)")

@@ -11,14 +11,13 @@ Omits    Sharing between blocks that no sampled pair shows. With a single group 
          data is overestimated.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.block_neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.sorted_order import order_by
+from warpbound.quick_dataclasses import dataclass
 
 LEAST_NEW, MOST_NEW = 0.1, 0.8  # of what a block touches: new to its neighbour where their windows overlap
 Ints = NDArray[np.int64]

@@ -11,7 +11,6 @@ Omits    Blocks that start as others end; traffic of other launches.
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from warpbound.memory.caches import READ, Outcome, Stream
 from warpbound.memory.l2_partitions import SIDES, side_of
 from warpbound.memory.requests import SectorList
 from warpbound.memory.sorted_order import HIGH, begins_of_groups, distinct, first_of_each, groups, order_by
+from warpbound.quick_dataclasses import dataclass
 
 L1, L2, DRAM = 0, 1, 2
 Reals = NDArray[np.float64]

@@ -12,13 +12,13 @@ Omits    Which SMs are on which side; the first crossing of a line within a turn
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.caches import Outcome, Stream, l2
 from warpbound.memory.sorted_order import distinct, first_of_each
+from warpbound.quick_dataclasses import dataclass
 
 SIDES = 2
 LINE_B = 128

@@ -11,7 +11,7 @@ Omits    Texture addresses; constant banks; asynchronous bulk copies.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes, matrices
+from warpbound.quick_dataclasses import dataclass
 
 KINDS = {"load": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory

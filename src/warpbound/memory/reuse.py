@@ -6,12 +6,11 @@ Source   R. Mattson et al., "Evaluation techniques for storage hierarchies", IBM
 Models   Least-recently-used replacement.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.sorted_order import distinct, first_of_each, order_by
+from warpbound.quick_dataclasses import dataclass
 
 SMALL, COUNTED = 16, 32  # of _smaller_before
 PAGE_B = 2 << 20  # reach of one TLB entry: the large page that drivers use for device memory

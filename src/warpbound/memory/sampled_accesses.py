@@ -4,7 +4,6 @@ Models   Local memory has addresses as a driver might choose them, away from eve
          blocks that ran before them on the same SM.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from warpbound.memory import requests
 from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
 from warpbound.memory.requests import Cost
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 
 Reals = NDArray[np.float64]
 _DIGITS = 6  # after the point: hides the rounding of weights in counts that are whole

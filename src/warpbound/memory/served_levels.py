@@ -9,7 +9,6 @@ Models   All lines are followed while they have at most SECTORS_FOLLOWED sectors
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +36,7 @@ from warpbound.memory.requests import SectorList
 from warpbound.memory.sampled_accesses import Reals, Space, Spaces, added, local_array
 from warpbound.memory.sorted_order import distinct
 from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
 
 SECTORS_FOLLOWED = 500_000
 LINES_FOLLOWED = 2048

@@ -8,7 +8,7 @@ Omits    Predicates and divergence.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from warpbound.memory.affine import Form
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
+from warpbound.quick_dataclasses import dataclass
 
 NOTE = (
     "sectors and bank conflicts follow from the address arithmetic for blocks of {block} threads: every thread takes "

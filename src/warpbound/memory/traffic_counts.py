@@ -1,12 +1,11 @@
 """What a launch moves: totals for reports and models, and the same by instruction."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.counters import COUNTERS, Memory
 from warpbound.memory.reuse import Locality
+from warpbound.quick_dataclasses import dataclass
 
 Reals = NDArray[np.float64]
 

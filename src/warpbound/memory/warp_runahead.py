@@ -15,13 +15,14 @@ Omits    How long runahead takes to begin, and whether it does: near the end of 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.caches import READ, Cache, Outcome, Stream
 from warpbound.memory.sorted_order import first_of_each, order_by
+from warpbound.quick_dataclasses import dataclass
 
 SLOW = 1 / 3  # speed of a warp that misses L1, relative to one that hits
 MANY = 50_000  # loads; with more, an eighth of the lines selects the number of leaders

@@ -11,11 +11,10 @@ Omits    overlap of one warp's waits with another's, so that memory alone is und
          to 8; bank conflicts and divergence, which are in the paper and not in the restatement.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Real, Stack, stack
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32.0  # threads per warp
 

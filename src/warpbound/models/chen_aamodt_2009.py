@@ -9,11 +9,10 @@ Models   a thread alone issues mu instructions per cycle, in each cycle with tha
 Omits    memory bandwidth; the fourth model, a Markov chain, of which no formula is restated.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

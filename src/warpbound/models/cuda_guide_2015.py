@@ -8,11 +8,10 @@ Models   warps, each looping over one access and alpha arithmetic instructions t
 Omits    arithmetic latency, which halves the estimate, and memory bandwidth.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

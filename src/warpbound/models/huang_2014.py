@@ -14,12 +14,12 @@ Omits    MSHRs: Eq. 20 is not restated, its delay is an input; memory bandwidth 
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real, Stack, stack
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ Omits    latency, occupancy, time that arithmetic and traffic do not share, cach
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

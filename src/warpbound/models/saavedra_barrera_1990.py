@@ -11,11 +11,10 @@ Models   n threads that each run R cycles, then wait L, a switch costing C.  Lat
 Omits    arithmetic latency, memory bandwidth, random run lengths.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

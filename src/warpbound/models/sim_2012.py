@@ -11,11 +11,10 @@ Omits    serialisation by SFU, barriers, divergence and bank conflicts, instruct
          parallelism inside a warp: in the paper and not in the restatement.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Real, Stack, stack
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ Models   n threads, x in the computation system (CS) and k = n - x in the memory
 Omits    caches, instruction-level parallelism (E = 1), latency that grows before saturation.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 BALANCED = 1e-12  # relative difference below which two limits count as one
 

@@ -12,12 +12,13 @@ Models   n threads on N_PE in-order processing elements share a cache by all bei
 Omits    latency that grows with load, instruction-level parallelism, data shared between threads.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 HALVINGS = 200  # ends early, when the bracket is down to neighbouring numbers
 

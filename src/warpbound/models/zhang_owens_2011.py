@@ -9,12 +9,11 @@ Omits    latency of one kind being hidden by work of the other; barriers and sha
          are in the paper and not in the restatement.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, bounds
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32.0  # threads per warp
 

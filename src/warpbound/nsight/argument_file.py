@@ -10,7 +10,6 @@
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -18,6 +17,7 @@ import msgspec
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.quick_dataclasses import dataclass
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):

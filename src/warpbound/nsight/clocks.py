@@ -6,10 +6,9 @@ Models   Nsight Compute replays a launch once per group of counters. Where the p
          change under load, shows that factor.
 """
 
-from dataclasses import dataclass
-
 from warpbound.machine import Gpu
 from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.quick_dataclasses import dataclass
 
 # Under CUDA graphics boards run GDDR6 and GDDR6X at 0.971 to 0.976 of its rate (public reports of an RTX 3070, 3080 and
 # 4090: 6801 of 7001, 9251 of 9501, 10251 of 10501 MHz), T4, A10G and GTX 1660 SUPER at all of it.

@@ -8,7 +8,7 @@ Omits    `--cache-control none` and `--clock-control none`, which a report does 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound import machine
 from warpbound.analysis import Settings
@@ -22,6 +22,7 @@ from warpbound.nsight.report_file import ProfiledLaunch
 from warpbound.program import Program, programs
 from warpbound.program.cubin import read_cubin
 from warpbound.program.cuda import Options
+from warpbound.quick_dataclasses import dataclass
 
 DEVICE = "device__attribute_"
 ATTRIBUTES = {  # parameter of a board -> attribute of the device, and its unit in a board's file

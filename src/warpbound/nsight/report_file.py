@@ -9,12 +9,13 @@ Source   The layout, found in reports of Nsight Compute 2020.1 to 2026.1: "NVR\\
 import math
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from warpbound.errors import InputError
 from warpbound.nsight.wire import FIXED64, LENGTH, Malformed, fields
 from warpbound.program.cubin import is_cubin
+from warpbound.quick_dataclasses import dataclass
 
 MAGIC = b"NVR\0"
 SIZE_B = 4

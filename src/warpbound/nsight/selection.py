@@ -1,13 +1,13 @@
 """Which launches of which reports are meant, and their arguments."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from warpbound.errors import InputError
 from warpbound.kernel_argument import Argument
 from warpbound.nsight.argument_file import ArgumentFile
 from warpbound.nsight.report_file import ProfiledLaunch, read_report
+from warpbound.quick_dataclasses import dataclass
 
 LISTED = 8  # kernels that a sentence names
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -42,6 +42,7 @@ from warpbound.page.work_overrides import BLOCK, REGISTERS, SHARED, THREADS, WOR
 from warpbound.page.worker_messages import RUNNERS, Answer, Question
 from warpbound.page.worker_pool import WorkerPool
 from warpbound.program.arch_match import OLDEST
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures import Block
 from warpbound.result.kernel import KernelResult, SetByHand
 from warpbound.simulate.numba_jit import COMPILED

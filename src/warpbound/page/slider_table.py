@@ -1,7 +1,6 @@
 """The table of controls of a view: each number with its unit, range and effect."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from warpbound import machine
@@ -13,6 +12,7 @@ from warpbound.page.subject import Change, Subject, partition_board_key, partiti
 from warpbound.page.views import VIEWS
 from warpbound.page.views.view import BOARD, KERNEL, LIMITS, PARTITIONS, RUN
 from warpbound.page.work_overrides import block_controls, threads_control, work_controls
+from warpbound.quick_dataclasses import dataclass
 
 IMAGINE = "Set any to build a machine that is not there."
 RUNS = "An estimate while you move a slider; on release the kernel is executed again."

@@ -1,7 +1,7 @@
 """Controls of the page: a number's key, label, default value and slider range."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from warpbound.headline.parameter_fallbacks import Fallback, parameter_fallbacks
 from warpbound.isa.limits import KIB, MEANINGS, settable
 from warpbound.machine import Gpu, Quantity
 from warpbound.page.subject import GPU
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import capital
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it

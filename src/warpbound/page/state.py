@@ -10,12 +10,13 @@ import hashlib
 import math
 import zlib
 from collections import OrderedDict
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from threading import Lock
 from urllib.parse import parse_qsl, urlencode
 
 from warpbound.errors import InputError
 from warpbound.page.pasted_source import LARGEST
+from warpbound.quick_dataclasses import dataclass
 
 LONGEST_IN_ADDRESS = 3000  # characters: browsers tell no server of an address of more than 4096
 KEPT_TEXTS = 32

@@ -1,7 +1,5 @@
 """What a view is about: a compiled kernel, a paper's workload, or nothing but sliders; on one GPU, as it is set."""
 
-from dataclasses import dataclass
-
 from warpbound import machine
 from warpbound.adapt.answers import LaunchFacts
 from warpbound.adapt.partition_benchmarks import Benchmarks, shipped_boards
@@ -12,6 +10,7 @@ from warpbound.machine import Gpu
 from warpbound.page.state import State
 from warpbound.page.worker_messages import CampingRun
 from warpbound.predict import active_sms
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures import Block
 from warpbound.result.figures import FigureData
 from warpbound.result.kernel import KernelResult

@@ -1,7 +1,6 @@
 """What a launch does that takes energy: instructions of threads, operations of tensor cores, bytes moved."""
 
-from dataclasses import dataclass
-
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
 
 SECTOR_B, WAVEFRONT_B = 32.0, 128.0

@@ -13,7 +13,7 @@ Omits    loads other than multiply-adds and streams.
 
 import csv
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -24,6 +24,7 @@ from warpbound.headline.parameters import stacked
 from warpbound.machine import gpu
 from warpbound.power.activity import Activity
 from warpbound.power.draw import PowerParameters, watts
+from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 VOLTAGES: Mapping[str, tuple[float, float]] = {  # board -> floor, knee

@@ -8,8 +8,6 @@ Omits    temperature (leakage of a hotter chip), the values in registers, boards
          (eight A100 SXM differ by 8 %), SMs without work, voltages of the memory.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +15,7 @@ from warpbound.board_parameters import PARAMETERS, UNITS
 from warpbound.bounds import Real
 from warpbound.machine import Gpu
 from warpbound.power.activity import Activity
+from warpbound.quick_dataclasses import dataclass
 
 OWN_SPREAD, TAKEN_SPREAD = 0.05, 0.12  # relative standard uncertainty of watts: of a board that was fitted, of others
 NEEDED = (

@@ -7,7 +7,6 @@ Omits    how fast the clock settles; limits of temperature and of currents.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from warpbound.power.activity import Activity
 from warpbound.power.draw import PowerParameters, watts
+from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 INTERVAL = 1.28  # standard deviations of an 80 % interval

@@ -2,10 +2,11 @@
 
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from warpbound.errors import InputError
+from warpbound.quick_dataclasses import dataclass
 
 _ARCH_OPTION = re.compile(r"^(?:-arch|--gpu-architecture)(?:=(.*))?$")
 

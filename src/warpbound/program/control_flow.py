@@ -6,9 +6,9 @@ Source   Dominators by iteration to a fixed point over reverse postorder (Cooper
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from warpbound.program.instruction import PT, Instruction
+from warpbound.quick_dataclasses import dataclass
 
 _CONDITION = re.compile(r"!?C\d")  # a condition register of 1.x
 _REJOINS = "S"  # before Maxwell: a modifier of any instruction that ends a divergent stretch

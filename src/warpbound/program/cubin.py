@@ -9,11 +9,12 @@ import io
 import re
 import struct
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.kernel import Symbol
+from warpbound.quick_dataclasses import dataclass
 
 RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler from sm_90 on, for the driver
 

@@ -15,12 +15,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import digest, folder
+from warpbound.quick_dataclasses import dataclass
 
 TIMEOUT_S = 60
 _VERSION = re.compile(r"-D__CUDACC_VER_(MAJOR|MINOR|BUILD)__=(\d+)")

@@ -8,10 +8,10 @@ Source   The layout was read off what nvcc 13.0 writes for one kernel with each 
 import struct
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 
 from warpbound.errors import InputError, MissingTool, install
+from warpbound.quick_dataclasses import dataclass
 
 LARGEST_IMAGE_B = 128 << 20
 

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 from pathlib import Path
+
+from warpbound.quick_dataclasses import dataclass
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*(?:include(?:_next)?|import)\b[ \t]*(?:["<]([^">\n]+)[">]|(\S+))', re.M)
 _FOLDER = re.compile(r"^(?:-I|--include-path=|-include-path=)(.+)$")

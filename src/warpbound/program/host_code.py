@@ -7,13 +7,13 @@ replace the rest, so that every line keeps its number.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from warpbound.errors import MissingTool, install
 from warpbound.program.host_headers import FOR_STD
 from warpbound.program.kernel_instances import Kernels
 from warpbound.program.kernel_signatures import Signature, deduced, first_of, instances, parameters, template_example
+from warpbound.quick_dataclasses import dataclass
 
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
 _ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"

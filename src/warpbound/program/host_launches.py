@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from warpbound.program.host_interpreter.values import (
     is_number,
     shown,
 )
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.host_launches import (
     HostAmount,
     HostArgument,

@@ -1,12 +1,13 @@
 """Program: the machine code of one kernel and its attributes."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from warpbound.errors import CommandError
 from warpbound.program.control_flow import Flow, flow
 from warpbound.program.instruction import Instruction
 from warpbound.program.register_sets import RegisterSets, register_sets
+from warpbound.quick_dataclasses import dataclass
 
 LISTING_NOTE = "registers, shared memory and parameters are not in a listing"
 

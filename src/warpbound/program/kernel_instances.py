@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from warpbound.errors import InputError
 from warpbound.program.kernel_names import plain_name
 from warpbound.program.kernel_signatures import Signature
+from warpbound.quick_dataclasses import dataclass
 
 _FEW = 4  # names in a note
 _CODE = re.compile(rb"\.text\.([\w$]+)\0")

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from warpbound.quick_dataclasses import dataclass
 
 _LAUNCH = re.compile(r"([A-Za-z_][\w:]*\s*<[^;(){}]*?>)\s*<<<")
 _INTEGRAL = re.compile(r"\b(?:int|unsigned|size_t|long|short|u?int\d+_t|uint|char)\b")

@@ -4,7 +4,6 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from warpbound.errors import InputError
@@ -16,6 +15,7 @@ from warpbound.program.host_code import kernels_of
 from warpbound.program.kernel_instances import with_code
 from warpbound.program.kernel_signatures import qualified
 from warpbound.program.repository_headers import Lookup
+from warpbound.quick_dataclasses import dataclass
 
 TIMEOUT_S = 300
 _INSTANCES = "<instances>"  # the file name of the lines that are added

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound.errors import InputError
 from warpbound.program.instruction import Operand
@@ -10,6 +10,7 @@ from warpbound.program.instruction_encoding import FIRST_WITH_OWN_WORDS
 from warpbound.program.jump_targets import label_targets
 from warpbound.program.nvdisasm_lines import Reader, Section
 from warpbound.program.pre_volta_sass import EarlyReader, rejoined
+from warpbound.quick_dataclasses import dataclass
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)")
 _SECTION = re.compile(r'^\s*\.section\s+"?\.text\.([^",]+)')

@@ -6,7 +6,6 @@ Some PTX keeps the linker busy for minutes, damaged PTX may break it, and nothin
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ import msgspec
 
 from warpbound.errors import MissingTool, install
 from warpbound.program.wheels import version_of
+from warpbound.quick_dataclasses import dataclass
 
 TIMEOUT_S = 120.0
 CHILD = "warpbound.program.linker_process"

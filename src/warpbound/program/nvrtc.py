@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from warpbound.errors import InputError, MissingTool, install
 from warpbound.program.cache import digest, folder
 from warpbound.program.host_headers import STAND_INS
 from warpbound.program.wheels import version_of
+from warpbound.quick_dataclasses import dataclass
 
 _LISTED = "listed.json"  # what lies in the folder of headers, to see damage
 _REJECTED = re.compile(r'Input name expression was: "(.*)"')
@@ -190,12 +191,16 @@ def _sound(place: Path) -> bool:
 
 def _files(place: Path) -> dict[str, tuple[int, int]]:
     """Size and time of change of every file, by its path from there."""
-    found = {}
-    for there, _, names in os.walk(place):
-        for name in names:
-            path = os.path.join(there, name)
-            stat = os.stat(path)
-            found[os.path.relpath(path, place)] = (stat.st_size, stat.st_mtime_ns)
+    found, folders = {}, [(str(place), "")]
+    while folders:  # thousands of files, at every start
+        there, within = folders.pop()
+        with os.scandir(there) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    folders.append((entry.path, f"{within}{entry.name}/"))
+                else:
+                    stat = entry.stat()
+                    found[within + entry.name] = (stat.st_size, stat.st_mtime_ns)
     found.pop(_LISTED, None)
     return found
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from warpbound.errors import InputError
@@ -14,6 +13,7 @@ from warpbound.program.host_code import Source, split_host_code
 from warpbound.program.kernel_instances import Kernels, option, with_code
 from warpbound.program.kernel_signatures import qualified
 from warpbound.program.repository_headers import Lookup
+from warpbound.quick_dataclasses import dataclass
 
 _ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
 _UNOPENED = re.compile(r'cannot open source file "(.*)"')

@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import msgspec
 
 from warpbound.errors import InputError, MissingTool, install
+from warpbound.quick_dataclasses import dataclass
 
 CHILD = "warpbound.program.nvrtc_process"
 TIMEOUT_S = 300

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import msgspec
 
@@ -15,6 +15,7 @@ from warpbound.program.compiler_output import Compiled, spills
 from warpbound.program.kernel import Program
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvjitlink import Linked
+from warpbound.quick_dataclasses import dataclass
 
 FRONT_END = "1"  # raise when the front end changes what it makes of the same input
 

@@ -10,9 +10,9 @@ Omits    which side of a branch is taken: all code counts; code of functions tha
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from warpbound.errors import InputError
+from warpbound.quick_dataclasses import dataclass
 
 _REMARK = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 _LINE_NUMBER = re.compile(r"^[^\S\n]*\d+\s*:(?!\d)", re.M)  # as a paper prints them

@@ -5,7 +5,7 @@ The code becomes one kernel called `listing`, for the requested machine.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound.errors import InputError
 from warpbound.isa.opcodes import opcode_facts
@@ -15,6 +15,7 @@ from warpbound.program.instruction_encoding import follows, instruction_bytes
 from warpbound.program.jump_targets import label_targets, leads
 from warpbound.program.nvdisasm_lines import Section
 from warpbound.program.nvdisasm_listing import Listing, finished, reader_of
+from warpbound.quick_dataclasses import dataclass
 
 KERNEL = "listing"
 

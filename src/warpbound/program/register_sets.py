@@ -1,10 +1,10 @@
 """Registers that each instruction of a kernel reads and writes, as bit sets in Python integers."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import reads, writes
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 from warpbound.program.headers import Headers, reachable
 from warpbound.program.host_headers import STANDARD
+from warpbound.quick_dataclasses import dataclass
 
 LARGEST_TREE = 30_000  # files of a repository that are looked at
 FEW = 3  # headers in a note

@@ -7,7 +7,7 @@ import mmap
 import os
 import sys
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.global_memory import Allocation, Fault, Image
 from warpbound.programs.protocol import HEAP, HEAP_B, CudaError, MemoryKind, Refusal
+from warpbound.quick_dataclasses import dataclass
 
 ALIGNMENT = 512
 GAP = 1 << 16

@@ -3,11 +3,11 @@
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from warpbound.errors import InputError, MissingTool, install
+from warpbound.quick_dataclasses import dataclass
 
 _CUDART = re.compile(r"libcudart\.so\.(\d+)")
 _OTHERS = re.compile(

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 
 from warpbound.analysis import Settings
@@ -18,6 +18,7 @@ from warpbound.programs.device_memory import Heap, HeapImage
 from warpbound.programs.modules import Kernel
 from warpbound.programs.protocol import MemoryKind
 from warpbound.programs.worker_processes import run_all_blocks
+from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 
 AGREED = 0.05  # difference between times of launches of equal shape below which the next one is taken to be equal

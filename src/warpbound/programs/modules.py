@@ -1,7 +1,7 @@
 """Fat binaries that a program has registered: their kernels as Programs, their variables in device memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from warpbound.program.kernel import Program, Symbol
 from warpbound.program.kernel_names import plain_name
 from warpbound.programs.device_memory import Heap, HeapImage
 from warpbound.programs.protocol import CudaError, MemoryKind, Refusal
+from warpbound.quick_dataclasses import dataclass
 
 THREADS_PER_BLOCK = 1024
 REGISTERS_PER_BLOCK = 65536

@@ -6,8 +6,9 @@ is four 32-bit words (error of CUDA, words, bytes, bytes of text that kernels ha
 
 import socket
 import struct
-from dataclasses import dataclass
 from enum import IntEnum
+
+from warpbound.quick_dataclasses import dataclass
 
 HEAP = 0x2000_0000_0000  # where the program maps device memory; not where sanitizers keep theirs
 HEAP_B = 1 << 40

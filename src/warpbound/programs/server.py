@@ -7,7 +7,6 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from warpbound.analysis import Settings
@@ -18,6 +17,7 @@ from warpbound.programs import protocol, runtime_build
 from warpbound.programs.executable import Executable
 from warpbound.programs.launches import Predictor
 from warpbound.programs.session import Choice, Log, Session
+from warpbound.quick_dataclasses import dataclass
 
 LAST_WORDS_S = 10.0  # that a connection may take to be answered after the program has ended
 

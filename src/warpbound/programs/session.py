@@ -1,7 +1,7 @@
 """One program's use of the device: answers to the questions of its libcudart, and the record of its launches."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from warpbound.errors import WarpboundError
@@ -21,6 +21,7 @@ from warpbound.programs.modules import Kernel, Module, NoCode
 from warpbound.programs.properties import attribute, capacity, device_properties
 from warpbound.programs.protocol import COOPERATIVE, Answer, CudaError, MemoryKind, Operation, Question, Refusal
 from warpbound.programs.timeline import Timeline, link_bandwidth
+from warpbound.quick_dataclasses import dataclass
 
 UNKNOWN = 1e7  # warp instructions of a launch that is not predicted
 LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)

@@ -6,10 +6,11 @@ Models   A stream does one thing after another; the default stream waits for the
 Omits    Slowing down of kernels that run together, page faults of managed memory.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from warpbound.machine import Gpu
 from warpbound.programs.protocol import EVERY_STREAM, UNORDERED
+from warpbound.quick_dataclasses import dataclass
 
 LEGACY = (0, 1)
 LANES = 16

@@ -7,7 +7,6 @@ across processes. Each process takes every n-th chunk of blocks.
 import os
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -22,6 +21,7 @@ from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.livelock import polls
 from warpbound.errors import InputError
 from warpbound.programs.device_memory import HeapImage
+from warpbound.quick_dataclasses import dataclass
 
 _FORK = get_context("fork")  # the memory is shared, and the kernel is ready
 WORTH = 1_000_000  # warp instructions from which on processes are started: a twentieth of a second

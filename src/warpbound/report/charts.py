@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.table import Column, Table
 from rich.text import Text
+
+from warpbound.quick_dataclasses import dataclass
 
 BLOCK = "█"
 EIGHTHS = " ▁▂▃▄▅▆▇█"

@@ -1,13 +1,13 @@
 """Throughput against occupancy, as text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import amount, seconds
 from warpbound.report.refusals import refusal_line

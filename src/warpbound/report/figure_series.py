@@ -1,10 +1,11 @@
 """A figure as data: axes and series, before anything is drawn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

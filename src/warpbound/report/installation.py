@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import importlib.util
-from dataclasses import dataclass
 
 from rich import box
 from rich.console import RenderableType
@@ -10,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.program import cache, nvdisasm
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.plain import Entry
 
 

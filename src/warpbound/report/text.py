@@ -1,13 +1,13 @@
 """The text report: one screen by default, or the views that are named; 80 columns are enough."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report import bottleneck_tables, detail_tables
 from warpbound.report.accesses import accesses
 from warpbound.report.refusals import why

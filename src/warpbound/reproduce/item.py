@@ -20,7 +20,7 @@ Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": .
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -28,6 +28,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from warpbound.errors import CommandError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figure_series import Figure
 
 ItemInputs = Mapping[str, Any]    # inputs of an item

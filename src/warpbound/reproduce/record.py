@@ -6,11 +6,11 @@
 import math
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from warpbound.errors import InputError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.reproduce.item import Item
 from warpbound.reproduce.reproduction import Reproduction, Row
 

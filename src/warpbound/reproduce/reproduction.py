@@ -6,11 +6,11 @@ rounds to it, "about 54" for anything within a tenth.  A value that is no number
 
 import math
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figure_series import Figure
 from warpbound.reproduce.item import Item, Printed, flat
 

@@ -1,7 +1,8 @@
 """Inputs and results of a schedule."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.quantities import CAUSES as CAUSES
 
 Place = tuple[str, int]  # file and line in the kernel; ("", 0) where unknown

@@ -1,11 +1,12 @@
 """Description of an experiment with warps on one SM: machine, instructions, streams of the warps, launch."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.warp_state import DRAWS, Reason
 
 Table = NDArray[np.float64]  # quantiles of a distribution of mean 1, ascending, (DRAWS,)

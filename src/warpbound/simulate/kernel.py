@@ -8,7 +8,7 @@ Omits    register-bank conflicts, instruction cache, other SMs, hot addresses, a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.latency import LEVELS, MemoryLatency, Shares, tensor_rate, waits
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Instruction
+from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Wait
 from warpbound.schedule.control_words import reading
 from warpbound.schedule.control_words import step as controlled

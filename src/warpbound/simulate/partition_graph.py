@@ -8,12 +8,12 @@ Omits    Adding up the counts of the threads.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.partition_traces import ISSUE_CYCLES, half_warp_transactions
 from warpbound.simulate.partitions import Pattern, Whole
 

@@ -5,11 +5,12 @@ Source   A. M. Aji, M. Daga, W. Feng, CF 2011, sections 3.2 and 5. The code of t
          "Optimizing Matrix Transpose in CUDA", 2009.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.partitions import Machine, Pattern, Whole
 
 HALF_WARP = 16

@@ -1,11 +1,12 @@
 """Views of a run of `partitions`: events in order, warps by partition and step, queues, the binding clock."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.partitions import FEMTO, Machine, Outcome, Pattern, Whole, simulate
 
 EVENT = np.dtype([("time_s", "f8"), ("kind", "U8"), ("transaction", "i8"), ("warp", "i8"), ("partition", "i8")])

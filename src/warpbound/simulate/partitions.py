@@ -10,7 +10,6 @@ Omits    Rows and banks of DRAM, the cost of turning from reads to writes, confl
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.numba_jit import column, compiled
 from warpbound.simulate.partition_loop import MOST_EVENTS, Parts, Sizes, play
 

@@ -6,7 +6,6 @@ Models   schedulers with their own adders, an even share of the chip's memory as
 Omits    dual issue (the chain allows none), caches, TLBs, other SMs.
 """
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.errors import InputError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.experiment import (
     Access,
     Experiment,

@@ -1,11 +1,12 @@
 """Runs an experiment on one SM; the outcome."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import InputError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.flat_state import Whole, flatten
 from warpbound.simulate.numba_jit import column, compiled

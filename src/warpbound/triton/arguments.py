@@ -1,7 +1,7 @@
 """Arguments of a Triton kernel: tensors and numbers as Triton's compiler and the launch take them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import Argument, parse_argument
+from warpbound.quick_dataclasses import dataclass
 
 # Types of elements, as PyTorch, NumPy or `--arg` write them -> (in a launch, in Triton). To a launch an 8-bit float is
 # a byte.

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from warpbound.machine import Gpu
 from warpbound.program import Parameter, Program, programs
 from warpbound.program.arch_match import compiled_arch
 from warpbound.program.cuda import Options
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry
 from warpbound.triton.arguments import argument, launch_arguments, operand

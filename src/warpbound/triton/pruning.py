@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from warpbound import machine
 from warpbound.errors import CommandError, WarpboundError
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.triton.launching import Grid, record
 
 _LAUNCHER = ("grid", "warmup")  # what Triton's launcher adds to a kernel's own arguments

@@ -8,7 +8,6 @@ import csv
 import math
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from warpbound.errors import CommandError, InputError
+from warpbound.quick_dataclasses import dataclass
 
 FILE, ROWS = "corpus.toml", "rows.csv"
 Words = Mapping[str, str]

@@ -9,10 +9,10 @@ Omits        Where a fall begins: half of it is less a matter of the noise of si
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import exp, inf, log, sqrt
 from statistics import median
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.validate.corpus import Corpus, corpus
 from warpbound.validate.judged_row import Result
 from warpbound.validate.row_prediction import HEADLINE

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from warpbound.kernel_launch import Launch, launch, parse_argument, parse_dim
 from warpbound.machine import gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
+from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import number, parts
 from warpbound.validate.corpus import Corpus, Row
 from warpbound.workload.files import read_text

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 NEAR = 0.2    # relative error that counts as near

@@ -1,12 +1,13 @@
 """Other work: what the kernel's author could change, one thing at a time, with the physical reason."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from warpbound.adapt.resources import eased
 from warpbound.latency import memory_latency
 from warpbound.predict import Place
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Workload
 
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4

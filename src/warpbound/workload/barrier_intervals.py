@@ -9,12 +9,13 @@ Omits    warps that end before the last barrier; barriers of a part of the warps
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.program.instruction import Instruction
+from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload.records import Piece
 

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from warpbound.emulate.trace import Trace
 from warpbound.memory.block_neighbours import Grid, corner, patch
 from warpbound.memory.sampling_error import apart_from_class
 from warpbound.program import Program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Schedule, Wait, duration, schedule
 from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.records import Memory, Workload

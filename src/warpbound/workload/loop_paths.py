@@ -7,10 +7,10 @@ Omits    cycles entered in several places (irreducible): a way is cut where it w
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from warpbound.program.control_flow import Flow
+from warpbound.quick_dataclasses import dataclass
 
 Cost = tuple[int, float]  # blocks to avoid, counted negative; weight. The greater is the better way
 

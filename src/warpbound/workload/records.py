@@ -1,9 +1,10 @@
 """Records that models read: counts, traffic and the latency path of one unit of work."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from warpbound.memory.counters import Memory
+from warpbound.quick_dataclasses import dataclass
 
 __all__ = ["Memory", "Piece", "Workload"]
 

@@ -1,11 +1,11 @@
 """Paths of a warp from the code alone: one path through the kernel, and its loops."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from warpbound.program import Program
 from warpbound.program.control_flow import Loop, always, calls
 from warpbound.program.instruction import Instruction
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.loop_paths import Ways
 
 DEEPEST_CALL = 8

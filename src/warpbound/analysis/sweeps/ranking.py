@@ -6,7 +6,7 @@ Models   as `analyze`, tuning by tuning; the machine code of a few tunings at a 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from warpbound.machine import Gpu
 from warpbound.program import Program
 from warpbound.program.cuda import Options
 from warpbound.program.source_files import variants
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry, plain
 from warpbound.result.refusal import Refusal, refusal

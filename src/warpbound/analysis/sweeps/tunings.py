@@ -1,11 +1,11 @@
 """The tunings of a kernel: every combination of its macros' values, each with the launch that its expressions give."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 from warpbound.errors import CommandError, WarpboundError
 from warpbound.kernel_launch import Launch, override
+from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import number, parts
 
 MOST = 100_000  # combinations that are asked about in one go

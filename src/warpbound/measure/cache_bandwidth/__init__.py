@@ -1,7 +1,6 @@
 """Bandwidth of L1 and L2 over the size of a working set that is read again and again; writes against reads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +9,7 @@ from warpbound.isa.limits import limits
 from warpbound.measure.case import Array, Axis, Buffer, Case, Estimate, Findings, Record, Step, curve, matching, stamped
 from warpbound.measure.device import Facts
 from warpbound.measure.kernel_text import kernel_file
+from warpbound.quick_dataclasses import dataclass
 
 PIECE = 16
 PASS = 4 * PIECE       # bytes of one thread in one iteration

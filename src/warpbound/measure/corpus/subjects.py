@@ -1,7 +1,7 @@
 """Kernels of the corpus: source, launch, and the other tunings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from warpbound.kernel_launch import Dim, Launch, launch
 from warpbound.measure.corpus import tuned
 from warpbound.measure.corpus.tuned import Tuning
 from warpbound.program.cuda import Options
+from warpbound.quick_dataclasses import dataclass
 
 EXAMPLES = shipped_examples.folder()
 APPLICATIONS = "applications"

@@ -1,7 +1,7 @@
 """The tunable kernels: the same work with several tunings, to judge how well a prediction chooses among them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from warpbound.kernel_launch import Dim
+from warpbound.quick_dataclasses import dataclass
 
 FOLDER = Path(__file__).parent / "kernels"
 MATRIX = 2048          # of the product, rows and columns

@@ -1,13 +1,13 @@
 """Cost of barriers, votes, atomics, fences and divergent branches: cycles of a warp, by warps per block."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from warpbound.measure.case import Buffer, Case, Findings, Record, Step, by_axis, matching, stamped
 from warpbound.measure.device import Facts
 from warpbound.measure.kernel_text import kernel_file, timed_kernel, unrolled
+from warpbound.quick_dataclasses import dataclass
 
 WARPS = (1, 2, 4, 8, 16, 32)
 ROUNDS = 8

@@ -1,7 +1,6 @@
 """Hong and Kim's micro-benchmarks Mb1 to Mb7, and the memory latency and departure delays fitted to them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from warpbound.measure.contention import standard_errors
 from warpbound.measure.device import Facts
 from warpbound.measure.kernel_text import timed_kernel
 from warpbound.models import hong_kim_2009 as model
+from warpbound.quick_dataclasses import dataclass
 
 BENCHMARKS = {"Mb1": (20, 0), "Mb2": (8, 1), "Mb3": (20, 1), "Mb4": (12, 2), "Mb5": (20, 2), "Mb6": (20, 4),
               "Mb7": (20, 6)}  # fmt: skip  (floating-point instructions, loads) of one iteration: Table 4

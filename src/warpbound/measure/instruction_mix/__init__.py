@@ -1,7 +1,6 @@
 """Latency and throughput of single instructions: one kind repeated, in `ilp` independent dependency chains."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from warpbound.measure.case import Case, Estimate, Findings, Record, Step, match
 from warpbound.measure.device import Facts
 from warpbound.measure.instruction_mix.register_banks import BANKS, BANKS_REPEATED, bank_kernel, conflicting
 from warpbound.measure.kernel_text import timed_kernel, unrolled
+from warpbound.quick_dataclasses import dataclass
 
 ILPS = (1, 2, 4)
 WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 48, 56, 64)

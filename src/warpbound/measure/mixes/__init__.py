@@ -1,7 +1,6 @@
 """Volkov's mixes of instructions: alpha dependent additions for each instruction of another kind, over occupancy."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from warpbound.measure.contention import fewest_warps, needed_of
 from warpbound.measure.device import Facts
 from warpbound.measure.instruction_mix import OPERANDS, SHARED_WORDS, WORDS_IN_SHARED
 from warpbound.measure.kernel_text import timed_kernel, unrolled
+from warpbound.quick_dataclasses import dataclass
 
 PARTS = (1, 2, 4, 8, 16, 32, 64)  # additions for each other instruction
 OTHERS_FIRST = (2, 4)             # other instructions for each addition: alpha of a half and a quarter

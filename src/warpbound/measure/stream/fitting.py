@@ -1,7 +1,7 @@
 """The parameters of blocks and device memory that explain one-shot streams and the widest read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from warpbound.headline.streams import Setting, stream_rate
 from warpbound.machine import Gpu
 from warpbound.measure.case import Array
 from warpbound.measure.contention import standard_errors
+from warpbound.quick_dataclasses import dataclass
 
 SMALLEST = 2       # least warps per block; the model does not explain smaller blocks
 WIDE_LINES = 16    # of 128 B that a warp of read_wide has in flight

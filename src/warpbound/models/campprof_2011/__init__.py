@@ -11,12 +11,11 @@ Reading  The paper does not say how counts scale the regressed times: here by tr
          falls below zero at few warps.  The slopes by word length are ours, and 0 in the paper.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real, Stack, stack
+from warpbound.quick_dataclasses import dataclass
 
 SIZES = (32, 64, 128)  # bytes of a transaction: 16 lanes with words of 2, 4 or 8 bytes
 WORDS = (2, 4, 8)

@@ -10,12 +10,12 @@ Omits    weights, robust errors.  The paper does not name its selection: backwar
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.models.campprof_2011 import Equation
+from warpbound.quick_dataclasses import dataclass
 
 PUBLISHED = ("slope", "two_byte", "four_byte", "constant")  # alpha_1, alpha_2, alpha_3, beta
 BY_SIZE = (*PUBLISHED, "slope_two_byte", "slope_four_byte")

@@ -20,14 +20,13 @@ Omits    caches, shared memory conflicts, arithmetic latency (a warp is always r
          `issue_floor`.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, Stack, bounds, stack
 from warpbound.models.hong_kim_2009 import coalescing, paths, periods
 from warpbound.models.hong_kim_2009.quotients import quotient
+from warpbound.quick_dataclasses import dataclass
 
 __all__ = [
     "Inputs",

@@ -14,13 +14,13 @@ Omits    latency that grows with load, so that P is underestimated; barriers ins
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, Real, Stack, bounds, stack
 from warpbound.models.interval_analysis import mxv, scoreboard
+from warpbound.quick_dataclasses import dataclass
 
 __all__ = [
     "Choice",

@@ -9,11 +9,10 @@ Models   L of one vector, exact to `scoreboard` on the assumed code, its data an
 Omits    bank and constant-cache conflicts, index arithmetic unless counted as extra.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 ELEMENT_BYTES = 4.0
 REQUEST_BYTES = 32.0  # a miss brings the neighbours that the next loads hit in L2

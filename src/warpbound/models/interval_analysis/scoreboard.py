@@ -10,11 +10,10 @@ Models   an instruction issues when the one before has left the issue port and i
 Omits    registers still being read or written (WAR, WAW), what the next execution waits for.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32.0  # threads per warp
 

@@ -18,11 +18,11 @@ Omits    interference between warps other than at memory, caches that lose hits 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from warpbound.bounds import Bounds, Real, bounds
 from warpbound.models.volkov_2016 import contention, little, mixes, one_warp, readings, schemes
 from warpbound.models.volkov_2016.little import concurrency, rate
+from warpbound.quick_dataclasses import dataclass
 
 __all__ = [
     "Inputs",

@@ -8,7 +8,7 @@ Models   latency a + sum of b X / (c - X) at throughput X (one term for each GPU
 Omits    the spread of individual latencies, saturation of anything but memory.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from warpbound.bounds import Bounds, Real, bounds
 from warpbound.models.volkov_2016 import mixes
 from warpbound.models.volkov_2016.little import rate
 from warpbound.models.volkov_2016.mixes import Mix
+from warpbound.quick_dataclasses import dataclass
 
 HALVINGS = 200    # ends early: the bracket is down to neighbouring numbers long before
 CLOSEST = 1e-12   # share of the ceiling c that the bracket stays below it

@@ -8,12 +8,11 @@ Models   n warps of an endless dependent chain with alpha adds per other instruc
 Omits    ILP inside a warp, dual issue, gradual saturation (see `contention`).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound.bounds import Bounds, Real, Stack, bounds, stack
 from warpbound.models.volkov_2016.little import rate
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32.0  # adds per warp instruction
 

@@ -7,12 +7,12 @@ Omits    throughput limits inside the path, interference between warps.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 
 def busy_cycles(counts: Sequence[Real], cycles_each: Sequence[Real]) -> Real:

@@ -12,8 +12,6 @@ Models   MS throughput at the intersection that a launch reaches, by `predict`; 
 Omits    coalescing, cache bandwidth, MSHRs, who hits and who misses, barriers, gradual saturation.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +19,7 @@ from warpbound.bounds import Bounds, Real, bounds
 from warpbound.models.x_model_2016 import curves, degradation, equilibrium, extraction, operations, sampled, shape
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.models.x_model_2016.search import reached
+from warpbound.quick_dataclasses import dataclass
 
 __all__ = [
     "Inputs",

@@ -9,12 +9,11 @@ Models   g(x) = min(E x, M) and f(k) of Eq. 5.  The paper calls both g and g/Z t
 Omits    cache bandwidth and MSHRs; a cache no faster than memory.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ Models   the drop between stable intersections at given n, the n from which ther
 Omits    how likely the fall is.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from warpbound.models.x_model_2016 import curves, equilibrium, shape
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.models.x_model_2016.search import reached
 from warpbound.models.x_model_2016.shape import Array
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ Models   f(k) = g(n-k)/Z.  A thread enters MS at g/Z and leaves it at f, hence d
 Omits    fluctuations that carry the state over an unstable intersection.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from warpbound.bounds import Real
 from warpbound.models.x_model_2016 import curves, shape
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.models.x_model_2016.shape import Array
+from warpbound.quick_dataclasses import dataclass
 
 BALANCED = 1e-12  # relative difference below which two limits count as one
 

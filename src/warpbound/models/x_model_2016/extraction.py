@@ -8,12 +8,11 @@ Models   E and Z as ratios of sums over basic blocks weighted by their iteration
 Omits    transactions beyond one per request: the paper does not count coalescing either.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.quick_dataclasses import dataclass
 
 LANES = 32.0  # threads per warp
 

@@ -10,7 +10,7 @@ Omits    what an operation costs; side effects such as registers spilt.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from warpbound.models.x_model_2016 import curves, equilibrium, shape
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.models.x_model_2016.search import reached
 from warpbound.models.x_model_2016.shape import Array
+from warpbound.quick_dataclasses import dataclass
 
 SAME = 1e-12  # relative rise of an intersection that counts as none
 

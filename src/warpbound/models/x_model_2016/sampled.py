@@ -8,14 +8,13 @@ Models   f(k) linear between its samples, 0 at 0, constant beyond the last.  All
 Omits    what happens between two samples.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds, bounds
 from warpbound.models.x_model_2016 import curves
 from warpbound.models.x_model_2016.curves import Inputs
+from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 POINTS = 2048  # at which a curve of Eq. 5 is sampled, beside the samples of its miss rate

@@ -10,7 +10,7 @@ Omits    the other intersections: `equilibrium.intersections` has them all and i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from warpbound.models.x_model_2016 import curves
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.models.x_model_2016.shape import Array
+from warpbound.quick_dataclasses import dataclass
 
 CHUNK = 32768   # inputs at a time: their arrays stay in the cache
 KEPT = 0.8      # arrays are cut when fewer than this share is still under way

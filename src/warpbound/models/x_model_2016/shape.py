@@ -11,7 +11,6 @@ Omits    nothing of Eq. 5.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.models.x_model_2016 import curves
 from warpbound.models.x_model_2016.curves import Inputs
+from warpbound.quick_dataclasses import dataclass
 
 HALVINGS = 200  # ends early, when the bracket is down to neighbouring numbers
 

@@ -1,13 +1,14 @@
 """A view of the page and its output."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from warpbound.adapt.answers import inputs_of
 from warpbound.errors import WarpboundError
 from warpbound.page.sliders import SCALES, Control
 from warpbound.page.subject import Subject
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Drawable
 
 Values = Mapping[str, float]

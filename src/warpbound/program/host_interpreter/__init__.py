@@ -5,7 +5,6 @@ constants, arithmetic, sizes of allocations) and on the expressions that remain 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from warpbound.program.host_interpreter.interpretation import Observation, Site
@@ -14,6 +13,7 @@ from warpbound.program.host_interpreter.runtime_calls import EVERY_DEVICE
 from warpbound.program.host_interpreter.source_model import FunctionSource, SourceModel, source_model
 from warpbound.program.host_interpreter.state import OutOfBudget, ProgramEnds
 from warpbound.program.host_interpreter.values import Cell, HostArray, Pointer, Struct
+from warpbound.quick_dataclasses import dataclass
 
 __all__ = ["HostCode", "Observation", "Site", "declarations", "interpreted"]
 

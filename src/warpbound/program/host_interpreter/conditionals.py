@@ -3,7 +3,9 @@
 import ast
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from warpbound.quick_dataclasses import dataclass
 
 PREDEFINED = {
     "__CUDACC__": "1", "__NVCC__": "1", "__cplusplus": "201703", "__linux__": "1", "__GNUC__": "12", "__x86_64__": "1",

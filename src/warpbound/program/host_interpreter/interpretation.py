@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from warpbound.program.host_interpreter.source_model import FunctionSource, SourceModel
 from warpbound.program.host_interpreter.state import Host, OutOfBudget, ProgramEnds
 from warpbound.program.host_interpreter.syntax import descendants, text_of
 from warpbound.program.host_interpreter.values import Cell
+from warpbound.quick_dataclasses import dataclass
 
 STATEMENTS = 60_000  # that are executed from one starting point
 LAUNCH_CALLS = frozenset({

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from warpbound.program.host_interpreter.conditionals import PREDEFINED, Macro, Preprocessor
 from warpbound.program.host_interpreter.syntax import declarator_of, descendants, parse, plain_type, text_of
+from warpbound.quick_dataclasses import dataclass
 
 _CLASSES = frozenset({"struct_specifier", "class_specifier", "union_specifier"})
 _ENTRY = re.compile(r"__global__")

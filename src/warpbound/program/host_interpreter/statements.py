@@ -7,7 +7,6 @@ change becomes unknown.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from warpbound.program.host_interpreter.expressions import evaluate
@@ -30,6 +29,7 @@ from warpbound.program.host_interpreter.values import (
     shown,
     truth,
 )
+from warpbound.quick_dataclasses import dataclass
 
 PASSES = 70  # of a loop that are executed one by one, at one entry
 ALL_PASSES = 300  # of the same loop, over all entries

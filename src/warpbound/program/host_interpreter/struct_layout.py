@@ -5,11 +5,11 @@ Source   Itanium C++ ABI, section 2 (data layout); CUDA C++ Programming Guide, t
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from warpbound.program.host_interpreter.source_model import ClassSource, Member, SourceModel
 from warpbound.program.host_interpreter.values import FLOAT_BYTES, INTEGER_BITS
+from warpbound.quick_dataclasses import dataclass
 
 _PLAIN = {kind: abs(bits) // 8 for kind, bits in INTEGER_BITS.items()} | FLOAT_BYTES | {"bool": 1, "dim3": 12}
 _VECTOR = re.compile(r"(u?char|u?short|u?int|float|u?longlong|u?long|double)([1234])")

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from warpbound.errors import MissingTool, install
+from warpbound.quick_dataclasses import dataclass
 
 _BLANKED = re.compile(  # what the grammar does not support, or takes for a name
     r"__launch_bounds__[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)|__align__[ \t]*\([^()\n]*\)"

@@ -4,8 +4,10 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
+
+from warpbound.quick_dataclasses import dataclass
 
 INTEGER_BITS = {  # of x86-64 Linux, signed ones negative
     "char": -8, "signed char": -8, "unsigned char": 8, "uchar": 8, "int8_t": -8, "uint8_t": 8,

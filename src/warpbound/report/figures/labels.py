@@ -5,11 +5,12 @@ a halo keeps them readable.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Curve, Layer, Look, Points, Rule, Span, numbers
 
 USUAL, NARROW = (600.0, 280.0), (212.0, 242.0)  # width and height of a plot between its axes, px; NARROW: on a phone

@@ -3,12 +3,11 @@
 Source   the rules of `residency`, which follow NVIDIA's cuda_occupancy.h.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from warpbound import residency
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Axis, Curve, Look, Panels, Picture, Points
 from warpbound.report.figures.theme import HERE
 

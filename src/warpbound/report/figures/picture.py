@@ -4,11 +4,13 @@ A `Picture` is made by a pure function from plain data; `drawing` turns it into 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
 
 Numbers = float | Sequence[float] | NDArray[Any]
 Span = tuple[float, float]

@@ -4,10 +4,10 @@ Source   S. Williams, A. Waterman, D. Patterson, CACM 52(4), 2009.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
 
 SOURCE = "S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009"

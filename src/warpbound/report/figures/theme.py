@@ -5,8 +5,8 @@ Source   M. Okabe, K. Ito, "Color Universal Design", 2008: the eight colours. Th
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Layer, Look
 
 OKABE_ITO = {

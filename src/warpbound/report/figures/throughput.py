@@ -4,12 +4,13 @@ Source   V. Volkov, EECS-2016-143: the figures of chapters 4 and 6, for any mach
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from warpbound.bounds import Bounds
 from warpbound.models.volkov_2016 import contention, mixes
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture, Points, Rule, numbers
 from warpbound.report.figures.theme import HERE, PREDICTION
 

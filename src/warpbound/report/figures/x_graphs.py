@@ -4,13 +4,14 @@ Source   A. Li et al., "X", 2016: Figures 1 to 8 for the graph and its operation
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from functools import lru_cache
 
 import numpy as np
 
 from warpbound.machine import Gpu, clock
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.labels import NARROW, USUAL, Plot, all_lifted, labelled
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
 from warpbound.workload.files import levels

@@ -7,13 +7,13 @@ import importlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from warpbound.errors import InputError, WarpboundError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.drawing import colour_changes, spec
 from warpbound.report.figures.picture import Boxes, Drawable, Panels, Picture, narrowed, numbers
 from warpbound.report.figures.theme import DARK, LIGHT, Theme

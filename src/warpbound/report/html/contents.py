@@ -1,12 +1,12 @@
 """What stands in the HTML report and in which order, for one answer or for several side by side."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
 from rich.console import RenderableType
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.elements import as_html, markup, sass_listing
 from warpbound.report.html.illustrations import beside, latency_stack

@@ -5,7 +5,7 @@ the elements as markup, `page.components` makes Dash components of them. Everyth
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from markupsafe import Markup
@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.charts import Bar, Columns, Fitting, kinds
 from warpbound.report.figures.listing import listing
 from warpbound.result.kernel import KernelResult

@@ -1,7 +1,7 @@
 """Table 5 and Figures 15 to 20: the six Merge benchmarks, from the workloads that the package ships."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from warpbound.analysis.workload_prediction import launched
 from warpbound.errors import InputError
 from warpbound.machine import gpu
 from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figure_series import Axis, Figure, series
 from warpbound.reproduce.hong_kim_2009.simulated_cpi import errors
 from warpbound.reproduce.item import ItemInputs, Numbers

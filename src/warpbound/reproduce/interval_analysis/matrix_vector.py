@@ -1,7 +1,7 @@
 """The notes' matrix-vector kernels: latency, P by off-chip bandwidth, Q by issue."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from warpbound.models.interval_analysis import (
     threads_per_sm,
     warps_per_sm,
 )
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
 

@@ -5,10 +5,10 @@ Most are drawn from the item's series; functions of a paper's module here, named
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures import recorded
 from warpbound.report.figures.picture import Drawable
 from warpbound.reproduce.item import Item, ItemInputs, figures_in

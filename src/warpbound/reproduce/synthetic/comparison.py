@@ -9,7 +9,6 @@ simulator, or `measured(path)`, the samples of a CSV file.
     comparison.ratios(predictors.sim, predictors.basic, h200, comparison.alphas())
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.models.volkov_2016.mixes import peak
+from warpbound.quick_dataclasses import dataclass
 from warpbound.reproduce.synthetic.machine import Machine
 from warpbound.reproduce.synthetic.predictors import Throughput
 

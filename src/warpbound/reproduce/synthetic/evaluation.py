@@ -4,7 +4,7 @@ The thesis' five machines have a memory whose waiting is fitted to its Table 6.5
 is known, one with exponential service. Occupancies are whole warps on every scheduler, as in the thesis.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from warpbound.errors import CommandError
 from warpbound.machine import gpu
 from warpbound.models.volkov_2016.mixes import peak
+from warpbound.quick_dataclasses import dataclass
 from warpbound.reproduce.item import chosen
 from warpbound.reproduce.synthetic.comparison import Ratios, alphas, whole_warps
 from warpbound.reproduce.synthetic.machine import Machine, on_board

@@ -1,7 +1,7 @@
 """The parameters of a GPU in Volkov's synthetic family: two latencies, three throughputs, pins, schedulers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from warpbound.machine import Gpu
 from warpbound.models.volkov_2016.contention import Memory
 from warpbound.models.volkov_2016.little import inst_per_cycle
 from warpbound.models.volkov_2016.mixes import Mix
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.files import levels
 from warpbound.workload.files.lanes import alu_latency, fp32_lanes, issue_rate
 

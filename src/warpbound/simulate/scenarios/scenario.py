@@ -1,7 +1,6 @@
 """One picture or example of a paper as an experiment."""
 
-from dataclasses import dataclass
-
+from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.experiment import Experiment
 
 

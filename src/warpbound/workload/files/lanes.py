@@ -7,11 +7,12 @@ Source   up to 6.2: CUDA C Programming Guide 8.0, section G and table of arithme
 Omits    dual issue; second halves of a pipe.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from warpbound.board_parameters import LANES
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.machine import Gpu
+from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.records import Workload
 
 WARP = 32.0

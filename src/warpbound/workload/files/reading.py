@@ -4,7 +4,7 @@ import dataclasses
 import tomllib
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -14,6 +14,7 @@ import msgspec
 
 from warpbound import models
 from warpbound.errors import InputError
+from warpbound.quick_dataclasses import dataclass
 from warpbound.table_decoding import suggestion
 from warpbound.workload.files.tables import (
     Access,

@@ -1,7 +1,6 @@
 """One plot of a drawing: its frame, axes with ticks, grid and titles, and its layers."""
 
-from dataclasses import dataclass
-
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Axis, Boxes, Picture, Rule
 from warpbound.report.figures.svg.marks import MARKS, Plot, place, rule, text
 from warpbound.report.figures.svg.scales import Scale, extents, scale, ticks

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 import numpy as np
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Arrows, Band, Bars, Boxes, Curve, Look, Points, Rule, numbers
 from warpbound.report.figures.svg.scales import Reals, Scale
 

@@ -1,11 +1,11 @@
 """From values to pixels, and which values an axis names."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.decades import decades, prefixed
 from warpbound.report.figures.picture import (
     Arrows,

@@ -1,0 +1,140 @@
+"""Frozen dataclasses of ours against those of the standard library: the same in everything that is used of them."""
+
+import copy
+import dataclasses
+import inspect
+import pickle
+from functools import cached_property
+from typing import Any
+
+import pytest
+
+from warpbound import quick_dataclasses
+
+
+def made(dataclass: Any) -> tuple[type, type]:
+    @dataclass(frozen=True)
+    class Point:
+        """Two numbers."""
+
+        x: int
+        y: int = 2
+        tags: dict[str, int] = dataclasses.field(default_factory=dict, compare=False)
+        note: str = dataclasses.field(default="", repr=False)
+
+        def __post_init__(self) -> None:
+            if self.x < 0:
+                raise ValueError("below 0")
+
+        @cached_property
+        def total(self) -> int:
+            return self.x + self.y
+
+    @dataclass(frozen=True)
+    class Nothing:
+        pass
+
+    return Point, Nothing
+
+
+OURS, THEIRS = made(quick_dataclasses.dataclass), made(dataclasses.dataclass)
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    n: int
+
+
+@quick_dataclasses.dataclass(frozen=True)
+class Ours:
+    n: int
+
+
+def outcome(act: Any, point: type) -> Any:
+    try:
+        return act(point)
+    except Exception as problem:  # noqa: BLE001  (the kinds of errors are compared)
+        return type(problem)
+
+
+@pytest.mark.parametrize("act", [
+    lambda P: repr(P(1)),
+    lambda P: repr(P(1, tags={"a": 1}, note="n")),
+    lambda P: P(1) == P(1, 2, {"b": 2}),
+    lambda P: P(1) == P(1, note="n"),
+    lambda P: P(1) == (1, 2, ""),
+    lambda P: hash(P(1)) == hash(P(1, 2, {"c": 3})),
+    lambda P: P(1).tags is P(1).tags,
+    lambda P: P(),
+    lambda P: P(1, z=3),
+    lambda P: P(-1),
+    lambda P: setattr(P(1), "x", 3),
+    lambda P: delattr(P(1), "x"),
+    lambda P: repr(dataclasses.replace(P(1), y=5)),
+    lambda P: dataclasses.asdict(P(1)),
+    lambda P: [field.name for field in dataclasses.fields(P)],
+    lambda P: list(inspect.signature(P).parameters),
+    lambda P: P(1).total,
+    lambda P: repr(copy.deepcopy(P(1, 2, {"d": 4}))),
+    lambda P: P.__match_args__,
+    lambda P: P.__doc__,
+])  # fmt: skip
+def test_behaves_as_the_standard_ones(act):
+    assert outcome(act, OURS[0]) == outcome(act, THEIRS[0])
+
+
+def test_a_class_without_fields():
+    ours, theirs = OURS[1], THEIRS[1]
+    assert (ours() == ours(), repr(ours()), hash(ours())) == (theirs() == theirs(), repr(theirs()), hash(theirs()))
+
+
+def test_values_are_pickled():
+    assert pickle.loads(pickle.dumps(Ours(3))) == Ours(3)
+
+
+def test_own_equality_keeps_the_hash():
+    def own(dataclass: Any) -> Any:
+        @dataclass(frozen=True)
+        class Equal:
+            n: int
+
+            def __eq__(self, other: object) -> bool:
+                return True
+
+        return Equal
+
+    assert hash(own(quick_dataclasses.dataclass)(3)) == hash(own(quick_dataclasses.dataclass)(3))
+    assert hash(own(dataclasses.dataclass)(3)) == hash(own(dataclasses.dataclass)(3))
+
+
+def test_own_methods_stay_and_other_options_are_the_standard_ones():
+    @quick_dataclasses.dataclass(frozen=True)
+    class Own:
+        n: int
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return 7
+
+    @quick_dataclasses.dataclass
+    class Free:
+        n: int
+
+    @quick_dataclasses.dataclass(frozen=True)
+    class Derived(Known):
+        m: int
+
+    @quick_dataclasses.dataclass(frozen=True)
+    class OfOurs(Ours):
+        m: int
+
+    assert Own(1) == Own(2)
+    assert hash(Own(1)) == 7
+    free = Free(1)
+    free.n = 2
+    assert free == Free(2)
+    assert (Derived(1, 2), OfOurs(1, 2)) == (Derived(1, 2), OfOurs(1, 2))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        OfOurs(1, 2).m = 3
