@@ -24,6 +24,10 @@ BODIES = {  # name -> body, grid, block, n, m, number of classes
         " for (int c = 0; c < m; c++) s += x[c + t]; y[row] = s; }", (5, 6), (8, 4), 26, 7, 3,
     ),
     "triangle": ("float s = 0; for (int j = 0; j <= b; j++) s += x[j]; y[b * 32 + t] = s; }", 24, 32, 0, 0, 24),
+    "a triangle with barriers": (
+        "__shared__ float s[64]; float a = 0; for (int j = 0; j <= b; j++) {"
+        " s[t] = x[j + t]; __syncthreads(); a += s[63 - t]; __syncthreads(); } y[b * 64 + t] = a; }", 24, 64, 0, 0, 24,
+    ),
     "halves in one register": (
         "__half2 h = __float2half2_rn((float)b); if (__low2float(h) > 5.f) y[b * 32 + t] = 1; else y[t] = x[t]; }",
         20, 32, 0, 0, 2,

@@ -21,6 +21,7 @@ from warpbound.workload.dynamic import Sample
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FOLLOWED = 10_000  # blocks at the end of a grid that are followed one by one
+SPREAD = 48  # sampled blocks, from which on their lengths show how those of a grid differ by data
 UNEVEN = 1.1  # longest path over the mean one, from which on blocks are scheduled by their classes
 
 
@@ -44,12 +45,20 @@ class BlockPaths:
 def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
     """The paths of all blocks of the grid from those of the sample; None where the classes were not evaluated.
 
-    mean : instructions of the mean warp. A class without a sampled block lies between its neighbours by length.
+    mean : instructions of the mean warp. A class without a sampled block lies between its neighbours by length. Where
+    data decide, each block of a large sample stands for those around it, by its weight.
     """
     if sample.of_grid is None or sample.class_length is None:
         return None
     issued = trace.executed.sum(axis=1)
     longest = {block: float(issued[trace.warps[:, 0] == block].max()) for block in sample.blocks.tolist()}
+    if not sample.exact and len(sample.blocks) >= SPREAD:
+        order = np.argsort(sample.blocks)
+        ends = np.cumsum(np.broadcast_to(sample.weights, sample.blocks.shape)[order])
+        blocks = len(sample.of_grid)
+        stands = np.searchsorted(ends / ends[-1], (np.arange(blocks) + 0.5) / blocks)
+        each = np.array([longest[block] for block in sample.blocks[order].tolist()])
+        return BlockPaths(stands, each / max(1.0, mean))
     sampled = np.broadcast_to(sample.of_class, sample.blocks.shape)
     lengths = sample.class_length[sampled]
     order = np.argsort(lengths, kind="stable")

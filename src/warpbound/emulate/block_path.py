@@ -30,7 +30,7 @@ from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT, RZ, Instruction
 
-MOST_STEPS = 30_000  # instructions, each for all blocks of a part, after which the rest of the path is left out
+MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the rest is left out
 ROUNDS_SEEN = 3  # of a loop, before the others are counted
 _HASH = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
 
@@ -69,7 +69,7 @@ class Path:
                 begin = at = heappop(self.queue)
                 lanes = self.waiting.pop(at)
                 while True:
-                    steps += 1
+                    steps += self.code.relevant[at]
                     if steps > MOST_STEPS:
                         self.complete = False
                         return

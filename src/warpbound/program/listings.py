@@ -15,6 +15,7 @@ from warpbound.program.nvdisasm_lines import Section
 from warpbound.program.nvdisasm_listing import kernels, read_listing
 from warpbound.program.raw_sass import read_bare
 from warpbound.program.registers import reads, writes
+from warpbound.program.tail_calls import tail_calls_as_branches
 
 _WAYS = "print it with `nvdisasm -c -hex -gi`"
 
@@ -69,7 +70,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
         title=title_of(section.name),
         arch=arch,
         features=variant,
-        instructions=tuple(section.instructions),
+        instructions=tail_calls_as_branches(section.instructions),
         labels=frozenset(section.labels.values()),
         functions=section.functions,
         registers=section.registers or highest + 1,

@@ -13,6 +13,7 @@ from warpbound.program.kernel_names import plain_name, title_of
 from warpbound.program.nvdisasm import disassemble
 from warpbound.program.nvdisasm_lines import Section
 from warpbound.program.nvdisasm_listing import Listing, kernels, read_listing
+from warpbound.program.tail_calls import tail_calls_as_branches
 
 
 def from_cubin(
@@ -55,7 +56,7 @@ def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compile
         title=(compiled.titles.get(section.name) if compiled else None) or title_of(section.name),
         arch=cubin.arch,
         features=listing.variant,
-        instructions=_placed(section.instructions, name),
+        instructions=tail_calls_as_branches(_placed(section.instructions, name)),
         labels=frozenset(section.labels.values()),
         functions=section.functions,
         registers=facts.registers,
