@@ -3,11 +3,7 @@
 Source   SDK `mcp` 2.3 (extra `agents`): tools are functions with typed arguments; a TypedDict is structured content.
 """
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from typing import Any, TypeVar
 
 from warpbound.agents import tasks
@@ -17,6 +13,7 @@ from warpbound.agents.explanations import Explanation, explain
 from warpbound.agents.questions import Question
 from warpbound.agents.short_answers import Change, Short
 from warpbound.errors import MissingTool, WarpboundError, install
+from warpbound.limited_process import LimitedProcess
 from warpbound.quick_dataclasses import dataclass
 
 T = TypeVar("T")
@@ -50,37 +47,19 @@ class Checks:
 
 
 class Worker:
-    """One process that answers; it is ended, and a new one started, where an answer takes longer than the limit."""
+    """The process that answers; what it refuses is an error of the tool, in one sentence."""
 
     def __init__(self, limit_s: float) -> None:
-        self.limit_s = limit_s
-        self._pool: ProcessPoolExecutor | None = None
+        self._process = LimitedProcess(limit_s)
 
-    async def answer(self, task: Callable[..., T], *arguments: Any) -> T:
-        """The task's value. Raises ToolError, in one sentence, for what it refuses and for what takes too long."""
+    async def answer(self, task: Callable[..., T], *arguments: object) -> T:
+        """The task's value. Raises ToolError for what it refuses and for what takes too long."""
         from mcp.server.mcpserver.exceptions import ToolError
 
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(1, get_context("spawn"))
-        future = self._pool.submit(task, *arguments)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self.limit_s)
+            return await self._process.answer(task, *arguments)
         except WarpboundError as problem:
             raise ToolError(str(problem)) from None
-        except TimeoutError:
-            self.end()
-            raise ToolError(f"No answer within {self.limit_s:g} s. Ask about a smaller launch.") from None
-        except BrokenProcessPool:
-            self.end()
-            raise ToolError("The process that answers was ended by the system. Ask about a smaller launch.") from None
-
-    def end(self) -> None:
-        """End the process, whatever it does."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            for process in list((pool._processes or {}).values()):
-                process.kill()
-            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def server(limit_s: float = TIME_LIMIT_S) -> Any:

@@ -17,8 +17,8 @@ from warpbound.workload import Workload
 REPLACEMENT = "block replacement"  # no stall of a warp: its slot starts, stores its last, or waits for the block's end
 REASONS = ("selected", "not selected", "wait", "math pipe throttle", "mio throttle", "lg throttle", "short scoreboard",
            "long scoreboard", "imc miss", "barrier", REPLACEMENT)  # fmt: skip
-_PARTS = {"issue": "selected", "fixed": "wait", "shared": "short scoreboard", "constant": "imc miss",
-          "barrier": "barrier"}  # fmt: skip
+OF_CAUSE = {"issue": "selected", "fixed": "wait", "shared": "short scoreboard", "constant": "imc miss",
+            "barrier": "barrier"}  # fmt: skip
 _QUEUES = {"issue": "not selected", "shared": "mio throttle", "lsu": "lg throttle", "l1": "lg throttle",
            "l2": "long scoreboard", "l2 far": "long scoreboard", "dram": "long scoreboard",
            "one address": "lg throttle", "block start": REPLACEMENT}  # fmt: skip
@@ -37,10 +37,10 @@ def stalls(work: Workload, alone: Block, tightest: str, balance: Balance, popula
     busiest resource, which is in use all the time.
     """
     reasons = dict.fromkeys(REASONS, 0.0)
-    own = {cause: cycles for cause, cycles in work.parts.items() if cause in _PARTS}
+    own = {cause: cycles for cause, cycles in work.parts.items() if cause in OF_CAUSE}
     per_cycle = _first(alone.compute) / sum(own.values()) if sum(own.values()) else 0.0
     for cause, cycles in own.items():
-        reasons[_PARTS[cause]] += cycles * per_cycle
+        reasons[OF_CAUSE[cause]] += cycles * per_cycle
     reasons["long scoreboard"] += _first(alone.memory) + _first(np.multiply(alone.spread, alone.own_lines))
     reasons[REPLACEMENT] += _first(alone.start) + _first(alone.store)
     in_the_pipe = _first(crowd(alone)) / 2  # of the mean warp
