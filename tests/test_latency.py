@@ -17,6 +17,16 @@ def wait(line: str, served: dict[str, float] | None = None, memory: MemoryLatenc
     return waits(code(f"{word}  {text}"), memory, lambda _: shares)[0]
 
 
+def test_conflicts_delay_by_what_the_board_takes_for_a_wavefront() -> None:
+    """Three wavefronts beyond the first: three cycles on a V100, six on a T4, whose banks answer every other cycle."""
+    load = code("B------:R0:W1:-:S02  LDS R0, [R2]")
+    for name, more in (("v100-pcie", 3.0), ("t4", 6.0)):
+        memory = memory_latency(gpu(name), 1e9)
+        free, in_conflict = (waits(load, memory, extra=lambda _, n=n: n)[0] for n in (0.0, 3.0))
+        assert in_conflict.write - free.write == more
+        assert in_conflict.busy == 1.0 + more
+
+
 RAISES = "B------:R0:W1:-:S02  "
 BARE = "B------:R-:W-:-:S02  "
 

@@ -44,6 +44,7 @@ class MemoryLatency:
 
     core : of arithmetic, where the board states one of its own. timing : how a warp issues without control words.
     longer : number of a board (isa.latency_classes) -> times that it is as long as the architecture's, where it is not.
+    wavefront : cycles that shared memory takes for one.
     """
 
     arch: int
@@ -57,6 +58,7 @@ class MemoryLatency:
     l2_far: float = 0.0
     longer: Mapping[str, float] = field(default_factory=dict)
     sub_cores: int = SUB_CORES
+    wavefront: float = 1.0
 
     def with_far(self, share: float) -> "MemoryLatency":
         """L2 with the mean latency of its sides, where that part of its hits is on the far one."""
@@ -90,6 +92,7 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
         longer=longer(gpu),
         timing=own_timing(gpu),
         sub_cores=gpu.limits.sub_cores,
+        wavefront=wavefront_cycles(gpu),
     )
 
 
@@ -113,6 +116,11 @@ def own_timing(gpu: Gpu) -> Timing | None:
     return replace(table, cycles=cycles | ({"reissue": (again,)} if again else {}))
 
 
+def wavefront_cycles(gpu: Gpu) -> float:
+    """Cycles of an SM for one wavefront of shared memory."""
+    return gpu.get("shared_wavefront_cost") or PARAMETERS["shared_wavefront_cost"].default
+
+
 def tensor_rate(gpu: Gpu, kind: str) -> float:
     """Multiply-adds per cycle and SM; a type that the board does not list runs at the rate of a wider one."""
     names = (kind, kind.removesuffix("_acc16"), _WIDER.get(kind, "fp16"))
@@ -131,10 +139,10 @@ def waits(
 
     far : part of what L2 serves of the load at an index that is not on the reader's side.
     extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many
-    cycles later, and the next access of shared memory waits until they are done.
+    times `wavefront` cycles later, and the next access of shared memory waits until they are done.
     """
     timings = tuple(
-        _delayed(_wait(instruction, memory.with_far(far(index)), served(index)), extra, index)
+        _delayed(_wait(instruction, memory.with_far(far(index)), served(index)), memory.wavefront * extra(index))
         for index, instruction in enumerate(instructions)
     )
     if any(instruction.control is not None for instruction in instructions):
@@ -144,9 +152,8 @@ def waits(
     return _paced(instructions, timings, memory)
 
 
-def _delayed(wait: Wait, extra: Callable[[int], float], index: int) -> Wait:
-    more = extra(index) if wait.queue == "shared" else 0.0
-    return replace(wait, write=wait.write + more, busy=1.0 + more) if more else wait
+def _delayed(wait: Wait, more: float) -> Wait:
+    return replace(wait, write=wait.write + more, busy=1.0 + more) if more and wait.queue == "shared" else wait
 
 
 def _paced(instructions: Sequence[Instruction], timings: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:

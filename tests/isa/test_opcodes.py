@@ -131,8 +131,8 @@ DEMANDS = [
     ("F2I.S64.F64.TRUNC", "xu", (None, 8, None, None, 8, 8, None)),
     ("POPC", "xu", (8, 8, 8, 8, 8, 8, 8)),
     ("SHFL.BFLY", "lsu", (4, 4, 4, 4, 4, 4, 4)),
-    ("LDG.E.128", "lsu", (4, 4, 8, 8, 4, 4, 4)),  # every other cycle where L1 hands over 64 bytes per cycle
-    ("STS", "lsu", (4, 4, 8, 8, 4, 4, 4)),
+    ("LDG.E.128", "lsu", (8, 4, 8, 8, 4, 4, 8)),  # every other cycle on boards of graphics
+    ("STS", "lsu", (8, 4, 8, 8, 4, 4, 8)),
     ("S2R", "adu", (8, 8, 8, 8, 8, 8, 8)),
     ("VOTE.ANY", "alu", (2, 2, 2, 2, 2, 2, 1)),
     ("UIADD3", "uniform", (2, 2, 2, 2, 2, 2, 1)),

@@ -33,7 +33,8 @@ def taken(board: Gpu) -> list[float]:
     memory, held, power = memory_latency(board, 1.4e9), facts(board, 4, 16384), power_parameters(board)
     asked = ("l2_bandwidth", "dram_achievable_bandwidth", "dram_bandwidth", "sm_count", "boost_clock", "launch_cost")
     return [
-        *known_of(board), memory.l1, memory.l2, memory.dram, memory.shared, *memory.tensor.values(),
+        *known_of(board), memory.l1, memory.l2, memory.dram, memory.shared, memory.wavefront,
+        *memory.tensor.values(),
         *(architecture_latency(name, board.arch) * memory.longer.get(name, 1.0) for name in LATENCIES),
         *(cycles for row in (memory.timing.cycles.values() if memory.timing else ()) for cycles in row),
         board.get("miss_registers") or 32.0 * board.limits.max_warps_per_sm,

@@ -9,7 +9,7 @@ Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units 
 
 from dataclasses import replace
 
-from warpbound.latency import own_timing, tensor_rate
+from warpbound.latency import own_timing, tensor_rate, wavefront_cycles
 from warpbound.machine import Gpu
 from warpbound.memory.counters import counters_on, counters_within
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
@@ -34,7 +34,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
-    cycles["shared"] = _traffic(work, "shared")
+    cycles["shared"] = wavefront_cycles(gpu) * _traffic(work, "shared")
     if gpu.arch >= FIRST_WITH_CACHES:
         cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"), gpu.get("store_piece_cost"))
         sectors = _traffic(work, "l2") + more_together(work.memory, gpu)

@@ -2,8 +2,9 @@
 
 Source   control words as `schedule.control_words` reads them; pipes and latencies of isa/; memory of the board.
 Models   scoreboards as tokens (a counted wait leaves the youngest raises out); pipes of the sub-cores; one load/store
-         unit of the SM whose data path takes a cycle for each wavefront; L2 and DRAM as an even share of the chip's.
-         A load is served by one level, drawn by the cache model's shares; a line's latency has an exponential part.
+         unit of the SM whose data path takes a cycle for each wavefront (two on 7.5); L2 and DRAM as an even share of
+         the chip's. A load is served by one level, drawn by the cache model's shares; a line's latency has an
+         exponential part.
 Omits    register-bank conflicts, instruction cache, other SMs, hot addresses, asynchronous copies beyond LDGSTS.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
-from warpbound.latency import LEVELS, MemoryLatency, Shares, tensor_rate, waits
+from warpbound.latency import LEVELS, MemoryLatency, Shares, tensor_rate, waits, wavefront_cycles
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
@@ -263,6 +264,7 @@ def _pipe(kernel: Kernel, facts: OpcodeFacts, traffic: Memory) -> tuple[str, flo
 def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
     """Cycles of the data path that L1 and shared memory share."""
     shared = traffic.shared_wavefronts_load + traffic.shared_wavefronts_store + traffic.shared_wavefronts_atomic
+    shared *= wavefront_cycles(kernel.gpu)
     return shared + traffic.l1_cycles(kernel.gpu.arch, kernel.timing.l1_bytes, kernel.gpu.get("store_piece_cost"))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from warpbound.measure.case import Case, Findings, Record, Step, by_axis, matching, stamped
+from warpbound.measure.case import Case, Estimate, Findings, Record, Step, by_axis, matching, stamped
 from warpbound.measure.device import Facts
 from warpbound.measure.kernel_text import timed_kernel, unrolled
 
@@ -13,6 +13,7 @@ QUICK_STRIDES = (0, 1, 2, 4, 8, 16, 32, 33)
 WIDTHS = {4: ("", "%0"), 8: (".v2", "{%0, %1}"), 16: (".v4", "{%0, %1, %2, %3}")}
 SHARED_B = 20 << 10
 WARPS = 32
+BANKS = 32
 CHAINS = 2  # of one warp
 ROUNDS = 16
 REPEATED = 64
@@ -70,8 +71,10 @@ def cycles(record: Record) -> float:
 
 
 def extract(records: list[Record], facts: Facts) -> Findings:
-    """Cycles per access by stride in words."""
-    return Findings({}, {
+    """Cycles per access by stride in words; those of a wavefront from loads that all hit one bank."""
+    slowest = [cycles(record) / BANKS for record in matching(records, kind="load", width=4, stride=BANKS)]
+    cost = {"shared_wavefront_cost": Estimate(min(slowest), "cycle", "32 lanes on one bank")} if slowest else {}
+    return Findings(cost, {
         f"{kind} of {width} B": by_axis(sweep, "stride", cycles, 3)
         for kind in ("load", "store") for width in WIDTHS if (sweep := matching(records, kind=kind, width=width))
     })  # fmt: skip
