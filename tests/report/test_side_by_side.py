@@ -6,7 +6,7 @@ from rich.console import Console
 
 from support.results import kernel_result
 from warpbound.report.side_by_side import side_by_side
-from warpbound.result.kernel import KernelResult
+from warpbound.result.kernel import CompilerName, KernelResult
 from warpbound.result.refusal import Error, Refusal
 
 
@@ -66,3 +66,21 @@ def test_kernels_of_one_file_are_not_compared():
 def test_a_gpu_that_cannot_answer_is_named_once():
     error = Refusal(kernel=None, gpu="k40", error=Error("No compiler.", "Give a listing."))
     assert printed(entry("one", "a.cu", "t4", 20), error, error)[-1] == "k40: No compiler. Give a listing."
+
+
+def test_compilers_are_compared_by_registers_spills_and_instructions():
+    old, new = (
+        kernel_result(
+            kernel="k", gpu="t4", time_s=time, bottleneck="dram", occupancy={"warps_per_sm": 8},
+            program={"source": "a.cu", "registers": 32, "spill_bytes_stored": spilled, "spill_bytes_loaded": 8,
+                     "instructions": 90},
+            compiler=CompilerName("nvrtc", release),
+        )
+        for release, spilled, time in (("12.6", 4, 3e-6), ("13.5", 0, 1e-6))
+    )  # fmt: skip
+    title, headings, _, first, second, *notes = printed(old, new)
+    assert title == "k on t4"
+    assert headings == "by time binds warps regs spills instructions speedup"
+    assert first == "nvrtc 12.6 3 us dram 8/64 32 4 + 8 90 -"
+    assert second == "nvrtc 13.5 1 us* dram 8/64 32 0 + 8* 90 3.00x"
+    assert "latency" not in " ".join(notes)

@@ -35,6 +35,7 @@ DOCTOR_EXAMPLES = """\b
 Examples:
   warpbound doctor
   warpbound doctor --format json
+  warpbound doctor --older-nvdisasm     # code of nvrtc-12.6 for sm_70 becomes readable
 """
 MOST_ROWS = 100_000
 
@@ -175,10 +176,18 @@ def models(name: str | None, form: str) -> None:
 
 
 @click.command(epilog=DOCTOR_EXAMPLES)
+@click.option(
+    "--older-nvdisasm", is_flag=True,
+    help="First fetch the nvdisasm of CUDA 12.8, out of the wheel triton 3.3.1 (150 MB), into the cache folder.",
+)  # fmt: skip
 @form_option("text", "json")
-def doctor(form: str) -> None:
+def doctor(older_nvdisasm: bool, form: str) -> None:
     """What is installed here, and what each missing piece would enable."""
     from warpbound.report.installation import health, health_text
 
+    if older_nvdisasm:
+        from warpbound.program.older_nvdisasm import fetch
+
+        fetch()
     entries = health()
     answer(form, entries, health_text(entries))

@@ -2,6 +2,7 @@
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
+from warpbound.program import nvrtc_release, older_nvdisasm
 from warpbound.program.cuda import COMPILED_ARCHITECTURES
 from warpbound.program.kernel import Program
 
@@ -9,13 +10,15 @@ OLDEST = 60  # the first that code compiled for another architecture may stand i
 _TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
 
 
-def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
+def compiled_arch(machine: Gpu, compiler: str = "nvrtc") -> tuple[int, str | None]:
     """(architecture to compile for, `sm_75` if that code is a proxy) for a machine.
 
-    Raises InputError for machines older than 6.0: no available compiler supports them or a close relative.
+    compiler : as --compiler names it. nvrtc-12.6 makes code for sm_70 and sm_72, where an nvdisasm that reads it is here.
+    Raises InputError for machines older than 6.0: no available compiler supports them or a close relative. Raises
+    MissingTool where that NVRTC is not installed.
     """
     arch = machine.arch
-    if arch in COMPILED_ARCHITECTURES:
+    if arch in COMPILED_ARCHITECTURES or _by_older(arch, compiler):
         return arch, None
     if OLDEST <= arch < 75:
         return 75, "sm_75"
@@ -23,6 +26,14 @@ def compiled_arch(machine: Gpu) -> tuple[int, str | None]:
         f"No available compiler generates code for compute capability {machine.compute_capability}.",
         "Give a listing for it, or choose a GPU of compute capability 6.0 or later.",
     )
+
+
+def _by_older(arch: int, compiler: str) -> bool:
+    """Whether an older NVRTC makes machine code for sm_`arch` and an older nvdisasm reads it."""
+    if not older_nvdisasm.OLDEST <= arch < older_nvdisasm.LATER or not compiler.startswith("nvrtc-"):
+        return False
+    made = nvrtc_release.release(compiler.removeprefix("nvrtc-")).architectures
+    return arch in made and older_nvdisasm.find() is not None
 
 
 def runs_on(built: int, features: str, arch: int) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from warpbound.errors import InputError, MissingTool, install
+from warpbound.program import older_nvdisasm
 from warpbound.program.cache import cached, digest, kept
 from warpbound.program.cubin_merge import is_of, joined, listings
 from warpbound.program.wheels import version_of
@@ -46,7 +47,7 @@ def disassemble(image: bytes, source: str) -> str:
 
     Raises MissingTool where nvdisasm is not installed, InputError where it refuses the image.
     """
-    return cached(_name(image), lambda: _run(_tool(), image, source)).decode()
+    return cached(_name(image), lambda: _run(_tool(image), image, source)).decode()
 
 
 def disassemble_all(images: Sequence[bytes], source: str) -> list[str]:
@@ -54,7 +55,8 @@ def disassemble_all(images: Sequence[bytes], source: str) -> list[str]:
 
     One that cannot be joined with the others, or whose listing does not show its code bit by bit, is read alone.
     """
-    new = [image for image in dict.fromkeys(images) if kept(_name(image)) is None]
+    here = (image for image in dict.fromkeys(images) if not older_nvdisasm.needed(image))
+    new = [image for image in here if kept(_name(image)) is None]
     together = dict(zip(new, _together(new, source), strict=True)) if len(new) > 1 else {}
     return [
         disassemble(image, source) if (result := together.get(image)) is None
@@ -70,7 +72,7 @@ def _together(images: Sequence[bytes], source: str) -> list[str | None]:
     if whole is None:
         return alone
     with _file(whole) as place:
-        process = _started([str(_tool()), *_FLAGS, "--no-dataflow", place], source)
+        process = _started([str(_tool(whole)), *_FLAGS, "--no-dataflow", place], source)
     if process.returncode:
         return alone
     parts = listings(process.stdout.decode(errors="replace"), len(images))
@@ -85,7 +87,12 @@ def _name(image: bytes) -> str:
     return digest("nvdisasm", version(), image)
 
 
-def _tool() -> Path:
+def _tool(image: bytes) -> Path:
+    if older_nvdisasm.needed(image):
+        older = older_nvdisasm.find()
+        if older is None:
+            raise MissingTool("Code for sm_70 needs an nvdisasm of CUDA 12.", f"`{older_nvdisasm.COMMAND}` fetches it.")
+        return older
     tool = find()
     if tool is None:
         raise MissingTool("Reading machine code needs nvdisasm.", install("cuda"))

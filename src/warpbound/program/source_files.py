@@ -226,7 +226,7 @@ def _one_of(
 ) -> Program | WarpboundError:
     text, name, machine, kernel = request
     try:
-        read = with_likely_registers(_read_from(compiled, text, name, machine, listing), compiler)
+        read = with_likely_registers(_read_from(compiled, text, name, compiled_arch(machine)[1], listing), compiler)
         result = _fitting(named(read, kernel, name), machine)
         return _only(result)
     except WarpboundError as problem:
@@ -247,13 +247,12 @@ def _only(kernels: Sequence[Program]) -> Program:
 
 
 def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: Options) -> tuple[Program, ...]:
-    arch, _ = compiled_arch(machine)
+    arch, proxy = compiled_arch(machine, options.compiler)
     compiler = partial(compile_cuda, text, name, options=with_instance(options, kernel))
-    return with_likely_registers(_read_from(compiler(arch), text, name, machine, None), compiler)
+    return with_likely_registers(_read_from(compiler(arch), text, name, proxy, None), compiler)
 
 
-def _read_from(compiled: Compiled, text: str, name: str, machine: Gpu, listing: str | None) -> tuple[Program, ...]:
-    _, proxy = compiled_arch(machine)
+def _read_from(compiled: Compiled, text: str, name: str, proxy: str | None, listing: str | None) -> tuple[Program, ...]:
     result = from_cubin(compiled.cubin, name, compiled, listing)
     compiler = (compiled.compiler, compiled.release) if compiled.compiler else None
     return tuple(

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.program import cache, nvdisasm
+from warpbound.program import cache, nvdisasm, older_nvdisasm
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.plain import Entry
 
@@ -26,6 +26,8 @@ class Part:
 PARTS = (
     Part("nvidia-cuda-nvrtc", "nvidia", "compiling CUDA C++", "pip install 'warpbound[cuda]'"),
     Part("cuda-bindings", "cuda", "calling the compiler", "pip install 'warpbound[cuda]'"),
+    Part("nvidia-cuda-nvrtc-cu12", "nvidia", "--compiler nvrtc-12.x", "pip install 'warpbound[nvrtc12]'"),
+    Part("nvidia-cuda-nvrtc-cu11", "nvidia", "--compiler nvrtc-11.8", "pip install 'warpbound[nvrtc11]'"),
     Part("nvidia-cuda-nvdisasm", "nvidia", "reading machine code", "pip install 'warpbound[cuda]'"),
     Part("nvidia-cuda-nvcc", "nvidia", "compiling whole files and programs, with host code and standard headers",
          "pip install 'warpbound[nvcc]'"),
@@ -46,6 +48,8 @@ def health() -> list[Entry]:
     ] + [
         {"part": "nvdisasm program", "version": str(nvdisasm.find() or "") or None, "enables": "reading machine code",
          "get": "pip install 'warpbound[cuda]'"},
+        {"part": "nvdisasm of CUDA 12", "version": str(older_nvdisasm.find() or "") or None,
+         "enables": "reading sm_70 code, which NVRTC 11 and 12 make", "get": older_nvdisasm.COMMAND},
         {"part": "cache folder", "version": str(cache.folder()), "enables": "answers in under a second", "get": ""},
     ]  # fmt: skip
 

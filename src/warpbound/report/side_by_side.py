@@ -15,6 +15,12 @@ from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
 
 COLUMNS = ("time", "binds", "warps", "needed", "latency", "regs")
+OF_COMPILERS = ("time", "binds", "warps", "regs", "spills", "instructions")  # where compilers are compared
+MEANINGS = {
+    "latency": "latency: least cycles of one warp",
+    "spills": "spills: bytes stored + loaded per thread",
+    "instructions": "instructions: of the code, not executed",
+}
 MARK = "*"
 PROXY = "~"
 
@@ -27,12 +33,14 @@ def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
     """
     answered = [entry for entry in results if not isinstance(entry, Refusal)]
     heading, names = _names(answered)
-    columns = {"on": [_machine(entry) for entry in answered], heading: names}
+    compilers = [_compiler(entry) for entry in answered]
+    columns = {"on": [_machine(entry) for entry in answered], "by": compilers, heading: names}
     varying = {title: words for title, words in columns.items() if len(set(words)) > 1}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 0))
     for title in reversed(varying):
-        table.add_column(title, overflow="fold", no_wrap=title == "on")
-    for column in COLUMNS:
+        table.add_column(title, overflow="fold", no_wrap=title in ("on", "by"))
+    shown = OF_COMPILERS if "by" in varying else COLUMNS
+    for column in shown:
         table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
     firsts = _firsts(answered)
     compared = len({id(first) for first in firsts}) < len(answered)
@@ -42,11 +50,12 @@ def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
         cells, before = _cells(entry), _cells(first)
         own = (varying[title][row] for title in reversed(varying))
         gain = [_speedup(first, entry)] if compared else []
-        table.add_row(*own, *(_marked(cells[c], before[c]) for c in COLUMNS), *gain)
+        table.add_row(*own, *(_marked(cells[c], before[c]) for c in shown), *gain)
     shared = [{entry.kernel for entry in answered}, set(columns["on"])]
     title = " on ".join(next(iter(words)) for words in shared if len(words) == 1)
     parts: list[RenderableType] = [Text(title, "bold cyan")] if title else []
-    return Group(*parts, Fitting(table), *_notes(answered, compared), *_refused(results))
+    notes = _notes(answered, compared, shown)
+    return Group(*parts, Fitting(table), *notes, *_refused(results))
 
 
 def _firsts(answered: Sequence[KernelResult]) -> list[KernelResult]:
@@ -65,10 +74,11 @@ def _speedup(first: KernelResult, entry: KernelResult) -> str:
     return f"{first.time_s / entry.time_s:.2f}x"
 
 
-def _notes(answered: Sequence[KernelResult], compared: bool) -> list[Text]:  # noqa: FBT001  (whether, not how)
-    """What the marks mean."""
-    differs = f"{MARK} differs from the first row of that GPU, speedup is over it; " if compared else ""
-    notes = [Text(f"{differs}latency: least cycles of one warp.", "dim")]
+def _notes(answered: Sequence[KernelResult], compared: bool, shown: Sequence[str]) -> list[Text]:  # noqa: FBT001
+    """What the marks and the columns mean."""
+    words = [f"{MARK} differs from the first row of that GPU, speedup is over it"] if compared else []
+    words += [meaning for column, meaning in MEANINGS.items() if column in shown]
+    notes = [Text(f"{'; '.join(words)}.", "dim")]
     proxies = sorted({entry.confidence.proxy_isa for entry in answered if entry.confidence.proxy_isa})
     if proxies:
         words = f"{PROXY} analyzed with code of {', '.join(proxies)}: no compiler here makes the GPU's own."
@@ -78,6 +88,10 @@ def _notes(answered: Sequence[KernelResult], compared: bool) -> list[Text]:  # n
 
 def _machine(entry: KernelResult) -> str:
     return f"{entry.gpu}{f' {PROXY}' if entry.confidence.proxy_isa else ''}"
+
+
+def _compiler(entry: KernelResult) -> str:
+    return f"{entry.compiler.name} {entry.compiler.release}" if entry.compiler else "-"
 
 
 def _refused(results: Sequence[KernelResult | Refusal]) -> list[Text]:
@@ -114,4 +128,6 @@ def _cells(entry: KernelResult) -> dict[str, str]:
         "needed": amount(math.ceil(needed)) if needed is not None else "-",
         "latency": f"{entry.latency.cycles:.0f}" if entry.latency else "-",
         "regs": str(program.registers),
+        "spills": f"{program.spill_bytes_stored} + {program.spill_bytes_loaded}",
+        "instructions": str(program.instructions),
     }
