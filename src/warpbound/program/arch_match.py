@@ -13,7 +13,7 @@ _TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
 def compiled_arch(machine: Gpu, compiler: str = "nvrtc") -> tuple[int, str | None]:
     """(architecture to compile for, `sm_75` if that code is a proxy) for a machine.
 
-    compiler : as --compiler names it. nvrtc-12.6 makes code for sm_70 and sm_72, where an nvdisasm that reads it is here.
+    compiler : as --compiler names it. nvrtc-12.6 makes code for sm_70 and sm_72, if an nvdisasm reads it.
     Raises InputError for machines older than 6.0: no available compiler supports them or a close relative. Raises
     MissingTool where that NVRTC is not installed.
     """

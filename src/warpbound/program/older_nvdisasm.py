@@ -1,7 +1,7 @@
 """An nvdisasm of CUDA 13.0 or earlier, which reads sm_70 and sm_72: that of the CUDA 13.3 wheels refuses them.
 
-NVIDIA has no wheel of an older nvdisasm. The wheel triton 3.3.1 carries the one of CUDA 12.8 (release 12.8, V12.8.55, by
-its own --version).
+NVIDIA has no wheel of an older nvdisasm. The wheel triton 3.3.1 carries the one of CUDA 12.8 (V12.8.55 by its own
+--version).
 """
 
 import os
@@ -106,4 +106,5 @@ def unpack(wheel: Path, place: Path) -> None:
             keep(place, archive.read(_MEMBER))
         place.chmod(0o755)
     except (OSError, KeyError, zipfile.BadZipFile) as problem:
-        raise InputError(f"{wheel.name} gave no nvdisasm to {place} ({problem}).", "Free some space there.") from problem
+        reason = f"{wheel.name} gave no nvdisasm to {place} ({problem})."
+        raise InputError(reason, "Free some space there.") from problem
