@@ -5,10 +5,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from support.command_line import ANSWERED, FAILED, Said, as_process, assert_refused
 from support.paths import ROOT
+from warpbound.report.document import schema
 
 pytestmark = [
     pytest.mark.cuda,
@@ -20,7 +22,9 @@ PROGRAMS = ROOT / "tests" / "support" / "host_programs"
 def run(program: str, *arguments: str, gpu: str = "t4", options: tuple[str, ...] = ()) -> tuple[dict[str, Any], Said]:
     """The report of a program as JSON, and what it printed."""
     done = as_process("run", "--gpu", gpu, "--format", "json", *options, "--", str(PROGRAMS / program), *arguments)
-    return json.loads(done.out), done
+    report = json.loads(done.out)
+    jsonschema.validate(report, schema("run"))
+    return report, done
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from support.paths import EXAMPLES
+from support.paths import EXAMPLES, ROOT
 from warpbound.cli import main
 from warpbound.report.document import schema
 
 NAMES = ("analyze", "predict", "campprof", "launch", "workload")
+LATER = ("launches", "run")  # without a hand-written twin
 LAUNCHES = ("matmul_tiled", "spmv_csr")
 WORKLOADS = ("volkov-vector-add", "hong-kim-micro", "x-model-gesummv")
 OTHERS = (None, "other", -1, 0, 40.5, [], {}, {"other": -1})
@@ -106,7 +107,7 @@ def parts(document: Any) -> Iterator[Any]:
         yield copy.deepcopy(document | {"results": [result]})
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", (*NAMES, *LATER))
 def test_a_generated_schema_is_valid_and_accepts_its_examples(name: str) -> None:
     Draft202012Validator.check_schema(schema(name))
     for example in schema(name)["examples"]:
@@ -117,6 +118,23 @@ def test_a_generated_schema_is_valid_and_accepts_its_examples(name: str) -> None
 def test_verdicts_on_the_examples_and_their_mutations(name: str) -> None:
     for example in schema(name)["examples"]:
         compare(name, example)
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_every_promised_key_is_required_and_has_a_type(name: str) -> None:
+    (example,) = schema(name)["examples"]
+    for key in example:
+        assert not generated(name).is_valid({other: value for other, value in example.items() if other != key}), key
+        assert not generated(name).is_valid(example | {key: {"other": -1}}), key
+    (first, *_) = example["launches"]
+    for key in first:
+        lacking = {other: value for other, value in first.items() if other != key}
+        assert not generated(name).is_valid(example | {"launches": [lacking]}), key
+
+
+def test_the_launches_of_a_program_fit_their_schema() -> None:
+    program = ROOT / "tests" / "support" / "host_programs" / "vector_add.cu"
+    generated("launches").validate(answer("launches", str(program)))
 
 
 @pytest.mark.parametrize("name", LAUNCHES)

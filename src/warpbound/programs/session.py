@@ -22,6 +22,7 @@ from warpbound.programs.properties import attribute, capacity, device_properties
 from warpbound.programs.protocol import COOPERATIVE, Answer, CudaError, MemoryKind, Operation, Question, Refusal
 from warpbound.programs.timeline import Timeline, link_bandwidth
 from warpbound.quick_dataclasses import dataclass
+from warpbound.result.program_run import Executed
 
 UNKNOWN = 1e7  # warp instructions of a launch that is not predicted
 LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
@@ -45,7 +46,7 @@ class Done:
 
     request: Request
     timing: Timing | None
-    executed: str
+    executed: Executed
     start_s: float
 
 
@@ -231,7 +232,8 @@ class Session:
         start = self.timeline.kernel(request.kernel.program.title, request.stream, seconds, share, number)
         output: list[bytes] = []
         expected = timing.warp_instructions if timing else UNKNOWN
-        executed, error = "sampled", CudaError.SUCCESS
+        executed: Executed = "sampled"
+        error = CudaError.SUCCESS
         if self.choice.every_block:
             try:
                 executed = "all" if self.executor.execute(request, output, expected) else "repeated"

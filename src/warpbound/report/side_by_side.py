@@ -76,9 +76,9 @@ def _speedup(first: KernelResult, entry: KernelResult) -> str:
 
 def _notes(answered: Sequence[KernelResult], compared: bool, shown: Sequence[str]) -> list[Text]:  # noqa: FBT001
     """What the marks and the columns mean."""
-    words = [f"{MARK} differs from the first row of that GPU, speedup is over it"] if compared else []
-    words += [meaning for column, meaning in MEANINGS.items() if column in shown]
-    notes = [Text(f"{'; '.join(words)}.", "dim")]
+    legend = [f"{MARK} differs from the first row of that GPU, speedup is over it"] if compared else []
+    legend += [meaning for column, meaning in MEANINGS.items() if column in shown]
+    notes = [Text(f"{'; '.join(legend)}.", "dim")]
     proxies = sorted({entry.confidence.proxy_isa for entry in answered if entry.confidence.proxy_isa})
     if proxies:
         words = f"{PROXY} analyzed with code of {', '.join(proxies)}: no compiler here makes the GPU's own."

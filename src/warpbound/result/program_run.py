@@ -1,12 +1,13 @@
 """A whole program that ran without a GPU: its kernels, its launches, and what it asked for in vain."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from warpbound.result.quantities import Fraction, Number, Sentence, Whole
 
+Executed = Literal["all", "repeated", "sampled", "failed"]
 Seconds = Annotated[Number, Meta(description="s, predicted")]
 
 
@@ -43,7 +44,7 @@ class RunLaunch(msgspec.Struct, frozen=True, kw_only=True):
     blocks_per_sm: int | None
     warps_per_sm: int | None
     warp_instructions: float | None
-    executed: str
+    executed: Executed
     timed_as: int | None = None
     not_timed: str | None = None
     assumed: list[str] = []
@@ -64,11 +65,11 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     execution_s : time that executing all blocks has taken here.
     """
 
-    schema_version: str
+    schema_version: Literal["1"]
     command: str
     program: str
     gpu: str
-    execute: str
+    execute: Literal["all", "sampled"]
     exit_code: int
     end_s: Seconds
     execution_s: Annotated[Number, Meta(description="s, measured on this machine")]

@@ -11,7 +11,9 @@ import msgspec
 
 from warpbound.result.advice import TriedKernel
 from warpbound.result.campprof import CampingBand
+from warpbound.result.host_launches import HostLaunches
 from warpbound.result.kernel import KernelResult
+from warpbound.result.program_run import ProgramRun
 from warpbound.result.quantities import SCHEMA_VERSION
 from warpbound.result.refusal import Refusal
 from warpbound.result.workload import WorkloadResult
@@ -59,10 +61,25 @@ def predict() -> Schema:
 
 
 def campprof() -> Schema:
-    """Of `campprof predict`, which has one answer and no list of results."""
-    definitions = _definitions(CampingBand)
-    answer = definitions.pop(CampingBand.__name__) | {"description": PROMISE.format(command="campprof predict")}
-    return head("campprof", "campprof predict") | answer | {"$defs": definitions, "examples": examples("campprof")}
+    """Of `campprof predict`."""
+    return _single("campprof", "campprof predict", CampingBand)
+
+
+def launches() -> Schema:
+    """Of `launches`."""
+    return _single("launches", "launches", HostLaunches)
+
+
+def run() -> Schema:
+    """Of `run`."""
+    return _single("run", "run", ProgramRun)
+
+
+def _single(name: str, command: str, answer: type) -> Schema:
+    """Of a command that has one answer and no list of results."""
+    definitions = _definitions(answer)
+    top = definitions.pop(answer.__name__) | {"description": PROMISE.format(command=command)}
+    return head(name, command) | top | {"$defs": definitions, "examples": examples(name)}
 
 
 def tried() -> Schema:
