@@ -107,7 +107,7 @@ def parts(document: Any) -> Iterator[Any]:
         yield copy.deepcopy(document | {"results": [result]})
 
 
-@pytest.mark.parametrize("name", (*NAMES, *LATER))
+@pytest.mark.parametrize("name", [*NAMES, *LATER])
 def test_a_generated_schema_is_valid_and_accepts_its_examples(name: str) -> None:
     Draft202012Validator.check_schema(schema(name))
     for example in schema(name)["examples"]:
