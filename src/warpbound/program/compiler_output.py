@@ -8,6 +8,7 @@ import msgspec
 from warpbound.program.kernel_signatures import Signature
 
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_UNKNOWN = re.compile(r'identifier ".*" is undefined')
 _ENTRY = re.compile(r"Compiling entry function '([^']+)'")
 
 
@@ -52,3 +53,12 @@ def _types(parameters: Sequence[tuple[str, str]]) -> list[str]:
     """The types of parameters without what a prototype may leave out or write otherwise."""
     plain = (re.sub(r"\b(?:const|__restrict__|__restrict|restrict)\b|\s", "", kind) for _, kind in parameters)
     return [re.sub(r"\[\d*\]", "*", kind) for kind in plain]
+
+
+def telling(errors: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
+    """The error (file, line, message) that names the cause: of those in the first one's line, an unknown name.
+
+    A type that is not known makes the compiler complain first of what stands before it.
+    """
+    file, line, _ = errors[0]
+    return next((each for each in errors if each[:2] == (file, line) and _UNKNOWN.search(each[2])), errors[0])

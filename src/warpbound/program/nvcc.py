@@ -9,7 +9,7 @@ from pathlib import Path
 from warpbound.errors import InputError
 from warpbound.program import header_packages
 from warpbound.program.compile_options import Options, target_of
-from warpbound.program.compiler_output import Compiled, overloads, spills
+from warpbound.program.compiler_output import Compiled, overloads, spills, telling
 from warpbound.program.cuda_toolkit import Toolkit
 from warpbound.program.host_code import kernels_of
 from warpbound.program.kernel_instances import with_code
@@ -18,6 +18,7 @@ from warpbound.program.repository_headers import Lookup
 from warpbound.quick_dataclasses import dataclass
 
 TIMEOUT_S = 300
+_SOURCE = "warpbound-source.cu"  # under a name that no #include line has
 _INSTANCES = "<instances>"  # the file name of the lines that are added
 _ERROR = re.compile(r"^(.+?)(?:\((\d+)\)|:(\d+):\d+): (?:catastrophic |fatal )?error *(?:#[\w-]+)?: (.*)$", re.M)
 _UNOPENED = re.compile(r"^(.+?):(\d+):\d+: fatal error: (\S+): No such file or directory", re.M)
@@ -25,6 +26,8 @@ _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature
 _REMEDIES = (  # where the log names a flag that would help
     ("--expt-relaxed-constexpr", "calling a constexpr __host__ function"),
     ("--extended-lambda", "--extended-lambda"),
+    ("-DcudaThreadSynchronize=cudaDeviceSynchronize", '"cudaThreadSynchronize" is undefined'),  # gone in CUDA 13
+    ("-DcudaThreadExit=cudaDeviceReset", '"cudaThreadExit" is undefined'),
 )
 _LOG_LINES = 40
 
@@ -89,7 +92,7 @@ class Job:
 
     def _call(self, target: str, extra: Sequence[str], instances: Sequence[str]) -> _Run:
         with tempfile.TemporaryDirectory(prefix="warpbound-nvcc-") as folder:
-            source, cubin = Path(folder, "kernel.cu"), Path(folder, "kernel.cubin")
+            source, cubin = Path(folder, _SOURCE), Path(folder, "kernel.cubin")
             source.write_text(self._with(instances), encoding="utf-8", errors="surrogateescape")
             command = [
                 *self.tools.command, "-cubin", "-w", "-lineinfo", "-Xptxas=-v", f"-arch={target}",
@@ -139,9 +142,9 @@ class Job:
         if not errors:
             first = next(iter(_telling(log)), "nvcc does not say why")
             return InputError(f"{self.name} does not compile: {first.rstrip('.')}.", "Mend the source or the options.")
-        file, line, other, message = errors[0]
+        file, line, message = telling([(file, line or other, words) for file, line, other, words in errors])
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
-        first = f"{file}, line {line or other}: {message.rstrip('.')}{more}"
+        first = f"{file}, line {line}: {message.rstrip('.')}{more}"
         return InputError(
             f"{self.name} does not compile: {first}.\n  {_head(log)}\n",
             "Mend the source, or give -I FOLDER, --define NAME=VALUE or -p BUILD_FOLDER.",

@@ -8,7 +8,7 @@ from pathlib import Path
 from warpbound.errors import InputError
 from warpbound.program import nvrtc, nvrtc_release
 from warpbound.program.compile_options import Options, target_of
-from warpbound.program.compiler_output import Compiled, overloads, spills
+from warpbound.program.compiler_output import Compiled, overloads, spills, telling
 from warpbound.program.host_code import Source, split_host_code
 from warpbound.program.kernel_instances import Kernels, option, with_code
 from warpbound.program.kernel_signatures import qualified
@@ -162,7 +162,7 @@ class Job:
             return InputError(
                 f"{self.name} does not compile: {message.rstrip('.')}.{rest}", "Mend the source or the options."
             )
-        file, line, message = errors[0]
+        file, line, message = telling(errors)
         if _FROM_DEVICE in message:
             return InputError(
                 f"{file}, line {line}: a kernel is launched from device code, which is not analysed.",

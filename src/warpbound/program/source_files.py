@@ -19,21 +19,25 @@ from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import compile_cuda
 from warpbound.program.cuobjdump import is_dump
 from warpbound.program.embedded_code import from_binary, is_binary
+from warpbound.program.host_code import kernels_of
 from warpbound.program.issue_table_notes import paced
 from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import named, plain_name, spelled
 from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
+from warpbound.program.nvcc import MissingHeader
 from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.proxy_registers import with_likely_registers
 from warpbound.program.ptx import from_ptx, is_ptx
 from warpbound.program.raw_sass import is_raw_sass
+from warpbound.program.runners import runners
 from warpbound.quick_dataclasses import dataclass
 
 __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
 
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
+INCLUDED = "compiled as a part of {runner}, which includes {file}"
 
 
 @dataclass(frozen=True)
@@ -131,9 +135,34 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
             return language.read(text, name, machine)
     place = source.parent if isinstance(source, Path) else None
     options = with_build(options, source) if isinstance(source, Path) else options
-    return _from_cuda(
-        text, name, machine, kernel, replace(options, include=(place or Path(), *options.include), home=place)
-    )
+    whole = replace(options, include=(place or Path(), *options.include), home=place)
+    try:
+        return _from_cuda(text, name, machine, kernel, whole)
+    except InputError as refused:
+        if not isinstance(source, Path) or isinstance(refused, MissingHeader):
+            raise
+        found = _from_runner(source, text, machine, kernel, options)
+        if not found:
+            raise
+        return found
+
+
+def _from_runner(
+    source: Path, text: str, machine: Gpu, kernel: str | None, options: Options
+) -> tuple[Program, ...]:
+    """The kernels of a file that does not compile by itself, out of a program that includes it; none without one."""
+    own = {signature.name for signature in kernels_of(text, {}).signatures}
+    for runner in runners(source) if own else ():
+        within = replace(options, include=(runner.parent, source.parent, *options.include), home=runner.parent)
+        try:
+            every = _from_cuda(read_text(runner), os.path.relpath(runner), machine, kernel, within)
+        except WarpboundError:
+            continue
+        note = INCLUDED.format(runner=os.path.relpath(runner), file=source.name)
+        mine = [each for each in every if plain_name(each.name).rpartition("::")[2] in own]
+        if mine:
+            return tuple(replace(each, source=text, assumed=(note, *each.assumed)) for each in mine)
+    return ()
 
 
 def _path_if_one(source: Source) -> Source:
