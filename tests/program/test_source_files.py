@@ -307,7 +307,7 @@ def test_instances_that_depend_on_the_function_around() -> None:
 
 def test_templates_without_an_instance_are_said() -> None:
     text = "".join(f"template <class T> __global__ void t{i}(T* o) {{ *o = 1; }}\n" for i in range(6))
-    text += "__global__ void plain() {}\nint main() { float* p = nullptr; t0<float><<<1, 1>>>(p); t1<<<1, 1>>>(p); }\n"
+    text += "__global__ void plain() {}\nint main() { auto p = make(); t0<float><<<1, 1>>>(p); t1<<<1, 1>>>(p); }\n"
     for one in kernels(text):
         assert "kernel templates that nothing instantiates are left out: t1, t2, t3, t4, 1 more" in one.assumed
     (asked,) = kernels(text, kernel="t1<float>")
@@ -321,9 +321,9 @@ def test_what_only_a_launch_names_stays() -> None:
     assert {one.title for one in kernels(text)} == {"k<Twice, double>", "other"}
 
 
-def test_a_launch_whose_template_arguments_are_deduced_is_said() -> None:
+def test_a_launch_whose_template_arguments_cannot_be_deduced_is_said() -> None:
     text = "namespace ns { template <class T> __global__ void t(T* o) { *o = 1; } }\n"
-    text += "int main() { float* p = nullptr; ns::t<<<1, 1>>>(p); }\n"
+    text += "int main() { auto p = make(); ns::t<<<1, 1>>>(p); }\n"
     with pytest.raises(InputError, match=r"launch of ns::t leaves its template arguments .* --kernel 'ns::t<float>'"):
         kernels(text)
     (beside,) = kernels(f"__global__ void plain() {{}}\n{text}")

@@ -16,7 +16,7 @@ from warpbound.program.repository_headers import Lookup, look_up
 
 __all__ = ["COMPILED_ARCHITECTURES", "FRONT_END", "Compiled", "Options", "compile_cuda", "with_instance"]
 
-FRONT_END = "12"  # raise when the front end changes what it makes of the same input
+FRONT_END = "13"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 _NOT_BY_NVCC = "NVRTC compiled the device code alone, because nvcc refuses the file: {}"

@@ -2,6 +2,8 @@
 
 import re
 
+from warpbound.errors import InputError
+
 _BY_PATTERN = (  # the first that matches
     (r"cublas(Lt|Xt|_v2|_api)?\.h", "cuBLAS", "pip install nvidia-cublas"),
     (r"curand\w*\.h", "cuRAND", "pip install nvidia-curand"),
@@ -51,6 +53,10 @@ _BY_PATTERN = (  # the first that matches
     (r"hip/.*|hip\w*\.h", "HIP", "analyze the CUDA version"),
 )  # fmt: skip
 _KNOWN = tuple((re.compile(pattern), package, way) for pattern, package, way in _BY_PATTERN)
+
+
+class MissingHeader(InputError):
+    """A header that is nowhere; the sentence names it, who includes it and its package."""
 
 
 def package_of(header: str) -> tuple[str, str] | None:

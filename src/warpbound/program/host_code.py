@@ -11,8 +11,17 @@ from typing import Any
 
 from warpbound.errors import MissingTool, install
 from warpbound.program.host_headers import FOR_STD
+from warpbound.program.host_instances import launches
 from warpbound.program.kernel_instances import Kernels
-from warpbound.program.kernel_signatures import Signature, deduced, first_of, instances, parameters, template_example
+from warpbound.program.kernel_signatures import (
+    Signature,
+    deduced,
+    first_of,
+    instances,
+    parameters,
+    template_example,
+    template_names,
+)
 from warpbound.quick_dataclasses import dataclass
 
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
@@ -103,7 +112,7 @@ def split_host_code(text: str, headers: Mapping[str, str], known_header: Callabl
     everything = [item for some in items.values() for item in some]
     entries = _words_for(_ENTRY, roots.values())
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
-    launched = instances(text, kernels, roots[""])
+    launched, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
     _keep_what_is_named(everything, {word for name in launched for word in _WORD.findall(name)})
     named = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, named)
@@ -113,7 +122,7 @@ def split_host_code(text: str, headers: Mapping[str, str], known_header: Callabl
     }
     launching = [item.node for item in items[""] if not item.needed and "<<<" in item.text]
     return Source(
-        blanked.pop(""), blanked, kernels, launched, deduced(text, kernels),
+        blanked.pop(""), blanked, kernels, launched, unknown,
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
         unread_line=min((line for node in launching if (line := _first_error(node)) is not None), default=None),
     )  # fmt: skip
@@ -127,7 +136,8 @@ def kernels_of(text: str, headers: Mapping[str, str]) -> Kernels:
     roots = [_parse(code, limiting) for code in texts.values()]
     entries = _words_for(_ENTRY, roots)
     signatures = tuple(signature for root in roots for signature in _signatures(root, entries, ()))
-    return Kernels(signatures, instances(text, signatures, roots[0]), deduced(text, signatures))
+    named, bare = instances(text, signatures, roots[0]), deduced(text, signatures)
+    return Kernels(signatures, *launches(signatures, named, bare, roots[0]))
 
 
 def _first_error(node: Any) -> int | None:
@@ -344,5 +354,6 @@ def _signatures(node: Any, entries: re.Pattern[str], around: tuple[str | None, .
             example, defaulted = template_example(child) if is_template else ("", False)
             is_prototype = first_of(child, frozenset({"compound_statement"})) is None
             yield Signature(
-                name, spaces, tuple(parameters(declarator)), is_template, is_local, example, defaulted, is_prototype
-            )
+                name, spaces, tuple(parameters(declarator)), is_template, is_local, example, defaulted, is_prototype,
+                template_names(child) if is_template else (),
+            )  # fmt: skip

@@ -19,7 +19,7 @@ class Signature:
     template : whether it is one. local : whether no other file can launch it (static, unnamed namespace).
     is_prototype : whether it has no body.
     example : template arguments that fit its parameters by kind, `float, 256`. defaulted : whether every template
-    parameter has a default.
+    parameter has a default. template_names : its template parameters without a default.
     """
 
     name: str
@@ -30,6 +30,7 @@ class Signature:
     example: str = ""
     defaulted: bool = False
     is_prototype: bool = False
+    template_names: tuple[str, ...] = ()
 
     @property
     def qualified(self) -> str:
@@ -45,6 +46,16 @@ def template_example(node: Any) -> tuple[str, bool]:
         child.type.startswith("optional") or child.type.startswith("variadic") for child in parameters
     )
     return ", ".join(words), defaulted
+
+
+def template_names(node: Any) -> tuple[str, ...]:
+    """The names of a template's parameters that have no default; none where it takes any number of arguments."""
+    listed = first_of(node, frozenset({"template_parameter_list"}))
+    parameters = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
+    if any("variadic" in child.type for child in parameters):
+        return ()
+    words = [re.findall(r"\w+", child.text.decode()) for child in parameters if "optional" not in child.type]
+    return tuple(each[-1] for each in words if each)
 
 
 def _example_of(parameter: Any) -> str:

@@ -137,7 +137,7 @@ class Job:
     def _refusal(self, log: str) -> InputError:
         if match := _UNOPENED.search(log):
             includer, _, header = match.groups()
-            return MissingHeader(*header_packages.sentence(header, f"{includer}, line {match[2]},"))
+            return header_packages.MissingHeader(*header_packages.sentence(header, f"{includer}, line {match[2]},"))
         errors = _ERROR.findall(log)
         if not errors:
             first = next(iter(_telling(log)), "nvcc does not say why")
@@ -149,10 +149,6 @@ class Job:
             f"{self.name} does not compile: {first}.\n  {_head(log)}\n",
             "Mend the source, or give -I FOLDER, --define NAME=VALUE or -p BUILD_FOLDER.",
         )
-
-
-class MissingHeader(InputError):
-    """A header that is nowhere; the sentence names it, who includes it and its package."""
 
 
 def _telling(log: str) -> Iterator[str]:

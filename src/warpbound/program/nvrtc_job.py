@@ -1,27 +1,30 @@
 """Compiles one source file with NVRTC: host code blanked, host headers replaced, remedies that NVRTC's log asks for."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from warpbound.errors import InputError
 from warpbound.program import nvrtc, nvrtc_release
+from warpbound.program import nvrtc_remedies as remedies
 from warpbound.program.compile_options import Options, target_of
 from warpbound.program.compiler_output import Compiled, overloads, spills, telling
+from warpbound.program.header_packages import MissingHeader, sentence
 from warpbound.program.host_code import Source, split_host_code
+from warpbound.program.host_headers import STANDARD
 from warpbound.program.kernel_instances import Kernels, option, with_code
 from warpbound.program.kernel_signatures import qualified
 from warpbound.program.repository_headers import Lookup
 from warpbound.quick_dataclasses import dataclass
 
 _ERROR = re.compile(r"^(.*?)\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.*)$", re.M)
-_UNOPENED = re.compile(r'cannot open source file "(.*)"')
 _OF_INSTANCES = "__nv_name_map"  # where the compiler reads name expressions
 _FROM_DEVICE = "device-side kernel launch"
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
-_UNMARKED = "-default-device"  # the flag that takes functions without a mark for device code
 _LOG_LINES = 40
+_ROUNDS = 6  # of remedies: each may uncover what else is missing
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,9 @@ class Job:
             kernels, there = Kernels(source.kernels, source.launched, source.deduced), with_code(output.cubin)
             notes += kernels.notes(there)
             notes += tuple(_not_deduced(name) for name in source.deduced if name not in there)
+        titles = {mangled: name for mangled, name in output.titles.items() if "(" not in name}  # sums are demangled
         return Compiled(
-            output.cubin, output.titles, overloads(source.kernels), spills(output.log), (*self.lookup.notes, *notes),
+            output.cubin, titles, overloads(source.kernels), spills(output.log), (*self.lookup.notes, *notes),
             "nvrtc", self.compiler.release,
         )
 
@@ -114,38 +118,50 @@ class Job:
         if self.options.instance:
             instances.append(qualified(self.options.instance, source.kernels))
         attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
-        refused: list[str] = []
+        refused: list[tuple[str, Mapping[str, str]]] = []
         empty: tuple[nvrtc.Made, tuple[str, ...]] | None = None
         for i, (code, headers) in enumerate(attempts):
             if (code, headers) in attempts[:i]:
                 continue
-            output, notes = self._with_remedies(nvrtc.Unit(code, self.name, headers), target, flags, instances)
+            output, notes, left_out = self._with_remedies(
+                nvrtc.Unit(code, self.name, headers), target, flags, instances
+            )
             if b".text." in output.cubin:
                 return output, notes
             if output.cubin:
                 empty = output, notes
             else:
-                refused.append(output.log)
+                refused.append((output.log, left_out))
         if empty and (source.kernels or not refused or "__global__" not in self.text):
             return empty
-        telling = [log for log in refused if not set(_UNOPENED.findall(log)) & set(source.absent)]
-        log = min(telling or refused, key=lambda log: len(_ERROR.findall(log)) or 1000)
+        device = refused[:2]  # the third complains of host code
+        log, left_out = min(device, key=lambda one: len(_ERROR.findall(one[0])) or 1000)
         if not self.options.instance and {file for file, _, _ in _ERROR.findall(log)} == {_OF_INSTANCES}:
             raise self._uninstantiated(source)  # launched with a template argument of the function around
+        for header, includer in left_out.items():
+            if header not in STANDARD:
+                raise MissingHeader(*sentence(header, f"{includer},"))
         raise self._refusal(log, source.absent)
 
     def _with_remedies(
         self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str]
-    ) -> tuple[nvrtc.Made, tuple[str, ...]]:
-        """A build; where the compiler names what would help - a flag, the architecture's own features - with that."""
+    ) -> tuple[nvrtc.Made, tuple[str, ...], Mapping[str, str]]:
+        """A build, notes, headers that were left out; where the compiler's log names what would help, with that: names
+        and headers that nvcc brings, a flag, the architecture's own features."""
+        help_given = remedies.Help(unit.headers)
         output = self.compiler.build(unit, [f"-arch={target}", *flags], instances)
-        if not output.cubin and _UNMARKED in output.log:  # constexpr functions
-            flags = [*flags, _UNMARKED]
-            output = self.compiler.build(unit, [f"-arch={target}", *flags], instances)
+        for _ in range(_ROUNDS):
+            help_more = remedies.more(output.log, help_given)
+            if output.cubin or help_more == help_given:
+                break
+            help_given = help_more
+            unit = replace(unit, headers=help_given.headers)
+            output = self.compiler.build(unit, [f"-arch={target}", *flags, *help_given.flags], instances)
+        notes = _left_out(help_given.left_out)
         if not output.cubin and self.arch >= 90 and target[-1].isdigit() and _OWN_FEATURES.search(output.log):
-            output = self.compiler.build(unit, [f"-arch={target}a", *flags], instances)
-            return output, (f"compiled for {target}a: the source uses what no other architecture has",)
-        return output, ()
+            output = self.compiler.build(unit, [f"-arch={target}a", *flags, *help_given.flags], instances)
+            notes += (f"compiled for {target}a: the source uses what no other architecture has",)
+        return output, notes, help_given.left_out
 
     def _refusal(self, log: str, absent: tuple[str, ...]) -> InputError:
         lines = [line for line in log.splitlines() if line.strip() and not line.startswith("ptxas info")]
@@ -191,6 +207,12 @@ class Job:
             return kernels.none(self.name)
         template = next(kernel for kernel in source.kernels if kernel.qualified == source.deduced[0])
         return InputError(f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}.")
+
+
+def _left_out(headers: Iterable[str]) -> tuple[str, ...]:
+    """The note on headers of projects and libraries that are nowhere."""
+    own = [f"<{name}>" for name in headers if name not in STANDARD]
+    return (f"not found and left out: {', '.join(own)}",) if own else ()
 
 
 def _not_deduced(template: str) -> str:

@@ -19,13 +19,13 @@ from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import compile_cuda
 from warpbound.program.cuobjdump import is_dump
 from warpbound.program.embedded_code import from_binary, is_binary
+from warpbound.program.header_packages import MissingHeader
 from warpbound.program.host_code import kernels_of
 from warpbound.program.issue_table_notes import paced
 from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import named, plain_name, spelled
 from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
-from warpbound.program.nvcc import MissingHeader
 from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.proxy_registers import with_likely_registers
 from warpbound.program.ptx import from_ptx, is_ptx
