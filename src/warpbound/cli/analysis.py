@@ -85,7 +85,10 @@ def request_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
 @click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Of a report: the launch at this place.")
 @click.option("--apply", "applies", is_flag=True, help="Try changes, and write the best one of the source to FILE.")
-def analyze(form: str, out: str | None, launch_index: int | None, applies: bool, **options: Any) -> None:
+@click.option("--target", metavar="1.5x|80us|90%", help="The least change that reaches it, or what forbids it.")
+def analyze(  # noqa: PLR0913  (each is an option)
+    form: str, out: str | None, launch_index: int | None, applies: bool, target: str | None, **options: Any
+) -> None:  # fmt: skip
     """What bounds the kernels of FILE, and what to do about it.
 
     FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, or a report of Nsight Compute (.ncu-rep).
@@ -102,8 +105,9 @@ def analyze(form: str, out: str | None, launch_index: int | None, applies: bool,
     if form == "html":
         _write_page(request, out)
     else:
-        results = answer_each(request, _analysis(request), announced)
-        show_results(form, out, results, partial(pages, views=request.settings.views))
+        results = answer_each(request, _toward(target) if target else _analysis(request), announced)
+        views = (*(request.settings.views or ("summary",)), *(["goal"] if target else []))
+        show_results(form, out, results, partial(pages, views=views))
     if applies:
         from warpbound.cli.advice import apply_best, trials_of
 
@@ -121,6 +125,21 @@ def _analysis(request: Any) -> Callable[..., Any]:
     def analysis(program: Any, *others: Any) -> Any:
         entry = analyze_kernel(program, *others)
         return with_hint(entry, program, request.options.include, dict(request.options.defines))
+
+    return analysis
+
+
+def _toward(words: str) -> Callable[..., Any]:
+    """`analyze_kernel` with the way to a goal."""
+    from msgspec import structs
+
+    from warpbound.advice.goal import parse_target, with_goal
+
+    target = parse_target(words)
+
+    def analysis(*case: Any) -> Any:
+        entry, goal = with_goal(*case, target)
+        return structs.replace(entry, goal=goal)
 
     return analysis
 

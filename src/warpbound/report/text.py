@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from msgspec import UNSET
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
@@ -10,6 +11,7 @@ from rich.text import Text
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report import bottleneck_tables, detail_tables
 from warpbound.report.accesses import accesses
+from warpbound.report.goal import goal
 from warpbound.report.refusals import why
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.summary import TITLE, shown_threats, summary
@@ -113,6 +115,7 @@ VIEWS: dict[str, View] = {
     "latency": View("Why: one warp alone", bottleneck_tables.latency, _timed),
     "bounds": View("Why: what each resource allows", bottleneck_tables.bounds, _timed),
     "stalls": View("Where a warp's time goes", bottleneck_tables.stalls, lambda entry: entry.stalls),
+    "goal": View("The way to the goal", goal, lambda entry: entry.goal is not UNSET),
     "whatifs": View("What to do first", lambda entry: bottleneck_tables.whatifs(entry.whatifs), _timed),
     "occupancy": View("Occupancy", detail_tables.occupancy),
     "kernel": View("Kernel", detail_tables.kernel),

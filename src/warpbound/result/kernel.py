@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from warpbound.result.code import Access, ProgramFacts, SassLine, SourceLine
 from warpbound.result.execution import Execution
 from warpbound.result.figures import FigureData
+from warpbound.result.goal import Goal
 from warpbound.result.host_launches import LaunchHint
 from warpbound.result.profile import ProfileFacts
 from warpbound.result.quantities import (
@@ -351,6 +352,7 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
         ProfileFacts | UnsetType, Meta(description="The profiled launch, where a report was given"), ADDED
     ] = UNSET
     host_launch: Added[LaunchHint | UnsetType] = UNSET
+    goal: Annotated[Goal | UnsetType, Meta(description="The way to the goal, where one was given"), ADDED] = UNSET
     gpu_name: Unpublished[str]
     program: Unpublished[ProgramFacts]
     launch: Unpublished[LaunchShape | None] = None

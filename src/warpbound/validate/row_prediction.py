@@ -105,12 +105,16 @@ def _minus(more: float | None, less: float | None) -> float | None:
 
 
 def _single(corpus: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
+    return _answered(row_case(corpus, row, extra))
+
+
+def row_case(corpus: Corpus, row: Row, extra: tuple[str, ...] = ()) -> Case:
+    """The kernel and launch of a row, with further arguments; not for hand-written workloads."""
     shared, board = corpus.shared, gpu(row.gpu)
     program = _program(corpus.folder / shared.source, row.kernel, row.gpu, tuple(_words(corpus, row, shared.defines)))
     start = _launch(corpus, row, program, extra)
     clock = "boost" if row.clock_MHz is None else row.clock_MHz
-    case = case_of(program, board, start, Settings(clock=clock, cache=shared.cache))
-    return _answered(case)
+    return case_of(program, board, start, Settings(clock=clock, cache=shared.cache))
 
 
 def _answered(case: Case) -> Answer:

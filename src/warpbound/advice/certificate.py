@@ -1,0 +1,85 @@
+"""A certificate: the time below which no kernel that moves these bytes and does these operations can run.
+
+Models   Each byte that the launch touches crosses the pins once, but for as many as L2 holds, which a launch before may
+         have left there; the floating-point operations run as multiply-adds on all SMs at the highest clock of the
+         board. Both at once.
+Omits    Launching, latency, integer work, the way through L2 and L1: all of these only take longer. Bytes are counted
+         by executed blocks and extrapolated; twice the standard error of that is taken off.
+"""
+
+from dataclasses import dataclass
+
+from warpbound.adapt.roofline_2009 import peak
+from warpbound.analysis.case import Case
+from warpbound.analysis.static import Work
+
+SURE = 2.0  # standard errors of extrapolated counts that are taken off
+OPERATIONS = {"fp16": "half-precision", "bf16": "bfloat16", "fp32": "FP32", "fp64": "FP64", "tensor": "tensor-core"}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Least time, s, and why. needed_bytes : touched by the launch. kept_bytes : of these, that L2 may hold already.
+
+    operations : of the kind that takes longest. memory_s, operations_s : least times of each alone.
+    """
+
+    time_s: float
+    why: str
+    needed_bytes: float
+    kept_bytes: float
+    operations: float
+    memory_s: float
+    operations_s: float
+
+
+def certificate(case: Case, work: Work) -> Certificate:
+    """The certificate of a launch whose blocks were executed; 0 s where nothing forbids any time."""
+    warps, board = work.whole.warps or 0.0, case.gpu
+    touched, kept = _touched(work) * warps, board.get("l2_size") or 0.0
+    moved = max(0.0, touched - kept)
+    memory_s = moved / board.value("dram_bandwidth")
+    times = {
+        kind: count * warps * _sure(work) / peak(board, kind, top_clock_hz(case), work.whole.tensor)
+        for kind, count in work.whole.flop.items()
+        if count > 0
+    }
+    kind = max(times, key=lambda name: times[name], default="")
+    operations_s = times.get(kind, 0.0)
+    if memory_s >= operations_s and memory_s > 0:
+        rate = board.value("dram_bandwidth")
+        why = (
+            f"{_bytes(touched)} are touched, of which L2 may hold {_bytes(min(kept, touched))} already; "
+            f"the other {_bytes(moved)} cross pins of {rate / 1e9:.0f} GB/s"
+        )
+    elif operations_s > 0:
+        rate = peak(board, kind, top_clock_hz(case), work.whole.tensor)
+        count = work.whole.flop[kind] * warps
+        why = f"{count:.3g} {OPERATIONS[kind]} operations at {rate / 1e12:.3g} T/s, all SMs at the highest clock"
+    else:
+        why = f"the {_bytes(touched)} that it touches fit L2, and it does no floating-point operations"
+    count = work.whole.flop.get(kind, 0.0) * warps
+    return Certificate(max(memory_s, operations_s), why, touched, min(kept, touched), count, memory_s, operations_s)
+
+
+def top_clock_hz(case: Case) -> float:
+    """The highest clock that the board reaches; that of the answer where it is given higher."""
+    board = case.gpu
+    return max(board.get("highest_clock") or 0.0, board.value("boost_clock"), case.clock_hz)
+
+
+def _touched(work: Work) -> float:
+    """Bytes of a warp's share of all that is touched, less what extrapolation may have added."""
+    return work.whole.memory.touched_bytes * _sure(work)
+
+
+def _sure(work: Work) -> float:
+    error = (work.sample.sampling_error if work.sample else None) or 0.0
+    return max(0.0, 1.0 - SURE * error)
+
+
+def _bytes(count: float) -> str:
+    for size, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "KB")):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"

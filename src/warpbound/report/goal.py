@@ -1,0 +1,83 @@
+"""The way to a goal as text: what must change or what forbids it, the gap, shares and slack of resources, pairs."""
+
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from warpbound.report.formatting import resource_words, seconds
+from warpbound.result.goal import Goal, LeastChange
+from warpbound.result.kernel import KernelResult
+
+MOST_CHANGES = 4
+WORTH = 0.01  # of the time: smaller parts and shares are left out
+
+
+def goal(entry: KernelResult) -> RenderableType:
+    """The goal of an answer that has one."""
+    own = entry.goal
+    assert isinstance(own, Goal)
+    now_s = entry.time_s or 0.0
+    return Group(*_verdict(own, now_s), Text(), *_certificate(own), Text(), *_levers(own, now_s))
+
+
+def _verdict(own: Goal, now_s: float) -> Iterator[RenderableType]:
+    words = f"Goal {own.target}: {seconds(own.target_s)}; now {seconds(now_s)}."
+    if own.forbidden:
+        yield Text(f"{words} No kernel that moves these bytes and does these operations on this board reaches it.")
+    elif own.reached:
+        yield Text(f"{words} It is reached.")
+    elif own.changes:
+        yield Text(f"{words} The least change that reaches it{', of two demands at once' * _paired(own)}:")
+        yield _changes_table(own.changes[:MOST_CHANGES])
+    else:
+        yield Text(f"{words} No smaller demand on one resource or on two reaches it; the parts of the gap are below.")
+
+
+def _paired(own: Goal) -> bool:
+    return len(own.changes[0].resources) > 1
+
+
+def _changes_table(rows: list[LeastChange]) -> Table:
+    table = Table.grid(padding=(0, 1))
+    for row in rows:
+        names = " and ".join(resource_words(name) for name in row.resources)
+        table.add_row(f"{100 * (1 - row.left):.0f} % less", f"of {names}", f"({seconds(row.time_s)})")
+    return table
+
+
+def _certificate(own: Goal) -> Iterator[RenderableType]:
+    least = own.certificate
+    if least.time_s <= 0:
+        yield Text(f"Certificate: none; {least.why}.")
+    else:
+        share = f"the prediction is at {100 * own.share_of_certificate:.0f} % of that"
+        yield Text(f"Certificate: at least {seconds(least.time_s)}, because {least.why}; {share}.")
+    total = sum(part.time_s for part in own.gap)
+    rows = [part for part in own.gap if part.time_s >= WORTH * total]
+    if rows:
+        yield Text("Beyond it, in the order of removal:")
+        table = Table.grid(padding=(0, 1))
+        table.add_column(justify="right")
+        for part in rows:
+            table.add_row(seconds(part.time_s), part.cause)
+        yield table
+
+
+def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("resource", "share of the time", "slack"):
+        table.add_column(name, justify="left" if name == "resource" else "right")
+    for row in own.shares:
+        if abs(row.time_s) >= WORTH * now_s:
+            slack = "over 10x" if row.slack is None else f"{row.slack:.2f}x"
+            free = "-" if row.resource == "launch" else slack
+            table.add_row(resource_words(row.resource), f"{100 * row.time_s / now_s:.0f} %", free)
+    yield table
+    yield Text("Slack: how many times its demand may be before the time is 1 % longer.", "dim")
+    for pair in own.interactions:
+        one, other = pair.alone
+        yield Text(f"{pair.together:.2f}x together, {one:.2f}x and {other:.2f}x alone: {'; with '.join(pair.changes)}.")
+    if own.critical_line:
+        yield Text(f"Critical line: {own.critical_line}.")

@@ -1,0 +1,46 @@
+"""No measured launch is faster than its certificate."""
+
+import pytest
+
+from warpbound.advice.certificate import certificate
+from warpbound.analysis.answer import work_of
+from warpbound.errors import WarpboundError
+from warpbound.validate.corpus import corpus, shipped
+from warpbound.validate.row_prediction import row_case
+
+pytestmark = pytest.mark.cuda
+EVERY = 120  # judged rows, of which one is judged in the second stage
+
+
+def rows() -> list[tuple[str, int]]:
+    answer = []
+    for name in shipped():
+        measured = corpus(name)
+        if not (measured.shared.workload or measured.shared.measured.between or measured.shared.measured.fastest_of):
+            answer += [(name, number) for number, row in enumerate(measured.rows) if row.kind == "judged"]
+    return answer
+
+
+def least_and_measured(name: str, number: int) -> tuple[float, float]:
+    """Certificate and measured time of a row, s; 0 where its kernel is not executed here."""
+    measured = corpus(name)
+    row = measured.rows[number]
+    try:
+        case = row_case(measured, row)
+        return certificate(case, work_of(case)).time_s, row.seconds
+    except WarpboundError:
+        return 0.0, row.seconds
+
+
+@pytest.mark.parametrize(("name", "number"), [pytest.param("streams", 57), *[
+    pytest.param(*row, marks=pytest.mark.broad) for row in rows()[::EVERY]]])  # fmt: skip
+def test_no_sampled_launch_beats_its_certificate(name: str, number: int) -> None:
+    least_s, measured_s = least_and_measured(name, number)
+    assert least_s <= measured_s
+
+
+@pytest.mark.full
+def test_no_launch_beats_its_certificate() -> None:
+    times = {row: least_and_measured(*row) for row in rows()}
+    assert [row for row, (least_s, measured_s) in times.items() if least_s > measured_s] == []
+    assert sum(least_s > 0 for least_s, _ in times.values()) > len(times) / 2
