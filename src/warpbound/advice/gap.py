@@ -2,7 +2,7 @@
 
 Models   The order: the unfilled end of the grid, sectors that hold bytes nobody asked for, bank conflicts, traffic
          beyond once, instructions beyond the operations, waiting of warps. What is left is launching, and what the
-         board's memory reaches below its pins.
+         board reaches below its peaks.
 Omits    Interactions: a step counts what it saves after those before it. `levers.shares` has no order.
 """
 
@@ -19,7 +19,7 @@ from warpbound.workload import Workload
 COALESCED, NO_CONFLICTS = "coalesced global accesses", "no shared-memory bank conflicts"
 SECTOR_B = 32
 OVERHEAD = ("issue", "alu", "uniform", "lsu")
-ENDS, REST = "the end of the grid, where SMs are idle", "launching, and what memory reaches below its pins"
+ENDS, REST = "the end of the grid, where SMs are idle", "launching, and what units and memory reach below their peaks"
 
 
 @dataclass(frozen=True)
