@@ -68,9 +68,9 @@ def test_aliased_arguments_are_not_restrict() -> None:
 def test_a_sum_in_memory_moves_to_a_register() -> None:
     (variant,) = summed_in_register(*of_file("in_memory"))
     text = variant.question.text
-    assert "auto running = c[i];\n    for" in text
-    assert "running += a[i] * b[k];" in text
-    assert "}\n    c[i] = running;" in text
+    assert "auto running_0 = c[i];\n    for" in text
+    assert "running_0 += a[i] * b[k];" in text
+    assert "}\n    c[i] = running_0;" in text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Rewrites of arrays and accesses: padding, const and restrict, loads out of loops, sums in registers."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from warpbound.advice.syntax import (
@@ -114,20 +114,29 @@ def summed_in_register(question: Question, kernel: KernelSource) -> Iterator[Var
         changed = changed_names(loop)
         if loop.parent.type != "compound_statement":
             continue
+        places: dict[str, list[Any]] = {}
         for change in inside(loop.child_by_field_name("body"), ("assignment_expression",)):
             target = change.child_by_field_name("left")
             if target.type != "subscript_expression" or not _is_sum(change, words(target)):
                 continue
             own = [access for access in _accesses(loop) if element(access) == element(target)]
-            if names_of(target) & changed or any(words(access) != words(target) for access in own):
-                continue
-            indent, place = _indent(kernel, loop), words(target)
-            edits = [Edit(each.start_byte, each.end_byte, "running") for each in own]
-            edits.append(_before(loop, f"auto running = {place};\n{indent}"))
-            edits.append(Edit(loop.end_byte, loop.end_byte, f"\n{indent}{place} = running;"))
-            text = kernel.edited(edits)
-            yield with_text(question, "hoisting", f"{place} summed in a register, stored once", text, line(change))
-            break
+            if not names_of(target) & changed and all(words(access) == words(target) for access in own):
+                places[words(target)] = own
+        if places:
+            change = f"{' and '.join(places)} summed in registers, stored once"
+            text = kernel.edited(_in_registers(kernel, loop, places))
+            at = min(line(access) for own in places.values() for access in own)
+            yield with_text(question, "hoisting", change, text, at)
+
+
+def _in_registers(kernel: KernelSource, loop: Any, places: Mapping[str, Sequence[Any]]) -> Iterator[Edit]:
+    """Each place loaded before the loop, a register in it, stored after it."""
+    indent = _indent(kernel, loop)
+    yield _before(loop, "".join(f"auto running_{n} = {place};\n{indent}" for n, place in enumerate(places)))
+    for number, own in enumerate(places.values()):
+        yield from (Edit(each.start_byte, each.end_byte, f"running_{number}") for each in own)
+    stores = "".join(f"\n{indent}{place} = running_{number};" for number, place in enumerate(places))
+    yield Edit(loop.end_byte, loop.end_byte, stores)
 
 
 def _is_sum(change: Any, place: str) -> bool:

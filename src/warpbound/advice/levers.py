@@ -145,10 +145,10 @@ def interactions(x: Timed) -> list[Pair]:
     single = _changes(x.work, x.place, x.cycles)
     gains = {each.change: gain for each, gain in zip(single, _gains(x, single), strict=True)}
     best = sorted(single, key=lambda each: -gains[each.change])[:MOST_SINGLE]
-    both = [pair for one, other in combinations(best, 2) if (pair := _both(x, one, other)) is not None]
-    answer = []
-    for (one, other, _), gain in zip(both, _gains(x, [each for _, _, each in both]), strict=True):
-        pair = Pair((one, other), (gains[one], gains[other]), gain)
+    both = [made for one, other in combinations(best, 2) if (made := _both(x, one, other)) is not None]
+    answer: list[Pair] = []
+    for (first, second, _), gain in zip(both, _gains(x, [each for _, _, each in both]), strict=True):
+        pair = Pair((first, second), (gains[first], gains[second]), gain)
         if pair.synergy >= SYNERGY and gain > SYNERGY * max(pair.alone):
             answer.append(pair)
     return sorted(answer, key=lambda pair: -pair.together)

@@ -137,8 +137,8 @@ def _toward(words: str) -> Callable[..., Any]:
 
     target = parse_target(words)
 
-    def analysis(*case: Any) -> Any:
-        entry, goal = with_goal(*case, target)
+    def analysis(program: Any, board: Any, launch: Any, settings: Any) -> Any:
+        entry, goal = with_goal(program, board, launch, settings, target)
         return structs.replace(entry, goal=goal)
 
     return analysis
