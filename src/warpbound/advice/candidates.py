@@ -6,6 +6,7 @@ from warpbound.advice import launch_variants, thread_rewrites
 from warpbound.advice.array_rewrites import hoisted, padded, restricted, summed_in_register, unrolled
 from warpbound.advice.syntax import KernelSource, kernel_source, words
 from warpbound.advice.variant import Question, Variant
+from warpbound.advice.vector_rewrite import vectorised
 from warpbound.machine import Gpu
 from warpbound.program import Program
 from warpbound.residency import Residency
@@ -45,6 +46,7 @@ def _of_the_source(
         yield from thread_rewrites.swapped_axes(question, kernel)
     yield from summed_in_register(question, kernel)
     yield from hoisted(question, kernel)
+    yield from vectorised(question, kernel)
     yield from restricted(question, kernel)
     yield from _hottest(unrolled(question, kernel, FACTORS), entry)
     yield from thread_rewrites.launch_bounds(question, kernel, _least_blocks(residency))

@@ -167,8 +167,10 @@ def _verdict(original: Original, variant: Variant, program: Program) -> Verdict:
     """The variant executed beside the original, in blocks of both that cover the same threads."""
     before, after = original.launch, equal_results.comparable(variant.question.launch)
     blocks = equal_results.chosen_blocks(original.program, before.grid)
-    if variant.place == "launch" and before.block != after.block:
-        blocks, others = equal_results.covering(blocks, before, after)
+    if variant.place == "launch" or variant.per_thread > 1:
+        x, y, z = after.block
+        elements = replace(after, block=(x * variant.per_thread, y, z))
+        blocks, others = equal_results.covering(blocks, before, elements)
     else:
         others = blocks
     try:

@@ -31,6 +31,7 @@ class Variant:
 
     mechanism : its section in docs/advice.md. place : what changes. allowed : what may become of the results.
     line : of the source, from 1. apply : the words to add to the command line; "" where the source changes.
+    per_thread : elements along x that a thread takes where it took one.
     """
 
     mechanism: str
@@ -40,6 +41,7 @@ class Variant:
     allowed: str = EXACT
     line: int | None = None
     apply: str = ""
+    per_thread: int = 1
 
 
 def with_text(question: Question, mechanism: str, change: str, text: str, line: int) -> Variant:

@@ -260,9 +260,7 @@ class BlockClass(msgspec.Struct, frozen=True):
 
     count: Annotated[Whole, Meta(description="Blocks of the grid")]
     share_of_time: Annotated[Fraction, Meta(description="Of the time that all blocks take on their SMs")]
-    trips: Annotated[
-        list[Number], Meta(description="Mean rounds of each loop by a warp, in the order of `loops`")
-    ]
+    trips: Annotated[list[Number], Meta(description="Mean rounds of each loop by a warp, in the order of `loops`")]
 
 
 class Stall(msgspec.Struct, frozen=True):
@@ -305,10 +303,7 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     defines: Unpublished[dict[str, str] | UnsetType] = UNSET
     kernel: Annotated[str, Meta(description="As a person would write it")]
     gpu: Annotated[str, Meta(description="Catalogue name, sm_NN or TOML file")]
-    mode: Annotated[
-        Mode,
-        Meta(description="static: from the code alone; whole-launch numbers are null"),
-    ]
+    mode: Annotated[Mode, Meta(description="static: from the code alone; whole-launch numbers are null")]
     time_s: Annotated[Number | None, Meta(description="One launch at clock_MHz, s")] = None
     time_interval_s: Annotated[Interval | None, Meta(description="Least and greatest time, s")] = None
     cycles: Annotated[Number | None, Meta(description="One launch, SM cycles")] = None
