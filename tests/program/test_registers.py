@@ -56,7 +56,14 @@ def instruction(text: str) -> Instruction:
         ("ATOMG.E.ADD.F32x4.RN.STRONG.GPU PT, R4, [R16.64], R8", "R4 R5 R6 R7", "R16 R17 R8 R9 R10 R11"),
         ("ATOMG.E.ADD.F16x2.RN.STRONG.GPU PT, R4, [R16.64], R8", "R4", "R16 R17 R8"),
         ("RED.E.ADD.F64.RN.STRONG.GPU [R2.64], R6", "", "R2 R3 R6 R7"),
+        # the copy engine: shared address, barrier and coordinates, then the address of the tensor map
+        ("UTMALDG.2D [UR4], [UR8]", "", "UR4 UR5 UR6 UR7 UR8 UR9"),
+        ("UTMALDG.2D.GATHER4 [UR8], [UR4]", "", "UR8 UR9 UR10 UR11 UR12 UR13 UR14 UR4 UR5"),
+        ("UTMALDG.2D.MULTICAST [UR8], [UR6], UR4", "", "UR8 UR9 UR10 UR11 UR6 UR7 UR4"),
+        ("UTMASTG.3D [UR4], [UR8]", "", "UR4 UR5 UR6 UR7 UR8 UR9"),
+        ("UBLKCP.S.G [UR4], [UR6], UR8", "", "UR4 UR5 UR6 UR7 UR8"),
         # predicates and the carry
+        ("VOTEU.ANY UP5, P0", "UP5", "P0"),
         ("ISETP.GE.AND P0, PT, R0, R11, PT", "P0", "R0 R11"),
         ("ISETP.GE.AND P0, P2, R0, 0x3, P1", "P0 P2", "R0 P1"),
         ("FCHK P0, R3, R2", "P0", "R3 R2"),

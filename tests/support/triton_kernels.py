@@ -43,6 +43,28 @@ def product(a, b, c, M, N, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K
     tl.store(c + rows[:, None] * N + columns[None, :], total)
 
 
+@triton.jit
+def product_by_descriptors(
+    a, b, c, M, N, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr, ROLES: tl.constexpr
+):
+    left = tl.make_tensor_descriptor(a, [M, K], [K, 1], [TILE_M, TILE_K])
+    right = tl.make_tensor_descriptor(b, [K, N], [N, 1], [TILE_K, TILE_N])
+    result = tl.make_tensor_descriptor(c, [M, N], [N, 1], [TILE_M, TILE_N])
+    row, column = tl.program_id(0) * TILE_M, tl.program_id(1) * TILE_N
+    total = tl.zeros((TILE_M, TILE_N), tl.float32)
+    for k in tl.range(0, K, TILE_K, warp_specialize=ROLES):
+        total = tl.dot(left.load([row, k]), right.load([k, column]), total)
+    result.store([row, column], total)
+
+
+@triton.jit
+def add_by_descriptors(x, out, M, N, TILE_M: tl.constexpr, TILE_N: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, [M, N], [N, 1], [TILE_M, TILE_N])
+    target = tl.make_tensor_descriptor(out, [M, N], [N, 1], [TILE_M, TILE_N])
+    row, column = tl.program_id(0) * TILE_M, tl.program_id(1) * TILE_N
+    target.atomic_add([row, column], source.load([row, column]))
+
+
 @triton.heuristics({"BLOCK": lambda arguments: triton.next_power_of_2(arguments["n"])})
 @triton.jit
 def whole_row(x, out, n, BLOCK: tl.constexpr):

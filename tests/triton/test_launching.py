@@ -51,6 +51,31 @@ def test_the_values_of_a_tensor_core_product_equal_numpys(board, tile, numbers):
     np.testing.assert_allclose(arrays["c"], a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.broad
+@pytest.mark.parametrize("roles", [False, True])  # True: warps that copy and warps that multiply
+def test_the_values_of_a_product_by_tensor_descriptors_equal_numpys(roles, numbers):
+    a, b = (numbers.standard_normal(shape).astype(np.float16) for shape in ((72, 128), (128, 80)))
+    tiles = {"TILE_M": 64, "TILE_N": 64, "TILE_K": 32, "ROLES": roles}
+    c = np.zeros((72, 80), np.float32)  # no multiple of the tiles
+    arrays = front.run(kernels.product_by_descriptors, a, b, c, 72, 80, 128, grid=(2, 2), gpu="h200", **tiles)
+    np.testing.assert_allclose(arrays["c"], a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("board", ["h200", "b200", "rtx-5090"])
+def test_boxes_are_added_to_a_tensor(board, numbers):
+    x, out = numbers.random((2, 40, 64), dtype=np.float32)
+    arrays = front.run(kernels.add_by_descriptors, x, out, 40, 64, grid=(2, 2), gpu=board, TILE_M=32, TILE_N=32)
+    assert np.array_equal(arrays["out"], x + out)
+
+
+def test_bytes_that_the_copy_engine_moves_are_counted():
+    arguments = ("f32[512,256]:rand", "f32[512,256]:zeros", 512, 256)
+    tiles = {"TILE_M": 32, "TILE_N": 64}
+    answer = front.analyze(kernels.add_by_descriptors, *arguments, grid=(16, 4), gpu="h200", **tiles)
+    assert answer["memory"]["l2_sectors_read"] == 512 * 256 * 4 / 32
+    assert answer["memory"]["l1_hit_rate"] == 0
+
+
 def test_an_integer_of_one_is_compiled_in_and_the_others_keep_their_places(numbers):
     x = numbers.random(300, dtype=np.float32)
     for step in (1, 2):

@@ -2,6 +2,7 @@
 
 from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     async_copy,
+    bulk_copies,
     control_flow,
     convergence,
     conversions,
@@ -18,11 +19,12 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     mbarrier,
     packed_integers,
     special_functions,
+    tensor_boxes,
     warp_collectives,
     warpgroup_products,
     wide_atomics,
 )
-from warpbound.emulate.operand_access import Site
+from warpbound.emulate.operand_access import TRUE, Site, write_predicate
 from warpbound.emulate.semantics import CONTROL, PLAIN, Handler, executes
 from warpbound.emulate.state import BadAccess, State
 
@@ -30,11 +32,19 @@ __all__ = ["CONTROL", "PLAIN"]
 
 
 @executes("""
-NOP MEMBAR ERRBAR CGAERRBAR CCTL CCTLL CCTLT DEPBAR LDGDEPBAR FENCE PREEXIT UCGABAR_ARV ENDCOLLECTIVE ACQBULK UTMACCTL
-PMTRIG SETCTAID USETMAXREG WARPGROUP""")
+NOP MEMBAR ERRBAR CGAERRBAR CCTL CCTLL CCTLT DEPBAR LDGDEPBAR FENCE PREEXIT UCGABAR_ARV ENDCOLLECTIVE ACQBULK
+PMTRIG SETCTAID WARPGROUP""")
 def nothing(here: Site) -> Handler:
     """Fences, hints and scheduling aids: memory is coherent and in order here."""
     return lambda x: None
+
+
+@executes("USETMAXREG")
+def resize_register_file(here: Site) -> Handler:
+    """USETMAXREG: a warp gives registers back, or asks for more until its predicate says that it has them: at once."""
+    first = here.instruction.operands[0]
+    granted = write_predicate(first if first.kind == "uniform_predicate" else None)
+    return lambda x: granted(x, TRUE)
 
 
 @executes("BPT")

@@ -148,10 +148,24 @@ class Recording:
 
     def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
         """Record the addresses of the executing group."""
-        if not self._room():
+        if not self._room(len(self._warps)):
             return
         mask = None if x.mask is None else x.mask.copy()
         self.rows[space].append(Piece(self.at, self._warps, addresses.copy(), mask))
+
+    def bulk(self, own: NDArray[np.int64], places: NDArray[np.int64], inside: Mask | None) -> None:
+        """Record bulk copies of the warps `own` of the executing group: places of 16 bytes in the image, (own, pieces);
+        32 of them are a row of the trace."""
+        warps, rows = len(own), -(-places.shape[1] // LANES)
+        if not self._room(warps * rows):
+            return
+        addresses = np.zeros((warps, rows * LANES), np.int64)
+        addresses[:, : places.shape[1]] = places
+        active = np.zeros(addresses.shape, np.bool_)
+        active[:, : places.shape[1]] = True if inside is None else inside
+        self.rows["global"].append(
+            Piece(self.at, np.repeat(self._warps[own], rows), addresses.reshape(-1), active.reshape(-1))
+        )
 
     def again(self, space: str) -> Callable[[], None]:
         """A function that records the last access again: same warps, same addresses."""
@@ -159,14 +173,13 @@ class Recording:
         last = pieces[-1] if pieces else None
 
         def note() -> None:
-            if last is not None and self._room():
+            if last is not None and self._room(len(self._warps)):
                 pieces.append(last)
 
         return note
 
-    def _room(self) -> bool:
-        """Whether to record one more access of the executing group; each instruction may always record one per warp."""
-        count = len(self._warps)
+    def _room(self, count: int) -> bool:
+        """Whether to record so many more accesses; each instruction may always record one per warp."""
         has_room = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
         self.kept += count * has_room
         self.noted[self.at] += count * has_room

@@ -53,7 +53,7 @@ def tainted_before(program: Program, loads: Set[int]) -> list[int]:
         stores = {
             i
             for i, instruction in enumerate(code)
-            if before[i] & reads[i] or (i in loads and instruction.traits.kind == "copy")
+            if before[i] & reads[i] or (i in loads and instruction.traits.kind in ("copy", "bulk_copy"))
         }
         stored = _ON_CHIP.intersection(space for i in stores for space in code[i].traits.stores)
         if stored <= spaces:

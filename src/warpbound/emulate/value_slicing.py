@@ -9,6 +9,7 @@ Omits    Code that calls functions: all of it is in the slice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls
@@ -20,7 +21,7 @@ from warpbound.quick_dataclasses import dataclass
 _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
 _KNOWN = frozenset({
     "integer", "predicate", "float", "conversion", "matrix", "collective", "special_register", "load", "store", "copy",
-    "constant", "branch", "exit", "convergence", "target", "fence", "cache_control", "scheduling",
+    "constant", "branch", "exit", "convergence", "target", "fence", "cache_control", "scheduling", "bulk_copy",
 })  # fmt: skip
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
@@ -55,6 +56,8 @@ def unneeded_values(program: Program) -> frozenset[int]:
     if any(calls(instruction) for instruction in code):
         return frozenset()
     uses = [_use(instruction) for instruction in code]
+    if any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code):
+        uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
     unsure = _read_unwritten(program, uses)
     spaces: frozenset[str] = frozenset()
     while True:
@@ -86,7 +89,7 @@ def _use(instruction: Instruction) -> Use:
         inputs |= _named([x for y in instruction.operands for x in (y, *y.terms)], _UNKNOWN_WIDTH)
         outputs |= _named([x for x in instruction.operands if x.kind != "memory"], _UNKNOWN_WIDTH)
     guard = _named([instruction.guard] if instruction.guard else [], 1)
-    if not removable:
+    if not removable or traits.kind == "bulk_copy":
         steers = inputs
     else:
         steers = guard if arithmetic else guard | _of_addresses(instruction) | _predicates(instruction)
@@ -101,6 +104,11 @@ def _use(instruction: Instruction) -> Use:
         guard=_guard(instruction),
         guard_registers=guard,
     )
+
+
+def _steered(use: Use, instruction: Instruction) -> Use:
+    """The use where the kernel itself writes tensor maps: what a bulk copy reads may then be one."""
+    return replace(use, removable=False) if instruction.traits.kind == "bulk_copy" else use
 
 
 def _guard(instruction: Instruction) -> str:

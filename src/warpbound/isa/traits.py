@@ -41,9 +41,9 @@ _WITHOUT_RESULT = frozenset({
     "fence", "cache_control", "scheduling", "other",
 })  # fmt: skip
 _ARITHMETIC = frozenset({"integer", "predicate", "float", "conversion", "matrix", "warpgroup_matrix", "collective"})
-_LOADING = frozenset({"load", "copy", "atomic"})
-_STORING = frozenset({"store", "copy", "atomic", "reduction"})
-_PUBLISHING = _STORING - {"atomic"} | {"bulk_copy", "tensor_memory", "barrier", "call", "trap"}
+_LOADING = frozenset({"load", "copy", "bulk_copy", "atomic"})
+_STORING = frozenset({"store", "copy", "bulk_copy", "atomic", "reduction"})
+_PUBLISHING = _STORING - {"atomic"} | {"tensor_memory", "barrier", "call", "trap"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,8 @@ def _inherited(entry: Mapping[str, Any], plain: Mapping[str, Mapping[str, Any]])
 def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str, frozenset[str]]) -> Traits:
     spaces = tuple(entry.get("spaces", "").split())
     at, to = (spaces[-1:], spaces[:1]) if kind == "copy" else (spaces, spaces)
+    if kind == "bulk_copy":
+        at, to = (tuple(entry.get(end, "").split()) for end in ("from", "to"))
     flop = entry.get("flop", "").split()
     words = entry.get("modifiers")
     return Traits(

@@ -7,7 +7,7 @@ Models   Stores occupy the L1 stages as loads do (assumed: only loads were measu
          lanes cannot share a read-modify-write), except increments by one (ATOMS.POPC.INC) of a single address, which
          count their lanes first: on an RTX 3060 Ti 32 such warps take 1162 cycles with everything else of their block
          (corpus `counts-of-zeros`); one lane at a time would leave 138 cycles for the rest.
-Omits    Texture addresses; constant banks; asynchronous bulk copies.
+Omits    Texture addresses; constant banks; the side of bulk copies that is in shared memory.
 """
 
 from collections.abc import Iterator
@@ -71,15 +71,27 @@ class SectorList:
 
 
 def kind(instruction: Instruction, space: str) -> int:
-    """READ, WRITE or UPDATE; -1 for what is none. LDGSTS reads global memory and writes shared memory."""
-    if instruction.traits.kind == "copy":
+    """READ, WRITE or UPDATE; -1 for what is none. LDGSTS reads global memory and writes shared memory; of bulk copies
+    only the side of global memory is recorded."""
+    traits = instruction.traits
+    if traits.kind == "copy":
         return WRITE if space == "shared" else READ
+    if traits.kind == "bulk_copy":
+        if space not in traits.loads | traits.stores:
+            return -1
+        if {"S", "G"} <= set(instruction.modifiers):  # a run of bytes: where to, where from
+            stores = instruction.modifiers.index("G") < instruction.modifiers.index("S")
+        else:
+            stores = "global" in traits.stores
+        return (UPDATE if "RED" in instruction.opcode else WRITE) if stores else READ
     return KINDS.get(instruction.traits.kind, -1)
 
 
 def bypasses_l1(instruction: Instruction) -> bool:
-    """Whether a load never hits in L1: volatile, relaxed at GPU scope or wider, cp.async past L1."""
+    """Whether a load never hits in L1: volatile, relaxed at GPU scope or wider, cp.async past L1, bulk copies."""
     modifiers = set(instruction.modifiers)
+    if instruction.traits.kind == "bulk_copy":
+        return True
     return "BYPASS" in modifiers or ("STRONG" in modifiers and not modifiers & {"SM", "CTA"})
 
 

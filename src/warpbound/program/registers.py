@@ -16,6 +16,7 @@ _LANE_BYTES = {
     "128": 16, "256": 32, "F32x2": 8, "F32x4": 16, "F16x4": 8, "F16x8": 16, "BF16x4": 8, "BF16x8": 16,
 }  # fmt: skip
 _MATRIX_ROW_B = 16  # LDSM and STSM: each lane addresses a row of 8 halves
+_BULK_B = 16  # of a bulk copy, which no lane makes alone: its trace has 32 pieces of so many bytes in a row
 _ELEMENT_BITS = {"fp16": 16, "fp8": 8, "fp4": 4, "int8": 8, "int1": 1, "fp64": 64}  # unless a modifier says so
 _SUM_BITS = {"int8": 32, "int1": 32, "fp64": 64}  # of others 32 with .F32, else 16
 _ELEMENTS = {"TF32": 32, "S4": 4, "U4": 4}
@@ -24,6 +25,7 @@ _WARPGROUP_SHAPE = re.compile(r"64x(\d+)x\d+$")
 _WARPGROUP_FACTOR = 4  # registers of A, 64 rows of 32 bytes over 128 lanes
 _DESCRIPTORS = 4  # uniform registers: the descriptor of A, unused where A is in registers, and that of B
 _FILLS_A_REGISTER = 32 * 32  # bits: one register of every lane
+_RANK = re.compile(r"([1-5])D$")
 _TYPED = frozenset({"64", "S64", "U64"})
 _PREFIX = {"register": "R", "uniform": "UR", "predicate": "P", "uniform_predicate": "UP"}
 _EARLY = re.compile(r"[-!~|]*([RACo])(\d+)[LH]?(?:\.\w+)*\|?$")  # halves, address and condition registers of 1.x
@@ -87,7 +89,7 @@ def results(instruction: Instruction) -> int:
     rule = instruction.traits.result
     if rule == "none" or not instruction.operands:
         return 0
-    if len(instruction.operands) < 2 or rule == "one_register":
+    if len(instruction.operands) < 3 or rule == "one_register":  # of two operands the second is a source
         return 1
     first, second = (x.kind.removeprefix("uniform_") for x in instruction.operands[:2])
     if first == "predicate":
@@ -129,6 +131,8 @@ def result_width(instruction: Instruction) -> int:
 def _source_width(instruction: Instruction, place: int, *, last: bool) -> int:
     """Registers of a source; place : among those that are no predicates."""
     traits = instruction.traits
+    if traits.kind == "bulk_copy":
+        return 1
     if traits.result == "none" or traits.kind == "atomic":
         return _access_width(instruction)
     match traits.width:
@@ -199,10 +203,22 @@ def _warpgroup_sum(instruction: Instruction) -> int:
     return int(shape[1]) // (4 if halves else 2)
 
 
+def _box_width(instruction: Instruction) -> int:
+    """Uniform registers of the first operand of a bulk copy: addresses in two, or the shared address, the barrier of a
+    load, and the coordinates of a box."""
+    rank = next((int(match[1]) for match in map(_RANK.match, instruction.modifiers) if match), None)
+    if rank is None:
+        return 2
+    rows = 3 if {"GATHER4", "SCATTER4"} & set(instruction.modifiers) else 0
+    return rank + rows + {"UTMALDG": 2, "UTMAPF": 0}.get(instruction.opcode, 1)
+
+
 def lane_bytes(instruction: Instruction) -> int:
     """Bytes that each lane of a load, a store or an atomic moves."""
     if instruction.traits.width == "matrices":
         return _MATRIX_ROW_B
+    if instruction.traits.kind == "bulk_copy":
+        return _BULK_B
     return max((_LANE_BYTES[word] for word in instruction.modifiers if word in _LANE_BYTES), default=4)
 
 
@@ -227,6 +243,8 @@ def _address_width(instruction: Instruction, operand: Operand, term: Operand) ->
     """Two registers hold a 64-bit address: .64 on the register says so from Volta on, .E on the opcode before."""
     if instruction.traits.width == "warpgroup":
         return _DESCRIPTORS
+    if instruction.traits.kind == "bulk_copy":
+        return _box_width(instruction) if operand is instruction.operands[0] else 2
     if operand.kind == "constant" or term.kind != "register":
         return 2 if term.kind == "uniform" and "64" in term.suffixes else 1
     if "64" in term.suffixes:

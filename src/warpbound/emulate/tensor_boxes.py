@@ -1,0 +1,175 @@
+"""Boxes of tensors that the copy engine moves: UTMALDG, UTMASTG, UTMAREDG.
+
+Source   PTX ISA, "cp.async.bulk.tensor": bounds, fills, gathered rows. Which uniform registers hold what was read off
+         compiled code of sm_90 and sm_100: [shared address, barrier of a load, coordinates ...], [address of the map].
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.bulk_copies import (
+    KINDS,
+    OPERATIONS,
+    UNIT_B,
+    Numbers,
+    Warps,
+    checked,
+    combine,
+    complete,
+    in_global,
+    in_shared,
+    issuing,
+    multicast,
+    put_shared,
+    targets,
+    uniform,
+    uniform_pair,
+)
+from warpbound.emulate.global_memory import Fault
+from warpbound.emulate.operand_access import Site, unsupported
+from warpbound.emulate.semantics import Handler, executes
+from warpbound.emulate.state import LANES, BadAccess, State
+from warpbound.emulate.tensor_maps import MAP_B, Pieces, TensorMap, decode, gathered, pieces, swizzled
+from warpbound.quick_dataclasses import dataclass
+
+_TENSOR_ALIGNMENT = 128  # of a box in shared memory
+_RANKS = {f"{rank}D": rank for rank in range(1, 6)}
+_FILLS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}  # NaN of the mode that fills
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A box as an instruction names it: registers of shared address and coordinates, and of the map's address.
+
+    barrier : the register behind the address holds one, before the coordinates. rows : of .GATHER4 and .SCATTER4.
+    """
+
+    rank: int
+    register: int
+    map_register: int
+    barrier: bool
+    rows: bool
+
+    def boxes(self, x: State, warps: Warps) -> Iterator[tuple[Warps, TensorMap, Pieces]]:
+        """The boxes of the issuing warps, those of one map together."""
+        addresses = uniform_pair(x, self.map_register, warps)
+        for raw, which in _distinct(x, addresses, warps):
+            tensor_map, some = decode(raw), warps.some(which)
+            if isinstance(tensor_map, str):
+                raise BadAccess(int(some.own[0]) * LANES, f"the tensor map cannot be followed: {tensor_map}")
+            if len(tensor_map.box) != self.rank:
+                reason = f"the tensor map has {len(tensor_map.box)} dimensions, the instruction {self.rank}"
+                raise BadAccess(int(some.own[0]) * LANES, reason)
+            first = self.register + (2 if self.barrier else 1)
+            count = self.rank + 3 if self.rows else self.rank
+            at = [uniform(x, first + axis, some) for axis in range(count)]
+            at = [(one + 2**31) % 2**32 - 2**31 for one in at]
+            found = gathered(tensor_map, at[0], np.stack(at[1:], axis=1)) if self.rows else pieces(tensor_map, at)
+            yield some, tensor_map, found
+
+    def offsets(self, x: State, warps: Warps, tensor_map: TensorMap, found: Pieces) -> Numbers:
+        """Where the pieces lie in shared memory, (warps, pieces)."""
+        start = checked(uniform(x, self.register, warps), _TENSOR_ALIGNMENT, warps)
+        return swizzled(start[:, None] + found.size * np.arange(found.addresses.shape[1]), tensor_map.swizzle)
+
+
+def _distinct(x: State, addresses: NDArray[np.uint64], warps: Warps) -> Iterator[tuple[bytes, Any]]:
+    """Every map that is named, and which warps name it."""
+    found: dict[bytes, list[int]] = {}
+    for address in np.unique(addresses):
+        units = address + np.arange(0, MAP_B, UNIT_B, dtype=np.uint64)
+        which = np.flatnonzero(addresses == address)
+        places = x.image.offsets(units, None, UNIT_B)
+        if isinstance(places, Fault):
+            lane = int(warps.own[which[0]]) * LANES
+            raise BadAccess(lane, f"the tensor map at address {places.address:#x} {places.problem}")
+        found.setdefault(x.image.load(places, UNIT_B).tobytes(), []).extend(which.tolist())
+    for raw, numbers in found.items():
+        yield raw, np.array(sorted(numbers))
+
+
+def _tile(here: Site, *, barrier: bool) -> Tile:
+    modifiers = here.instruction.modifiers
+    rank = next((_RANKS[word] for word in modifiers if word in _RANKS), None)
+    known = OPERATIONS | frozenset(_RANKS) | {"MULTICAST", "2CTA", "GATHER4", "SCATTER4"}
+    if rank is None or not frozenset(modifiers) <= known:
+        raise unsupported(here.instruction)
+    box, tensor = here.instruction.operands[:2]
+    return Tile(rank, box.terms[0].index, tensor.terms[0].index, barrier, here.has("GATHER4", "SCATTER4"))
+
+
+@executes("UTMALDG")
+def load_tile(here: Site) -> Handler:
+    """UTMALDG: a box into shared memory, of one block of the cluster or (.MULTICAST) of those in a mask."""
+    tile = _tile(here, barrier=True)
+    mask = multicast(here, here.instruction.operands[2:3])
+
+    def handler(x: State) -> None:
+        for warps, tensor_map, found in tile.boxes(x, issuing(x)):
+            values = _loaded(x, warps, tensor_map, found)
+            offsets = tile.offsets(x, warps, tensor_map, found)
+            start, barrier = (uniform(x, tile.register + i, warps) for i in (0, 1))
+            total = np.full(len(offsets), found.size * offsets.shape[1])
+            for which, blocks, signalled in targets(x, warps, start, barrier, mask):
+                some = warps.some(which)
+                put_shared(x, in_shared(x, blocks, offsets[which], found.size, some), found.size, values[which])
+                complete(x, signalled, barrier[which], total[which])
+
+    return handler
+
+
+def _loaded(x: State, warps: Warps, tensor_map: TensorMap, found: Pieces) -> NDArray[Any]:
+    """The values of boxes; zeros or NaN outside the tensor."""
+    places = in_global(x, found.addresses, found.size, warps, found.inside)
+    values = x.image.load(places.reshape(-1), found.size)
+    values = values.reshape(*places.shape, *values.shape[1:])
+    if found.inside is not None:
+        fill = np.zeros(UNIT_B, np.uint8)
+        if tensor_map.fills_nan:
+            fill = np.full(UNIT_B * 8 // tensor_map.bits, _FILLS[tensor_map.kind], f"u{tensor_map.bits // 8}")
+        values[~found.inside] = fill.view(values.dtype)[: 4 if found.size == UNIT_B else 1]
+    return values
+
+
+@executes("UTMASTG")
+def store_tile(here: Site) -> Handler:
+    """UTMASTG: the part of a box that is inside the tensor."""
+    tile = _tile(here, barrier=False)
+
+    def handler(x: State) -> None:
+        for warps, tensor_map, found in tile.boxes(x, issuing(x)):
+            places = in_global(x, found.addresses, found.size, warps, found.inside)
+            values = _of_box(x, tile, warps, tensor_map, found)
+            if found.inside is not None:
+                places, values = places[found.inside], values[found.inside]
+            x.image.store(places.reshape(-1), found.size, values.reshape(-1, *values.shape[places.ndim :]))
+
+    return handler
+
+
+def _of_box(x: State, tile: Tile, warps: Warps, tensor_map: TensorMap, found: Pieces) -> NDArray[Any]:
+    offsets = tile.offsets(x, warps, tensor_map, found)
+    places = in_shared(x, warps.block, offsets, found.size, warps)
+    return np.asarray(x.windows["shared"].elements(found.size)[places])
+
+
+@executes("UTMAREDG")
+def reduce_tile(here: Site) -> Handler:
+    """UTMAREDG: the elements of a box combined with those of the tensor, by the type that the map gives."""
+    tile = _tile(here, barrier=False)
+    operation = next(word for word in here.instruction.modifiers if word in OPERATIONS)
+
+    def handler(x: State) -> None:
+        for warps, tensor_map, found in tile.boxes(x, issuing(x)):
+            values = _of_box(x, tile, warps, tensor_map, found).view(np.uint8).reshape(len(warps.own), -1)
+            if tensor_map.kind not in KINDS:
+                raise unsupported(here.instruction, f", elements of type {tensor_map.kind}")
+            places = in_global(x, found.addresses, found.size, warps, found.inside)
+            combine(x, tensor_map.kind, operation, (places, found.size, found.inside), values)
+
+    return handler
+
+
