@@ -46,7 +46,7 @@ def test_what_is_read_together_late_is_another_time():
     moment, sm = np.repeat([5, 5 + LATE, 5 + 2 * LATE], 2), np.tile([0, 1], 3)
     some, none, zeros = np.ones(6, bool), np.zeros(6, bool), np.zeros(6, np.int64)
     rows = Rows(np.full(6, READ, np.int8), some, np.arange(6), None, sm, zeros, moment, np.ones(6))
-    touched, missed = SectorList(np.arange(6), np.full(6, 1 << 40)), Near(none, none, none)
+    touched, missed = SectorList(np.arange(6), np.full(6, 1 << 40), np.ones(6, int)), Near(none, none, none)
     machine = Facts(arch=80, sm_count=2, blocks_per_sm=1, l1_bytes=0, l2_bytes=1 << 20)
     found = levels(touched, rows, missed, (machine, 1.0, np.ones(6)), ("estimate", "cold"))
     assert found.together.tolist() == [0, 0, 1, 1, 2, 2]

@@ -16,28 +16,36 @@ class Units:
     """The distinct units of 2 ** shift bytes of each pattern, ascending; bases are multiples of a unit.
 
     count : of each pattern, (p,). begin : place of its first one, (p,). number : from the base, pattern by pattern.
+    addresses : different ones in the unit, in the same order.
     """
 
     shift: int
     count: Ints
     begin: Ints
     number: Ints
+    addresses: Ints
 
 
 def units(patterns: Patterns, shift: int) -> Units:
     """The distinct units of each pattern."""
-    number, first = distinct_first(patterns.offsets >> np.uint64(shift), patterns.active)
+    offset, differs = distinct_first(patterns.offsets, patterns.active)
+    number = (offset >> np.uint64(shift)).astype(np.int64)
+    first = differs.copy()
+    first[:, 1:] &= number[:, 1:] != number[:, :-1]
     count = first.sum(axis=1, dtype=np.int64)
-    return Units(shift, count, np.cumsum(count) - count, number[first].astype(np.int64))
+    own, each = number[first], np.cumsum(first[differs]) - 1
+    return Units(shift, count, np.cumsum(count) - count, own, np.bincount(each, minlength=len(own)))
 
 
-def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints]:
-    """Row and number of every distinct unit of the accesses, row by row and ascending in each, (m,) each."""
+def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints, Ints]:
+    """Row, number and different addresses of every distinct unit of the accesses, row by row and ascending in each,
+    (m,) each.
+    """
     count = of.count[accesses.pattern]
     row = np.repeat(np.arange(len(count)), count)
     place = np.arange(len(row)) + np.repeat(of.begin[accesses.pattern] - (np.cumsum(count) - count), count)
     base = (accesses.base >> np.uint64(of.shift)).view(np.int64)
-    return row, np.repeat(base, count) + of.number[place]
+    return row, np.repeat(base, count) + of.number[place], of.addresses[place]
 
 
 def numbered(keys: Ints, kinds: int) -> tuple[Ints, Ints]:

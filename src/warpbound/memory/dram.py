@@ -8,7 +8,8 @@ Models   A complete sample is simulated as it is. Otherwise, per array: each sec
          caches the first read hits as well, if L2 kept the line since the launch before. An L2 with two partitions
          holds hit lines twice, at home and at the reader; within a launch, where blocks drift, `l2_replication` gives
          what it keeps. With one partition, `l2_cyclic_reuse` gives what is left from launch to launch. Later misses
-         within a turn of the sample are scaled like every other count.
+         within a turn of the sample are scaled like every other count. Where check bits of ECC cover a sector, L2 reads
+         a sector that it lacks before it changes a part of it.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -39,6 +40,7 @@ class SampledSectors:
     """Sectors of the sampled blocks, shape (m,) each.
 
     block : position of the block in the sample; turn : of the block. weight : blocks of the grid that it stands for.
+    partly : a store of less than the sector.
     """
 
     sector: NDArray[np.int64]
@@ -46,6 +48,7 @@ class SampledSectors:
     block: NDArray[np.int64]
     turn: NDArray[np.int64]
     weight: Reals
+    partly: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class DramTraffic:
     share : part of the loads of each sector that DRAM serves, (m,); far : part that the far partition of L2 serves.
     touched : footprint. left : written data still in L2 at the end; with cold caches part of `written`. unordered :
     reads saved if blocks of one turn used shared data at different times. unpacked : reads saved if lines that
-    neighbours share were full.
+    neighbours share were full. completed : of what is read, sectors of which a store changed a part.
     """
 
     share: Reals
@@ -66,6 +69,7 @@ class DramTraffic:
     touched: float
     unordered: float = 0.0
     unpacked: float = 0.0
+    completed: float = 0.0
 
 
 class L2Footprints:
@@ -126,6 +130,10 @@ class L2Footprints:
         sectors = self.seen
         room = np.array([self.part * (size // SECTOR_B + 1) for _, size in self._arrays] + [np.inf])
         return footprint(sectors.sector[chosen], sectors.block[chosen], self.array[chosen], self.sampled, room)
+
+    def completed(self, levels: Levels) -> NDArray[np.bool_]:
+        """Stores of parts of sectors that L2 reads for them: first accesses of a turn, (m,)."""
+        return levels.first & self.seen.partly & self._machine.completes
 
     def once_a_turn(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Turn (numbered from 0) and sector of the chosen sectors, each pair once."""
@@ -243,15 +251,17 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
     again = levels.written_back + levels.left_dirty - len(prints.once_a_turn(changed)[0])
     again = max(0.0, again) * sampled.of_blocks / len(sampled.blocks)
     footprint_B = sector_B * float(prints.all.launch.sum())
+    completed = sector_B * float(prints.transfers(prints.of(prints.completed(levels)), cache).sum())
     return DramTraffic(
         share,
         far,
-        round(SECTOR_B * float((share * sectors.weight).sum()), 3),
+        round(SECTOR_B * float((share * sectors.weight).sum()) + completed, 3),
         sector_B * (float(prints.transfers(changes, cache).sum()) + again),
         sector_B * float(changes.launch.sum()) * min(1.0, prints.cache.bytes / max(1.0, footprint_B)),
         footprint_B,
         sector_B * prints.unordered(fetched),
         sector_B * (_lost(visits) - _lost(prints.packed().visits(fetched, cache, _parts(at_once, scaled)))),
+        completed,
     )
 
 
@@ -291,7 +301,9 @@ def _complete(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffic:
     share = prints.delivered(levels)
     dirty_sectors = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
     counts = (dirty_sectors, levels.left_dirty, len(distinct(sectors.sector)))
-    read = round(SECTOR_B * float((share * sectors.weight).sum()), 3)
+    completed = SECTOR_B / prints.part * len(distinct(sectors.sector[prints.completed(levels)]))
+    read = round(SECTOR_B * float((share * sectors.weight).sum()) + completed, 3)
     missed = _largest_of(levels.together, levels.level == DRAM) * prints.two_sides
     far = np.maximum(levels.far, missed) * (1.0 - share)
-    return DramTraffic(share, far, read, *(SECTOR_B / prints.part * float(count) for count in counts))
+    written, left, touched = (SECTOR_B / prints.part * float(count) for count in counts)
+    return DramTraffic(share, far, read, written, left, touched, completed=completed)

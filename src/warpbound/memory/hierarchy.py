@@ -34,7 +34,8 @@ class Facts:
 
     arch : sm number. l1_bytes : L1 of one SM beside the shared-memory carve-out. blocks_per_sm : resident blocks.
     l2_sides_bytes : both partitions together of an L2 with two; 0 for an L2 with one.
-    lead_reach : the GPU's l1_lead_reach; at 1 no warp runs ahead.
+    lead_reach : the GPU's l1_lead_reach; at 1 no warp runs ahead. completes : L2 reads a sector before it changes a
+    part of it.
     """
 
     arch: int
@@ -44,6 +45,7 @@ class Facts:
     l2_bytes: int
     l2_sides_bytes: int = 0
     lead_reach: float = 1.0
+    completes: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
         l2_bytes=round(l2_size * (gpu.get("l2_reach") or 1.0)),
         l2_sides_bytes=round(l2_size) if "l2_far_latency" in gpu.parameters else 0,
         lead_reach=gpu.get("l1_lead_reach") or 1.0,
+        completes=bool(gpu.get("dram_check_bits")),
     )
 
 

@@ -64,10 +64,18 @@ class Cost:
 
 @dataclass(frozen=True)
 class SectorList:
-    """The sectors of all accesses, access by access: row of the access and sector number, shape (m,) each."""
+    """The sectors of all accesses, access by access: row of the access and sector number, shape (m,) each.
+
+    addresses : different ones of the access in that sector, (m,).
+    """
 
     row: NDArray[np.int64]
     sector: NDArray[np.int64]
+    addresses: NDArray[np.int64]
+
+    def some(self, which: NDArray[np.int64]) -> "SectorList":
+        """Those at these places."""
+        return SectorList(self.row[which], self.sector[which], self.addresses[which])
 
 
 def kind(instruction: Instruction, space: str) -> int:
@@ -127,7 +135,7 @@ def _tag_wavefronts(accesses: Accesses) -> Counts:
     several = np.flatnonzero(lines.count[accesses.pattern] > 1)
     for start in range(0, len(several), _ROWS):
         rows = several[start : start + _ROWS]
-        row, line = listed(accesses.rows(rows), lines)
+        row, line, _ = listed(accesses.rows(rows), lines)
         result[rows] = banks.tag_wavefronts(row, line, len(rows))
     return result
 
@@ -168,17 +176,19 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
 
 def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
     """Distinct sectors of every access, shape (m,), in the accesses' order; of that part of all lines."""
-    rows, sectors = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    none = np.zeros(0, np.int64)
+    rows, sectors, addresses = [none], [none], [none]
     each = units(accesses.patterns, 5)
     for start in range(0, len(accesses.warp), _ROWS):
-        row, sector = listed(accesses.rows(slice(start, start + _ROWS)), each)
+        row, sector, count = listed(accesses.rows(slice(start, start + _ROWS)), each)
         row += start
         if part < 1:
             chosen = (sector >> 2).astype(np.uint64) * _LINE_FACTOR < np.uint64(part * 2.0**64)
-            row, sector = row[chosen], sector[chosen]
+            row, sector, count = row[chosen], sector[chosen], count[chosen]
         rows.append(row)
         sectors.append(sector)
-    return SectorList(np.concatenate(rows), np.concatenate(sectors))
+        addresses.append(count)
+    return SectorList(np.concatenate(rows), np.concatenate(sectors), np.concatenate(addresses))
 
 
 def local_words(

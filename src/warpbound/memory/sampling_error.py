@@ -28,7 +28,6 @@ from warpbound.memory.caches import READ
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.dram import DramTraffic
 from warpbound.memory.hierarchy import L1, Levels
-from warpbound.memory.requests import SectorList
 from warpbound.memory.served_levels import PastL1, ServedSectors, beyond
 from warpbound.memory.traffic_counts import Errors
 
@@ -103,11 +102,11 @@ def half(way: PastL1, chosen: Flags) -> PastL1:
     block = sectors.block[own]
     return replace(
         way,
-        touched=SectorList(way.touched.row[own], way.touched.sector[own]),
+        touched=way.touched.some(own),
         near=replace(way.near, **{name: values[own] for name, values in vars(way.near).items()}),
         seen=replace(
             sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block], turn=sectors.turn[own],
-            weight=sectors.weight[own] * more[block],
+            weight=sectors.weight[own] * more[block], partly=sectors.partly[own],
         ),
         sampled=replace(way.sampled, blocks=way.sampled.blocks[chosen]),
         how=replace(way.how, weights=(weights * more)[chosen]),

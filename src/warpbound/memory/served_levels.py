@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from warpbound.emulate.trace import Trace
 from warpbound.memory import dram, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
-from warpbound.memory.caches import READ
+from warpbound.memory.caches import READ, WRITE
+from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Sampled
 from warpbound.memory.hierarchy import (
     L1,
@@ -36,10 +37,12 @@ from warpbound.memory.requests import SectorList
 from warpbound.memory.sampled_accesses import Reals, Space, Spaces, added, local_array
 from warpbound.memory.sorted_order import distinct
 from warpbound.program.kernel import Program
+from warpbound.program.registers import lane_bytes
 from warpbound.quick_dataclasses import dataclass
 
 SECTORS_FOLLOWED = 500_000
 LINES_FOLLOWED = 2048
+WORD_B = 4  # a row of an access of local memory
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,8 @@ class ServedSectors:
 
     @property
     def l2_misses(self) -> float:
-        """Sectors of the launch that DRAM delivers."""
-        return float((self.weight * self.moved.share).sum())
+        """Sectors of the launch that DRAM delivers, also those that L2 completes because a store has a part of them."""
+        return float((self.weight * self.moved.share).sum()) + self.moved.completed / SECTOR_B
 
     @property
     def led_misses(self) -> float:
@@ -205,7 +208,9 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     size = len(program.instructions)
     totals = np.sum([one.by_instruction(one.cost.sectors, size) for one in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
-    sectors = dram.SampledSectors(touched.sector, kind[at], block[at], plan.turn[block[at]], weight[at] * exactly)
+    partly = (kind[at] == WRITE) & (touched.addresses * _bytes_of_lane(program, parts)[at] < SECTOR_B)
+    weights = weight[at] * exactly
+    sectors = dram.SampledSectors(touched.sector, kind[at], block[at], plan.turn[block[at]], weights, partly)
     arrays = tuple((start, size) for _, start, size in trace.arrays) if how.arrays is None else how.arrays
     if len(parts[1].weight):
         arrays = (*arrays, local_array(program, trace, machine))
@@ -223,6 +228,13 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     loads = added(instruction, (kind == READ).astype(np.float64), size)
     where = (instruction[at], at, touched.sector >> 2, sectors.kind, sectors.weight)
     return ServedSectors(*where, way, loads, *beyond(way))
+
+
+def _bytes_of_lane(program: Program, parts: tuple[Space, Space]) -> NDArray[np.int64]:
+    """Bytes of one lane in each row of both spaces, (n,)."""
+    each = np.array([lane_bytes(one) for one in program.instructions] or [0], np.int64)
+    whole, words = (each[part.accesses.instruction] for part in parts)
+    return np.concatenate([whole, np.minimum(WORD_B, words)])
 
 
 def beyond(way: PastL1) -> tuple[Levels, dram.DramTraffic]:
@@ -271,7 +283,9 @@ def _sectors(parts: tuple[Space, Space], part: float) -> SectorList:
     first, second = (requests.sector_list(space.accesses, part) for space in parts)
     rows = len(parts[0].weight)
     return SectorList(
-        np.concatenate([first.row, second.row + rows]), np.concatenate([first.sector, second.sector])
+        np.concatenate([first.row, second.row + rows]),
+        np.concatenate([first.sector, second.sector]),
+        np.concatenate([first.addresses, second.addresses]),
     )
 
 

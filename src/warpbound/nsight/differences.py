@@ -14,8 +14,8 @@ STRETCHED = (
 )
 SHORT = "below 10 us the start and the end of the launch are most of the time"
 CHECK_BITS = (
-    "device memory keeps the check bits of ECC among the data: one sixteenth more is predicted, but sectors that are "
-    "used out of order are checked again"
+    "device memory keeps the check bits of ECC among the data: an eighth more is predicted, but sectors that are "
+    "used out of order are checked more often"
 )
 FETCHED = "instructions, constants and tables of the launch are fetched as well, which the prediction leaves out"
 STAYS = "written data that L2 still holds at the end have not reached device memory"

@@ -18,6 +18,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.kernel_launch import launch as launch_of
 from warpbound.machine import Gpu, Quantity
 from warpbound.nsight.clocks import Clocks, clocks_of
+from warpbound.nsight.counters import ECC, has_ecc
 from warpbound.nsight.report_file import ProfiledLaunch
 from warpbound.program import Program, programs
 from warpbound.program.cubin import read_cubin
@@ -29,6 +30,8 @@ ATTRIBUTES = {  # parameter of a board -> attribute of the device, and its unit 
     "sm_count": (f"{DEVICE}multiprocessor_count", 1.0, "1"),
     "l2_size": (f"{DEVICE}l2_cache_size", 2.0**20, "MiB"),
 }
+CHECK_BITS = "dram_check_bits"
+REPORTED = "reported by the driver"
 COLD = "caches were flushed before the launch, as Nsight Compute does unless it is told otherwise"
 NO_ARGUMENTS = "the report holds no argument values: counts are those of the code alone; give them with --arg"
 
@@ -99,7 +102,10 @@ def board_of(profiled: ProfiledLaunch) -> Gpu:
         own = board.get(parameter)
         if isinstance(told, int) and told > 0 and own != told:
             source = f"{profiled.report.name}, {attribute}"
-            changed[parameter] = Quantity(told / scale, unit, source, "measured", "reported by the driver")
+            changed[parameter] = Quantity(told / scale, unit, source, "measured", REPORTED)
+    if ECC in profiled.device:
+        source = f"{profiled.report.name}, {ECC}"
+        changed[CHECK_BITS] = Quantity(float(has_ecc(profiled, board)), "1", source, "measured", REPORTED)
     return replace(board, parameters=changed)
 
 
