@@ -1,5 +1,6 @@
 """`compare`, and `analyze` of reports of Nsight Compute."""
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ Examples:
   warpbound compare report.ncu-rep --kernel saxpy --arg 0=1048576 --arg 1=2.0 --arg 2=f32[1048576] --arg 3=f32[1048576]
   warpbound compare report.ncu-rep --launch-index 0 --format json
   warpbound compare *.ncu-rep --arguments arguments.toml --format html -o compared.html
+  warpbound compare raw.csv --code saxpy.cu --arg 0=1048576 --arg 1=2.0 --arg 2=f32[1048576] --arg 3=f32[1048576]
 """
 CALIBRATE_EXAMPLES = """
 \b
@@ -60,13 +62,19 @@ def of_reports(files: tuple[str, ...]) -> bool:
 @click.option("--arg", "args", metavar="POSITION=VALUE", multiple=True, help="0=f32[4096], 1=4096.")
 @click.option("--arguments", "argument_file", metavar="FILE.toml", help="Arguments of many launches.")
 @click.option("--gpu", metavar="NAME", help="A board in place of the report's own.")
-@form_option("text", "json", "html", "markdown")
+@click.option("--code", metavar="FILE", help="For tables: the kernel's source or cubin.")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="For tables that state none.")
+@click.option("--block", metavar="X[,Y[,Z]]", help="For tables that state none.")
+@form_option("text", "json", "html", "markdown", "csv")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def compare(
     files: tuple[str, ...], kernel: str | None, launch_index: int | None, args: tuple[str, ...],
-    argument_file: str | None, gpu: str | None, form: str, out: str | None,
+    argument_file: str | None, gpu: str | None, code: str | None, grid: str | None, block: str | None, form: str,
+    out: str | None,
 ) -> None:  # fmt: skip
-    """Measured beside predicted, counter by counter, for the launches of reports of Nsight Compute."""
+    """Measured beside predicted, counter by counter, for the launches of reports of Nsight Compute, or of tables that
+    `ncu --csv` or nsight-python wrote."""
+    from warpbound.kernel_launch import parse_dim
     from warpbound.nsight.answers import comparisons
     from warpbound.nsight.argument_file import read_arguments
     from warpbound.nsight.error_table import errors
@@ -76,7 +84,10 @@ def compare(
     from warpbound.result.quantities import SCHEMA_VERSION
 
     file = read_arguments(argument_file) if argument_file else None
-    choice = Selection(kernel, launch_index, _arguments(args), file, gpu)
+    sizes = tuple(parse_dim(text, option) if text else None for text, option in ((grid, "--grid"), (block, "--block")))
+    choice = Selection(
+        kernel, launch_index, _arguments(args), file, gpu, Path(code) if code else None, grid=sizes[0], block=sizes[1]
+    )
     launches = comparisons(files, choice, announced)
     rows = errors(launches)
     if form == "json":
@@ -88,6 +99,10 @@ def compare(
         write(as_json(whole), out)
     elif form == "markdown":
         write(markdown(launches, rows), out)
+    elif form == "csv":
+        from warpbound.report.comparison_csv import table
+
+        write(table(launches), out)
     elif form == "html":
         from warpbound.report import html
 

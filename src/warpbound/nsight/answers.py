@@ -7,7 +7,7 @@ from typing import Any
 from warpbound.errors import WarpboundError
 from warpbound.nsight.comparison import analyzed, compare_launch
 from warpbound.nsight.launch_case import LaunchCase, launch_case
-from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.nsight.report_file import ProfiledLaunch, Report
 from warpbound.nsight.selection import Selection, selected
 from warpbound.result.comparison import LaunchComparison, NotCompared
 from warpbound.result.kernel import KernelResult
@@ -17,7 +17,7 @@ Progress = Callable[[Iterable[Any]], Iterable[Any]]
 
 
 def comparisons(
-    paths: Sequence[str | Path], choice: Selection, progress: Progress
+    paths: Sequence[str | Path | Report], choice: Selection, progress: Progress
 ) -> list[LaunchComparison | NotCompared]:
     """One entry per launch.
 

@@ -61,9 +61,12 @@ def launch_case(
     notes = [*clocks.notes, COLD]
     if not arguments:
         notes.append(NO_ARGUMENTS)
+    program = program_of(profiled, gpu)
+    if profiled.code is not None:
+        profiled = replace(profiled, mangled=program.name)
     return LaunchCase(
         profiled=profiled,
-        program=program_of(profiled, gpu),
+        program=program,
         gpu=gpu,
         launch=_launch(profiled, arguments),
         settings=Settings(clock=clocks.sm_hz / 1e6, cache="flushed"),
@@ -80,9 +83,11 @@ def program_of(profiled: ProfiledLaunch, board: Gpu) -> Program:
             own = next((program for program in kernels if program.name == profiled.mangled), None)
             if own is not None:
                 return replace(own, source_name=profiled.report.name)
+    if profiled.code is not None:
+        return programs(profiled.code, board, profiled.kernel or None, Options())[0]
     raise InputError(
         f"{profiled.report} holds no machine code of {profiled.kernel} (launch {profiled.index}).",
-        "Record it again, or give its cubin: cuobjdump -xelf all PROGRAM.",
+        "Record it again; for a table give the kernel's source or cubin with --code.",
     )
 
 

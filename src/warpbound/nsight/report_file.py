@@ -35,7 +35,7 @@ class Metric:
 @dataclass(frozen=True)
 class ProfiledLaunch:
     """One result of a report. index : its place in the report; images : ELF files of the report, its own module first;
-    metrics : by Nsight's name, in Nsight's unit (ns, Hz, B)."""
+    metrics : by Nsight's name, in Nsight's unit (ns, Hz, B). code : a file with the kernel where a report has none."""
 
     report: Path
     index: int
@@ -48,6 +48,7 @@ class ProfiledLaunch:
     images: tuple[bytes, ...] = field(repr=False)
     board_name: str
     device: Mapping[str, Value] = field(repr=False)
+    code: Path | None = None
 
     def number(self, *names: str) -> float | None:
         """The first of these metrics that the report has, as a number."""

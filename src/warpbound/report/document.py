@@ -12,6 +12,7 @@ from warpbound.result.quantities import SCHEMA_VERSION
 
 SCHEMAS = {
     "analyze": answers.analyze, "try": answers.tried, "predict": answers.predict, "campprof": answers.campprof,
+    "compare": answers.compare,
     "launches": answers.launches, "run": answers.run, "launch": file_schemas.launch, "workload": file_schemas.workload,
 }  # fmt: skip
 

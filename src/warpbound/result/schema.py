@@ -11,6 +11,7 @@ import msgspec
 
 from warpbound.result.advice import TriedKernel
 from warpbound.result.campprof import CampingBand
+from warpbound.result.comparison import CounterErrors, LaunchComparison, NotCompared
 from warpbound.result.host_launches import HostLaunches
 from warpbound.result.kernel import KernelResult
 from warpbound.result.program_run import ProgramRun
@@ -87,15 +88,43 @@ def tried() -> Schema:
     return _document("try", TriedKernel, "One entry per GPU", {})
 
 
+def compare() -> Schema:
+    """Of `compare`: entries of launches, then errors of counters."""
+    definitions = _definitions(LaunchComparison, NotCompared, CounterErrors)
+    rows = {"type": "array", "description": "One entry per counter", "items": _reference(CounterErrors)}
+    launches = {
+        "type": "array", "description": "One entry per launch", "items": _either(LaunchComparison, NotCompared),
+    }  # fmt: skip
+    return {
+        **head("compare", "compare"),
+        "description": PROMISE.format(command="compare"),
+        "type": "object",
+        "required": ["schema_version", "command", "launches"],
+        "properties": {
+            "schema_version": {"type": "string", "const": SCHEMA_VERSION},
+            "command": {"type": "string"},
+            "launches": launches,
+            "errors": rows,
+        },
+        "$defs": definitions,
+        "examples": examples("compare"),
+    }
+
+
+def _either(answer: type, refused: type) -> Schema:
+    """An entry: with the key `error` it is a refusal."""
+    return {"if": {"required": ["error"]}, "then": _reference(refused), "else": _reference(answer)}
+
+
+def _reference(to: type) -> Schema:
+    return {"$ref": f"#/$defs/{to.__name__}"}
+
+
 def _document(command: str, answer: type, results: str, rules: Schema) -> Schema:
-    """The top level of contract section 3: an entry with the key `error` is a refusal."""
+    """The top level of contract section 3."""
     definitions = _definitions(answer, Refusal)
     definitions[answer.__name__] |= rules
-    entry = {
-        "if": {"required": ["error"]},
-        "then": {"$ref": f"#/$defs/{Refusal.__name__}"},
-        "else": {"$ref": f"#/$defs/{answer.__name__}"},
-    }
+    entry = _either(answer, Refusal)
     return {
         **head(command, command),
         "description": PROMISE.format(command=command),
