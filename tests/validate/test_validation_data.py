@@ -18,7 +18,9 @@ from warpbound.validate.row_prediction import HEADLINE, answer
 from warpbound.validate.validation_data import as_builtins, data_file, stored
 
 FOUND = stored()
-WRITTEN_ELSEWHERE = {"accuracy/sampling.md", "accuracy/nsight-arguments.toml", "accuracy/nsight.md"}
+WRITTEN_ELSEWHERE = {
+    "accuracy/sampling.md", "accuracy/nsight-arguments.toml", "accuracy/nsight.md", "accuracy/nsight.csv",
+}  # fmt: skip
 PAGES = pages(FOUND)
 SAMPLE = [("streams", 57), ("streams", 171), ("launches", 40), ("launches", 181), ("launches", 300), ("strides", 30),
           ("strides", 110), ("chains", 4), ("chains", 12)]  # fmt: skip  (corpus, number of a judged row)

@@ -50,6 +50,6 @@ def compare(  # noqa: PLR0913  (the signature is the public one)
     sources = [of_frame(one) if isinstance(one, Frame) else one for one in each]
     choice = Selection(
         kernel, launch_index, values, file, gpu,
-        code=None if code is None else Path(code), grid=grid and own.grid, block=block and own.block,
+        code=None if code is None else Path(code), grid=own.grid if grid else None, block=own.block if block else None,
     )  # fmt: skip
     return [plain(entry) for entry in comparisons(sources, choice, lambda steps: (step for _, step in steps))]
