@@ -70,11 +70,13 @@ def test_configurations_are_measured_in_the_order_of_their_predicted_times(repla
     assert all(reason for reason in reasons)
 
 
+@pytest.mark.broad
 def test_the_budget_of_kernel_tuner_ends_it(replay):
     strategy = Strategy(gpu=BOARD, processes=1)
     assert len(replay(strategy, strategy_options={"max_fevals": 2})) == 2
 
 
+@pytest.mark.broad
 def test_of_a_large_space_a_sample_and_neighbours_are_predicted_and_all_are_measured(replay):
     strategy = Strategy(gpu=BOARD, predictions=6, seed=3, processes=1)
     measured = replay(strategy)

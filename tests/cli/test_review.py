@@ -107,6 +107,7 @@ def test_a_neutral_edit_is_silent(name: str, tmp_path: Path, monkeypatch: pytest
     assert (kernel["direction"], kernel["significant"]) == ("same", False)
 
 
+@pytest.mark.broad
 def test_a_review_in_a_repository(tmp_path: Path) -> None:
     """The action's steps and the hook's entry, in a git history: silent before the regression, failing after it."""
     yaml = pytest.importorskip("yaml")

@@ -35,7 +35,10 @@ def outcome(key: str) -> Reproduction:
 # ---------------------------------------------------------------- every item
 
 
-LONG = ("hong_kim_2009:simulated", "campprof_2011:fig-7", "campprof_2011:fig-9")  # seconds each
+LONG = (
+    "hong_kim_2009:simulated", "hong_kim_2009:fig-14", "campprof_2011:fig-7", "campprof_2011:fig-9",
+    "campprof_2011:fig-10",
+)  # seconds each
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def tuned(prune):
     return tuner.prune_configs({"grid": grid, "warmup": False})
 
 
+@pytest.mark.broad
 def test_the_tuner_tries_those_that_analyze_puts_first():
     prune = pruner(gpu=BOARD, top_k=2)
     kept = tuned(prune)
