@@ -335,7 +335,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     for i, instruction in enumerate(kernel.program.instructions):
         if (name := unknown_source(instruction.traits)) and recording.executed[i].any():
             recording.unknown.setdefault(name, set()).add(i)
-    dropped = f"the addresses of {recording.dropped:,} accesses were not recorded: they count as the others of their line"
+    dropped = f"the addresses of {recording.dropped:,} accesses were not recorded: they count as others of their line"
     notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
     notes += stray_notes(kernel.program, recording.strays)
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
