@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from program_checks import CHECKS, Check
+
 
 @dataclass(frozen=True)
 class How:
     """A program in a folder: sources, options of nvcc, arguments, what makes its input files, how it says that it is
-    right: `check` is a regular expression."""
+    right: `check` is a regular expression, `verify` a check of ours."""
 
     folder: str
     sources: tuple[str, ...]
@@ -19,6 +21,7 @@ class How:
     arguments: tuple[str, ...] = ()
     make: Callable[[Path], None] | None = None
     check: str = ""
+    verify: Check | None = None
 
 
 # --- input files ---
@@ -82,6 +85,7 @@ MAKERS: dict[str, Callable[[Path], None]] = {
 }  # fmt: skip
 TABLES = tomllib.loads((Path(__file__).parent / "programs.toml").read_text())
 SAMPLE_ARGUMENTS: dict[str, tuple[str, ...]] = {name: tuple(words) for name, words in TABLES["arguments"].items()}
+SAMPLE_CHECKS: dict[str, str] = TABLES["checks"]  # what a sample prints if it agrees with what it expects
 SMALLER: dict[str, list[list[str]]] = TABLES["smaller"]  # file, pattern, replacement
 OPTIONS = {  # of every program of a suite: names that CUDA 13 has dropped; small sizes
     "rodinia": (
@@ -90,7 +94,7 @@ OPTIONS = {  # of every program of a suite: names that CUDA 13 has dropped; smal
     ),
     "polybench": ("-DcudaThreadSynchronize=cudaDeviceSynchronize",),
 }  # fmt: skip
-CHECKS = {"polybench": r"(?:Percent|Number of misses): 0\b"}
+OWN_WORDS = {"polybench": r"(?:Percent|Number of misses): 0\b"}
 
 
 def suite(name: str) -> dict[str, How]:
@@ -99,7 +103,7 @@ def suite(name: str) -> dict[str, How]:
         program: How(
             keys["folder"], tuple(keys["sources"]), (*keys.get("options", ()), *OPTIONS[name]),
             tuple(keys.get("arguments", ())), MAKERS.get(keys.get("make", "")),
-            keys.get("check", CHECKS.get(name, "")),
+            keys.get("check", OWN_WORDS.get(name, "")), CHECKS.get(keys.get("verify", "")),
         )
         for program, keys in TABLES["suites"][name].items()
     }  # fmt: skip

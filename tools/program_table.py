@@ -19,7 +19,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from program_inputs import SAMPLE_ARGUMENTS, SMALLER, suite
+from program_checks import Check
+from program_inputs import SAMPLE_ARGUMENTS, SAMPLE_CHECKS, SMALLER, suite
 from warpbound.program.cuda_toolkit import toolkit
 from warpbound.programs.source_build import SOURCES
 
@@ -31,6 +32,7 @@ PASSED = re.compile(
     r"\bpass(?:ed)?\b|\bOK\b|SUCCESS|completed, returned OK|0 errors|0 Failures|\bcorrect\b|results match", re.I
 )
 FAILED = re.compile(r"\bfail(?:ed|ure)?\b|\bmismatch|CUDA error|not supported|waived", re.I)
+DECIDES = re.compile(r"\?\s*EXIT_SUCCESS\s*:\s*EXIT_FAILURE")  # the exit code is the verdict of the program's own check
 WITH_PROBLEMS = {"simpleAssert"}  # whose kernels fail on purpose
 EXCLUDED = {  # what a sample needs -> how its CMakeLists.txt or source says so
     "graphics": r"find_package\((?:OpenGL|EGL|Vulkan|GLUT|X11)|SUPPORTED_PLATFORM WIN|D3D1|NVSCI|nvSci",
@@ -55,6 +57,8 @@ class Project:
     needs: str = ""
     make: Callable[[Path], None] | None = None
     check: str = ""
+    decides: bool = False  # its exit code says whether its own check agreed
+    verify: Check | None = None  # a check of ours
 
 
 def samples(root: Path) -> Iterator[Project]:
@@ -70,19 +74,25 @@ def samples(root: Path) -> Iterator[Project]:
         lines = re.findall(r"include_directories\(([^)]*)\)", text)
         spaces = [folder / word for line in lines for word in line.split()]
         include = (folder, folder / "inc", top / "Common", *(p for p in spaces if p.is_dir()))
+        code = "\n".join((folder / file).read_text(errors="replace") for file in files if (folder / file).is_file())
         needs = next((what for what, mark in EXCLUDED.items() if re.search(mark, text) or re.search(mark, name)), "")
+        needs = needs or ("library" if re.search(r"#include <cu(?:rand|blas|fft|sparse|solver)", code) else "")
         options = ("-std=c++17", "--extended-lambda")
         if not any(w.endswith(".cu") for w in files):
             continue
-        yield Project("samples", name, folder, files, include, options, SAMPLE_ARGUMENTS.get(name, ()), needs)
+        yield Project(
+            "samples", name, folder, files, include, options, SAMPLE_ARGUMENTS.get(name, ()), needs,
+            check=SAMPLE_CHECKS.get(name, ""), decides=bool(DECIDES.search(code)),
+        )  # fmt: skip
 
 
 def rodinia(root: Path) -> Iterator[Project]:
     for name, how in suite("rodinia").items():
         folder = root / "rodinia" / "cuda" / how.folder
         yield Project(
-            "rodinia", name, folder, how.sources, (folder,), how.options, how.arguments, make=how.make, check=how.check
-        )
+            "rodinia", name, folder, how.sources, (folder,), how.options, how.arguments, make=how.make, check=how.check,
+            verify=how.verify,
+        )  # fmt: skip
 
 
 def polybench(root: Path) -> Iterator[Project]:
@@ -148,6 +158,7 @@ def run(project: Project, program: Path, gpu: str, root: Path, timeout_s: float)
     seconds = time.perf_counter() - began
     told = json.loads(report.read_text()) if report.exists() else {}
     text = done.stdout + done.stderr
+    agrees = project.verify(folder, text) if project.verify and done.returncode == 0 else None
     shutil.rmtree(folder, ignore_errors=True)
     launches = told.get("launches", [])
     return {
@@ -158,12 +169,13 @@ def run(project: Project, program: Path, gpu: str, root: Path, timeout_s: float)
         "warp_instructions": sum(x["warp_instructions"] or 0 for x in launches if x["executed"] == "all"),
         "execution_s": told.get("execution_s"), "end_s": told.get("end_s"),
         "unsupported": told.get("unsupported", []), "problems": told.get("problems", []),
-        "check": project.check, "output": text[-4000:],
+        "check": project.check, "decides": project.decides, "agrees": agrees, "output": text[-4000:],
     }  # fmt: skip
 
 
 def verdict(result: dict[str, object]) -> str:
-    """`passed`: the program says so; `exit code`: it ends with 0, which its own check decides; else what went wrong."""
+    """`passed`: the program says so, or its own check decides its exit code; `ended with 0`: it has no check that is
+    known; else what went wrong."""
     output = str(result.get("output", ""))
     if result.get("built") is False:
         return "not built"
@@ -171,11 +183,13 @@ def verdict(result: dict[str, object]) -> str:
         return "too slow"
     if result["exit_code"] or result["problems"] and result["name"] not in WITH_PROBLEMS:
         return "failed"
+    if result.get("agrees") is not None:
+        return "passed" if result["agrees"] else "failed"
     if not result.get("check") and FAILED.search(_own(output)):
         return "failed"
     if result.get("check"):
         return "passed" if re.search(str(result["check"]), output) else "failed"
-    return "passed" if PASSED.search(output) else "exit code"
+    return "passed" if result.get("decides") or PASSED.search(output) else "ended with 0"
 
 
 def _own(text: str) -> str:
@@ -216,16 +230,21 @@ SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "P
 
 def table(root: Path) -> str:
     """What was run: a summary by suite and GPU, and a line for each program."""
+    known = {(each.suite, each.name): each for each in projects(root) if not each.needs}
     results = [json.loads(path.read_text()) for path in sorted((root / "results").glob("*.json"))]
+    results = [
+        {**one, "check": known[key].check, "decides": known[key].decides}
+        for one in results if (key := (one["suite"], one["name"])) in known
+    ]  # fmt: skip
     lines = [*_head("suite", "GPU", "run", "says that it passed", "ended with 0", "failed, too slow, not built")]
     for suite_name, gpu in sorted({(one["suite"], one["gpu"]) for one in results}):
         own = [verdict(one) for one in results if (one["suite"], one["gpu"]) == (suite_name, gpu)]
-        good = own.count("passed"), own.count("exit code")
+        good = own.count("passed"), own.count("ended with 0")
         lines.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
     titles = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
     lines += ["", *_head(*titles)]
     for one in results:
-        good_end = verdict(one) in ("passed", "exit code")
+        good_end = verdict(one) in ("passed", "ended with 0")
         reasons = [] if good_end else [*one.get("problems", []), *one.get("unsupported", [])]
         lines.append(_row(
             one["name"], one["gpu"], verdict(one), one.get("launches", ""), one.get("executed", ""),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.global_memory import Allocation, Fault, Image
+from warpbound.errors import InputError
 from warpbound.programs.protocol import HEAP, HEAP_B, CudaError, MemoryKind, Refusal
 from warpbound.quick_dataclasses import dataclass
 
@@ -157,8 +158,15 @@ _NAMES = {
 
 
 def mapped(file: int, how: int, size: int = HEAP_B) -> NDArray[np.uint8]:
-    """The first `size` bytes of the memory file; MAP_PRIVATE: what is written there stays there."""
-    return np.frombuffer(mmap.mmap(file, size, flags=how | _NO_RESERVE), np.uint8)
+    """The first `size` bytes of the memory file; MAP_PRIVATE: what is written there stays there.
+
+    Raises InputError where the process may not have so many addresses.
+    """
+    try:
+        return np.frombuffer(mmap.mmap(file, size, flags=how | _NO_RESERVE), np.uint8)
+    except OSError as refused:
+        reason = f"{size >> 30} GiB of addresses for device memory are refused here ({refused.strerror})."
+        raise InputError(reason, "Raise the limit: `ulimit -v unlimited`; the memory itself is not taken.") from refused
 
 
 def _punch(file: int, start: int, size: int) -> None:

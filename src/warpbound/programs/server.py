@@ -132,7 +132,11 @@ class _Server:
             greeting = protocol.hello(channel)
             if greeting is None:
                 return
-            session = Session(self.how.board, self.predictor, self.how.choice, self.log)
+            try:
+                session = Session(self.how.board, self.predictor, self.how.choice, self.log)
+            except InputError as refused:
+                self.failure = refused
+                return
             try:
                 socket.send_fds(channel, [b"m"], [session.heap.file])
                 while (question := protocol.receive(channel)) is not None:
