@@ -57,6 +57,27 @@ def cheapest_paths(_: Path, printed: str) -> bool:
     return bool(np.array_equal(best, result))
 
 
+def temperatures(folder: Path, _: str) -> bool:
+    """Rodinia's hotspot: four explicit steps of heat conduction on 128 x 128 cells of a chip 16 mm wide, 0.5 mm thick.
+
+    Its constants: silicon 100 W/(m K) and 1.75e6 J/(m3 K), of which half counts; a step in which 3e6 W/m2 warm a cell by
+    0.001 K; 80 outside; the border reflects.
+    """
+    size, chip, thick, conductivity, heat = 128, 0.016, 0.0005, 100.0, 0.5 * 1.75e6
+    now, power = (np.loadtxt(folder / name)[: size * size].reshape(size, size) for name in ("temp.txt", "power.txt"))
+    cell = chip / size
+    capacity = heat * thick * cell * cell
+    side, up = 1 / (2 * conductivity * thick), thick / (conductivity * cell * cell)
+    step = 0.001 / (3e6 / (heat * thick))
+    for _step in range(4):
+        wide = np.pad(now, 1, mode="edge")
+        flow = (wide[2:, 1:-1] + wide[:-2, 1:-1] + wide[1:-1, 2:] + wide[1:-1, :-2] - 4 * now) / side
+        now = now + step / capacity * (power + flow + (80 - now) / up)
+    written = np.loadtxt(folder / "out.txt")[:, 1].reshape(size, size)
+    return bool(np.allclose(written, now, rtol=1e-5))
+
+
 CHECKS: dict[str, Check] = {
     "costs": costs, "nearest": nearest, "solution": solution, "cheapest paths": cheapest_paths,
+    "temperatures": temperatures,
 }  # fmt: skip
