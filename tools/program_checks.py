@@ -60,8 +60,8 @@ def cheapest_paths(_: Path, printed: str) -> bool:
 def temperatures(folder: Path, _: str) -> bool:
     """Rodinia's hotspot: four explicit steps of heat conduction on 128 x 128 cells of a chip 16 mm wide, 0.5 mm thick.
 
-    Its constants: silicon 100 W/(m K) and 1.75e6 J/(m3 K), of which half counts; a step in which 3e6 W/m2 warm a cell by
-    0.001 K; 80 outside; the border reflects.
+    Its constants: silicon 100 W/(m K) and 1.75e6 J/(m3 K), of which half counts; a step in which 3e6 W/m2 warm a cell
+    by 0.001 K; 80 outside; the border reflects.
     """
     size, chip, thick, conductivity, heat = 128, 0.016, 0.0005, 100.0, 0.5 * 1.75e6
     now, power = (np.loadtxt(folder / name)[: size * size].reshape(size, size) for name in ("temp.txt", "power.txt"))

@@ -6,7 +6,10 @@ import pytest
 
 from warpbound import machine
 from warpbound.errors import InputError
+from warpbound.program import source_files
 from warpbound.program.compile_options import Options
+from warpbound.program.compiler_output import Compiled
+from warpbound.program.header_packages import MissingHeader
 from warpbound.program.runners import runners
 from warpbound.program.source_files import programs
 
@@ -84,3 +87,19 @@ def test_without_a_runner_the_refusal_is_about_the_file_itself(tmp_path: Path) -
     root = written(tmp_path, {"kernel.cu": KERNEL, "main.cu": '#include "kernel.cu"\n'})
     with pytest.raises(InputError, match=r'kernel\.cu, line 1: identifier "real" is undefined'):
         programs(root / "kernel.cu", machine.gpu("t4"), None, Options(compiler="nvrtc"))
+
+
+@pytest.mark.cuda
+def test_a_header_that_stops_nvcc_does_not_stop_the_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = '#include "twice.cuh"\nvoid run(float *x) { const int N = 24; twice<N><<<1, 32>>>(x); }\n'
+    root = written(tmp_path, {"twice.cuh": "#include <cublas_v2.h>\n" + TEMPLATE, "run.cu": runner})
+    compile_cuda = source_files.compile_cuda
+
+    def without_cublas(text: str, name: str, arch: int, options: Options) -> Compiled:
+        if options.compiler == "auto":
+            raise MissingHeader("k.cuh, line 1, includes <cublas_v2.h>, a header of cuBLAS, which is not here.")
+        return compile_cuda(text, name, arch, options)
+
+    monkeypatch.setattr(source_files, "compile_cuda", without_cublas)
+    (kernel,) = programs(root / "twice.cuh", machine.gpu("t4"), None, Options(compiler="auto"))
+    assert kernel.title == "twice<24>"

@@ -139,8 +139,12 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
     try:
         return _from_cuda(text, name, machine, kernel, whole)
     except InputError as refused:
-        if not isinstance(source, Path) or isinstance(refused, MissingHeader):
+        if not isinstance(source, Path):
             raise
+        if isinstance(refused, MissingHeader):  # which stops nvcc, but may be the host's alone
+            if options.compiler.partition("=")[0] == "nvcc":
+                raise
+            options = replace(options, compiler=options.compiler.replace("auto", "nvrtc"))
         found = _from_runner(source, text, machine, kernel, options)
         if not found:
             raise
