@@ -106,6 +106,15 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     assert_refused(as_process("run", "--", str(broken)), FAILED, "broken.cu", "undeclared")
 
 
+def test_blocks_that_wait_for_each_other_are_executed_and_timed() -> None:
+    report, done = run("grid_barrier.cu")
+    assert "passed: 272 of 272" in done.err
+    (launch,) = report["launches"]
+    assert launch["executed"] == "all"
+    assert launch["time_s"] > 0
+    assert launch["not_timed"] is None
+
+
 def test_work_that_is_done_later_is_done_in_order() -> None:
     report, done = run("deferred_work.cu")
     assert done.err.splitlines()[:8] == [

@@ -96,6 +96,8 @@ class Predictor:
         return known
 
     def _predicted(self, request: Request, heap: Heap, number: int) -> Timing:
+        if waits_for_grid(request.kernel.program):
+            request.kernel.module.make_barrier()
         try:
             launch = request.launch(heap.snapshot)
             result = launch_time(request.kernel.program, self.board, launch, self.settings)
