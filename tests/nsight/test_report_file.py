@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.profile_writer import Value, WrittenLaunch, write_report
+from support.profile_writer import Value, WrittenLaunch, write_blocks, write_report
 from warpbound.errors import InputError
 from warpbound.nsight.report_file import is_report, read_report
 from warpbound.nsight.wire import Malformed, fields
@@ -56,6 +56,33 @@ def test_every_value_comes_back(tmp_path_factory: pytest.TempPathFactory, each: 
     read = read_report(path).launches
     assert [{name: metric.value for name, metric in one.metrics.items()} for one in read] == each
     assert [one.block[0] for one in read] == [n + 1 for n in range(len(each))]
+
+
+OTHER = IMAGE + bytes(8)
+BLOCKS = [
+    [WrittenLaunch("first", (1, 1, 1), (32, 1, 1), {"b": 1.0, "d": 2.0}, module=7)],
+    [WrittenLaunch("second", (2, 1, 1), (64, 1, 1), {"a": 3.0, "b": 4.0, "c": "five"}, module=9)],
+]
+
+
+def test_a_report_of_several_blocks_and_modules(tmp_path: Path) -> None:
+    first, second = read_report(write_blocks(tmp_path / "a.ncu-rep", BLOCKS, {7: IMAGE, 9: OTHER}, "L4", {})).launches
+    assert (first.kernel, first.number("b"), first.number("d"), first.number("a")) == ("first", 1.0, 2.0, None)
+    assert (second.number("a"), second.number("b"), second.metrics["c"].value) == (3.0, 4.0, "five")
+    assert (first.images, second.images) == ((IMAGE, OTHER), (OTHER, IMAGE))
+    assert (second.index, second.board_name) == (1, "L4")
+
+
+def test_nvidias_reader_reads_several_blocks(tmp_path: Path) -> None:
+    reader = pytest.importorskip("ncu_report", exc_type=ImportError)
+    path = write_blocks(tmp_path / "a.ncu-rep", BLOCKS, {7: IMAGE, 9: OTHER}, "L4", {})
+    context = reader.load_report(str(path))
+    ranges = [context.range_by_idx(n) for n in range(context.num_ranges())]
+    actions = [one.action_by_idx(n) for one in ranges for n in range(one.num_actions())]
+    for action, launch in zip(actions, read_report(path).launches, strict=True):
+        assert action.name() == launch.kernel
+        own = {name: action.metric_by_name(name).value() for name in action.metric_names()}
+        assert own == {name: metric.value for name, metric in launch.metrics.items()}
 
 
 def test_a_truncated_report_is_refused_at_every_length(tmp_path: Path) -> None:

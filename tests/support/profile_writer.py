@@ -10,7 +10,7 @@ Value = float | int | str
 
 @dataclass(frozen=True)
 class WrittenLaunch:
-    """A launch to be written. metrics : name -> value; instances : name -> value by correlation."""
+    """A launch to be written. metrics : name -> value; instances : name -> value by correlation; module : of its code."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -18,21 +18,39 @@ class WrittenLaunch:
     metrics: Mapping[str, Value]
     instances: Mapping[str, Mapping[Value, Value]] = field(default_factory=dict)
     demangled: str = ""
+    module: int = 7
 
 
 def write_report(
     path: Path, launches: Sequence[WrittenLaunch], image: bytes, board: str, device: Mapping[str, Value]
 ) -> Path:
     """A report with one module and these launches."""
-    names = sorted({name for launch in launches for name in (*launch.metrics, *launch.instances)})
-    source = _message((1, 7), (4, image), (5, 8), (6, 8 << 16), (7, 0))
-    results = [_result(launch, names) for launch in launches]
-    payload = _sized(source) + b"".join(_sized(result) for result in results)
-    strings = b"".join(_field(1, name.encode()) for name in names)
+    return write_blocks(path, [launches], {WrittenLaunch.module: image}, board, device)
+
+
+def write_blocks(
+    path: Path, blocks: Sequence[Sequence[WrittenLaunch]], images: Mapping[int, bytes], board: str,
+    device: Mapping[str, Value],
+) -> Path:  # fmt: skip
+    """A report of several blocks, as long profiles have: each brings the names that are new; the first, the modules."""
+    names: list[str] = []
     process = _message((1, 1), (2, "127.0.0.1"), (3, "program"))
     session = _message((6, _message((1, 0), (2, board), *((3, _attribute(*pair)) for pair in device.items()))))
-    header = _message((1, 1), (2, len(results)), (3, session), (4, strings), (5, len(payload)), (6, process), (7, 0))
-    path.write_bytes(b"NVR\0" + _sized(_message((1, 500))) + _sized(header) + payload)
+    written = b"NVR\0" + _sized(_message((1, 500)))
+    for number, launches in enumerate(blocks):
+        own = {name for launch in launches for name in (*launch.metrics, *launch.instances)}
+        new = sorted(own - set(names))
+        names += new
+        sources = [] if number else [
+            _message((1, module), (4, image), (5, 8), (6, 8 << 16), (7, 0)) for module, image in images.items()
+        ]
+        payload = b"".join(_sized(part) for part in (*sources, *(_result(launch, names) for launch in launches)))
+        strings = b"".join(_field(1, name.encode()) for name in new)
+        begin = [] if number else [(3, session)]
+        written += _sized(_message(
+            (1, len(sources)), (2, len(launches)), *begin, (4, strings), (5, len(payload)), (6, process), (7, 0)
+        )) + payload  # fmt: skip
+    path.write_bytes(written)
     return path
 
 
@@ -49,7 +67,7 @@ def _result(launch: WrittenLaunch, names: Sequence[str]) -> bytes:
     return _message(
         (1, 1), (2, 1), (3, 1), (4, 1), (5, launch.kernel), (6, launch.kernel), (7, launch.demangled), (8, 3),
         (9, _extent((0, 0, 0))), (10, _extent(launch.grid)), (11, _extent(launch.block)), *metrics, (14, 0),
-        (15, _message((1, 7))), (16, 0), (22, 1), (23, 7), (25, _message((1, 1), (2, 1))),
+        (15, _message((1, launch.module))), (16, 0), (22, 1), (23, 7), (25, _message((1, 1), (2, 1))),
     )  # fmt: skip
 
 

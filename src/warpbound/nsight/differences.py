@@ -17,8 +17,14 @@ CHECK_BITS = (
     "device memory keeps the check bits of ECC among the data: an eighth more is predicted, but sectors that are "
     "used out of order are checked more often"
 )
-FETCHED = "instructions, constants and tables of the launch are fetched as well, which the prediction leaves out"
-STAYS = "written data that L2 still holds at the end have not reached device memory"
+FETCHED = (
+    "of so few bytes most are instructions, constants and what the driver left in L2, of which a typical number is "
+    "predicted"
+)
+STAYS = (
+    "written data that L2 still holds at the end have not reached device memory, data of others that the launch pushed "
+    "out have: both are estimates"
+)
 
 
 def explained(name: str, ratio: float | None, x: LaunchCase, result: KernelResult) -> str | None:
@@ -31,10 +37,10 @@ def explained(name: str, ratio: float | None, x: LaunchCase, result: KernelResul
     if name in (DRAM_READ, DRAM, DRAM_WRITTEN) and traffic is not None:
         if ratio is not None and ratio < 1.0 and (x.profiled.number(name) or 0.0) < FEW_B:
             return FETCHED
-        if name != DRAM_READ and (ratio is None or ratio > 1.0):
-            return STAYS
-        if has_ecc(x.profiled, x.gpu):
+        if has_ecc(x.profiled, x.gpu) and ratio is not None and ratio < 1.0:
             return CHECK_BITS
+        if name != DRAM_READ:
+            return STAYS
     return None
 
 
