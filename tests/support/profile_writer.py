@@ -10,7 +10,7 @@ Value = float | int | str
 
 @dataclass(frozen=True)
 class WrittenLaunch:
-    """A launch to be written. metrics : name -> value; instances : name -> value by correlation; module : of its code."""
+    """A launch to be written. metrics : name -> value; instances : name -> value by correlation; module : its code."""
 
     kernel: str
     grid: tuple[int, int, int]
