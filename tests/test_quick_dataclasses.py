@@ -21,6 +21,7 @@ def made(dataclass: Any) -> tuple[type, type]:
         y: int = 2
         tags: dict[str, int] = dataclasses.field(default_factory=dict, compare=False)
         note: str = dataclasses.field(default="", repr=False)
+        parts: list[int] = dataclasses.field(default_factory=list, hash=False)
 
         def __post_init__(self) -> None:
             if self.x < 0:
@@ -65,6 +66,8 @@ def outcome(act: Any, point: type) -> Any:
     lambda P: P(1) == (1, 2, ""),
     lambda P: hash(P(1)) == hash(P(1, 2, {"c": 3})),
     lambda P: P(1).tags is P(1).tags,
+    lambda P: P(1) == P(1, parts=[3]),
+    lambda P: hash(P(1)) == hash(P(1, parts=[3])),
     lambda P: P(),
     lambda P: P(1, z=3),
     lambda P: P(-1),

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from warpbound.board_parameters import HOW, LARGEST, PARAMETERS, SMALLEST, UNITS, Parameter
+from warpbound.board_parameters import HOW, LARGEST, PARAMETERS, UNITS, Parameter
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
 from warpbound.quick_dataclasses import dataclass
@@ -128,11 +128,11 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     known = names.get(key) or {_bare(name): of for name, of in names.items()}.get(_bare(key))
     if known:
         return _shipped(known)
-    near = difflib.get_close_matches(key, names, n=3, cutoff=0.6)
+    near = difflib.get_close_matches(key, names, n=NEAR, cutoff=0.6)
     raise CommandError(
         f"GPU {name_or_path!r} is not in the catalogue.",
         (f"Did you mean {' or '.join(near)}? " if near else "")
-        + f"Known: {', '.join(catalogue())}; sm_NN for an architecture alone; or the path of a .toml file.",
+        + "`warpbound gpus` lists all names; sm_NN is an architecture alone; a path ends in .toml.",
     )
 
 
@@ -173,6 +173,12 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
         if parameter.whole and value != round(value):
             raise CommandError(f"{name} = {value:g} is not a whole number.", "Give an integer.")
         before = board.parameters.get(name)
+        if before is not None and value < TINY_PART * before.value:
+            own = f"{before.value:g} {before.unit}".removesuffix(" 1")
+            raise CommandError(
+                f"{name} = {value:g} is out of range: {board.name} has {own}.",
+                f"Give at least {TINY_PART * before.value:g}.",
+            )
         unit = before.unit if before else parameter.units[0]
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
@@ -200,13 +206,16 @@ def clock(board: Gpu, which: str | float) -> float:
         megahertz = float(which)
     except ValueError:
         megahertz = math.nan
-    if not SMALLEST <= megahertz <= LARGEST:
+    if not SLOWEST_MHZ <= megahertz <= FASTEST_MHZ:
         unknown, impossible = f"Clock {which!r} is not known.", f"A clock of {megahertz:g} MHz is out of range."
-        way_out = "Give sustained, base, boost or a number of MHz."
+        way_out = f"Give sustained, base, boost or a number of MHz, from {SLOWEST_MHZ} to {FASTEST_MHZ}."
         raise CommandError(unknown if math.isnan(megahertz) else impossible, way_out)
     return megahertz * 1e6
 
 
+NEAR = 3  # names that are shown beside a misspelt one
+SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # of an SM clock that can be meant
+TINY_PART = 1e-6  # of a board's own value: what is set below it is a slip of the unit
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e300)]
 Words = Annotated[str, msgspec.Meta(pattern=r"\S")]
 

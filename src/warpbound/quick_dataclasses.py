@@ -31,16 +31,15 @@ def _frozen(cls: type) -> type:
     dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
     cls.__dataclass_params__.frozen = True  # type: ignore[attr-defined]
     fields = dataclasses.fields(cls)
-    compared = tuple(field.name for field in fields if field.compare)
-    values: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda _: ()
+    hashed = _values([field.name for field in fields if (field.compare if field.hash is None else field.hash)])
 
     def hash_of(self: Any) -> int:
-        return hash(values(self))
+        return hash(hashed(self))
 
     for name, method in (
         ("__init__", _Init()),
         ("__repr__", _representation(tuple(field.name for field in fields if field.repr))),
-        ("__eq__", _equality(values)),
+        ("__eq__", _equality(_values([field.name for field in fields if field.compare]))),
         ("__hash__", hash_of),
         ("__setattr__", _refused),
         ("__delattr__", _refused),
@@ -84,6 +83,11 @@ def _compiled(cls: type) -> Callable[..., None]:
     init: Callable[..., None] = names["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
+
+
+def _values(names: list[str]) -> Callable[[Any], Any]:
+    """The values of these fields: a tuple, or one alone."""
+    return attrgetter(*names) if names else lambda _: ()
 
 
 def _representation(shown: tuple[str, ...]) -> Callable[[Any], str]:

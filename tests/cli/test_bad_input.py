@@ -269,6 +269,20 @@ def test_a_listing_of_an_architecture_before_volta(write) -> None:  # type: igno
     assert ask("analyze", write("k.sass", text), "--gpu", "gtx1080").code == ANSWERED
 
 
+def test_values_that_nobody_means(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    nowhere = str(tmp_path / "nodir")
+    refused = [
+        (("-I", nowhere), FAILED, f"-I {nowhere}: there is no such folder"),
+        (("--clock", "1e9"), COMMAND, "A clock of 1e+09 MHz is out of range"),
+        (("--gpu", ""), COMMAND, "--gpu '' names no GPU"),
+        (("--set", "dram_bandwidth=1e-9"), COMMAND, "is out of range: NVIDIA H200 has 4800 GB/s. Give at least 0.0048"),
+    ]
+    for words, code, sentence in refused:
+        assert_refused(ask("analyze", SAXPY, "--gpu", "h200", *words), code, sentence)
+    missing = str(tmp_path / "nofile.cu")
+    assert_refused(ask("analyze", missing), FAILED, f"{missing} cannot be read (No such file or directory)")
+
+
 def test_an_unknown_gpu() -> None:
     said = ask("analyze", SAXPY, "--gpu", "h201")
     assert_refused(said, COMMAND, "'h201' is not in the catalogue", "Did you mean h200")

@@ -6,38 +6,68 @@ import io
 import os
 import sys
 import traceback
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from warpbound.cli import (
-    advice,
-    agents,
-    analysis,
-    campprof,
-    catalogue,
-    coalescing,
-    editor,
-    host_launches,
-    measurement,
-    page_server,
-    profiles,
-    program_run,
-    ptx_counting,
-    ranking,
-    reproduction,
-    review,
-    simulation,
-    validation,
-)
 from warpbound.errors import CommandError, WarpboundError
 
 OBJECTS_BEFORE_COLLECTION = 50_000  # Python's own 700 looks for garbage hundreds of times while modules are loaded
 
 
+EXAMPLES = """
+\b
+Examples:
+  warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+  warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
+  warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
+  warpbound analyze kernel.cubin --gpu rtx-4090 --format json
+  warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
+  warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
+"""
+COMMANDS = {  # command -> its module here and its name there; loaded when it is asked for
+    "analyze": "analysis.analyze",
+    "calibrate": "profiles.calibrate",
+    "campprof": "campprof.campprof",
+    "coalescing": "coalescing.coalescing",
+    "compare": "profiles.compare",
+    "count": "ptx_counting.count",
+    "curve": "analysis.curve",
+    "diff": "review.diff",
+    "doctor": "catalogue.doctor",
+    "gpus": "catalogue.gpus",
+    "launches": "host_launches.launches",
+    "lsp": "editor.lsp",
+    "mcp": "agents.mcp",
+    "measure": "measurement.measure",
+    "models": "catalogue.models",
+    "occupancy": "catalogue.occupancy",
+    "page": "page_server.page",
+    "predict": "analysis.predict",
+    "rank": "ranking.rank",
+    "reproduce": "reproduction.reproduce",
+    "run": "program_run.run",
+    "simulate": "simulation.simulate",
+    "snapshot": "review.snapshot",
+    "try": "advice.try_changes",
+    "validate": "validation.validate",
+}
+
+
 class _Commands(click.Group):
     """Turns our errors into one sentence on stderr and the exit code of the contract."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(".")
+        command: click.Command = getattr(import_module(f"warpbound.cli.{module}"), name)
+        return command
 
     def main(self, *args: Any, **settings: Any) -> NoReturn:
         settings["standalone_mode"] = False
@@ -97,37 +127,7 @@ def _complain(sentence: str, code: int) -> int:
     return code
 
 
-@click.group(cls=_Commands, epilog=analysis.EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="warpbound")
 def main() -> None:
     """Tell what bounds a GPU kernel and what to do about it, from its source alone."""
-
-
-for _command in (
-    advice.try_changes,
-    analysis.analyze,
-    analysis.curve,
-    analysis.predict,
-    coalescing.coalescing,
-    host_launches.launches,
-    ptx_counting.count,
-    catalogue.occupancy,
-    catalogue.gpus,
-    catalogue.models,
-    catalogue.doctor,
-    profiles.compare,
-    agents.mcp,
-    editor.lsp,
-    profiles.calibrate,
-    measurement.measure,
-    page_server.page,
-    program_run.run,
-    ranking.rank,
-    reproduction.reproduce,
-    review.diff,
-    review.snapshot,
-    campprof.campprof,
-    simulation.simulate,
-    validation.validate,
-):
-    main.add_command(_command)

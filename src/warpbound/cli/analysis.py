@@ -7,21 +7,12 @@ from typing import Any
 
 import click
 
+from warpbound.cli import EXAMPLES
 from warpbound.cli.output import announced, command_line, form_option, show_results, write
 from warpbound.cli.profiles import analyze_reports, of_reports
 from warpbound.errors import CommandError
 
 CLOCKS = "sustained|base|boost|MHZ"
-EXAMPLES = """
-\b
-Examples:
-  warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
-  warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
-  warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
-  warpbound analyze kernel.cubin --gpu rtx-4090 --format json
-  warpbound analyze kernel.cu --launch kernel.toml --format html -o report.html
-  warpbound occupancy --gpu h200 --block 256 --registers 40 --smem 8192
-"""
 COMPILERS = "auto (nvcc where there is one, else NVRTC), nvcc, nvcc=PATH, nvrtc, nvrtc-12.6; several are compared."
 CACHES = ("warm", "cold", "flushed")
 VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
@@ -117,10 +108,10 @@ def analyze(  # noqa: PLR0913  (each is an option)
 def _analysis(request: Any) -> Callable[..., Any]:
     """`analyze_kernel`; without a launch, with what the host code says about one."""
     from warpbound.analysis.answer import analyze_kernel
-    from warpbound.analysis.host_launch_hint import with_hint
 
     if request.launch is not None:
         return analyze_kernel
+    from warpbound.analysis.host_launch_hint import with_hint
 
     def analysis(program: Any, *others: Any) -> Any:
         entry = analyze_kernel(program, *others)

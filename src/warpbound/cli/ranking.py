@@ -15,6 +15,7 @@ Examples:
       --where 'TILE/WORK*TILE/WORK >= 64' --arg a=f32[1024,1024] --arg n=1024 ...
   warpbound rank kernel.cu --launch kernel.toml --define UNROLL=1,2,4,8 --format json
 """
+PATIENCE_HELP = "Processor time for the sampled blocks of one tuning; 20 s by default."
 TELL_EVERY_S = 1.0
 
 
@@ -28,12 +29,14 @@ TELL_EVERY_S = 1.0
 @click.option("--where", metavar="EXPR", help="Skip combinations for which this is false.")
 @click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>').")
 @click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy.")
+@click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Contents of a variable.")
 @click.option("--launch", "launch_file", metavar="FILE.toml", help="Launch file; options override its values.")
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC.")
 @click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a GPU parameter.")
 @click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch.")
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
+@click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP)
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor.")
 @click.option("--top", type=click.IntRange(1), default=10, metavar="N", show_default=True, help="Rows to print.")
 @form_option("text", "json")

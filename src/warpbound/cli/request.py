@@ -1,5 +1,7 @@
 """What a command line asks for: files, boards, launch and settings; and the answer for each kernel and board."""
 
+import errno
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -70,6 +72,7 @@ class RankWords:
     smem: str | None
     where: str | None
     args: tuple[str, ...]
+    consts: tuple[str, ...]
     launch_file: str | None
     defines: tuple[str, ...]
     include: tuple[str, ...]
@@ -77,6 +80,7 @@ class RankWords:
     settings: tuple[str, ...]
     cache: str
     clock: str
+    patience: float | None
 
 
 @dataclass(frozen=True)
@@ -95,18 +99,19 @@ class Request:
 def parse_request(**options: Any) -> Request:
     """What the options of `analyze` ask for, checked before any work. Raises CommandError or InputError."""
     words = Words(**options)
+    sources, include = _sources(words.files), _folders(words.include)
     own_launch = _launch(words)
     boards = _gpus(words.gpus, own_launch, words.settings)
     defines = tuple(parse_define(word) for word in words.defines)
     file_defines = tuple(own_launch.defines.items()) if own_launch else ()
     return Request(
-        sources=_sources(words.files),
+        sources=sources,
         gpus=boards,
         kernel=words.kernel or (own_launch.kernel if own_launch else None),
         launch=own_launch,
         options=Options(
             defines=(*file_defines, *defines),
-            include=(*(own_launch.include if own_launch else ()), *(Path(folder) for folder in words.include)),
+            include=(*(own_launch.include if own_launch else ()), *include),
             extra=(*(own_launch.options if own_launch else ()), *words.nvrtc),
             build=Path(words.build) if words.build else None,
         ),
@@ -127,8 +132,8 @@ def ranking_request(source: str, **options: Any) -> "Ranking":
     missing = [f"--{name}" for name in ("grid", "block") if not getattr(words, name)]
     if missing and not words.launch_file:
         raise CommandError(f"A launch needs {' and '.join(missing)}.", "Add them as expressions, or --launch FILE.")
-    args, file = arguments(words.args), words.launch_file
-    base = launch(file, args=args) if file else launch(grid=1, block=1, args=args)
+    own: dict[str, Any] = {"args": arguments(words.args), "constants": arguments(words.consts, "--const")}
+    base = launch(words.launch_file, **own) if words.launch_file else launch(grid=1, block=1, **own)
     boards = _gpus(words.gpu, base, words.settings)
     if len(boards) > 1:
         raise CommandError(f"{len(boards)} GPUs were given.", "Tunings are ranked for one at a time.")
@@ -143,8 +148,8 @@ def ranking_request(source: str, **options: Any) -> "Ranking":
         Shape(words.grid, words.block, words.smem, words.where),
         words.kernel,
         words.nvrtc,
-        words.include,
-        Settings(_clock(words.clock), words.cache),
+        _folders(words.include),
+        Settings(_clock(words.clock), words.cache, patience_s=words.patience),
     )
 
 
@@ -205,7 +210,17 @@ def _one_kernel(kernels: Sequence[Program], own_launch: Launch | None) -> None:
 def _sources(names: Sequence[str]) -> tuple[Path | bytes, ...]:
     if names.count("-") > 1:
         raise CommandError("Standard input was given twice.", "Write - once.")
+    if not any(name == "-" or os.path.exists(name) for name in names):
+        raise InputError(f"{names[0]} cannot be read ({os.strerror(errno.ENOENT)}).", "Check the path.")
     return tuple(Path(name) if name != "-" else _standard_input() for name in names)
+
+
+def _folders(names: Sequence[str]) -> tuple[Path, ...]:
+    """The folders of -I. Raises InputError for one that does not exist."""
+    for name in names:
+        if not os.path.isdir(name):
+            raise InputError(f"-I {name}: there is no such folder.", "Check the path.")
+    return tuple(map(Path, names))
 
 
 def _standard_input() -> bytes:
@@ -244,7 +259,7 @@ def arguments(words: Sequence[str], option: str = "--arg") -> list[Argument] | N
 
 def _gpus(names: str | None, own_launch: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
     """Those named on the command line, else the one of the launch file."""
-    if names:
+    if names is not None:
         return overridden(listed(names), parsed(settings))
     if own_launch is None or not own_launch.gpu:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")

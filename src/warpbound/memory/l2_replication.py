@@ -14,6 +14,7 @@ Omits    Writes, for which the DRAM counters were not read; first reads, which f
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ DRIFT = 0.85     # standard deviation of a load's wait over its mean: 0.8 to 0.9
 LEAST, MOST = 0.01, 1.0  # range of spreads, in rounds: TIMES are no closer; blocks that drift further come at any time
 ROUNDS = np.arange(1.0, 25.0)                                                    # since a line was used
 TIMES = np.concatenate([np.linspace(0.05, 2.5, 246), np.geomspace(2.55, 24.0, 40)])  # T, in rounds
+HALF = 0.5       # of L2: as much data fit in it twice, so that no copy is lost
 LOGISTIC = math.sqrt(3.0) / math.pi  # scale of a logistic law of standard deviation 1
 Reals = NDArray[np.float64]
 
@@ -39,10 +41,13 @@ def missed(data: Reals | float, size: float, spread: float) -> Reals:
 
 def _missed(data: float, spread: float) -> float:
     """The same; data in sizes of L2, spread in rounds. Where two T fill L2, the one with more hits."""
+    if data < HALF:
+        return 0.0
     fills, lost = two_sides(min(MOST, max(LEAST, spread)))
     return float(np.interp(data, np.maximum.accumulate(fills[::-1]), lost[::-1], left=0.0))
 
 
+@lru_cache(256)
 def two_sides(spread: float) -> tuple[Reals, Reals]:
     """For each of TIMES: the data, in sizes of L2, with which L2 keeps lines that long, and the share of reads missed.
 

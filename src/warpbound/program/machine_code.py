@@ -3,17 +3,24 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from warpbound.program.cache import cached, digest
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.control_flow import calls
-from warpbound.program.cubin import Cubin, read_cubin
 from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program
 from warpbound.program.kernel_names import plain_name, title_of
-from warpbound.program.nvdisasm import disassemble
-from warpbound.program.nvdisasm_lines import Section
-from warpbound.program.nvdisasm_listing import Listing, kernels, read_listing
+from warpbound.program.nvdisasm import disassemble, version
 from warpbound.program.tail_calls import tail_calls_as_branches
+
+if TYPE_CHECKING:
+    from warpbound.program.cubin import Cubin
+    from warpbound.program.nvdisasm_lines import Section
+    from warpbound.program.nvdisasm_listing import Listing
 
 
 def from_cubin(
@@ -21,8 +28,30 @@ def from_cubin(
 ) -> tuple[Program, ...]:
     """Every kernel of a cubin, in the order of its source; `name` is the file's, `listing` the output of nvdisasm.
 
-    Raises InputError where it cannot be read.
+    Kernels that were read before come from the cache. Raises InputError where it cannot be read.
     """
+    facts = msgspec.msgpack.encode(compiled)
+    key = digest("kernels", _reader(), version(), os.getcwd(), name, image, facts)
+    return msgspec.msgpack.decode(
+        cached(key, lambda: msgspec.msgpack.encode(_read(image, name, compiled, listing))), type=tuple[Program, ...]
+    )
+
+
+@cache
+def _reader() -> str:
+    """Size and time of change of the files that say how machine code is read, and what the records hold."""
+    files: list[tuple[str, int, int]] = []
+    for package in ("program", "isa"):
+        with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, package)) as entries:
+            stats = [(each.name, each.stat()) for each in entries if each.name.endswith((".py", ".toml"))]
+        files += [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+    return repr(sorted(files))
+
+
+def _read(image: bytes, name: str, compiled: Compiled | None, listing: str | None) -> tuple[Program, ...]:
+    from warpbound.program.cubin import read_cubin  # these take a fifth of a run that finds the kernels in the cache
+    from warpbound.program.nvdisasm_listing import kernels, read_listing
+
     cubin = read_cubin(image, name)
     read = read_listing(disassemble(image, name) if listing is None else listing, name)
     result = [
@@ -43,7 +72,7 @@ def _as_in_the_source(kernels: list[Program]) -> list[Program]:
     return sorted(reversed(kernels), key=lambda program: firsts[id(program)])
 
 
-def _program(section: Section, listing: Listing, cubin: Cubin, compiled: Compiled | None, name: str) -> Program:
+def _program(section: "Section", listing: "Listing", cubin: "Cubin", compiled: Compiled | None, name: str) -> Program:
     facts = cubin.kernels[section.name]
     plain = plain_name(section.name)
     signatures = compiled.parameters if compiled else {}

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from warpbound.errors import InputError
 from warpbound.program.headers import reachable
-from warpbound.program.host_interpreter import declarations
-from warpbound.program.host_interpreter.struct_layout import Field
-from warpbound.program.host_interpreter.syntax import plain_type
 from warpbound.program.kernel import Parameter, Program
+
+if TYPE_CHECKING:
+    from warpbound.program.host_interpreter.struct_layout import Field
 
 
 def with_members(program: Program, names: Iterable[str | int], include: Iterable[Path] = ()) -> tuple[Parameter, ...]:
@@ -27,6 +28,8 @@ def with_members(program: Program, names: Iterable[str | int], include: Iterable
 
 
 def _members(program: Program, parameter: Parameter, folders: tuple[Path, ...]) -> Iterator[Parameter]:
+    from warpbound.program.host_interpreter.syntax import plain_type
+
     way_out = f"Give it as bytes: --arg {parameter.name}=@FILE, or bytes = ... in a launch file."
     kind = plain_type(parameter.type)
     if program.source is None:
@@ -42,7 +45,9 @@ def _members(program: Program, parameter: Parameter, folders: tuple[Path, ...]) 
 
 
 @lru_cache(32)
-def _layout(source: str, kind: str, folders: tuple[Path, ...]) -> tuple[int, tuple[Field, ...]]:
+def _layout(source: str, kind: str, folders: tuple[Path, ...]) -> tuple[int, tuple["Field", ...]]:
     """Bytes and members of a type that a source or its headers declare; no members where it is not known."""
+    from warpbound.program.host_interpreter import declarations
+
     layouts = declarations(source, reachable(source, folders, ()).spelled, {}).layouts
     return layouts.size_of(kind) or 0, layouts.fields(kind)

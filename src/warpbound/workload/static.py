@@ -42,7 +42,8 @@ def iterations(
 
 def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], known: Predicted) -> Workload:
     first, last = loop.lines
-    title = f"loop, lines {first}-{last}" if first else f"loop {loop.number}"
+    lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    title = f"loop, {lines}" if first else f"loop {loop.number}"
     return _workload(program, arch, steady(loop.stream, program.instructions, waits), "iteration", title, known)
 
 

@@ -153,6 +153,27 @@ def test_the_command_writes_json_of_the_published_schema(source: Path, tmp_path:
     assert {entry["defines"]["WORK"] for entry in whole["results"]} == {"1", "2"}
 
 
+@pytest.mark.cuda
+def test_variables_have_contents(tmp_path: Path) -> None:
+    source = tmp_path / "turns.cu"
+    source.write_text("""
+__constant__ int turns;
+extern "C" __global__ void spin(float* y) {
+    float sum = WORK;
+    for (int i = 0; i < turns; ++i) sum = sum * 0.5f + y[i];
+    y[threadIdx.x] = sum;
+}
+""")
+    words = ["rank", str(source), "--gpu", "h200", "--jobs", "1", "--grid", "132", "--block", "256",
+             "--arg", "y=f32[4096]", "--define", "WORK=1,2", "--format", "json"]  # fmt: skip
+    times = []
+    for turns in (10, 1000):
+        done = CliRunner().invoke(main, [*words, "--const", f"turns={turns}", "--patience", "60"])
+        assert done.exit_code == 0, done.output
+        times.append(json.loads(done.output)["results"][0]["time_s"])
+    assert times[1] > 2 * times[0]
+
+
 @pytest.mark.parametrize(("words", "message"), [
     ([], "No GPU given"),
     (["--gpu", "h200,l4"], "2 GPUs were given"),
