@@ -40,8 +40,10 @@ class GivenContents:
         """
         shape, size = np.shape(addresses), lane_bytes(instruction)
         flat = np.asarray(addresses, np.uint64).reshape(-1)
-        active = _narrowed(mask, shape).reshape(-1)
-        if size > 16 or not self._given(flat[active]):
+        active: NDArray[np.bool_] | None = _narrowed(mask, shape).reshape(-1)
+        if active is not None and active.all():
+            active = None
+        if size > 16 or not self._given(flat if active is None else flat[active]):
             return None
         image = self.memory.image
         offsets = image.offsets(flat, active, size)
@@ -51,8 +53,12 @@ class GivenContents:
 
     def _given(self, addresses: NDArray[np.uint64]) -> bool:
         """Whether all addresses lie in arrays that are given and not written."""
-        numbers = np.unique(self.memory.image.numbers(addresses)).tolist()
-        arrays = self.memory.image.allocations
+        image = self.memory.image
+        arrays = image.allocations
+        ends = np.array([addresses.min(), addresses.max()]) if len(addresses) else addresses
+        numbers = sorted(set(image.numbers(ends).tolist()))
+        if len(numbers) > 1:  # arrays lie one after the other, so that equal ends are one array
+            numbers = np.unique(image.numbers(addresses)).tolist()
         if not all(number >= 0 and arrays[number].known for number in numbers):
             return False
         if not self.written.isdisjoint(numbers):
