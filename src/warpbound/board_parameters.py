@@ -1,5 +1,6 @@
 """The parameters of a board and their units: one definition each, in board_parameters.toml."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -7,6 +8,8 @@ from types import MappingProxyType
 from typing import Literal
 
 import msgspec
+
+from warpbound.errors import CommandError
 
 UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "1": 1.0,
@@ -35,6 +38,8 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
 }
 
 SMALLEST, LARGEST = 1e-9, 1e15  # that can be set, in a parameter's unit: beyond, sums lose what is not absurd
+TINY_PART = 1e-6  # of a board's own value: what is set below it is a slip of the unit
+SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # of an SM clock that can be meant
 HOW = ("vendor", "measured", "published", "assumed")
 Decides = Literal[
     "all", "nothing", "launch", "latency", "issue", "fixed", "barrier", "constant", "shared",
@@ -101,3 +106,30 @@ LANES: Mapping[str, str] = MappingProxyType(  # pipe -> the parameter that is it
 def with_fallback(*kinds: str) -> tuple[str, ...]:
     """Names of the parameters with one of these fallbacks, in the catalogue's order."""
     return tuple(name for name, parameter in PARAMETERS.items() if parameter.fallback in kinds)
+
+
+def check_setting(name: str, value: float, own: tuple[float, str] | None, board: str) -> None:
+    """Raise CommandError for a value that a parameter cannot have; own : the board's value and its unit."""
+    parameter = PARAMETERS[name]
+    if not parameter.least <= value <= LARGEST:
+        way_out = f"Give a positive number, from {parameter.least:g} to {LARGEST:g}."
+        raise CommandError(f"{name} = {value:g} is out of range.", way_out)
+    if parameter.whole and value != round(value):
+        raise CommandError(f"{name} = {value:g} is not a whole number.", "Give an integer.")
+    if own is not None and value < TINY_PART * own[0]:
+        known = f"{own[0]:g} {own[1]}".removesuffix(" 1")
+        way_out = f"Give at least {TINY_PART * own[0]:g}."
+        raise CommandError(f"{name} = {value:g} is out of range: {board} has {known}.", way_out)
+
+
+def megahertz(clock: str | float) -> float:
+    """A number of MHz. Raises CommandError where it is none, or no SM clock."""
+    try:
+        value = float(clock)
+    except ValueError:
+        value = math.nan
+    if not SLOWEST_MHZ <= value <= FASTEST_MHZ:
+        unknown, impossible = f"Clock {clock!r} is not known.", f"A clock of {value:g} MHz is out of range."
+        way_out = f"Give sustained, base, boost or a number of MHz, from {SLOWEST_MHZ} to {FASTEST_MHZ}."
+        raise CommandError(unknown if math.isnan(value) else impossible, way_out)
+    return value

@@ -5,7 +5,6 @@ A board is one TOML file in gpus/, or a user's own file of the same form. Values
 """
 
 import difflib
-import math
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -17,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from warpbound.board_parameters import HOW, LARGEST, PARAMETERS, UNITS, Parameter
+from warpbound.board_parameters import HOW, PARAMETERS, UNITS, Parameter, check_setting, megahertz
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
 from warpbound.quick_dataclasses import dataclass
@@ -162,24 +161,13 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
     """
     of_an_sm = {name: value for name, value in settings.items() if name in MEANINGS}
     with_limits(limits(board.compute_capability), {**board.changed_limits, **of_an_sm})
-    settings = {name: value for name, value in settings.items() if name not in of_an_sm}
     changed = dict(board.parameters)
-    settings = {**settings, **_carried(board, settings)}
+    settings = {name: value for name, value in settings.items() if name not in of_an_sm}
+    settings |= _carried(board, settings)
     for name, value in settings.items():
-        parameter = _definition(name)
-        if not parameter.least <= value <= LARGEST:
-            way_out = f"Give a positive number, from {parameter.least:g} to {LARGEST:g}."
-            raise CommandError(f"{name} = {value:g} is out of range.", way_out)
-        if parameter.whole and value != round(value):
-            raise CommandError(f"{name} = {value:g} is not a whole number.", "Give an integer.")
         before = board.parameters.get(name)
-        if before is not None and value < TINY_PART * before.value:
-            own = f"{before.value:g} {before.unit}".removesuffix(" 1")
-            raise CommandError(
-                f"{name} = {value:g} is out of range: {board.name} has {own}.",
-                f"Give at least {TINY_PART * before.value:g}.",
-            )
-        unit = before.unit if before else parameter.units[0]
+        unit = before.unit if before else _definition(name).units[0]
+        check_setting(name, value, (before.value, unit) if before else None, board.name)
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
     return replace(board, parameters=changed, changed_limits={**board.changed_limits, **of_an_sm})
@@ -202,20 +190,10 @@ def clock(board: Gpu, which: str | float) -> float:
         return board.get("highest_clock") or board.value("boost_clock")
     if which in ("base", "boost"):
         return board.value(f"{which}_clock")
-    try:
-        megahertz = float(which)
-    except ValueError:
-        megahertz = math.nan
-    if not SLOWEST_MHZ <= megahertz <= FASTEST_MHZ:
-        unknown, impossible = f"Clock {which!r} is not known.", f"A clock of {megahertz:g} MHz is out of range."
-        way_out = f"Give sustained, base, boost or a number of MHz, from {SLOWEST_MHZ} to {FASTEST_MHZ}."
-        raise CommandError(unknown if math.isnan(megahertz) else impossible, way_out)
-    return megahertz * 1e6
+    return 1e6 * megahertz(which)
 
 
 NEAR = 3  # names that are shown beside a misspelt one
-SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # of an SM clock that can be meant
-TINY_PART = 1e-6  # of a board's own value: what is set below it is a slip of the unit
 Positive = Annotated[float, msgspec.Meta(gt=0, le=1e300)]
 Words = Annotated[str, msgspec.Meta(pattern=r"\S")]
 
@@ -402,8 +380,8 @@ def _read(path: Path) -> Gpu:
 
 @cache
 def _shipped(key: str) -> Gpu:
-    text = (files("warpbound") / "gpus" / f"{key}.toml").read_text(encoding="utf-8")
-    return load(text, key, f"{key}.toml")
+    name = f"{key}.toml"
+    return load((files("warpbound") / "gpus" / name).read_text(encoding="utf-8"), key, name)
 
 
 @cache

@@ -99,19 +99,20 @@ class Request:
 def parse_request(**options: Any) -> Request:
     """What the options of `analyze` ask for, checked before any work. Raises CommandError or InputError."""
     words = Words(**options)
-    sources, include = _sources(words.files), _folders(words.include)
     own_launch = _launch(words)
+    if words.gpus is None and not (own_launch and own_launch.gpu):
+        _require_one(words.files)
     boards = _gpus(words.gpus, own_launch, words.settings)
     defines = tuple(parse_define(word) for word in words.defines)
     file_defines = tuple(own_launch.defines.items()) if own_launch else ()
     return Request(
-        sources=sources,
+        sources=_sources(words.files),
         gpus=boards,
         kernel=words.kernel or (own_launch.kernel if own_launch else None),
         launch=own_launch,
         options=Options(
             defines=(*file_defines, *defines),
-            include=(*(own_launch.include if own_launch else ()), *include),
+            include=(*(own_launch.include if own_launch else ()), *_folders(words.include)),
             extra=(*(own_launch.options if own_launch else ()), *words.nvrtc),
             build=Path(words.build) if words.build else None,
         ),
@@ -210,9 +211,13 @@ def _one_kernel(kernels: Sequence[Program], own_launch: Launch | None) -> None:
 def _sources(names: Sequence[str]) -> tuple[Path | bytes, ...]:
     if names.count("-") > 1:
         raise CommandError("Standard input was given twice.", "Write - once.")
+    return tuple(Path(name) if name != "-" else _standard_input() for name in names)
+
+
+def _require_one(names: Sequence[str]) -> None:
+    """Raise InputError where none of the files exists, which no other option would mend."""
     if not any(name == "-" or os.path.exists(name) for name in names):
         raise InputError(f"{names[0]} cannot be read ({os.strerror(errno.ENOENT)}).", "Check the path.")
-    return tuple(Path(name) if name != "-" else _standard_input() for name in names)
 
 
 def _folders(names: Sequence[str]) -> tuple[Path, ...]:
