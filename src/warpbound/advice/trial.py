@@ -61,6 +61,8 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
     progress : takes titles and variants and gives the variants, as `announced` does. Raises what `analyze` raises, and
     InputError where the launch has no time: then nothing can be judged.
     """
+    if not board.board:
+        raise InputError(f"{board.name} is an architecture, no board: nothing has a time there.", "Name a board.")
     program = compiled(question, board)
     entry = analyze_kernel(program, board, question.launch, settings)
     if entry.time_s is None or entry.time_interval_s is None or entry.bottleneck is None:

@@ -1,0 +1,119 @@
+"""The table of docs/advice-table.md: kernels with a known better version. Is the first advice the change that it made,
+and does the what-if promise the gain that the better version has?
+
+    python tools/advice_table.py PROGRAMS ANSWERS.jsonl     answer for each pair, and print the table of all answers
+
+PROGRAMS is a folder with the public sources: sgemm (siboehm/SGEMM_CUDA, src/kernels) and cuda-samples (NVIDIA). Both
+gains are predictions: the what-if's from the code as it is, the better version's from its own code. ANSWERS.jsonl keeps
+what was answered; a pair that is in it is not asked again.
+"""
+
+import json
+import re
+import statistics
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import warpbound
+from warpbound.advice.trial import compiled, tried
+from warpbound.advice.variant import Question
+from warpbound.analysis import Settings
+from warpbound.analysis.answer import analyze_kernel
+from warpbound.analysis.launch_time import launch_time
+from warpbound.kernel_argument import parse_argument
+from warpbound.program.compile_options import Options
+from warpbound.report.advice import gains
+from warpbound.report.bottleneck_tables import changes_of_the_kernel
+
+HERE = Path(__file__).with_name("advice_pairs")
+ROOT = HERE.parent.parent
+BOARD, SETTINGS = "h200", Settings(clock="boost")
+SGEMM = ("1_naive", "2_kernel_global_mem_coalesce", "3_kernel_shared_mem_blocking", "4_kernel_1D_blocktiling",
+         "5_kernel_2D_blocktiling", "6_kernel_vectorize")  # fmt: skip
+SAMPLES = {
+    "transpose.cu": "Samples/6_Performance/transpose/transpose.cu",
+    "reduction.cu": "Samples/2_Concepts_and_Techniques/reduction/reduction_kernel.cu",
+}
+WORTH = 1.005
+
+
+def public_sources(programs: Path, folder: Path) -> None:
+    """Files that hold the kernels alone: the SGEMM ladder in one, the samples without their host code."""
+    parts = ["#include <cassert>\ntypedef unsigned int uint;\n#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))\n"]
+    for name in SGEMM:
+        text = (programs / "sgemm/src/kernels" / f"{name}.cuh").read_text()
+        parts.append(re.sub(r"^#(?:include|pragma once|define CEIL_DIV).*$", "", text, flags=re.M))
+    (folder / "sgemm.cu").write_text("\n".join(parts))
+    for name, path in SAMPLES.items():
+        text = (programs / "cuda-samples" / path).read_text()
+        end = text.find("template <class T> __global__ void cg_reduce")
+        (folder / name).write_text(text if end < 0 else f"{text[:end]}#endif\n")
+
+
+def question(side: dict[str, Any], places: list[Path]) -> Question:
+    """One version of a pair."""
+    path = next(place / side["file"] for place in places if (place / side["file"]).is_file())
+    args = [parse_argument(word) for word in side["args"]]
+    launch = warpbound.launch(grid=side["grid"], block=side["block"], smem=side.get("smem", 0), args=args)
+    return Question(path, path.read_text(), side["kernel"], Options(compiler="nvrtc"), launch)
+
+
+def answer(pair: dict[str, Any], places: list[Path]) -> dict[str, Any]:
+    """Times of both versions, and the advice for the first, the best first."""
+    board = warpbound.gpu(pair.get("gpu", BOARD))
+    before = question(pair, places)
+    after = question(pair | pair["better"], places)
+    entry = analyze_kernel(compiled(before, board), board, before.launch, SETTINGS)
+    advice = [(change.speedup, change.change) for change in changes_of_the_kernel(entry)]
+    if pair.get("tried"):
+        found = tried(before, board, SETTINGS, lambda steps: (variant for _, variant in steps)).entry
+        advice += [(row.speedup or 0.0, f"tried: {row.mechanism}: {row.change}") for row in gains(found)]
+    better = launch_time(compiled(after, board), board, after.launch, SETTINGS)
+    advice = sorted((row for row in advice if row[0] >= WORTH), key=lambda row: -row[0])
+    return {"name": pair["name"], "gain": (entry.time_s or 0) / (better.time_s or 1), "advice": advice}
+
+
+def table(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
+    """Markdown: one row per pair, then the counts."""
+    yield "| kernel, its better version | the change | first advice that names it | promised | better version | off |"
+    yield "|---|---|--:|--:|--:|--:|"
+    first, among, off = 0, 0, []
+    known = [pair for pair in pairs if pair["name"] in answers]
+    for pair in known:
+        own = answers[pair["name"]]
+        ranked = enumerate(own["advice"], 1)
+        place = next((n for n, (_, words) in ranked if any(w in words for w in pair["words"])), None)
+        what_ifs = [row for row in own["advice"] if not row[1].startswith("tried")]
+        promised = next((gain for gain, words in what_ifs if any(w in words for w in pair["words"])), None)
+        first, among = first + (place == 1), among + bool(place and place <= 3)
+        if promised:
+            off.append(abs(promised / own["gain"] - 1))
+        cells = (pair["name"], pair["change"], str(place or "-"), f"{promised:.2f}x" if promised else "-")
+        yield f"| {' | '.join(cells)} | {own['gain']:.2f}x | {f'{100 * off[-1]:.0f} %' if promised else '-'} |"
+    yield ""
+    shares = [f"{hits} ({100 * hits / len(known):.0f} %)" for hits in (first, among)]
+    error = 100 * statistics.median(off)
+    yield f"Of {len(known)} pairs, the first advice names the change in {shares[0]}, one of the first three in"
+    yield f"{shares[1]}. The promise of a what-if is off by {error:.0f} % in the median."
+
+
+def main(programs: Path, kept: Path) -> None:
+    pairs = tomllib.loads((HERE / "pairs.toml").read_text())["pairs"]
+    lines = kept.read_text().splitlines() if kept.exists() else []
+    answers = {row["name"]: row for row in map(json.loads, lines)}
+    with tempfile.TemporaryDirectory() as folder, kept.open("a") as log:
+        public_sources(programs, Path(folder))
+        for pair in pairs:
+            if pair["name"] not in answers:
+                answers[pair["name"]] = answer(pair, [HERE, ROOT, Path(folder)])
+                log.write(json.dumps(answers[pair["name"]]) + "\n")
+                log.flush()
+    sys.stdout.write("\n".join(table(pairs, answers)) + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
