@@ -62,6 +62,11 @@ def instruction(text: str) -> Instruction:
         ("UTMALDG.2D.MULTICAST [UR8], [UR6], UR4", "", "UR8 UR9 UR10 UR11 UR6 UR7 UR4"),
         ("UTMASTG.3D [UR4], [UR8]", "", "UR4 UR5 UR6 UR7 UR8 UR9"),
         ("UBLKCP.S.G [UR4], [UR6], UR8", "", "UR4 UR5 UR6 UR7 UR8"),
+        # tensor memory
+        ("LDTM.x4 R8, tmem[UR4+0x20]", "R8 R9 R10 R11", "UR4"),
+        ("STTM.16dp256bit tmem[UR4], R4", "", "UR4 R4 R5 R6 R7"),
+        ("UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR6], tmem[UR4], idesc[UR5], !UP0", "",
+         "UR8 UR9 UR10 UR11 UR6 UR4 UR5 UP0"),
         # predicates and the carry
         ("VOTEU.ANY UP5, P0", "UP5", "P0"),
         ("ISETP.GE.AND P0, PT, R0, R11, PT", "P0", "R0 R11"),

@@ -41,7 +41,7 @@ def test_the_values_of_a_softmax_equal_numpys(board, numbers):
 
 @pytest.mark.broad
 @pytest.mark.parametrize("tile", [16, 32, 64])  # on an H200, each its own swizzle
-@pytest.mark.parametrize("board", ["a100-sxm-80gb", "h200"])
+@pytest.mark.parametrize("board", ["a100-sxm-80gb", "h200", "b200"])
 def test_the_values_of_a_tensor_core_product_equal_numpys(board, tile, numbers):
     a, b = numbers.standard_normal((64, 128)), numbers.standard_normal((128, 64))
     a, b = a.astype(np.float16), b.astype(np.float16)
@@ -52,12 +52,13 @@ def test_the_values_of_a_tensor_core_product_equal_numpys(board, tile, numbers):
 
 
 @pytest.mark.broad
+@pytest.mark.parametrize("board", ["h200", "b200"])
 @pytest.mark.parametrize("roles", [False, True])  # True: warps that copy and warps that multiply
-def test_the_values_of_a_product_by_tensor_descriptors_equal_numpys(roles, numbers):
+def test_the_values_of_a_product_by_tensor_descriptors_equal_numpys(board, roles, numbers):
     a, b = (numbers.standard_normal(shape).astype(np.float16) for shape in ((72, 128), (128, 80)))
     tiles = {"TILE_M": 64, "TILE_N": 64, "TILE_K": 32, "ROLES": roles}
     c = np.zeros((72, 80), np.float32)  # no multiple of the tiles
-    arrays = front.run(kernels.product_by_descriptors, a, b, c, 72, 80, 128, grid=(2, 2), gpu="h200", **tiles)
+    arrays = front.run(kernels.product_by_descriptors, a, b, c, 72, 80, 128, grid=(2, 2), gpu=board, **tiles)
     np.testing.assert_allclose(arrays["c"], a.astype(np.float32) @ b.astype(np.float32), rtol=1e-4, atol=1e-4)
 
 
@@ -66,6 +67,15 @@ def test_boxes_are_added_to_a_tensor(board, numbers):
     x, out = numbers.random((2, 40, 64), dtype=np.float32)
     arrays = front.run(kernels.add_by_descriptors, x, out, 40, 64, grid=(2, 2), gpu=board, TILE_M=32, TILE_N=32)
     assert np.array_equal(arrays["out"], x + out)
+
+
+def test_products_of_a_b200_count_their_work():
+    size = 256
+    a, c = f"f16[{size},{size}]:rand", f"f32[{size},{size}]:zeros"
+    tiles = {"TILE_M": 64, "TILE_N": 64, "TILE_K": 64}
+    answer = front.analyze(kernels.product, a, a, c, size, size, size, grid=(4, 4), gpu="b200", **tiles)
+    assert answer["mode"] == "dynamic"
+    assert answer["flop"]["tensor"] == 2 * size**3
 
 
 def test_bytes_that_the_copy_engine_moves_are_counted():

@@ -134,5 +134,10 @@ _ADDRESSES = {loads_and_stores.load: load_addresses, loads_and_stores.store: sto
 ADDRESS_ONLY: Mapping[str, Callable[[Site], Handler]] = {
     **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},
     **{opcode: _noting for opcode, entry in table().items() if entry.kind == "warpgroup_matrix"},
+    **{
+        opcode: _noting
+        for opcode, entry in table().items()
+        if entry.kind == "tensor_memory" and entry.stores | entry.loads
+    },
     **{opcode: _ADDRESSES[build] for opcode, build in PLAIN.items() if build in _ADDRESSES},
 }

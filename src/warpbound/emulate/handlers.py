@@ -20,6 +20,8 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     packed_integers,
     special_functions,
     tensor_boxes,
+    tensor_memory,
+    tensor_memory_products,
     warp_collectives,
     warpgroup_products,
     wide_atomics,

@@ -18,7 +18,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.register_sets import RegisterSets
 from warpbound.quick_dataclasses import dataclass
 
-_ON_CHIP = frozenset({"shared", "local"})  # spaces that are followed, each as one value
+_ON_CHIP = frozenset({"shared", "local", "tensor"})  # spaces that are followed, each as one value
 _TURNS = frozenset({"branch", "exit", "call", "return"})  # kinds of instructions that lead elsewhere
 _LINES = 5  # that a sentence names
 

@@ -22,6 +22,7 @@ _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers`
 _KNOWN = frozenset({
     "integer", "predicate", "float", "conversion", "matrix", "collective", "special_register", "load", "store", "copy",
     "constant", "branch", "exit", "convergence", "target", "fence", "cache_control", "scheduling", "bulk_copy",
+    "tensor_memory",
 })  # fmt: skip
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
@@ -89,7 +90,7 @@ def _use(instruction: Instruction) -> Use:
         inputs |= _named([x for y in instruction.operands for x in (y, *y.terms)], _UNKNOWN_WIDTH)
         outputs |= _named([x for x in instruction.operands if x.kind != "memory"], _UNKNOWN_WIDTH)
     guard = _named([instruction.guard] if instruction.guard else [], 1)
-    if not removable or traits.kind == "bulk_copy":
+    if not removable or traits.kind == "bulk_copy" or (traits.kind == "tensor_memory" and traits.uniform):
         steers = inputs
     else:
         steers = guard if arithmetic else guard | _of_addresses(instruction) | _predicates(instruction)

@@ -31,6 +31,7 @@ WIDTHS = (
     "converted",  # by the types that the modifiers name
     "matrix",  # by the shape of the product: its elements are spread over the lanes
     "warpgroup",  # by the shape of the product of four warps
+    "columns",  # as many as the opcode says: .x32
     "matrices",  # one for each 8 x 8 matrix: 1, 2 or 4
     "texture",  # four at most
     "special",  # two, with .32 one
@@ -41,9 +42,9 @@ _WITHOUT_RESULT = frozenset({
     "fence", "cache_control", "scheduling", "other",
 })  # fmt: skip
 _ARITHMETIC = frozenset({"integer", "predicate", "float", "conversion", "matrix", "warpgroup_matrix", "collective"})
-_LOADING = frozenset({"load", "copy", "bulk_copy", "atomic"})
-_STORING = frozenset({"store", "copy", "bulk_copy", "atomic", "reduction"})
-_PUBLISHING = _STORING - {"atomic"} | {"tensor_memory", "barrier", "call", "trap"}
+_LOADING = frozenset({"load", "copy", "bulk_copy", "tensor_memory", "atomic"})
+_STORING = frozenset({"store", "copy", "bulk_copy", "tensor_memory", "atomic", "reduction"})
+_PUBLISHING = _STORING - {"atomic"} | { "barrier", "call", "trap"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def _inherited(entry: Mapping[str, Any], plain: Mapping[str, Mapping[str, Any]])
 def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str, frozenset[str]]) -> Traits:
     spaces = tuple(entry.get("spaces", "").split())
     at, to = (spaces[-1:], spaces[:1]) if kind == "copy" else (spaces, spaces)
-    if kind == "bulk_copy":
+    if kind in ("bulk_copy", "tensor_memory"):
         at, to = (tuple(entry.get(end, "").split()) for end in ("from", "to"))
     flop = entry.get("flop", "").split()
     words = entry.get("modifiers")

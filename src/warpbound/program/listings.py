@@ -13,6 +13,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import title_of
 from warpbound.program.nvdisasm_lines import Section
 from warpbound.program.nvdisasm_listing import kernels, read_listing
+from warpbound.program.product_shapes import with_product_shapes
 from warpbound.program.raw_sass import read_bare
 from warpbound.program.registers import reads, writes
 from warpbound.program.tail_calls import tail_calls_as_branches
@@ -70,7 +71,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
         title=title_of(section.name),
         arch=arch,
         features=variant,
-        instructions=tail_calls_as_branches(section.instructions),
+        instructions=with_product_shapes(tail_calls_as_branches(section.instructions)),
         labels=frozenset(section.labels.values()),
         functions=section.functions,
         registers=section.registers or highest + 1,

@@ -15,6 +15,7 @@ from warpbound.program.instruction import Instruction, Place
 from warpbound.program.kernel import Fixup, Parameter, Program
 from warpbound.program.kernel_names import plain_name, title_of
 from warpbound.program.nvdisasm import disassemble, version
+from warpbound.program.product_shapes import with_product_shapes
 from warpbound.program.tail_calls import tail_calls_as_branches
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _program(section: "Section", listing: "Listing", cubin: "Cubin", compiled: C
         title=(compiled.titles.get(section.name) if compiled else None) or title_of(section.name),
         arch=cubin.arch,
         features=listing.variant,
-        instructions=tail_calls_as_branches(_placed(section.instructions, name)),
+        instructions=with_product_shapes(tail_calls_as_branches(_placed(section.instructions, name))),
         labels=frozenset(section.labels.values()),
         functions=section.functions,
         registers=facts.registers,

@@ -25,6 +25,8 @@ _WARPGROUP_SHAPE = re.compile(r"64x(\d+)x\d+$")
 _WARPGROUP_FACTOR = 4  # registers of A, 64 rows of 32 bytes over 128 lanes
 _DESCRIPTORS = 4  # uniform registers: the descriptor of A, unused where A is in registers, and that of B
 _FILLS_A_REGISTER = 32 * 32  # bits: one register of every lane
+_COLUMNS = re.compile(r"x(\d+)$")
+_COLUMN_REGISTERS = {"16dp128bit": 2, "16dp256bit": 4}  # of .x1
 _RANK = re.compile(r"([1-5])D$")
 _TYPED = frozenset({"64", "S64", "U64"})
 _PREFIX = {"register": "R", "uniform": "UR", "predicate": "P", "uniform_predicate": "UP"}
@@ -121,6 +123,8 @@ def result_width(instruction: Instruction) -> int:
             return _matrix_widths(instruction)[2]
         case "warpgroup":
             return _warpgroup_sum(instruction)
+        case "columns":
+            return _columns(instruction)
         case "special":
             return 1 if "32" in instruction.modifiers else 2
         case "single" | "pair_sources" | "typed_sources":
@@ -131,8 +135,8 @@ def result_width(instruction: Instruction) -> int:
 def _source_width(instruction: Instruction, place: int, *, last: bool) -> int:
     """Registers of a source; place : among those that are no predicates."""
     traits = instruction.traits
-    if traits.kind == "bulk_copy":
-        return 1
+    if traits.kind in ("bulk_copy", "tensor_memory"):
+        return _columns(instruction) if traits.width == "columns" else 1
     if traits.result == "none" or traits.kind == "atomic":
         return _access_width(instruction)
     match traits.width:
@@ -194,6 +198,12 @@ def _matrix_widths(instruction: Instruction) -> tuple[int, int, int]:
     return first, second, total
 
 
+def _columns(instruction: Instruction) -> int:
+    """Registers of each lane that tensor memory takes or gives."""
+    count = next((int(match[1]) for match in map(_COLUMNS.match, instruction.modifiers) if match), 1)
+    return count * next((n for word, n in _COLUMN_REGISTERS.items() if word in instruction.modifiers), 1)
+
+
 def _warpgroup_sum(instruction: Instruction) -> int:
     """Registers of the sum of a warpgroup: 64 rows of its columns over 128 lanes."""
     shape = next(filter(None, map(_WARPGROUP_SHAPE.match, instruction.modifiers)), None)
@@ -243,6 +253,8 @@ def _address_width(instruction: Instruction, operand: Operand, term: Operand) ->
     """Two registers hold a 64-bit address: .64 on the register says so from Volta on, .E on the opcode before."""
     if instruction.traits.width == "warpgroup":
         return _DESCRIPTORS
+    if instruction.traits.kind == "tensor_memory":
+        return 2 if operand.text.startswith("gdesc") else 1
     if instruction.traits.kind == "bulk_copy":
         return _box_width(instruction) if operand is instruction.operands[0] else 2
     if operand.kind == "constant" or term.kind != "register":

@@ -1,0 +1,193 @@
+"""Tensor memory of Blackwell's data-centre chips (tcgen05): where sums of products lie, 128 rows of 512 columns.
+
+A cell has 32 bits. An address has the row in its upper and the column in its lower half. Each block has a tensor memory
+of its own here; a GPU shares that of an SM among its blocks.
+
+Source   PTX ISA, "Tensor Memory", "tcgen05.alloc", and the shapes of "tcgen05.ld" and "tcgen05.st". How compilers
+         allocate was read off code of sm_100a.
+Models   What a load, a store or a product does is done at once; waits and fences find nothing to do.
+Omits    Refused: loads and stores of the shape 16x64b, packed halves, pairs of blocks (.2CTA), copies and shifts.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.bulk_copies import UNIT_B, Numbers, Warps, issuing, uniform
+from warpbound.emulate.mbarrier import LATE, arrive
+from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
+from warpbound.emulate.operand_access import Site, unsupported, write_predicate
+from warpbound.emulate.semantics import Handler, executes
+from warpbound.emulate.state import LANES, BadAccess, State
+from warpbound.program.instruction import RZ, Operand
+from warpbound.quick_dataclasses import dataclass
+
+ROWS, COLUMNS = 128, 512
+_UNIT = 32  # columns that are allocated together
+_WORDS = ROWS * COLUMNS + UNIT_B  # the last one says which units are taken
+_COUNT = re.compile(r"x(\d+)$")
+_REGISTERS = {"16dp128bit": 2, "16dp256bit": 4}  # of a lane for .x1
+
+
+def memory(x: State) -> NDArray[np.uint32]:
+    """The tensor memory of every block of the chunk, (blocks, words)."""
+    if "tensor" not in x.windows:
+        x.windows["tensor"] = Window("tensor", 4 * _WORDS, x.windows["shared"].owner)
+    words: NDArray[np.uint32] = x.windows["tensor"].elements(4)
+    return words.reshape(-1, _WORDS)
+
+
+def cells(x: State, warps: Warps, address: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
+    """Places in `memory` so many rows and columns behind an address; rows and columns broadcast to the shape of one."""
+    row, column = address >> 16, address & 0xFFFF
+    beyond = (row + rows.max() >= ROWS) | (column + columns.max() >= COLUMNS)
+    if beyond.any():
+        worst = int(beyond.argmax())
+        last = int(row[worst] + rows.max()), int(column[worst] + columns.max())
+        reason = f"row {last[0]}, column {last[1]} of tensor memory do not exist"
+        raise BadAccess(int(warps.own[worst]) * LANES, reason)
+    return np.asarray((row * COLUMNS + column)[:, None, None] + rows * COLUMNS + columns)
+
+
+def address_of(operand: Operand) -> Callable[[State, Warps], Numbers]:
+    """The address that tmem[UR+offset] names."""
+    register = next((term.index for term in operand.terms), RZ)
+    offset = int(operand.value)
+    return lambda x, warps: uniform(x, register, warps) + offset
+
+
+# --- registers to tensor memory and back ---
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Lanes of a warp that take part, (n,), and row and column of each of their registers, (n, registers)."""
+
+    lanes: Numbers
+    rows: Numbers
+    columns: Numbers
+
+
+def layout(here: Site) -> Layout:
+    """Which cells the registers of a warp are; refuses shapes that are not executed."""
+    words = [word for word in here.instruction.modifiers if not _COUNT.match(word)]
+    times = next((int(match[1]) for match in map(_COUNT.match, here.instruction.modifiers) if match), 1)
+    lane, at = np.arange(LANES)[:, None], np.arange(times * _REGISTERS.get(words[0] if words else "", 1))[None, :]
+    match words:
+        case []:
+            return Layout(lane[:, 0], lane + 0 * at, at + 0 * lane)
+        case ["16dp32bit_t0_t15" | "16dp32bit_t16_t31"]:
+            half = lane[:16] if words[0].endswith("t15") else lane[16:]
+            return Layout(half[:, 0], half % 16 + 0 * at, at + 0 * half)
+        case ["16dp128bit"]:
+            return Layout(lane[:, 0], lane // 4 + 8 * (at % 2), at // 2 * 4 + lane % 4)
+        case ["16dp256bit"]:
+            return Layout(lane[:, 0], lane // 4 + 8 * (at // 2 % 2), at // 4 * 8 + lane % 4 * 2 + at % 2)
+    raise unsupported(here.instruction)
+
+
+@executes("LDTM")
+def load(here: Site) -> Handler:
+    """LDTM: rows of some columns to the registers of a warp."""
+    cell, output = layout(here), here.instruction.operands[0]
+    address = address_of(next(x for x in here.instruction.operands if x.kind == "memory"))
+
+    def handler(x: State) -> None:
+        warps = issuing(x)
+        places = cells(x, warps, address(x, warps), cell.rows, cell.columns)
+        words = memory(x)[warps.block[:, None, None], places]
+        for i in range(places.shape[2]):
+            row = np.zeros((x.selected_lanes // LANES, LANES), np.uint32)
+            if len(cell.lanes) < LANES:
+                row[:] = x.get(output.index + i).reshape(-1, LANES)
+            row[warps.own[:, None], cell.lanes] = words[:, :, i]
+            x.put(output.index + i, row.reshape(-1))
+
+    return handler
+
+
+@executes("STTM")
+def store(here: Site) -> Handler:
+    """STTM: the registers of a warp to rows of some columns."""
+    cell, source = layout(here), here.instruction.operands[-1]
+    address = address_of(next(x for x in here.instruction.operands if x.kind == "memory"))
+
+    def handler(x: State) -> None:
+        warps = issuing(x)
+        places = cells(x, warps, address(x, warps), cell.rows, cell.columns)
+        words = np.zeros(places.shape, np.uint32)
+        if source.index != RZ:
+            for i in range(places.shape[2]):
+                words[:, :, i] = x.get(source.index + i).reshape(-1, LANES)[warps.own][:, cell.lanes]
+        memory(x)[warps.block[:, None, None], places] = words
+
+    return handler
+
+
+# --- allocation, completion ---
+
+
+@executes("UTCATOMSWS")
+def allocate(here: Site) -> Handler:
+    """UTCATOMSWS: .FIND_AND_SET takes neighbouring units of 32 columns, .AND gives back those not in its mask."""
+    operands = here.instruction.operands
+    if here.modifiers == {"AND"}:
+        mask = operands[-1].index
+
+        def give_back(x: State) -> None:
+            warps = issuing(x)
+            memory(x)[warps.block, ROWS * COLUMNS] &= uniform(x, mask, warps).astype(np.uint32)
+
+        return give_back
+    if here.modifiers != {"FIND_AND_SET", "ALIGN"}:
+        raise unsupported(here.instruction)
+    found, place, count = write_predicate(operands[0]), operands[1].index, operands[2].index
+
+    def take(x: State) -> None:
+        warps = issuing(x)
+        units, taken = uniform(x, count, warps), memory(x)
+        first, success = np.zeros(x.selected_lanes // LANES, np.uint32), np.zeros(x.selected_lanes // LANES, np.bool_)
+        for own, block, wanted in zip(warps.own, warps.block, units, strict=True):
+            mask, used = (1 << int(wanted)) - 1, int(taken[block, ROWS * COLUMNS])
+            steps = range(0, COLUMNS // _UNIT - int(wanted) + 1, max(1, int(wanted)))
+            at = next((step for step in steps if not used >> step & mask), None)
+            if at is not None:
+                taken[block, ROWS * COLUMNS] = used | mask << at
+                first[own], success[own] = at, True
+        x.put_uniform(place, first)
+        found(x, success)
+
+    return take
+
+
+@executes("UTCBAR")
+def signal(here: Site) -> Handler:
+    """UTCBAR: an arrival at a barrier once the products before it are done, which they are."""
+    if here.modifiers - {"MULTICAST"}:
+        raise unsupported(here.instruction)
+    target = here.instruction.operands[0]
+    register, offset = target.terms[0].index, int(target.value)
+    mask = here.instruction.operands[-1].index if here.has("MULTICAST") else None
+
+    def handler(x: State) -> None:
+        warps, window = issuing(x), x.windows["shared"]
+        place = uniform(x, register, warps) + offset
+        ranks = range(window.cluster) if mask is not None else [-1]
+        for rank in ranks:
+            chosen = np.ones(len(place), np.bool_)
+            blocks = warps.first + (place >> OFFSET_BITS) if window.cluster > 1 else warps.block
+            if mask is not None:
+                chosen, blocks = (uniform(x, mask, warps) >> rank & 1).astype(np.bool_), warps.first + rank
+            at = (blocks * window.size + (place & ((1 << OFFSET_BITS) - 1)))[chosen] >> SHIFTS[8]
+            none, one = np.zeros(len(at), np.int64), np.ones(len(at), np.int64)
+            arrive(window.elements(8), at, LATE, [one, none, none])
+
+    return handler
+
+
+@executes("UVIRTCOUNT")
+def nothing(here: Site) -> Handler:
+    """The right to allocate, given up: each block has a memory of its own here."""
+    return lambda x: None

@@ -1,0 +1,129 @@
+"""Matrix products into tensor memory (tcgen05.mma): UTCHMMA, UTCQMMA, UTCIMMA.
+
+One thread starts a product: D, in tensor memory, is A B, or A B + D. A lies in shared memory, where a descriptor of 64
+bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the instruction descriptor, gives types and
+shape.
+Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
+
+Source   PTX ISA, "Instruction descriptor", "Shared memory descriptor" and "Data path layout organization" of tcgen05.
+Omits    Refused: sparse factors, block scales, FP6 and FP4, FP16 sums, pairs of blocks, .WS, masks of lanes.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
+from warpbound.emulate.matrix_products import ELEMENTS, Element
+from warpbound.emulate.operand_access import Site, predicate, unsupported
+from warpbound.emulate.semantics import Handler, executes
+from warpbound.emulate.state import State
+from warpbound.emulate.tensor_memory import address_of, cells, memory
+from warpbound.emulate.warpgroup_products import Factor
+from warpbound.program.instruction import Operand
+from warpbound.program.product_shapes import SHAPE
+from warpbound.quick_dataclasses import dataclass
+
+_TYPES: dict[str, dict[int, str]] = {  # opcode -> number in the instruction descriptor -> element
+    "UTCHMMA": {0: "F16", 1: "BF16", 2: "TF32"},
+    "UTCQMMA": {0: "E4M3", 1: "E5M2"},
+    "UTCIMMA": {0: "U8", 1: "S8"},
+}
+_STEP_BITS = 256  # of a row of A along the depth
+_FLOAT, _WHOLE = 1, 2  # types of the sum: F32, S32
+_NAMED = frozenset({"BF16", "TF32"})
+_ROWS_OF_GROUP = 16  # of 64 rows, each 16 lie in lanes of their own 32
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What an instruction descriptor says."""
+
+    first: Element
+    second: Element
+    rows: int
+    columns: int
+    whole: bool
+    negative: bool
+    first_by_depth: bool
+    second_by_depth: bool
+
+    @property
+    def depth(self) -> int:
+        return _STEP_BITS // self.first.bits
+
+    @property
+    def lanes(self) -> Numbers:
+        """The row of tensor memory of each row of the sum."""
+        row = np.arange(self.rows)
+        return row if self.rows == 2 * 64 else row % _ROWS_OF_GROUP + row // _ROWS_OF_GROUP * 32
+
+
+def shape_of(word: int, here: Site) -> Shape:
+    """The shape in an instruction descriptor; refuses what is not executed."""
+    types = _TYPES[here.instruction.opcode]
+    names = [types.get(word >> shift & 7) for shift in (7, 10)]
+    rows, columns = (word >> 24 & 31) << 4, (word >> 17 & 63) << 3
+    if None in names or word >> 2 & 1 or word >> 4 & 3 not in (_FLOAT, _WHOLE) or rows not in (64, 128):
+        raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
+    first, second = (ELEMENTS[str(name)] for name in names)
+    return Shape(
+        first, second, rows, columns, whole=word >> 4 & 3 == _WHOLE, negative=bool((word >> 13 ^ word >> 14) & 1),
+        first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1,
+    )  # fmt: skip
+
+
+@executes("UTCHMMA UTCQMMA UTCIMMA")
+def multiply(here: Site) -> Handler:
+    """D = A B, plus D where the predicate holds."""
+    a, b, d, *others = here.instruction.operands
+    description = next((x for x in others if x.text.startswith("idesc")), None)
+    flag = next((x for x in others if x.kind == "uniform_predicate"), None)
+    plain = len(others) == 3 and all(word in _NAMED or SHAPE.match(word) for word in here.modifiers)
+    if not plain or description is None or flag is None:
+        raise unsupported(here.instruction)
+    adding, register, target = predicate(flag, here), description.terms[0].index, address_of(d)
+
+    def handler(x: State) -> None:
+        everyone = issuing(x)
+        words = uniform(x, register, everyone)
+        keep = np.broadcast_to(adding(x), x.selected_lanes // 32)[everyone.own]
+        for word in np.unique(words):
+            warps, shape = everyone.some(words == word), shape_of(int(word), here)
+            left = _factor(x, a, warps, Factor(shape.rows, shape.depth, shape.first, shape.first_by_depth), shape.lanes)
+            right = _factor(x, b, warps, Factor(shape.columns, shape.depth, shape.second, shape.second_by_depth))
+            product = np.matmul(left, right.transpose(0, 2, 1))
+            places = cells(x, warps, target(x, warps), shape.lanes[:, None], np.arange(shape.columns))
+            _add(x, (warps, places), -product if shape.negative else product, keep[words == word], shape.whole)
+
+    return handler
+
+
+def _factor(
+    x: State, operand: Operand, warps: Warps, factor: Factor, lanes: Numbers | None = None
+) -> NDArray[np.float64]:
+    """A or B of every warp, (warps, extent, depth)."""
+    if operand.text.startswith("gdesc"):
+        words = [uniform(x, operand.terms[0].index + part, warps).astype(np.uint64) for part in (0, 1)]
+        return factor.read(x, words[0] | words[1] << np.uint64(32), warps.block)
+    per_column = 32 // factor.element.bits
+    assert lanes is not None
+    columns = np.arange(factor.depth // per_column)
+    places = cells(x, warps, address_of(operand)(x, warps), lanes[:, None], columns)
+    packed = memory(x)[warps.block[:, None, None], places]
+    parts = [packed >> np.uint32(factor.element.bits * i) for i in range(per_column)]
+    raw = np.stack(parts, axis=3).reshape(*packed.shape[:2], factor.depth)
+    mask = np.uint32((1 << factor.element.bits) - 1)
+    return np.asarray(factor.element.decode(raw & mask), np.float64)
+
+
+def _add(x: State, where: tuple[Warps, Numbers], product: NDArray[Any], keep: NDArray[np.bool_], whole: bool) -> None:  # noqa: FBT001  (the type of the sum)
+    """Write the product, plus what is there for the warps that keep it."""
+    warps, places = where
+    words, blocks = memory(x), warps.block[:, None, None]
+    if keep.any():
+        old = words[blocks, places].view(np.int32 if whole else np.float32)
+        product = product + np.where(keep[:, None, None], old, 0)
+    result = product.astype(np.int64).astype(np.uint32) if whole else product.astype(np.float32).view(np.uint32)
+    words[blocks, places] = result

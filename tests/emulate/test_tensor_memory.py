@@ -1,0 +1,147 @@
+"""Blackwell's tensor memory against NumPy: loads and stores of every shape, products of every type, allocation."""
+
+import numpy as np
+import pytest
+
+import warpbound
+from warpbound.emulate.float8 import FORMATS
+from warpbound.errors import InputError
+
+pytestmark = pytest.mark.cuda
+
+HEAD = """
+#include <stdint.h>
+extern "C" __global__ void kernel(const uint4 *image, uint32_t *out, uint32_t word) {
+    extern __shared__ __align__(1024) uint4 shared[];
+    __shared__ uint32_t where;
+    __shared__ __align__(8) uint64_t barrier;
+    unsigned base = (unsigned)__cvta_generic_to_shared(shared), at = (unsigned)__cvta_generic_to_shared(&where);
+    unsigned signal = (unsigned)__cvta_generic_to_shared(&barrier), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int i = threadIdx.x; i < 1024; i += 128) shared[i] = image[i];
+    if (warp == 0) asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 64;" :: "r"(at));
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(signal));
+    __syncthreads();
+    unsigned memory = where, rows = memory + (warp << 21);
+"""
+TAIL = """
+    __syncthreads();
+    if (warp == 0) asm volatile("tcgen05.dealloc.cta_group::1.sync.aligned.b32 %0, 64;" :: "r"(memory));
+}
+"""
+STORE = """
+    asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%0], {%1,%2,%3,%4,%5,%6,%7,%8};" :: "r"(rows),
+        "r"(V(0)), "r"(V(1)), "r"(V(2)), "r"(V(3)), "r"(V(4)), "r"(V(5)), "r"(V(6)), "r"(V(7)));
+    asm volatile("tcgen05.wait::st.sync.aligned;");
+""".replace("V(", "1000 * threadIdx.x + (")
+LOAD = """
+    uint32_t v[COUNT];
+    asm volatile("tcgen05.ld.sync.aligned.SHAPE.b32 {LIST}, [%COUNT];" : OUTPUTS : "r"(rows));
+    asm volatile("tcgen05.wait::ld.sync.aligned;");
+    for (int i = 0; i < COUNT; i++) out[threadIdx.x * COUNT + i] = v[i];
+"""
+PRODUCT = """
+    if (threadIdx.x == 0) {
+        uint64_t a = DESCRIPTOR | (base >> 4), b = DESCRIPTOR | ((base + 8192) >> 4);
+        for (int i = 0; i < 2; i++)
+            asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;"
+                         "tcgen05.mma.cta_group::1.kind::KIND [%0], %1, %2, %3, p;}"
+                         :: "r"(memory), "l"(a), "l"(b), "r"(word), "r"(i) : "memory");
+        asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" :: "r"(signal));
+    }
+    __syncthreads();
+    unsigned done = 0;
+    while (!done) asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
+                               : "=r"(done) : "r"(signal));
+"""
+LEADING_B, STRIDE_B = 128, 256  # from one 8 x 16 bytes to the next, along the depth and down the rows
+DESCRIPTOR = LEADING_B >> 4 << 16 | STRIDE_B >> 4 << 32 | 1 << 46
+
+
+def loading(shape, count):
+    return (
+        LOAD.replace("SHAPE", shape).replace("LIST", ",".join(f"%{i}" for i in range(count)))
+        .replace("OUTPUTS", ",".join(f'"=r"(v[{i}])' for i in range(count))).replace("COUNT", str(count))
+    )  # fmt: skip
+
+
+def run(body, image=None, word=0, count=8):
+    program = warpbound.compile(HEAD + body + TAIL, "b200", options=["-arch=sm_100a"])
+    data = np.zeros(16384, np.uint8) if image is None else image
+    launch = warpbound.launch(grid=2, block=128, smem=16384, args={
+        "image": data.view(np.uint32), "out": np.zeros(128 * count, np.uint32), "word": np.uint32(word),
+    })  # fmt: skip
+    return warpbound.run(program, launch)["out"].reshape(128, count)
+
+
+def test_what_is_stored_is_loaded():
+    assert np.array_equal(run(STORE + loading("32x32b.x8", 8)), 1000 * np.arange(128)[:, None] + np.arange(8))
+
+
+@pytest.mark.parametrize(("shape", "count"), [("16x128b.x2", 4), ("16x256b.x1", 4)])
+def test_fragments_of_sixteen_rows(shape, count):
+    found = run(STORE + loading(shape, count), count=count)
+    for thread in range(128):
+        lane, first = thread % 32, thread // 32 * 32
+        for i in range(count):
+            if shape.startswith("16x256b"):
+                row, column = lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2
+            else:
+                row, column = lane // 4 + 8 * (i % 2), lane % 4 + 4 * (i // 2)
+            assert found[thread, i] == 1000 * (first + row) + column
+
+
+def image_of(a, b):
+    """Shared memory with A and B in blocks of 8 rows of 16 bytes."""
+    image = np.zeros(16384, np.uint8)
+    for matrix, start in ((a, 0), (b, 8192)):
+        raw = np.ascontiguousarray(matrix).view(np.uint8).reshape(len(matrix), -1)
+        for row, byte in np.ndindex(raw.shape):
+            place = row // 8 * STRIDE_B + byte // 16 * LEADING_B + row % 8 * 16 + byte % 16
+            image[start + place] = raw[row, byte]
+    return image
+
+
+def numbers_of(raw, type_):
+    if type_ in FORMATS:
+        return np.asarray(FORMATS[type_].decode(raw.astype(np.uint32)), np.float64)
+    if type_ == "BF16":
+        return (raw.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if type_ == "TF32":
+        return (raw.view(np.uint32) & 0xFFFFE000).view(np.float32).astype(np.float64)
+    return raw.astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind", "code", "stored"),
+    [("F16", "f16", 0, np.float16), ("BF16", "f16", 1, np.uint16), ("TF32", "tf32", 2, np.float32),
+     ("E4M3", "f8f6f4", 0, np.uint8), ("E5M2", "f8f6f4", 1, np.uint8), ("S8", "i8", 1, np.int8)],
+)  # fmt: skip
+@pytest.mark.parametrize("rows", [64, 128])
+def test_products_of_every_type(type_, kind, code, stored, rows):
+    random = np.random.default_rng(code)
+    depth = 32 // np.dtype(stored).itemsize
+    if stored in (np.float16, np.float32):
+        a, b = (random.standard_normal((extent, depth)).astype(stored) for extent in (rows, 8))
+    elif type_ == "S8":
+        a, b = (random.integers(-128, 128, (extent, depth)).astype(np.int8) for extent in (rows, 8))
+    else:  # positive codes around 1
+        low, high = (0x3E00, 0x4080) if type_ == "BF16" else (0x20, 0x48)
+        a, b = (random.integers(low, high, (extent, depth)).astype(stored) for extent in (rows, 8))
+    sum_type = 2 if kind == "i8" else 1
+    word = sum_type << 4 | code << 7 | code << 10 | (8 >> 3) << 17 | (rows >> 4) << 24
+    body = PRODUCT.replace("KIND", kind).replace("DESCRIPTOR", f"{DESCRIPTOR}ull") + loading("32x32b.x8", 8)
+    found = run(body, image_of(a, b), word).view(np.int32 if kind == "i8" else np.float32)
+    lanes = np.arange(rows) if rows == 128 else np.arange(rows) % 16 + np.arange(rows) // 16 * 32
+    expected = 2 * (numbers_of(a, type_) @ numbers_of(b, type_).T)
+    np.testing.assert_allclose(found[lanes], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+def test_rows_and_columns_that_do_not_exist_are_named():
+    with pytest.raises(InputError, match="column 515 of tensor memory do not exist"):
+        run(STORE.replace('"r"(rows)', '"r"(rows + 508)'))
+
+
+def test_an_odd_product_is_refused_by_name():
+    body = PRODUCT.replace("KIND", "f16").replace("DESCRIPTOR", f"{DESCRIPTOR}ull")
+    with pytest.raises(InputError, match="does not execute UTCHMMA.*instruction descriptor 0x8020004"):
+        run(body, word=0x8020004)  # sparse
