@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from support.paths import ROOT
-from warpbound.cli import output, ranking, validation
+from warpbound.cli import output, validation
 
 WEEKS_S = 1e6
 OF_THE_TERMINAL = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "DISPLAY", "WAYLAND_DISPLAY")
@@ -99,7 +99,6 @@ def anywhere() -> Iterator[None]:
             patch.delenv(name, raising=False)
         patch.setenv("WARPBOUND_COMPILER", "nvrtc")  # golden numbers are of its code, whatever nvcc is on the machine
         patch.setattr(output, "SILENCE", WEEKS_S)
-        patch.setattr(ranking, "TELL_EVERY_S", WEEKS_S)
         patch.setattr(validation, "TELL_EVERY_S", WEEKS_S)
         yield
 

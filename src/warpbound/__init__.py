@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from warpbound.program import Program as Program
     from warpbound.program import compile_program
     from warpbound.residency import occupancy as occupancy
+    from warpbound.sweeping.running import sweep as sweep
 
     compile = compile_program  # noqa: A001  (its public name; an assignment is what type checkers take as exported)
 
@@ -48,6 +49,7 @@ _HOMES = {  # public name -> (module, name there)
     "rank": ("analysis.sweeps.ranking", "rank"),
     "report": ("nsight", "report"),
     "run": ("emulate", "run"),
+    "sweep": ("sweeping.running", "sweep"),
 }
 
 _PACKAGES = ("kernel_tuner", "models", "triton")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
 
 from support.paths import EXAMPLES, ROOT
 from warpbound.cli import main
+from warpbound.report.document import schema
 
 pytestmark = pytest.mark.cuda
 
@@ -86,14 +88,32 @@ def edited(folder: Path, edit: tuple[str, str, str]) -> Path:
     return kept
 
 
+def valid(name: str, answer: dict[str, object]) -> None:
+    """By the published schema, which does not take everything."""
+    validator = Draft202012Validator(schema(name))
+    validator.validate(answer)
+    assert not validator.is_valid({**answer, "kernels": [{}]})
+    assert not validator.is_valid({**answer, "schema_version": "2"})
+
+
+@pytest.mark.parametrize("name", ["snapshot", "diff"])
+def test_the_schemas_have_examples(name: str) -> None:
+    Draft202012Validator.check_schema(schema(name))
+    for example in schema(name)["examples"]:
+        valid(name, example)
+
+
 @pytest.mark.parametrize("name", cases(REGRESSIONS))
 def test_a_planted_regression_is_caught(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kept = edited(tmp_path, REGRESSIONS[name])
     done = run("diff", str(kept), "--fail-above", GATE, "--format", "json")
     assert done.exit_code == 1, done.stdout
-    (kernel,) = json.loads(done.stdout)["kernels"]
+    whole = json.loads(done.stdout)
+    (kernel,) = whole["kernels"]
     assert (kernel["direction"], kernel["significant"], kernel["fails"]) == ("slower", True, True)
+    valid("diff", whole)
+    valid("snapshot", json.loads(kept.read_text()))
     assert kernel["after"]["time_s"] > 1.05 * kernel["before"]["time_s"]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.analysis import interval
 from warpbound.analysis.case import WARP, Case
@@ -20,6 +21,7 @@ from warpbound.predict import Place, Prediction, active_sms
 from warpbound.result.kernel import Stall
 from warpbound.workload import Workload
 
+Array = NDArray[np.float64]
 NOTE = "time by flow balance with parameters fitted on streams"
 WHOLE = 1e-6  # of a block: less is rounding
 MORE_THAN_ONCE = 2  # waits for loads
@@ -55,7 +57,7 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
         return None
     launch = launch_of(case, work, resident_blocks)
     typical = predict_launch(launch)
-    longest_s = _longest_s(work, typical, launch)
+    longest_s = longest_s_of(work, typical, launch)
     costs = merged(typical.costs)
     binding = sorted(costs, key=lambda name: -costs[name])
     if longest_s > typical.time_s:
@@ -80,7 +82,7 @@ def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> L
     return LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
 
 
-def _longest_s(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:
+def longest_s_of(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:
     """Least time of a launch whose warps differ: of its longest warp, and of its blocks one after the other."""
     return max(longest_warp_s(work, launch.clock_hz), _scheduled_s(work, typical, launch))
 
@@ -186,7 +188,7 @@ def times_of(case: Case, work: Work, changed: Sequence[tuple[Workload, Place]]) 
     if case.blocks is None or work.paths is None or not work.paths.uneven:
         return shared_s
     launch = launch_of(case, work)
-    longest_s = _longest_s(work, predict_launch(launch), launch)
+    longest_s = longest_s_of(work, predict_launch(launch), launch)
     paths = [each.latency / work.whole.latency for each, _ in changed]
     return [max(time_s, longest_s * path) for time_s, path in zip(shared_s, paths, strict=True)]
 
@@ -222,6 +224,14 @@ def merged(costs: Mapping[str, float]) -> dict[str, float]:
     rows = dict(costs)
     for queue, resource in RESOURCE_OF.items():
         rows[resource] = max(rows.get(resource, 0.0), rows.pop(queue, 0.0))
+    return rows
+
+
+def merged_arrays(costs: Mapping[str, Array]) -> dict[str, Array]:
+    """The same of arrays of costs."""
+    rows = dict(costs)
+    for queue, resource in RESOURCE_OF.items():
+        rows[resource] = np.maximum(rows.get(resource, 0.0), rows.pop(queue, 0.0))
     return rows
 
 

@@ -51,6 +51,7 @@ COMMANDS = {  # command -> its module here and its name there; loaded when it is
     "run": "program_run.run",
     "simulate": "simulation.simulate",
     "snapshot": "review.snapshot",
+    "sweep": "sweeping.sweep",
     "try": "advice.try_changes",
     "validate": "validation.validate",
 }

@@ -134,3 +134,25 @@ def announced(steps: Iterable[Any]) -> Iterable[Any]:
             yield step
         finally:
             over.set()
+
+
+def remaining(noun: str) -> Callable[[int, int], None]:
+    """Says on stderr how many are done, of how many, and the time left, once a second at most.
+
+    The first call, before the work, says what was done already.
+    """
+    import time
+
+    begun = spoken = time.monotonic()
+    before: int | None = None
+
+    def progress(done: int, of: int) -> None:
+        nonlocal spoken, before
+        before = done if before is None else before
+        now = time.monotonic()
+        if now - spoken >= SILENCE and before < done < of:
+            spoken = now
+            left = (of - done) * (now - begun) / (done - before)
+            click.echo(f"warpbound: {done} of {of} {noun} predicted, about {left:.0f} s left ...", err=True)
+
+    return progress

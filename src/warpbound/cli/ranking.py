@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from warpbound.cli.output import form_option, show_results
+from warpbound.cli.output import form_option, remaining, show_results
 from warpbound.errors import CommandError
 
 EXAMPLES = """
@@ -16,7 +16,6 @@ Examples:
   warpbound rank kernel.cu --launch kernel.toml --define UNROLL=1,2,4,8 --format json
 """
 PATIENCE_HELP = "Processor time for the sampled blocks of one tuning; 20 s by default."
-TELL_EVERY_S = 1.0
 
 
 @click.command(epilog=EXAMPLES)
@@ -55,22 +54,7 @@ def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **op
 
     if file == "-":
         raise CommandError("Standard input cannot be ranked: each process reads the source.", "Write it to a file.")
-    results = ranked(ranking_request(file, **options), jobs, _progress())
+    request, progress = ranking_request(file, **options), remaining("tunings")
+    progress(0, len(request.tunings))
+    results = ranked(request, jobs, progress)
     show_results(form, out, results, partial(pages, top=top))
-
-
-def _progress() -> Any:
-    """Prints on stderr how many tunings are done, once a second at most."""
-    import time
-
-    begun = spoken = time.monotonic()
-
-    def progress(done: int, of: int) -> None:
-        nonlocal spoken
-        now = time.monotonic()
-        if now - spoken >= TELL_EVERY_S and done < of:
-            spoken = now
-            left = (of - done) * (now - begun) / done
-            click.echo(f"warpbound: {done} of {of} tunings predicted, about {left:.0f} s left ...", err=True)
-
-    return progress

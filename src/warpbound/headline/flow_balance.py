@@ -19,6 +19,7 @@ from warpbound.quick_dataclasses import dataclass
 Array = NDArray[np.float64]
 PIECES = 16     # that the bracket is cut into at a time: one evaluation on a longer array costs hardly more
 CUTS = 30       # ends early: the bracket is down to neighbouring numbers before
+MANY = 256      # numbers from which the bracket is halved instead: the arrays are long already
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,10 @@ def balance(x: Flow) -> Balance:
     """The largest rate that population, demands and spaces allow, by repeated division of the bracket."""
     ceiling = _ceiling(x)
     low, high = np.zeros_like(ceiling), ceiling
-    share = np.arange(1, PIECES).reshape(-1, *(1,) * ceiling.ndim) / PIECES
+    pieces, cuts = (PIECES, CUTS) if ceiling.size < MANY else (2, 4 * CUTS)
+    share = np.arange(1, pieces).reshape(-1, *(1,) * ceiling.ndim) / pieces
     with np.errstate(divide="ignore", invalid="ignore"):  # once, not at each of a thousand queues
-        for _ in range(CUTS):
+        for _ in range(cuts):
             inner = low + share * (high - low)
             fits = _allowed(x, inner)
             narrowed = np.max(np.where(fits, inner, low), axis=0), np.min(np.where(fits, high, inner), axis=0)

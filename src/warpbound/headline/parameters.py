@@ -12,6 +12,7 @@ Omits    differences between generations of graphics memory: both calibrated boa
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 
 from warpbound.board_parameters import PARAMETERS
 from warpbound.bounds import Real
@@ -130,15 +131,18 @@ def two_sides(board: Gpu) -> bool:
     return stacked(board) and board.arch >= AMPERE
 
 
+_calibrated = cache(gpu)  # a fit asks for the same boards thousands of times
+
+
 def relatives(name: str, board: Gpu) -> tuple[str, ...]:
     """Keys of the boards that a parameter comes from where this board has no value."""
-    calibrated = tuple(key for key in CALIBRATED if name in gpu(key).parameters)
+    calibrated = tuple(key for key in CALIBRATED if name in _calibrated(key).parameters)
     if PARAMETERS[name].relatives_by == "sides of L2":
-        return tuple(key for key in calibrated if two_sides(gpu(key)) == two_sides(board)) or calibrated
+        return tuple(key for key in calibrated if two_sides(_calibrated(key)) == two_sides(board)) or calibrated
     near = tuple(key for key in calibrated if key in RELATIVES[kind_of_memory(board)])
-    return near or tuple(key for key in calibrated if stacked(gpu(key)) == stacked(board)) or calibrated
+    return near or tuple(key for key in calibrated if stacked(_calibrated(key)) == stacked(board)) or calibrated
 
 
 def _mean(of: Callable[[Gpu], float], name: str, board: Gpu) -> float:
-    values = [of(gpu(key)) for key in relatives(name, board)]
+    values = [of(_calibrated(key)) for key in relatives(name, board)]
     return sum(values) / len(values)

@@ -234,15 +234,33 @@ def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
 
     The sum is the demand of L1 or L2, whichever has the larger part.
     """
-    led = min(memory.l2_sectors_led, memory.l2_sectors_read)
-    if not led > 0:
+    if not _led(memory) > 0:
         return queues
-    l1, l2 = queues["l1"].demand, queues["l2"].demand
+    in_l1, in_l2 = _parts_in_order(memory, queues)
+    name = "l1" if np.ravel(in_l1)[0] >= np.ravel(in_l2)[0] else "l2"
+    return queues | {name: replace(queues[name], demand=np.maximum(in_l1 + in_l2, queues[name].demand))}
+
+
+def _led(memory: Memory) -> float:
+    return min(memory.l2_sectors_led, memory.l2_sectors_read)
+
+
+def _parts_in_order(memory: Memory, queues: Mapping[str, Queue]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Demand on L1 by hits and on L2 by the misses that they wait behind."""
+    led = _led(memory)
     in_l1 = led / max(led, memory.l1_sectors_load + memory.l1_sectors_store)
     in_l2 = led / max(led, memory.l2_sectors_read + memory.l2_sectors_written)
-    both = np.multiply(l1, 1.0 - in_l1) + np.multiply(l2, in_l2)
-    name = "l1" if np.ravel(l1)[0] * (1.0 - in_l1) >= np.ravel(l2)[0] * in_l2 else "l2"
-    return queues | {name: replace(queues[name], demand=np.maximum(both, queues[name].demand))}
+    l1, l2 = queues["l1"].demand, queues["l2"].demand
+    return np.asarray(np.multiply(l1, 1.0 - in_l1)), np.asarray(np.multiply(l2, in_l2))
+
+
+def l1_serves(x: ActiveWork, values: Parameters, population: Real) -> NDArray[np.bool_]:
+    """Whether the sum of `_in_order` is the demand of L1, for each value of the parameters."""
+    if not _led(x.work.memory) > 0:
+        return np.ones((), dtype=bool)
+    queues = _on_chip(x, values, population) | _chip_wide(x, values, population)
+    in_l1, in_l2 = _parts_in_order(x.work.memory, queues)
+    return np.asarray(in_l1 >= in_l2)
 
 
 def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:

@@ -14,6 +14,7 @@ SCHEMAS = {
     "analyze": answers.analyze, "try": answers.tried, "predict": answers.predict, "campprof": answers.campprof,
     "compare": answers.compare,
     "launches": answers.launches, "run": answers.run, "launch": file_schemas.launch, "workload": file_schemas.workload,
+    "snapshot": answers.snapshot, "diff": answers.diff,
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from warpbound.result.kernel import KernelResult
 from warpbound.result.program_run import ProgramRun
 from warpbound.result.quantities import SCHEMA_VERSION
 from warpbound.result.refusal import Refusal
+from warpbound.result.review import Diff, Snapshot
 from warpbound.result.workload import WorkloadResult
 
 Schema = dict[str, Any]
@@ -118,6 +119,23 @@ def _either(answer: type, refused: type) -> Schema:
 
 def _reference(to: type) -> Schema:
     return {"$ref": f"#/$defs/{to.__name__}"}
+
+
+def snapshot() -> Schema:
+    """Of the file that `snapshot` writes."""
+    return _whole("snapshot", Snapshot)
+
+
+def diff() -> Schema:
+    """Of `diff`."""
+    return _whole("diff", Diff)
+
+
+def _whole(command: str, answer: type) -> Schema:
+    """A document that is one record."""
+    definitions = _definitions(answer)
+    promised = definitions.pop(answer.__name__) | {"description": PROMISE.format(command=command)}
+    return head(command, command) | promised | {"$defs": definitions, "examples": examples(command)}
 
 
 def _document(command: str, answer: type, results: str, rules: Schema) -> Schema:

@@ -1,0 +1,67 @@
+"""Parameters of a board that a sweep varies as arrays, because they change neither what a warp does nor its traffic.
+
+Models   rates and waits of device memory, rates of L2 and of atomics. All others (caches' sizes, SMs, latencies,
+         clocks, lanes) change what the work is: for each of their values it is made anew from the same executed blocks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
+from warpbound.machine import Gpu, override
+
+Array = NDArray[np.float64]
+_DRAM = (
+    "dram_bandwidth", "dram_data_rate", "dram_achievable_bandwidth", "dram_read_capacity", "dram_write_capacity",
+    "dram_mix_cost", "dram_wait_read", "dram_wait_mixed",
+)  # fmt: skip
+_L2 = ("l2_bandwidth", "l2_far_bandwidth", "l2_write_cost")
+_ATOMICS = ("atomic_rate",)
+GROUPS = (_DRAM, _L2, _ATOMICS)  # parameters of a group change the same fields of `Parameters`
+ARRAYS = tuple(name for group in GROUPS for name in group)
+_RATIOS = ("l2_bandwidth", "l2_far_bandwidth")  # fields that are times of the board's own value
+_FIELDS = {
+    _DRAM: ("dram_bandwidth", *(name for name in FITTED if name.startswith("dram_"))),
+    _L2: ("l2_bandwidth", "l2_far_bandwidth", "l2_write_cost"),
+    _ATOMICS: _ATOMICS,
+}
+
+
+def parameters_at(board: Gpu, columns: Mapping[str, Array]) -> Parameters:
+    """The headline's parameters at points; columns : parameter of ARRAYS -> values in the board's unit, (points,)."""
+    values = own = fitted_parameters(board).values
+    for group in GROUPS:
+        names = [name for name in group if name in columns]
+        if names:
+            values = replace(values, **_changed((board, own), names, _FIELDS[group], columns))
+    return values
+
+
+def _changed(
+    own: tuple[Gpu, Parameters], names: Sequence[str], fields: Sequence[str], columns: Mapping[str, Array]
+) -> dict[str, Any]:
+    """Fields at the points: each combination of a group's values is looked up once."""
+    rows = np.stack([columns[name] for name in names], axis=1)
+    unique, place = np.unique(rows, axis=0, return_inverse=True)
+    found = [_at(own, dict(zip(names, row.tolist(), strict=True)), fields) for row in unique]
+    return {field: np.array([each[field] for each in found])[place.ravel()] for field in fields}
+
+
+def _at(own: tuple[Gpu, Parameters], settings: Mapping[str, float], fields: Sequence[str]) -> dict[str, float]:
+    board, values = own
+    changed = override(board, settings)
+    if not settings.keys().isdisjoint(_DRAM):  # others may follow these
+        values = fitted_parameters(changed).values
+    found = {field: float(np.asarray(getattr(values, field))) for field in fields}
+    found |= {field: changed.value(field) for field in fields if field in settings}
+    return found | {field: _ratio(changed, board, field) for field in _RATIOS if field in fields}
+
+
+def _ratio(changed: Gpu, board: Gpu, name: str) -> float:
+    """A rate over the board's own; a board without a far side has the rate of L2 there."""
+    now, before = (each.get(name) or each.value("l2_bandwidth") for each in (changed, board))
+    return now / before
