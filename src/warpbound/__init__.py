@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from warpbound import triton as triton
     from warpbound.analysis import Settings as Settings
     from warpbound.analysis import analyze as analyze
+    from warpbound.analysis.sweeps.candidates import candidates as candidates
     from warpbound.analysis.sweeps.ranking import rank as rank
     from warpbound.emulate import run as run
     from warpbound.errors import CommandError as CommandError
@@ -41,6 +42,7 @@ _HOMES = {  # public name -> (module, name there)
     "Settings": ("analysis", "Settings"),
     "WarpboundError": ("errors", "WarpboundError"),
     "analyze": ("analysis", "analyze"),
+    "candidates": ("analysis.sweeps.candidates", "candidates"),
     "compare": ("nsight", "compare"),
     "compile": ("program", "compile_program"),
     "gpu": ("machine", "gpu"),

@@ -96,6 +96,14 @@ def ranking_of(  # noqa: PLR0913  (each is a part of the question)
 
 def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
     """An answer for each tuning, the fastest first. Raises the first error where no tuning has a time."""
+    answers = answered(ranking, processes, progress)
+    if isinstance(answers[0], Refusal):
+        raise InputError(answers[0].error.reason, answers[0].error.hint)
+    return answers
+
+
+def answered(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
+    """An answer for each tuning, the fastest first, those without a time last."""
     every = ranking.tunings
     workers = min(processes or processors(), len(every))
     size = min(AT_ONCE, -(-len(every) // (SHARES * workers)))
@@ -107,8 +115,6 @@ def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | 
             progress(len(answers), len(every))
     order = {tuning.name: place for place, tuning in enumerate(every)}
     answers.sort(key=lambda answer: (_time(answer), order[_name(answer)]))
-    if isinstance(answers[0], Refusal):
-        raise InputError(answers[0].error.reason, answers[0].error.hint)
     return answers
 
 
