@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from warpbound.analysis import analyze as analyze
     from warpbound.analysis.sweeps.candidates import candidates as candidates
     from warpbound.analysis.sweeps.ranking import rank as rank
+    from warpbound.cli.notebook import load_ipython_extension as load_ipython_extension
     from warpbound.emulate import run as run
     from warpbound.errors import CommandError as CommandError
     from warpbound.errors import InputError as InputError
@@ -47,6 +48,7 @@ _HOMES = {  # public name -> (module, name there)
     "compile": ("program", "compile_program"),
     "gpu": ("machine", "gpu"),
     "launch": ("kernel_launch", "launch"),
+    "load_ipython_extension": ("cli.notebook", "load_ipython_extension"),
     "occupancy": ("residency", "occupancy"),
     "rank": ("analysis.sweeps.ranking", "rank"),
     "report": ("nsight", "report"),

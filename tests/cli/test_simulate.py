@@ -1,6 +1,8 @@
 """`warpbound simulate`: what it prints, what it refuses."""
 
 import json
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -10,6 +12,7 @@ from warpbound.machine import gpu
 from warpbound.reproduce.synthetic import simulated
 from warpbound.simulate.scenarios import SCENARIOS
 from warpbound.simulate.synthetic_family import Setting
+from warpbound.simulate.timelines import WORDS
 
 
 def simulate(*words: str) -> Result:
@@ -87,6 +90,29 @@ def test_a_kernel_is_run_beside_its_prediction() -> None:
     found = json.loads(simulate(*words, "--format", "json").stdout)["results"][0]
     assert found["simulated_over_headline"] == pytest.approx(1.0, abs=0.1)
     assert found["outcome"]["stalls"]["long_scoreboard"] > 0.5
+
+
+@pytest.mark.cuda
+def test_a_trace_has_the_first_warps_in_time(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    done = simulate("examples/saxpy.cu", "--launch", "examples/saxpy.toml", "--trace", str(file))
+    assert done.exit_code == 0
+    events = json.loads(file.read_text())["traceEvents"]
+    assert events[0]["args"] == {"name": "saxpy on h200"}
+    spans = [event for event in events if event["ph"] == "X"]
+    assert {span["name"] for span in spans} == set(WORDS.values())
+    by_warp: dict[int, list[tuple[float, float]]] = {}
+    for span in spans:
+        by_warp.setdefault(span["tid"], []).append((span["ts"], span["ts"] + span["dur"]))
+    assert len(by_warp) > 1
+    for own in by_warp.values():  # no two at a time
+        assert all(first[1] <= second[0] + 1e-9 for first, second in pairwise(sorted(own)))
+
+
+def test_a_trace_is_of_a_kernel() -> None:
+    done = simulate("hong_kim_2009:fig-5b", "--trace", "trace.json")
+    assert done.exit_code != 0
+    assert "--trace goes with a kernel" in done.stderr
 
 
 def test_a_step_of_the_family_has_its_name_before_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

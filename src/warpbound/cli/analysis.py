@@ -1,7 +1,7 @@
 """`analyze`, `curve` and `predict`: what bounds a kernel or a written workload."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
@@ -103,6 +103,29 @@ def analyze(  # noqa: PLR0913  (each is an option)
         from warpbound.cli.advice import apply_best, trials_of
 
         apply_best(request, trials_of(request))
+
+
+def answers(words: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
+    """What `analyze` answers to a command line, without a word on stderr, and the views that it names.
+
+    Raises CommandError for options that it does not have, InputError where nothing can be answered.
+    """
+    from warpbound.analysis.answer import analyze_kernel
+    from warpbound.cli.request import Words, answer_each, parse_request
+
+    try:
+        with analyze.make_context("analyze", list(words)) as context:
+            asked = {field.name for field in fields(Words)}  # not how the answer is written, or of reports
+            options = {name: value for name, value in context.params.items() if name in asked}
+    except click.ClickException as problem:
+        raise CommandError(problem.format_message(), "`warpbound analyze --help` lists the options.") from None
+    request = parse_request(**options)
+    return answer_each(request, analyze_kernel, _silently), request.settings.views
+
+
+def _silently(named: Iterable[tuple[str, Any]]) -> Iterator[Any]:
+    """What is asked, without its name."""
+    return (each for _, each in named)
 
 
 def _analysis(request: Any) -> Callable[..., Any]:

@@ -1,22 +1,16 @@
 """The `lsp` command, and how a source in an editor is answered."""
 
 import os
-from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from warpbound.editor.server import TIME_LIMIT_S
-from warpbound.errors import CommandError, WarpboundError
+from warpbound.errors import WarpboundError
 
 if TYPE_CHECKING:
     from warpbound.editor.annotations import Answered
-    from warpbound.editor.questions import Question
-    from warpbound.result.kernel import KernelResult
-    from warpbound.result.refusal import Refusal
-
-NOT_OF_AN_ANSWER = ("form", "out", "launch_index")
 
 
 @click.command(short_help="Notes on source lines, for editors (Language Server Protocol).")
@@ -35,6 +29,7 @@ def lsp(gpu: str | None, patience: float) -> None:
 
 def answers(path: str, gpu: str | None) -> "list[Answered]":
     """What `analyze` answers to the questions of a source file; paths in them are relative to its folder."""
+    from warpbound.cli.analysis import answers as analyzed
     from warpbound.editor.annotations import Answered
     from warpbound.editor.questions import questions
     from warpbound.result.refusal import refusal
@@ -50,26 +45,8 @@ def answers(path: str, gpu: str | None) -> "list[Answered]":
         return [Answered(0, refusal(None, "", problem))]
     for question in asked:
         try:
-            found += [Answered(question.line, entry) for entry in _entries(question, file.name)]
+            entries, _ = analyzed([*question.words, file.name])
+            found += [Answered(question.line, entry) for entry in entries]
         except WarpboundError as problem:
             found.append(Answered(question.line, refusal(None, gpu or "", problem)))
     return found
-
-
-def _entries(question: "Question", file: str) -> "list[KernelResult | Refusal]":
-    """Raises CommandError for options that `analyze` does not have, InputError where nothing can be answered."""
-    from warpbound.analysis.answer import analyze_kernel
-    from warpbound.cli.analysis import analyze
-    from warpbound.cli.request import answer_each, parse_request
-
-    try:
-        with analyze.make_context("analyze", [*question.words, file]) as context:
-            options = {name: value for name, value in context.params.items() if name not in NOT_OF_AN_ANSWER}
-    except click.ClickException as problem:
-        raise CommandError(problem.format_message(), "`warpbound analyze --help` lists the options.") from None
-    return answer_each(parse_request(**options), analyze_kernel, _silently)
-
-
-def _silently(named: Iterable[tuple[str, Any]]) -> Iterator[Any]:
-    """What is asked, without its name on stderr."""
-    return (each for _, each in named)

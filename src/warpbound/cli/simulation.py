@@ -52,10 +52,13 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock of a kernel.")
 @click.option("--events", "log", is_flag=True, help="With --format json: include the event log.")
+@click.option("--trace", metavar="OUT.json", help="Of a kernel: its first warps in time, for Perfetto.")
 @form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def simulate(what: str | None, form: str, out: str | None, **options: Any) -> None:
     """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
+    if options["trace"] and not (what and Path(what).suffix):
+        raise CommandError("--trace goes with a kernel.", "Name its file, with a launch.")
     if what is None:
         _list(form)
     elif what == "family":
@@ -158,10 +161,15 @@ def _kernel(file: str, form: str, out: str | None, options: dict[str, Any]) -> N
         files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="", **words
     )
     drawing = form == "html"
-    if drawing:
+    if drawing or options["trace"]:
         request = replace(request, settings=replace(request.settings, views=("figures",)))
     ask = partial(simulated, policy=options["policy"] or "greedy_then_oldest", seed=options["seed"])
     results = answer_each(request, ask, announced)
+    if options["trace"]:
+        from warpbound.report.document import as_json
+        from warpbound.report.simulation import chrome_trace
+
+        write(as_json(chrome_trace(results)), options["trace"])
     drawn = []
     if drawing:
         from warpbound.report.html.illustrations import simulated_kernel

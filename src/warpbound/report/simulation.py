@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import UnsetType
 from rich import box
 from rich.console import RenderableType
 from rich.table import Table
@@ -128,3 +129,20 @@ def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[Rende
         yield Text(_sentence(entry.outcome))
         yield _stalls(entry.outcome["stalls"])
         yield Text(entry.assumed, "dim")
+
+
+def chrome_trace(results: Sequence[SimulatedKernel | Refusal]) -> dict[str, Any]:
+    """What the first warps of an SM do, for Perfetto or chrome://tracing.
+
+    A process for each kernel, a row for each warp. A microsecond of the trace is a cycle of the SM.
+    """
+    events: list[dict[str, Any]] = []
+    entries = [entry for entry in results if not isinstance(entry, Refusal)]
+    for process, entry in enumerate(entries):
+        name = {"ph": "M", "name": "process_name", "pid": process, "args": {"name": f"{entry.kernel} on {entry.gpu}"}}
+        spans = [] if isinstance(entry.figures, UnsetType) else entry.figures.warps
+        events += [name, *(
+            {"ph": "X", "name": what, "ts": start, "dur": end - start, "pid": process, "tid": warp}
+            for warp, start, end, what in spans
+        )]  # fmt: skip
+    return {"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"microsecond": "SM cycle"}}
