@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound.headline.block_residence import Block, residence
+from warpbound.headline.block_residence import Block, in_step, residence
 from warpbound.headline.flow_balance import Flow, Queue, balance
 
 EULER = 0.5772156649  # the largest of k exponential tails is ln k + this, on average; fits put it into the block start
@@ -89,3 +89,25 @@ def test_a_block_waits_for_the_one_line_that_comes_from_farther(warps, far):
     assert float(residence(last)) == pytest.approx(two_levels(warps, far), rel=0.045)
     if 0 < far < 1:
         assert float(residence(own)) < 0.9 * two_levels(warps, far)  # the mean of both levels is not what it waits for
+
+
+# ---------------------------------------------------------------- blocks in step
+
+
+STAGED = Block(0.0, 0.0, 900.0, 400.0, 0.0, 0.0, 8.0, 2100.0, 2.0, 2.0, 1.0)
+LOADS = replace(STAGED, compute=100.0, busy=100.0, segments=1.0, joins=1.0)
+COMPUTES = replace(STAGED, memory=0.0, compute=300.0, busy=2000.0, segments=1.0, joins=1.0, load_joins=0.0)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5, 12])
+def test_blocks_that_stage_once_load_together_and_compute_together(blocks: int) -> None:
+    """A latency and a little work, then the work of all of them one after the other; nothing of it overlaps."""
+    one = replace(STAGED, pieces=(LOADS, COMPUTES))
+    assert float(in_step(one, blocks)) == pytest.approx(900 + blocks * (100 + 2000))
+    held = balance(Flow(blocks, residence(one), {"fma": Queue(2100.0)}, in_step=in_step(one, blocks)))
+    assert float(held.rate) == pytest.approx(blocks / (900 + 2100 * blocks))
+
+
+def test_blocks_of_several_barriers_or_of_unknown_pieces_drift_apart() -> None:
+    assert float(in_step(STAGED, 4.0)) == 0
+    assert float(in_step(replace(STAGED, joins=3.0, pieces=(LOADS, COMPUTES, COMPUTES)), 4.0)) == 0

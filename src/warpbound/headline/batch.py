@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.headline import waves
-from warpbound.headline.block_residence import Block, lead, residence
+from warpbound.headline.block_residence import Block, lead
 from warpbound.headline.flow_balance import Flow, Queue, Space, balance
-from warpbound.headline.launch import last_wave
+from warpbound.headline.launch import circulating, last_wave
 from warpbound.headline.launched_work import LaunchedWork
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import QUEUES, block, flow
+from warpbound.headline.queue_demands import QUEUES, block
 from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
@@ -66,17 +66,16 @@ def side_by_side(flows: Sequence[Flow]) -> Flow:
         room = [x.spaces.get(name, NO_SPACE) for x in flows]
         fits, taken, held, times = _columns(room, ("room", "taken", "held", "times"))
         spaces[name] = Space(fits, taken, held, behind, times)
-    population, alone = _columns(flows, ("population", "residence"))
-    return Flow(population, alone, queues, spaces)
+    population, alone, together = _columns(flows, ("population", "residence", "in_step"))
+    return Flow(population, alone, queues, spaces, together)
 
 
 def _flows(x: LaunchedWork, values: Parameters) -> _LaunchFlows:
     active = x.active_work()
     one = block(active, values)
-    alone = residence(one)
     passes = waves.split(x.blocks_per_active_sm, x.population)
-    last = flow(last_wave(active, passes.rest), values, np.maximum(passes.rest, 1.0), alone)
-    return _LaunchFlows(values, one, flow(active, values, x.population, alone), last, passes)
+    last = circulating(last_wave(active, passes.rest), values, np.maximum(passes.rest, 1.0), one)
+    return _LaunchFlows(values, one, circulating(active, values, x.population, one), last, passes)
 
 
 def _values(numbers: Sequence[Real]) -> Array:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.quick_dataclasses import dataclass
 
+ONE_BARRIER = 2.0  # joins: the barrier, and the end
+
 
 @dataclass(frozen=True)
 class Block:
@@ -40,6 +42,18 @@ class Block:
 def residence(x: Block) -> NDArray[np.float64]:
     """Time from the start of a block to the start of the one that replaces it, s."""
     return np.asarray(x.start + x.store + sum(map(_lasts, _pieces(x)), np.zeros(())))
+
+
+def in_step(x: Block, population: Real) -> NDArray[np.float64]:
+    """Residence while all blocks of an SM are before the one barrier, or behind it, at the same time, s.
+
+    Blocks that stage data once begin together, end together, and are replaced together: while they load, nothing is
+    computed. 0 for blocks of several barriers, which drift apart, and of none.
+    """
+    if len(x.pieces) < 1 or np.any(np.not_equal(x.joins, ONE_BARRIER)):
+        return np.zeros(())
+    crowded = tuple(replace(piece, busy=np.multiply(population, piece.busy)) for piece in x.pieces)
+    return residence(replace(x, pieces=crowded))
 
 
 def joined(x: Block) -> NDArray[np.float64]:

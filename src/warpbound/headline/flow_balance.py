@@ -50,6 +50,7 @@ class Flow:
     residence: Real     # R   of one block, nothing else on the GPU      [s]
     queues: Mapping[str, Queue]
     spaces: Mapping[str, Space] = field(default_factory=dict)
+    in_step: Real = 0.0  # residence of blocks that are in the same piece at the same time  [s]
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,11 @@ def _ceiling(x: Flow) -> Array:
     shape = np.broadcast_shapes(
         np.shape(x.population),
         np.shape(x.residence),
+        np.shape(x.in_step),
         *(np.shape(v) for q in x.queues.values() for v in (q.demand, q.wait, q.met)),
     )
-    limits = [np.divide(x.population, x.residence), *(_inverse(queue.demand) for queue in x.queues.values())]
+    there = np.maximum(x.residence, x.in_step)
+    limits = [np.divide(x.population, there), *(_inverse(queue.demand) for queue in x.queues.values())]
     return np.array(np.broadcast_to(np.minimum.reduce(np.broadcast_arrays(*limits)), shape))
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.headline import waves
-from warpbound.headline.block_residence import Block, lead, residence, without_pipes
+from warpbound.headline.block_residence import Block, in_step, lead, residence, without_pipes
 from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
@@ -77,8 +77,13 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
 def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None) -> Steady:
     """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is at hand."""
     alone = block(x, values) if alone is None else alone
-    circulating = flow(x, values, population, residence(alone))
-    return Steady(alone, circulating, balance(circulating), residence(alone), lead(alone))
+    flowing = circulating(x, values, population, alone)
+    return Steady(alone, flowing, balance(flowing), residence(alone), lead(alone))
+
+
+def circulating(x: ActiveWork, values: Parameters, population: Real, one: Block) -> Flow:
+    """The flow of `population` blocks such as `one` on each active SM."""
+    return replace(flow(x, values, population, residence(one)), in_step=in_step(one, population))
 
 
 def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:

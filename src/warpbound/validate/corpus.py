@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -38,9 +39,10 @@ class Measured(msgspec.Struct, forbid_unknown_fields=True):
 class Shared(msgspec.Struct, forbid_unknown_fields=True):
     """The keys of corpus.toml.
 
-    clock_column : of the rows' own clocks, MHz. choices : columns that tell apart ways to do the same work.
-    calibration : column -> values of rows that something was fitted to. set_aside : column -> values of rows that are
-    counted apart.
+    clock_column : of the rows' own clocks, MHz. clock : of rows whose clock is not known, "boost" or "sustained".
+    choices : columns that tell apart ways to do the same work. compiler : the release of the rows' origin, as after
+    --compiler; empty for the usual one. calibration : column -> values of rows that something was fitted to.
+    set_aside : column -> values of rows that are counted apart.
     """
 
     about: str
@@ -58,8 +60,10 @@ class Shared(msgspec.Struct, forbid_unknown_fields=True):
     clock_MHz: float | None = None
     clocks_MHz: dict[str, float] = {}
     clock_column: str = ""
+    clock: Literal["boost", "sustained"] = "boost"
     args: list[str] = []
     defines: list[str] = []
+    compiler: str = ""
     choices: list[str] = []
     calibration: dict[str, list[str | int | float]] = {}
     set_aside: dict[str, list[str | int | float]] = {}
@@ -158,7 +162,7 @@ def _rows(corpus: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
 def _clock(shared: Shared, words: Words) -> float | None:
     """Of one row, MHz; None where it is not known."""
     if shared.clock_column:
-        return float(words[shared.clock_column])
+        return float(words[shared.clock_column]) if words[shared.clock_column] else None
     return shared.clocks_MHz.get(words.get("gpu", ""), shared.clock_MHz)
 
 

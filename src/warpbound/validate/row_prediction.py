@@ -8,9 +8,10 @@ from pathlib import Path
 
 from warpbound.adapt.answers import answers
 from warpbound.analysis import interval
-from warpbound.analysis.answer import launch_facts, work_of
+from warpbound.analysis.answer import launch_facts, reworked, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.settings import Settings
+from warpbound.analysis.sustained import settled
 from warpbound.analysis.timing import before_form, class_of
 from warpbound.analysis.workload_prediction import before_form as before_form_of_work
 from warpbound.analysis.workload_prediction import launched as launched_work
@@ -54,8 +55,10 @@ def answer(corpus: Corpus, row: Row) -> Answer:
             return _difference(*(_single(corpus, row, (argument,)) for argument in measured.between))
         variants = [replace(row, words={**row.words, **words}) for words in measured.fastest_of] or [row]
         return _fastest([_single(corpus, variant, ()) for variant in variants])
-    except MissingTool:
-        raise
+    except MissingTool as missing:
+        if not corpus.shared.compiler:
+            raise
+        return Answer(refused=str(missing))
     except WarpboundError as error:
         return Answer(refused=str(error))
 
@@ -111,14 +114,15 @@ def _single(corpus: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
 def row_case(corpus: Corpus, row: Row, extra: tuple[str, ...] = ()) -> Case:
     """The kernel and launch of a row, with further arguments; not for hand-written workloads."""
     shared, board = corpus.shared, gpu(row.gpu)
-    program = _program(corpus.folder / shared.source, row.kernel, row.gpu, tuple(_words(corpus, row, shared.defines)))
+    defines = tuple(_words(corpus, row, shared.defines))
+    program = _program(corpus.folder / shared.source, row.kernel, row.gpu, defines, shared.compiler or "nvrtc")
     start = _launch(corpus, row, program, extra)
-    clock = "boost" if row.clock_MHz is None else row.clock_MHz
+    clock = shared.clock if row.clock_MHz is None else row.clock_MHz
     return case_of(program, board, start, Settings(clock=clock, cache=shared.cache))
 
 
 def _answered(case: Case) -> Answer:
-    work = work_of(case)
+    case, work = settled(case, work_of(case), reworked)
     timing = before_form(case, work)
     if timing is None:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
@@ -151,6 +155,6 @@ def _words(corpus: Corpus, row: Row, templates: list[str]) -> list[str]:
 
 
 @cache
-def _program(source: Path, kernel: str, board: str, defines: tuple[str, ...]) -> Program:
+def _program(source: Path, kernel: str, board: str, defines: tuple[str, ...], compiler: str) -> Program:
     macros = tuple((name, value or "1") for name, _, value in (word.partition("=") for word in defines))
-    return programs(source, gpu(board), kernel or None, Options(defines=macros))[0]
+    return programs(source, gpu(board), kernel or None, Options(defines=macros, compiler=compiler))[0]
