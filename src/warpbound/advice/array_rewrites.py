@@ -20,6 +20,7 @@ from warpbound.advice.syntax import (
 )
 from warpbound.advice.variant import Question, Variant, with_text
 
+PROMISE = "(a promise: no array overlaps another)"
 _SUMS = ("+=", "-=", "*=")
 
 
@@ -72,7 +73,7 @@ def restricted(question: Question, kernel: KernelSource) -> Iterator[Variant]:
     if not edits:
         return
     constant = f", {' and '.join(read_only)} const" if read_only else ""
-    change = f"pointers __restrict__{constant} (a promise: no array overlaps another)"
+    change = f"pointers __restrict__{constant} {PROMISE}"
     yield with_text(question, "restrict", change, kernel.edited(edits), line(kernel.declarator))
 
 
@@ -104,7 +105,7 @@ def hoisted(question: Question, kernel: KernelSource) -> Iterator[Variant]:
             edits += [Edit(each.start_byte, each.end_byte, f"hoisted_{number}") for each in accesses]
         if loop.parent.type not in ("compound_statement",):
             continue
-        change = f"{' and '.join(found)} loaded once before the loop"
+        change = f"{' and '.join(found)} loaded once before the loop {PROMISE}"
         yield with_text(question, "hoisting", change, kernel.edited(edits), line(loop))
 
 
@@ -123,7 +124,7 @@ def summed_in_register(question: Question, kernel: KernelSource) -> Iterator[Var
             if not names_of(target) & changed and all(words(access) == words(target) for access in own):
                 places[words(target)] = own
         if places:
-            change = f"{' and '.join(places)} summed in registers, stored once"
+            change = f"{' and '.join(places)} summed in registers, stored once {PROMISE}"
             text = kernel.edited(_in_registers(kernel, loop, places))
             at = min(line(access) for own in places.values() for access in own)
             yield with_text(question, "hoisting", change, text, at)
