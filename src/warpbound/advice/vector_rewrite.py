@@ -46,7 +46,7 @@ def vectorised(question: Question, kernel: KernelSource) -> Iterator[Variant]:
     text = kernel.edited([Edit(start, found.guard.end_byte, _by_fours(kernel, found, _indent(kernel.code, start)))])
     grid = -(-x // WIDTH), 1, 1
     after = replace(question, text=text, launch=replace(question.launch, grid=grid))
-    change = "four elements per thread by 128-bit accesses (a promise: arrays are aligned to 16 bytes, none overlaps another)"
+    change = "four elements per thread by 128-bit accesses (a promise: arrays aligned to 16 bytes, none overlapping)"
     yield Variant(
         "vector accesses", change, "source", after, line=line(found.guard), apply=f"--grid {grid[0]}", per_thread=WIDTH
     )
