@@ -17,6 +17,7 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     logic_and_shifts,
     matrix_products,
     mbarrier,
+    mixed_precision,
     packed_integers,
     special_functions,
     tensor_boxes,
