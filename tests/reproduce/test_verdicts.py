@@ -22,7 +22,7 @@ from warpbound.reproduce import Item, Reproduction, Verdict, changes, items, pag
 from warpbound.reproduce.reproduction import Printed, compared, half_unit, number
 
 ITEMS = [pytest.param(item, id=item.key) for item in items()]
-AGREE = (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY)
+AGREE = (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY, Verdict.READ)
 SMALL = 3  # significant digits from which a literal in the code may be a number of the paper
 
 
@@ -165,6 +165,24 @@ def test_what_the_paper_says_of_itself_counts_only_where_numbers_differ() -> Non
     assert compared("x", "1", Printed("40", measured=True), 44.0).difference == pytest.approx(0.1)
 
 
+def test_a_value_that_is_not_printed_never_agrees_as_printed() -> None:
+    said = Printed("35", read=True)
+    assert compared("x", "1", said, 35.0).verdict is Verdict.READ
+    assert compared("x", "1", said, 36.0).verdict is Verdict.DIFFERS
+    assert compared("x", "1", replace(said, measured=True), 35.0).verdict is Verdict.STANDS_IN
+
+
+@pytest.mark.parametrize("key, what", [
+    ("interval_analysis:mxv-lcs", "L, 4 x 16"), ("interval_analysis:mxv-lcs", "L, 16 x 128"),
+    ("volkov_2016:section-7.1", "time of few warps"), ("volkov_2016:section-7.2", "alpha 0, latency at 24 warps"),
+    ("hong_kim_2009:figs-5-8", "Case 5"), ("volkov_2016:sections-7.3-7.4", "Fermi: Zhang and Owens, most over"),
+])  # fmt: skip
+def test_what_follows_from_words_is_marked(key: str, what: str) -> None:
+    (row,) = (row for row in outcome(key).rows if row.what == what)
+    assert row.read
+    assert f"({row.printed})" in " ".join(run(key).stdout.split())
+
+
 @pytest.mark.parametrize("printed, ours", [("yes", 1.0), ("1.0", "yes")])
 def test_words_and_numbers_do_not_compare(printed: str, ours: float | str) -> None:
     with pytest.raises(ValueError, match="not of one kind"):
@@ -253,7 +271,7 @@ def test_json_has_rows_and_figures() -> None:
     assert row == {
         "what": "Maxwell: cusp of the formula, alpha", "unit": "1", "printed": "49",
         "ours": pytest.approx(49.14, rel=1e-5), "difference": pytest.approx(0.14 / 49, rel=1e-2),
-        "verdict": "agrees to the printed digits", "reading": None,
+        "verdict": "agrees to the printed digits", "reading": None, "read": False,
     }  # fmt: skip
     (figure,) = entry["figures"]
     assert [series["name"] for series in figure["series"]] == ["G80", "GT200", "Fermi", "Kepler", "Maxwell"]

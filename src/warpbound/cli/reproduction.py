@@ -95,7 +95,7 @@ def _pictures(reproductions: "list[Reproduction]", figure: str) -> "list[ItemPic
     from warpbound.reproduce.pictures import of_figure, pictures
 
     steps = announced((f"pictures of {x.item.key}", x) for x in reproductions)
-    return [ItemPictures(x, of_figure(pictures(x), figure)) for x in steps]
+    return [ItemPictures(x, of_figure(pictures(x), figure, x.item)) for x in steps]
 
 
 def _show(reproductions: "list[Reproduction]", name: str, out: str | None) -> None:
@@ -103,7 +103,9 @@ def _show(reproductions: "list[Reproduction]", name: str, out: str | None) -> No
     from warpbound.reproduce import gallery
     from warpbound.reproduce.gallery import html
 
-    items = _pictures(reproductions, name.partition(":")[2])
+    items = [item for item in _pictures(reproductions, name.partition(":")[2]) if item.pictures]
+    if not items:
+        raise InputError(f"{name} is not drawn here; {reproductions[0].item.key} has its numbers.", "Leave --show out.")
     many = sum(len(item.pictures) for item in items)
     if out is not None and not out.endswith(".html"):
         first, *_ = gallery.write(items, Path(out))

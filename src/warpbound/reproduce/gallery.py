@@ -20,7 +20,8 @@ ENDINGS = (".html", ".svg", ".md")
 
 HOW_TO_READ = (
     "Each table has the paper's value as it is printed, ours, and what the difference means; experiments that are not "
-    "at hand are stood in for by a model or a simulation, named above the table. Lines are computed, never digitised."
+    "at hand are stood in for by a model or a simulation, named above the table. A value in brackets follows from the "
+    "paper's words or a figure and is not printed. Lines are computed, never digitised."
 )
 
 

@@ -11,6 +11,7 @@ spread               share by which a recorded number may move, where a simulati
 [inputs]             arguments of the function, over the paper's own inputs.toml
 [printed]            the paper's values by name, as strings with the digits that are printed; "about 54" is rough
 [measured]           the same for what the paper measured
+read                 names of values above that follow from the paper's words or a figure, and are not printed
 [readings]           by name, which reading is ours where the numbers differ
 [contradictions]     by name, what else in the paper contradicts the printed value
 
@@ -19,12 +20,13 @@ Names may nest: `[printed.Kepler] alpha = "28.9"` answers {"Kepler": {"alpha": .
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from string import ascii_lowercase
 from typing import Any
 
 from warpbound.errors import CommandError
@@ -56,6 +58,7 @@ class Printed:
 
     value: str | None = None
     measured: bool = False
+    read: bool = False       # follows from the paper's words or a figure, which do not print it
     reading: str = ""        # the reading that was adopted
     contradiction: str = ""  # what in the paper contradicts the value
 
@@ -116,7 +119,9 @@ def chosen(word: str) -> tuple[Item, ...]:
         raise CommandError(f"No paper is called {paper!r}.", f"There are {', '.join(PAPERS)} and all.")
     own = tuple(item for item in items() if item.paper == paper)
     matches = tuple(item for item in own if name in ("", item.name))
-    matches = matches or tuple(item for item in own if name.removeprefix("fig-") in figures_in(item.where))
+    number = name.removeprefix("fig-")
+    whole = {number, number.rstrip(ascii_lowercase)}
+    matches = matches or tuple(item for item in own if whole & figures_in(item.where))
     if not matches:
         names = ", ".join(item.name for item in own)
         raise CommandError(f"{paper} has no item and no figure {name!r}.", f"There are {names}.")
@@ -159,18 +164,22 @@ def _items(paper: str) -> Iterator[Item]:
 
 
 def _item(paper: str, module: str, file: Traversable, shared: ItemInputs) -> Item:
-    """Raises TypeError for an unknown key."""
+    """Raises TypeError for an unknown key, ValueError where `read` names no value."""
     table = _table(file)
-    printed = _printed({name: flat(table.pop(name, {})) for name in _TABLES})
+    printed = _printed({name: flat(table.pop(name, {})) for name in _TABLES}, table.pop("read", []))
     inputs, function = {**shared, **table.pop("inputs", {})}, file.name.removesuffix(".toml")
     return Item(paper=paper, module=module, function=function, inputs=inputs, printed=printed, **table)
 
 
-def _printed(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Printed]:
+def _printed(tables: Mapping[str, Mapping[str, Any]], read: Sequence[str]) -> dict[str, Printed]:
+    values = {**tables["measured"], **tables["printed"]}
+    if strange := [name for name in read if name not in values]:
+        raise ValueError(f"Values that are read have no value: {', '.join(strange)}.")
     return {
         what: Printed(
             value=tables["printed"].get(what, tables["measured"].get(what)),
             measured=what in tables["measured"],
+            read=what in read,
             reading=tables["readings"].get(what, ""),
             contradiction=tables["contradictions"].get(what, ""),
         )

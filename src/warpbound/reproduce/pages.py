@@ -23,6 +23,7 @@ SHORT_AND_STYLE = {
     Verdict.AGREES: ("agrees", "green"),
     Verdict.DIGITS: ("agrees, printed digits", "green"),
     Verdict.ROUGHLY: ("agrees, roughly", "green"),
+    Verdict.READ: ("agrees, as read", "green"),
     Verdict.DIFFERS: ("differs", "yellow"),
     Verdict.CONTRADICTS: ("paper contradicts itself", "yellow"),
     Verdict.STANDS_IN: ("model for experiment", "cyan"),
@@ -30,6 +31,7 @@ SHORT_AND_STYLE = {
 }
 KINDS = {
     "agree": (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY),
+    "agree as read": (Verdict.READ,),
     "differ": (Verdict.DIFFERS,),
     "contradicted by the paper": (Verdict.CONTRADICTS,),
     "measured": (Verdict.STANDS_IN,),
@@ -156,7 +158,8 @@ def rows_table(rows: Sequence[Row]) -> Table:
         name = Text(row.what)
         if row.unit != "1":
             name.append(f" [{row.unit}]", "dim")
-        table.add_row(name, row.printed or "-", _ours(row.ours), _off(row.difference), verdict)
+        printed = f"({row.printed})" if row.read else row.printed or "-"
+        table.add_row(name, printed, _ours(row.ours), _off(row.difference), verdict)
     return table
 
 

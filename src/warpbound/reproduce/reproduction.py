@@ -25,6 +25,7 @@ class Verdict(StrEnum):
     AGREES = "agrees"
     DIGITS = "agrees to the printed digits"
     ROUGHLY = "agrees as roughly as printed"
+    READ = "agrees with what is read from the paper"
     DIFFERS = "differs"
     CONTRADICTS = "the paper contradicts itself"
     STANDS_IN = "experiment not available: a model stands in"
@@ -42,6 +43,7 @@ class Row:
     difference: float | None
     verdict: Verdict
     reading: str = ""
+    read: bool = False  # the paper's value follows from its words or a figure, and is not printed
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,11 @@ def compared(what: str, unit: str, paper: Printed, ours: float | str) -> Row:
         agreement = Verdict.CONTRADICTS
     if paper.measured:
         agreement = Verdict.STANDS_IN
+    elif paper.read and agreement is not Verdict.DIFFERS and agreement is not Verdict.CONTRADICTS:
+        agreement = Verdict.READ
     reading = "; ".join(part for part in (paper.contradiction, paper.reading) if part)
     unit = "1" if isinstance(ours, str) else unit
-    return Row(what, unit, paper.value, ours, _difference(paper.value, ours), agreement, reading)
+    return Row(what, unit, paper.value, ours, _difference(paper.value, ours), agreement, reading, paper.read)
 
 
 def number(printed: str) -> float | None:

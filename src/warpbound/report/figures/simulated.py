@@ -58,6 +58,30 @@ def occupancy_in_time(
     )
 
 
+def lifetimes(
+    started: Reals, ended: Reals, window: tuple[float, float], title: str, source: str = SIMULATION
+) -> Picture:
+    """A line for each warp that was resident within the window, from its start to its end, in the order of starts.
+
+    started, ended : cycles, shape (warps,), NaN where a warp did not; window : first and last cycle that is shown.
+    """
+    begin, end = window
+    here = (started < end) & ~(ended < begin)
+    came = np.sort(started[here])
+    left = ended[here][np.argsort(started[here], kind="stable")]
+    x, rows = np.stack([came, np.where(np.isnan(left), end, left), left * np.nan], 1), np.arange(len(came))
+    look = Look("blue", "solid", width=1.0)
+    lines = Curve("", np.clip(x, begin, end).ravel(), np.repeat(rows, 3).astype(float), look)
+    return Picture(
+        title=title,
+        x=Axis("time", "cycles", span=window),
+        y=Axis("warp, by start", span=(len(came) + 0.5, -1.5)),
+        layers=(lines,),
+        source=source,
+        caption="The length of a line is a warp's latency; the lines that a moment crosses are its occupancy.",
+    )
+
+
 def latencies(spent: Mapping[str, Reals], title: str, source: str = SIMULATION) -> Picture:
     """Run -> cycles that its memory transactions took, waiting included: the share of them by latency."""
     edges = np.linspace(

@@ -3,12 +3,14 @@
 Source   A. Li et al., "X", 2016: Figures 1 to 8 for the graph and its operations, Figure 10 for machines.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, replace
 from functools import lru_cache
+from itertools import cycle
 
 import numpy as np
 
+from warpbound.bounds import Real
 from warpbound.machine import Gpu, clock
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
 from warpbound.quick_dataclasses import dataclass
@@ -19,6 +21,7 @@ from warpbound.workload.files.lanes import pipe_cycles
 
 SOURCE = "A. Li et al., X: A Comprehensive Analytic Model for Parallel Machines, 2016"
 POINTS = 400
+HIGHEST_DEMAND = 4.0  # times the most supply: a plateau of demand above that is not shown
 OPERATION_WORDS = {
     "4A": "A  memory throughput R",
     "4B": "B  memory latency L",
@@ -141,7 +144,8 @@ def _top(*states: Inputs) -> float:
     for x in states:
         k = np.linspace(0.0, float(x.threads), POINTS)
         supply, demand = numbers(curves.supply(x, k)), numbers(curves.demand(x, np.subtract(x.threads, k)))
-        most = max(most, min(float(supply.max()), 2.0 * float(demand.max())), float(demand.max()))
+        high, wanted = float(supply.max()), float(demand.max())
+        most = max(most, min(high, 2.0 * wanted), min(wanted, HIGHEST_DEMAND * high))
     return 1.2 * most
 
 
@@ -159,23 +163,34 @@ def changed(before: Inputs, after: Inputs, title: str, source: str, each: str = 
     old, new = _curves(before, most), _curves(after, most)
     thin = tuple(replace(curve, name=f"{curve.name} before", look=look) for curve, look in zip(old, _OLD, strict=True))
     thick = tuple(replace(curve, name=f"{curve.name} after") for curve in new)
-    dots = (_reached(before, "before", "circle-open"), _reached(after, "after", "circle"))
     return Picture(
         title=title,
         x=Axis("k", each, span=(0.0, most)),
         y=Axis("MS throughput", "requests/cycle", span=(0.0, _top(before, after))),
-        layers=(*thin, *thick, *dots),
+        layers=(*thin, *thick, *_marked(before, after, reached, "reached")),
         source=source,
         caption="Thin: before; thick: after; marks: the state that a launch reaches.",
     )
 
 
+def changed_under_load(before: Inputs, after: Inputs, title: str, source: str) -> Picture:
+    """A change with the states marked in which a congested machine rests, not those that a launch reaches."""
+    picture = changed(before, after, title, source)
+    marks = _marked(_plain(before), _plain(after), equilibrium.congested, "congested")
+    caption = "Thin: before; thick: after; marks: the state in which a congested machine rests."
+    return replace(picture, layers=(*picture.layers[: -len(marks)], *marks), caption=caption)
+
+
 _OLD = (_OLD_SUPPLY, _OLD_DEMAND)
 
 
-def _reached(x: Inputs, word: str, symbol: str) -> Points:
-    point = reached(x)
-    return Points(f"reached {word}", [float(point)], [float(curves.supply(x, point))], (), Look("ink", symbol=symbol))
+def _marked(before: Inputs, after: Inputs, state: Callable[[Inputs], Real], word: str) -> tuple[Points, ...]:
+    """The threads in memory that `state` gives, before (open) and after (full)."""
+    points = (("before", before, "circle-open"), ("after", after, "circle"))
+    return tuple(
+        Points(f"{word} {when}", [float(state(x))], [float(curves.supply(x, state(x)))], (), Look("ink", symbol=symbol))
+        for when, x, symbol in points
+    )
 
 
 def nine_operations(before: Inputs, factor: float = 1.5, each: str = "threads") -> Panels:
@@ -220,23 +235,28 @@ def machines_of(board: Gpu) -> tuple[Machine, ...]:
     return tuple(machines)
 
 
-def architectures(machines: Sequence[Machine], columns: int = 2) -> Panels:
-    """Architectural X-graphs: f(k) from the left and g(x) from the right, each with its own axis, per machine."""
+def architectures(machines: Sequence[Machine], columns: int = 2, ilps: Sequence[float] = (1.0,)) -> Panels:
+    """Architectural X-graphs: f(k) from the left and g(x) from the right, each with its own axis, per machine.
+
+    ilps : a g(x) for each of these E, at least one.
+    """
     return Panels(
         title="Architectural X-graphs",
-        pictures=tuple(_architecture(machine) for machine in machines),
-        source=f"{SOURCE}, Table II and Figure 10; E = 1",
+        pictures=tuple(_architecture(machine, ilps) for machine in machines),
+        source=f"{SOURCE}, Table II and Figure 10; E = {', '.join(f'{e:g}' for e in ilps)}",
         caption="Supply of memory (left axis) and computation (right axis) of one SM; delta and pi are the warps that "
         "saturate each.",
         columns=columns,
     )
 
 
-def _architecture(machine: Machine) -> Picture:
-    delta, pi = machine.ms_throughput * machine.latency, machine.lanes
+def _architecture(machine: Machine, ilps: Sequence[float]) -> Picture:
+    delta, pi = machine.ms_throughput * machine.latency, machine.lanes / min(ilps)
     most = float(np.ceil(1.5 * (delta + pi)))
-    plain = Inputs(most, 1.0, 1.0, machine.lanes, machine.latency, machine.ms_throughput)
-    k = _threads(plain, most)
+    plain = Inputs(most, min(ilps), 1.0, machine.lanes, machine.latency, machine.ms_throughput)
+    k = np.union1d(_threads(plain, most), [most - machine.lanes / e for e in ilps])
+    demands = {f"computation g(x), E = {e:g}" if len(ilps) > 1 else "computation g(x)": e for e in sorted(ilps)}
+    looks = [replace(_DEMAND, dash=dash) for dash in ("dash", "dashdot", "dot", "longdash")]
     scale = machine.ms_throughput / machine.lanes  # both plateaus at one height, so that two units share the plot
     return Picture(
         title=machine.name,
@@ -244,7 +264,10 @@ def _architecture(machine: Machine) -> Picture:
         y=Axis("f(k)", "requests/cycle", span=(0.0, 1.35 * machine.ms_throughput)),
         layers=(
             Curve("memory f(k)", k, numbers(curves.supply(plain, k)), _SUPPLY),
-            Curve("computation g(x)", k, scale * numbers(curves.computation(plain, most - k)), _DEMAND),
+            *(
+                Curve(name, k, scale * numbers(curves.computation(replace(plain, ilp=e), most - k)), look)
+                for (name, e), look in zip(demands.items(), cycle(looks), strict=False)
+            ),
             Rule(delta, f"delta {delta:.3g}"),
             Rule(most - pi, f"pi {pi:.3g}"),
         ),

@@ -173,13 +173,17 @@ def figs_22_and_23(inputs: ItemInputs) -> Numbers:
 
 
 def figs_22_and_23_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Both limits of MWP, MWP, CWP and N against the warps."""
+    """Both limits of MWP, MWP, CWP and N against the warps; the time of one instruction of both versions."""
     n = _warps(inputs)
     for version in VERSIONS:
         t = terms(svm(inputs, version, n))
         lines = {"N": n, "MWP_Without_BW": t.mwp_full, "MWP_peak_BW": t.mwp_peak_bw, "MWP": t.mwp, "CWP": t.cwp}
-        title, source = f"MWP and CWP, {version} SVM on {inputs['gpu']}", f"{PAPER}, Figures 22 and 23: the model"
+        number = 22 + VERSIONS.index(version)
+        title, source = f"MWP and CWP, {version} SVM on {inputs['gpu']}", f"{PAPER}, Figure {number}: the model"
         yield Figure(title, Axis("warps N", "warp/SM"), WARPS, series_over(n, lines), source)
+    work = {version: np.asarray(cpi(svm(inputs, version, n))) for version in VERSIONS}  # times of the same work
+    title, y = f"Naive and optimised SVM on {inputs['gpu']}", Axis("time of an instruction", "cycle/inst", "log")
+    yield Figure(title, WARPS, y, series_over(n, work), f"{PAPER}, Figure 3: the model, over warps")
 
 
 def svm(inputs: ItemInputs, version: str, warps: Real) -> Inputs:
@@ -217,10 +221,16 @@ def figs_25_and_26(inputs: ItemInputs) -> Numbers:
 
 def figs_25_and_26_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Cycles against warps, every warp with the same work."""
-    n, independent = _warps(inputs), inputs["independent"]
-    lines = {"dependent": _cycles(inputs, n, 0.0), "independent": _cycles(inputs, n, independent)}
-    title, source = f"Dependent and independent loads on {inputs['gpu']}", f"{PAPER}, Figures 25 and 26: the model"
-    yield Figure(title, WARPS, Axis("time", "cycle"), series_over(n, lines), source)
+    few, n, y = np.arange(1.0, inputs["few"] + 1.0), _warps(inputs), Axis("time", "cycle")
+    models = {
+        "MODEL_NOPW, independent": _cycles(inputs, few, 0.0),  # which does not know of independent requests
+        "MODEL_PW, independent": _cycles(inputs, few, inputs["independent"]),
+        "MODEL_PW, dependent": _cycles(inputs, few, 0.0),
+    }
+    lines = {"dependent": _cycles(inputs, n, 0.0), "independent": _cycles(inputs, n, inputs["independent"])}
+    loads = f"Dependent and independent loads on {inputs['gpu']}"
+    yield Figure(f"{loads}, few warps", WARPS, y, series_over(few, models, "both"), f"{PAPER}, Figure 25: the model")
+    yield Figure(loads, WARPS, y, series_over(n, lines), f"{PAPER}, Figure 26: the model")
 
 
 def _cycles(inputs: ItemInputs, warps: Real, independent: float) -> NDArray[np.float64]:
@@ -242,10 +252,15 @@ def figs_30_and_31(inputs: ItemInputs) -> Numbers:
 
 
 def figs_30_and_31_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Figure 30: one block on one SM."""
-    lines = {"one block": [_cost(inputs, warps, 1.0) for warps in inputs["warps"]]}
-    x, y, title = Axis("warps of the block", "warp"), Axis("cost", "cycle"), f"Cost of a barrier on {inputs['gpu']}"
-    yield Figure(title, x, y, series_over(inputs["warps"], lines, "both"), f"{PAPER}, Figure 30: the model")
+    """Figure 30: one block on one SM. Figure 31: two and four blocks on every SM."""
+    x, y, title = Axis("warps of a block", "warp"), Axis("cost", "cycle"), f"Cost of a barrier on {inputs['gpu']}"
+    alone = {"one block": [_cost(inputs, warps, 1.0) for warps in inputs["warps"]]}
+    most = max(inputs["blocks"].values())
+    few = [warps for warps in inputs["warps"] if warps * most <= inputs["most_warps"]]
+    full = {name: [_cost(inputs, warps, n) for warps in few] for name, n in inputs["blocks"].items()}
+    yield Figure(title, x, y, series_over(inputs["warps"], alone, "both"), f"{PAPER}, Figure 30: the model")
+    blocks = f"{title}, two and four blocks"
+    yield Figure(blocks, x, y, series_over(few, full, "both"), f"{PAPER}, Figure 31: the model")
 
 
 def _cost(inputs: ItemInputs, warps: float, blocks: float) -> float:

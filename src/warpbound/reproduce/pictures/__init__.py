@@ -6,7 +6,7 @@ Most are drawn from the item's series; functions of a paper's module here, named
 import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from itertools import chain
+from string import ascii_lowercase
 
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures import recorded
@@ -15,6 +15,13 @@ from warpbound.reproduce.item import Item, ItemInputs, figures_in
 from warpbound.reproduce.reproduction import Reproduction
 
 Draw = Callable[[ItemInputs], Sequence[Drawable]]
+MODULES = {
+    "hong_kim_2009": ("hong_kim_2009",),
+    "volkov_2016": ("volkov_2016", "volkov_2016_models"),
+    "campprof_2011": ("campprof_2011",),
+    "interval_analysis": ("interval_analysis",),
+    "x_model_2016": ("x_model_2016",),
+}
 _KINDS = r"(?:Figures?|Tables?|Listings?|sections?|chapter)"
 _NUMBER = re.compile(_KINDS + r" [\dIVX][\w.]*(?:(?:, | and | to )[\dIVX][\w.]*)*")
 
@@ -29,7 +36,11 @@ class PaperPicture:
 
 def drawn_by(item: Item) -> Draw | None:
     """The function that draws an item, where its series alone do not."""
-    return getattr(import_module(f"warpbound.reproduce.pictures.{item.paper}"), item.function, None)
+    for module in MODULES[item.paper]:
+        draw: Draw | None = getattr(import_module(f"warpbound.reproduce.pictures.{module}"), item.function, None)
+        if draw:
+            return draw
+    return None
 
 
 def has_pictures(item: Item) -> bool:
@@ -44,16 +55,23 @@ def pictures(reproduction: Reproduction) -> tuple[PaperPicture, ...]:
     return tuple(PaperPicture(_figure(picture.source, reproduction.item), picture) for picture in every)
 
 
-def of_figure(pictures_of_item: Sequence[PaperPicture], name: str) -> Sequence[PaperPicture]:
-    """Those that are the figure called `fig-N`; all where none is."""
+def of_figure(pictures_of_item: Sequence[PaperPicture], name: str, item: Item) -> Sequence[PaperPicture]:
+    """Those that show the figure called `fig-N`, `9` also `9a`; all where the name is the item's or no figure's."""
     wanted = name.removeprefix("fig-")
-    return [x for x in pictures_of_item if wanted in figures_in(x.figure)] or pictures_of_item
+    same = [x for x in pictures_of_item if shows(x, wanted)]
+    return same if same or name not in ("", item.name) else pictures_of_item
+
+
+def shows(picture: PaperPicture, number: str) -> bool:
+    """Whether a picture is the figure of that number, or a part of it."""
+    own = figures_in(picture.figure)
+    return number in own or number in {part.rstrip(ascii_lowercase) for part in own}
 
 
 def _figure(source: str, item: Item) -> str:
     """`Figure 4.5`, from the picture's source or else from the item's place in the paper."""
-    numbers = chain(_NUMBER.finditer(source), _NUMBER.finditer(item.where))
-    names = [match[0].rstrip(".") for match in numbers]
+    found = [match[0].rstrip(".") for match in _NUMBER.finditer(source)]
+    names = found or [match[0].rstrip(".") for match in _NUMBER.finditer(item.where)]
     return next((name for name in names if name.startswith("Figure")), names[0] if names else item.where)
 
 

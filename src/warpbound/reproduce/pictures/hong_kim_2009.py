@@ -12,7 +12,14 @@ from warpbound.report.figures.picture import Axis, Bars, Curve, Drawable, Look, 
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.theme import CYCLE
 from warpbound.reproduce.hong_kim_2009.merge_benchmarks import Point, mean_of, points, table_5_figures
-from warpbound.reproduce.hong_kim_2009.microbenchmarks import COALESCED, UNCOALESCED, VERSIONS, on, svm
+from warpbound.reproduce.hong_kim_2009.microbenchmarks import (
+    COALESCED,
+    UNCOALESCED,
+    VERSIONS,
+    figs_22_and_23_figures,
+    on,
+    svm,
+)
 from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.scenarios import warp_timeline
 
@@ -23,8 +30,11 @@ DRAWN = 4  # warps
 
 def figs_5_to_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 5 to 8: each case warp by warp."""
-    cases = ("5a", "5b", "6a", "6b", "7", "8a", "8b")
-    return (_timelines([f"fig-{case}" for case in cases], "Periods of computation and memory", "Figures 5 to 8"),)
+    cases = {
+        5: (["fig-5a", "fig-5b"], "CWP greater than MWP"), 6: (["fig-6a", "fig-6b"], "MWP greater than CWP"),
+        7: (["fig-7"], "Computation longer than memory"), 8: (["fig-8a", "fig-8b"], "Too few warps"),
+    }  # fmt: skip
+    return tuple(_timelines(scenarios, title, f"Figure {number}") for number, (scenarios, title) in cases.items())
 
 
 def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
@@ -75,11 +85,12 @@ def _by_benchmark(
 
 
 def figs_9_and_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figure 9b and 10: transactions of warps that leave the SM one after the other."""
-    return tuple(
-        _departures(inputs, words, kind, number)
-        for words, kind, number in (("coalesced", COALESCED, "9 and 10"), ("uncoalesced", UNCOALESCED, "9 and 10"))
-    )
+    """Figure 9b and both parts of Figure 10: transactions of warps that leave the SM one after the other."""
+    coalesced = _departures(inputs, "coalesced", COALESCED, "9b")
+    uncoalesced = _departures(inputs, "uncoalesced", UNCOALESCED, "10a")
+    both = (uncoalesced, replace(coalesced, source=coalesced.source.replace("9b", "10b")))
+    title = f"Departures of memory warps, {inputs['gpu']}"
+    return coalesced, Panels(title, both, f"{OF}, Figure 10: computed from Table 6", coalesced.caption, columns=1)
 
 
 def _departures(inputs: ItemInputs, words: str, kind: Mapping[str, Real], number: str) -> Picture:
@@ -93,15 +104,16 @@ def _departures(inputs: ItemInputs, words: str, kind: Mapping[str, Real], number
         x=Axis("time", "cycle"),
         y=Axis("warp", span=(DRAWN - 0.5, -0.5)),
         layers=(bars, replace(leaving, look=Look("vermilion", "solid"))),
-        source=f"{OF}, Figures {number}: computed from Table 6",
+        source=f"{OF}, Figure {number}: computed from Table 6",
         caption="The departure delay decides how many warps memory serves at a time: MWP without bandwidth.",
     )
 
 
 def figs_22_and_23(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figures 22 and 23."""
+    """Figures 22 and 23, and the times of Figure 3."""
     warps = np.arange(1.0, inputs["most_warps"] + 1)
-    return tuple(
+    times = [recorded(figure) for figure in figs_22_and_23_figures(inputs)][-1:]
+    both = tuple(
         replace(
             figures.mwp_and_cwp(svm(inputs, version, inputs["most_warps"] + 1.0), warps),
             title=f"MWP and CWP, {version} SVM on {inputs['gpu']}",
@@ -109,3 +121,4 @@ def figs_22_and_23(inputs: ItemInputs) -> tuple[Drawable, ...]:
         )
         for version, number in zip(VERSIONS, (22, 23), strict=True)
     )
+    return (*both, *times)

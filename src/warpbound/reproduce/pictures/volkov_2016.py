@@ -7,18 +7,16 @@ import numpy as np
 from warpbound.bounds import Bounds
 from warpbound.models.volkov_2016 import contention, one_warp, predict
 from warpbound.report import figures
-from warpbound.report.figures.picture import Drawable, Panels
+from warpbound.report.figures.picture import Axis, Drawable, Panels
 from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.scenarios import run_scenario, run_with_log, warp_timeline
-from warpbound.reproduce.synthetic.comparison import alphas
 from warpbound.reproduce.volkov_2016 import chapters_2_and_3
 from warpbound.reproduce.volkov_2016.machines import machines
-from warpbound.reproduce.volkov_2016.sections_7_9_and_7_10 import errors
 
 PAPER = "volkov_2016"
 OF = "Volkov 2016"
-WARPS_SHOWN = 400.0  # cycles of a timeline
-ROUNDS_OF_FIGURE_5_1 = 60_000.0  # cycles
+INTERVALS = {"A": (0.0, 1.5), "B": (7.0, 8.5), "C": (40.0, 41.5)}  # of Figure 5.1, in rounds of blocks
+ROUNDS_SHOWN = 14.0
 
 
 def figs_2_1_and_2_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
@@ -90,40 +88,50 @@ def fig_4_7(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return (Panels("Six warps in execution", plots, f"{OF}, Figure 4.7: simulated", plots[0].caption, columns=1),)
 
 
-def section_7_9(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figures 7.11 to 7.13 and all other models, machine by machine: a plot for each model, and its extremes."""
-    alpha, plots = alphas(inputs["steps"]), []
-    for name, machine in machines(inputs).items():
-        extremes = {model: (x.least, x.most) for model, x in errors(machine, alpha).items()}
-        panels = figures.models_over_reference(name, alpha, extremes, "refined model")
-        source = f"{OF}, Figures 7.11 to 7.13, with the refined model in place of measurements"
-        plots.append(replace(panels, source=source))
-    return tuple(plots)
-
-
 def listings_3_1_to_3_3(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Listing 3.3 in time."""
     plot = warp_timeline(PAPER, "listing-3.3")
     return (replace(plot, source=f"{OF}, Listing 3.3: simulated"),)
 
 
+def _drifting() -> tuple[Drawable, ...]:
+    """Figure 3.3, lifetimes of warps in interval B; Figure 5.1, those in A and C, and occupancy over time."""
+    done = run_scenario(PAPER, "fig-5.1")
+    turn = float(np.nanmean(done.latencies))
+    plots = {
+        name: figures.lifetimes(
+            done.started, done.ended, (first * turn, last * turn), f"Interval {name}", f"{OF}, Figure 5.1: simulated"
+        )
+        for name, (first, last) in INTERVALS.items()
+    }
+    times, warps = done.occupancy_over_time()
+    spans = {"A and B, the first rounds": (0.0, ROUNDS_SHOWN), "C, much later": (33.0, 33.0 + ROUNDS_SHOWN)}
+    occupancies = [
+        replace(
+            figures.occupancy_in_time(
+                {"64 warps in blocks of 4": (times[here], warps[here])}, title, f"{OF}, Figure 5.1: simulated"
+            ),
+            x=Axis("time", "cycles", span=(first * turn, last * turn)),
+        )
+        for title, (first, last) in spans.items()
+        for here in [(times >= first * turn) & (times <= last * turn)]
+    ]
+    caption = f"{plots['A'].caption} Below: how many warps are resident."
+    title, every = "Warps that drift apart", (plots["A"], plots["C"], *occupancies)
+    part = replace(plots["B"], title="Lifetimes of warps", source=f"{OF}, Figure 3.3: simulated")
+    return part, Panels(title, every, f"{OF}, Figure 5.1: simulated", caption, columns=2)
+
+
 def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 3.2, 3.3, 5.1, 5.2, 5.4 and 6.5."""
     three = replace(warp_timeline(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
-    many = replace(warp_timeline(PAPER, "fig-3.3", 4.0 * WARPS_SHOWN), source=f"{OF}, Figure 3.3: simulated")
-    drift = run_scenario(PAPER, "fig-5.1").occupancy_over_time()
-    begin = drift[0] <= ROUNDS_OF_FIGURE_5_1
-    drifting = figures.occupancy_in_time(
-        {"64 warps in blocks of 4": (drift[0][begin], drift[1][begin])}, "Occupancy while warps drift apart",
-        f"{OF}, Figure 5.1: simulated",
-    )  # fmt: skip
     uneven = {f"{n} warps in a block": run_scenario(PAPER, f"fig-5.2-{n}").occupancy_over_time() for n in (16, 17)}
     kinds = ("persistent", "oversubscribed")
     ending = {f"{kind} blocks": run_scenario(PAPER, f"fig-5.4-{kind}").occupancy_over_time() for kind in kinds}
     loads = {"1 warp": "idle", "32 warps": "half", "64 warps": "full"}
     latencies = {name: run_with_log(PAPER, f"fig-6.5-{load}").request_latencies for name, load in loads.items()}
     return (
-        three, many, drifting,
+        three, *_drifting(),
         figures.occupancy_in_time(uneven, "Occupancy with uneven schedulers", f"{OF}, Figure 5.2: simulated"),
         figures.occupancy_in_time(ending, "Occupancy at the end of a launch", f"{OF}, Figure 5.4: simulated"),
         figures.latencies(latencies, "Latencies of single accesses on Kepler", f"{OF}, Figure 6.5: simulated"),

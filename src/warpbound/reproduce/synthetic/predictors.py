@@ -82,9 +82,23 @@ def sim(machine: Machine, warps: Real, alpha: Real) -> Curve:
 
 def zhang_owens(machine: Machine, warps: Real, alpha: Real) -> Curve:
     """Zhang and Owens, section 7.3, with modelled in place of measured curves."""
-    adds = zhang_owens_2011.modelled(warps, machine.alu_latency, machine.alu_throughput)
-    accesses = zhang_owens_2011.modelled(warps, machine.memory_latency, machine.memory_throughput)
+    adds, accesses = modelled_curves(machine, warps).values()
     return zhang_owens_2011.predict(zhang_owens_2011.Inputs(alpha, 1.0, adds, accesses)).rate
+
+
+def zhang_owens_added(machine: Machine, warps: Real, alpha: Real) -> Curve:
+    """The same where the times of both kinds add, the thin line of Figure 7.5."""
+    adds, accesses = modelled_curves(machine, warps).values()
+    return np.asarray(1.0 / (THREADS * (np.divide(alpha, adds) + np.divide(1.0, accesses))))
+
+
+def modelled_curves(machine: Machine, warps: Real | None = None) -> dict[str, Curve]:
+    """What either kind attains alone at these or at all occupancies, lanes per cycle per SM."""
+    n = machine.occupancies if warps is None else warps
+    return {
+        "additions": np.asarray(zhang_owens_2011.modelled(n, machine.alu_latency, machine.alu_throughput)),
+        "accesses": np.asarray(zhang_owens_2011.modelled(n, machine.memory_latency, machine.memory_throughput)),
+    }
 
 
 def huang(machine: Machine, warps: Real, alpha: Real) -> Curve:

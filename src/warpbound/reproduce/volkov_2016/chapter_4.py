@@ -32,6 +32,8 @@ from warpbound.reproduce.volkov_2016.machines import (
 from warpbound.workload.files.lanes import fp32_lanes
 
 MODELS = {"basic": basic, "refined": refined}
+APART = "Arithmetic and memory apart"
+REFINED = "refined model, for measurements"
 KINDS = {"SFU": "SFU instructions", "smem": "shared memory accesses"}
 
 
@@ -93,12 +95,37 @@ def section_4_3(inputs: ItemInputs) -> Numbers:
 
 
 def section_4_3_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Figure 4.2: both occupancies, generation by generation."""
-    rows = [_warps(machine, 0.0) for machine in machines(inputs).values()]
+    """Figure 4.2: occupancies by year; Figure 4.3: accesses of Maxwell that are not coalesced."""
     years = [inputs["year"][name] for name in inputs["gpus"]]
-    lines = {kind: [row[kind] for row in rows] for kind in ("arithmetic", "memory")}
-    title, source = "Warps that hide arithmetic and memory latency", f"{THESIS}, Figure 4.2: the model"
-    yield Figure(title, Axis("year", "1"), WARPS_NEEDED, series_over(years, lines), source)
+    title, source = "Warps that hide arithmetic and memory latency", f"{THESIS}, Figure 4.2, with Tables 6.3 and 6.4"
+    yield Figure(title, Axis("year", "1"), WARPS_NEEDED, series_over(years, occupancies(inputs)), source)
+    yield from fig_4_3_figures(inputs)
+
+
+def occupancies(inputs: ItemInputs) -> dict[str, list[float]]:
+    """Warps per SM, machine by machine: the model's, then what the thesis measured."""
+    rows = [_warps(machine, 0.0) for machine in machines(inputs).values()]
+    schedulers = [machine.schedulers for machine in machines(inputs).values()]
+    measured = {"arithmetic, Table 6.3": "adds_at_peak", "memory at 90 %, Table 6.4": "warps_at_90",
+                "memory at 95 %, Table 6.4": "warps_at_95"}  # fmt: skip
+    return {kind: [row[kind] for row in rows] for kind in ("arithmetic", "memory")} | {
+        name: [inputs[key][gpu] * count for gpu, count in zip(inputs["gpus"], schedulers, strict=True)]
+        for name, key in measured.items()
+    }
+
+
+def fig_4_3_figures(inputs: ItemInputs) -> Iterator[Figure]:
+    """Figure 4.3: the model with the latency and the peak that the thesis quotes for each pattern, and for streams."""
+    maxwell = machines(inputs)["Maxwell"]
+    n, y = np.arange(0.0, maxwell.max_warps + 0.5, 0.5), Axis("throughput", "access/cycle/SM")
+    patterns = {
+        "stride-2": (inputs["stride_2_latency"], throughput_in_passes(maxwell.memory_throughput, inputs["stride"])),
+        "random": (inputs["random_latency"], inputs["random_IPC"]),
+    }
+    for name, (latency, peak) in patterns.items():
+        lines = {name: np.minimum(n / latency, peak)}
+        source = f"{THESIS}, Figure 4.3: the model"
+        yield Figure(f"{name.capitalize()} accesses on Maxwell", OCCUPANCY, y, series_over(n, lines), source)
 
 
 def _warps(machine: Machine, per_scheduler_at_90: float) -> dict[str, float]:
@@ -233,7 +260,9 @@ def figs_4_8_and_4_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     intensity = Axis("additions per other instruction alpha", "1", "log")
     for kind, names in inputs["kinds"].items():
         lines = {name: warps_needed(_mix(inputs, kind, name, alpha)).total for name in names}
-        title, source = f"Warps that hide the latency of {KINDS[kind]}", f"{THESIS}, section 4.7, Tables 6.1 and 6.2"
+        number = {"SFU": "4.8", "smem": "4.9"}[kind]
+        source = f"{THESIS}, Figure {number}, from Tables 6.1 and 6.2"
+        title = f"Warps that hide the latency of {KINDS[kind]}"
         yield Figure(title, intensity, WARPS_NEEDED, series_over(alpha, lines), source)
 
 
@@ -304,7 +333,12 @@ def sections_4_10_to_4_12(inputs: ItemInputs) -> Numbers:
 
 
 def sections_4_10_to_4_12_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Figures 4.11 and 4.12 without their points."""
+    """Figures 4.11 to 4.13, machine by machine, with the refined model for the points."""
+    return schemes_figures(inputs)
+
+
+def schemes_figures(inputs: ItemInputs) -> Iterator[Figure]:
+    """Every scheme against occupancy, a figure for each machine."""
     for name, machine in machines(inputs).items():
         n, alpha = machine.occupancies, inputs["alphas"][name]
         x = machine.mix(n, alpha)
@@ -314,8 +348,9 @@ def sections_4_10_to_4_12_figures(inputs: ItemInputs) -> Iterator[Figure]:
             "basic model": mixes.predict(x),
         }
         lines = {scheme: mixes.adds_per_cycle(x, model.rate) for scheme, model in models.items()}
-        title = f"Arithmetic and memory apart, {name}, alpha {alpha:g}"
-        yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, Figures 4.11 and 4.12: the models")
+        lines[REFINED] = adds(refined, machine, n, alpha)
+        title = f"{APART}, {name}, alpha {alpha:g}"
+        yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, sections 4.10 to 4.12: the models")
 
 
 def _by_schemes(machine: Machine, alpha: float) -> dict[str, float]:

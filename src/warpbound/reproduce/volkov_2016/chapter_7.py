@@ -10,7 +10,7 @@ from warpbound.models import baghsorkhi_2010, huang_2014
 from warpbound.models.hong_kim_2009.periods import cwp_full
 from warpbound.models.volkov_2016 import mixes
 from warpbound.models.volkov_2016.little import bytes_per_second, concurrency, inst_per_cycle
-from warpbound.report.figure_series import Figure
+from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.synthetic.comparison import whole_warps
 from warpbound.reproduce.synthetic.machine import Machine
@@ -24,11 +24,24 @@ from warpbound.reproduce.synthetic.predictors import (
     huang_greedy,
     huang_inputs,
     latency_alone,
+    modelled_curves,
     refined,
     sim,
     zhang_owens,
+    zhang_owens_added,
 )
-from warpbound.reproduce.volkov_2016.machines import LANES, adds, adds_plot, machines, worst
+from warpbound.reproduce.volkov_2016.machines import (
+    LANES,
+    OCCUPANCY,
+    THESIS,
+    adds,
+    adds_plot,
+    loads_plot,
+    machines,
+    worst,
+)
+
+CASES = ("memory_only", "between", "adds_only")
 
 
 def section_7_1(inputs: ItemInputs) -> Numbers:
@@ -50,7 +63,7 @@ def section_7_1(inputs: ItemInputs) -> Numbers:
 def section_7_1_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Both models against occupancy."""
     models = {"hong_kim_2009": hong_kim, "volkov_2016": basic}
-    yield adds_plot("Hong and Kim", machines(inputs)[inputs["machine"]], inputs["alpha"], models)
+    yield adds_plot("Hong and Kim", machines(inputs)[inputs["machine"]], inputs["alpha"], models, "Figure 7.1")
 
 
 def section_7_2(inputs: ItemInputs) -> Numbers:
@@ -78,9 +91,11 @@ def section_7_2(inputs: ItemInputs) -> Numbers:
 
 
 def section_7_2_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Both models against occupancy."""
+    """Figure 7.2, without additions and with some; Figure 7.3, with more: both models against occupancy."""
     machine, models = machines(inputs)[inputs["machine"]], {"baghsorkhi_2010": baghsorkhi, "volkov_2016": basic}
-    return (adds_plot("Baghsorkhi and others", machine, alpha, models) for alpha in inputs["alphas"])
+    yield loads_plot("Baghsorkhi and others", machine, models, "Figure 7.2a")
+    for alpha, place in zip(inputs["alphas"], ("Figure 7.2b", "Figure 7.3"), strict=True):
+        yield adds_plot("Baghsorkhi and others", machine, alpha, models, place)
 
 
 def _until_nothing_exposed(machine: Machine) -> float:
@@ -107,11 +122,21 @@ def sections_7_3_and_7_4(inputs: ItemInputs) -> Numbers:
 
 
 def sections_7_3_and_7_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """The models against occupancy."""
-    for name, alpha in inputs["alphas"].items():
-        models = {"zhang_owens_2011": zhang_owens, "volkov_2016": basic}
-        models |= {"sim_2012": sim} if name in inputs["sim"] else {}
-        yield adds_plot("Zhang and Owens, Sim and others", machines(inputs)[name], alpha, models)
+    """Figure 7.4, the curves that Zhang and Owens measure, modelled; 7.5 and 7.6, their model; 7.7, that of Sim."""
+    thesis, alphas = machines(inputs), inputs["alphas"]
+    first, *newer = alphas
+    source = f"{THESIS}, Figure 7.4: modelled, not measured"
+    for kind, rate in modelled_curves(thesis[first]).items():
+        y = Axis("throughput", "op/cycle/SM")
+        lines = series_over(thesis[first].occupancies, {kind: rate}, "both")
+        yield Figure(f"{kind} alone, {first}", OCCUPANCY, y, lines, source)
+    models = {"zhang_owens_2011": zhang_owens, "times added": zhang_owens_added, "volkov_2016": basic}
+    yield adds_plot("Zhang and Owens", thesis[first], alphas[first], models, "Figure 7.5")
+    for name in newer:
+        yield adds_plot("Zhang and Owens", thesis[name], alphas[name], models, "Figure 7.6")
+    for name in inputs["sim"]:
+        both = {"sim_2012": sim, "volkov_2016": basic}
+        yield adds_plot("Sim and others", thesis[name], alphas[name], both, "Figure 7.7")
 
 
 def _row(inputs: ItemInputs, machine: Machine, alpha: float) -> dict[str, float]:
@@ -138,8 +163,8 @@ def _c2050(inputs: ItemInputs) -> dict[str, float]:
 
 def sections_7_5_and_7_6(inputs: ItemInputs) -> Numbers:
     """Sections 7.5 and 7.6: estimates of both scheduling policies at full occupancy, without a limit of memory."""
-    fermi, maxwell, kepler = (
-        machines(inputs)[inputs[kind]["machine"]] for kind in ("memory_only", "adds_only", "between")
+    fermi, kepler, maxwell = (
+        machines(inputs)[inputs[kind]["machine"]] for kind in CASES
     )
     full, endless = inputs["adds_only"]["warps_per_scheduler"] * maxwell.schedulers, inputs["endless_alpha"]
     warps, alpha = inputs["between"]["warps"], inputs["between"]["alpha"]
@@ -161,11 +186,12 @@ def sections_7_5_and_7_6(inputs: ItemInputs) -> Numbers:
 
 
 def sections_7_5_and_7_6_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Both policies against occupancy."""
+    """Figure 7.8, memory alone and both kinds; Figure 7.9, additions alone: both policies against occupancy."""
     models = {"round robin": huang, "greedy-then-oldest": huang_greedy, "volkov_2016": basic}
-    cases = (("between", inputs["between"]["alpha"]), ("adds_only", inputs["endless_alpha"]))
-    for case, alpha in cases:
-        yield adds_plot("Huang and others", machines(inputs)[inputs[case]["machine"]], alpha, models)
+    loads, between, adds_only = (machines(inputs)[inputs[case]["machine"]] for case in CASES)
+    yield loads_plot("Huang and others", loads, models, "Figure 7.8a")
+    yield adds_plot("Huang and others", between, inputs["between"]["alpha"], models, "Figure 7.8b")
+    yield adds_plot("Huang and others", adds_only, inputs["endless_alpha"], models, "Figure 7.9")
 
 
 def sections_7_7_and_7_8(inputs: ItemInputs) -> Numbers:
@@ -199,7 +225,7 @@ def sections_7_7_and_7_8(inputs: ItemInputs) -> Numbers:
 
 def sections_7_7_and_7_8_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figure 7.10: throughput near the singularity."""
-    models, place = {"huang_2014, round robin": huang_contended}, "Figure 7.10: the model"
+    models, place = {"huang_2014, round robin": huang_contended}, "Figure 7.10"
     cases = ((_synthetic(inputs), inputs["alpha"]), (machines(inputs)["Fermi"], inputs["fermi"]["alpha"]))
     for machine, alpha in cases:
         yield adds_plot("Huang and others with bandwidth", machine, alpha, models, place)

@@ -191,7 +191,7 @@ def fig_6_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
         if alpha
     }
     title = "Synthetic family on Kepler with memory contention"
-    yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, section 6.5")
+    yield Figure(title, OCCUPANCY, ADDS, series_over(n, lines), f"{THESIS}, Figure 6.4: the model")
 
 
 def section_6_6(inputs: ItemInputs) -> Numbers:

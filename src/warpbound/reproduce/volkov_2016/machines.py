@@ -35,12 +35,20 @@ def worst(over: Throughput, under: Throughput, machine: Machine, alpha: float, w
     return float(np.max(over(machine, warps, alpha) / under(machine, warps, alpha)))
 
 
-def adds_plot(title: str, machine: Machine, alpha: float, models: Mapping[str, Throughput], place: str = "") -> Figure:
+def adds_plot(title: str, machine: Machine, alpha: float, models: Mapping[str, Throughput], place: str) -> Figure:
     """Additions against occupancy, a line for each model; a very large alpha is arithmetic alone."""
     n, intensity = machine.occupancies, f"{alpha:g}" if alpha < ENDLESS else "infinite"
     lines = {name: adds(model, machine, n, alpha) for name, model in models.items()}
-    source = f"{THESIS}, {place or 'chapter 7: the models'}"
+    source = f"{THESIS}, {place}: the models"
     return Figure(f"{title}, {machine.name}, alpha {intensity}", OCCUPANCY, ADDS, series_over(n, lines), source)
+
+
+def loads_plot(title: str, machine: Machine, models: Mapping[str, Throughput], place: str) -> Figure:
+    """Accesses against occupancy where there are no additions, a line for each model."""
+    n, y = machine.occupancies, Axis("throughput", "access/cycle/SM")
+    lines = {name: model(machine, n, 0.0) for name, model in models.items()}
+    source = f"{THESIS}, {place}: the models"
+    return Figure(f"{title}, {machine.name}, alpha 0", OCCUPANCY, y, series_over(n, lines), source)
 
 
 def needed_plots(inputs: ItemInputs, models: Mapping[str, Throughput], title: str, place: str) -> Iterator[Figure]:

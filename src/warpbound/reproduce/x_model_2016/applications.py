@@ -121,14 +121,21 @@ def ways_out(default: Inputs, larger: Inputs) -> dict[str, Effect]:
     """Effects over the default; throttled to the best number of warps, R of a bypass raised to its throughput."""
     counted = {LARGER: after_launch(default, larger)}
     for name, x in {DEFAULT: default, LARGER: larger}.items():
-        warps, rate = best(x)
-        fewer = operate(x, "4F", np.divide(warps, x.threads))
-        faster = operate(x, "4A", np.divide(rate, x.ms_throughput))
         counted |= {
-            f"throttling, {name}": after_launch(default, fewer),
-            f"bypassing, {name}": after_launch(default, faster),
+            f"throttling, {name}": after_launch(default, throttled(x)),
+            f"bypassing, {name}": after_launch(default, bypassed(x)),
         }
     return counted
+
+
+def throttled(x: Inputs) -> Inputs:
+    """With the best number of warps."""
+    return operate(x, "4F", np.divide(best(x)[0], x.threads))
+
+
+def bypassed(x: Inputs) -> Inputs:
+    """With R raised to the best throughput."""
+    return operate(x, "4A", np.divide(best(x)[1], x.ms_throughput))
 
 
 def smaller_steps(x: Inputs, inputs: ItemInputs) -> dict[str, Inputs]:

@@ -74,8 +74,8 @@ def figs_2_to_5(inputs: ItemInputs) -> Numbers:
 
 def figs_2_to_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """Figures 3 and 5."""
-    for title, name in (("Transit figure", "plain"), ("Machine balance", "balanced")):
-        yield x_graph(title, {name: Inputs(**inputs[name])}, f"Figures 3 and 5, {OURS}")
+    for number, title, name in ((3, "Transit figure", "plain"), (5, "Machine balance", "balanced")):
+        yield x_graph(title, {name: Inputs(**inputs[name])}, f"Figure {number}, {OURS}")
 
 
 def _transit(table: ItemInputs) -> transit_2015.Inputs:
@@ -100,24 +100,26 @@ def _saturates_at(x: transit_2015.Inputs) -> float:
 
 def fig_4(inputs: ItemInputs) -> Numbers:
     """Figure 4: throughput of memory before and after each operation, and what binds."""
-    return {name: _throughput(x) for name, x in {"before": Inputs(**inputs["plain"]), **_changed(inputs)}.items()}
+    cases = {"before": Inputs(**inputs["plain"])}
+    for name, factor, before, after in operated(inputs):
+        words = inputs["words"][name]
+        cases |= {f"{words}, before": before} if words in inputs["starts"] else {}
+        cases[f"{words} {'doubled' if factor > 1 else 'halved'}"] = after
+    return {name: _throughput(x) for name, x in cases.items()}
 
 
 def fig_4_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The graphs before and after each operation."""
-    before = Inputs(**inputs["plain"])
-    return (x_graph(name, {"before": before, "after": x}, f"Figure 4, {OURS}") for name, x in _changed(inputs).items())
+    for name, _, before, after in operated(inputs):
+        yield x_graph(inputs["words"][name], {"before": before, "after": after}, f"Figure 4, {OURS}")
 
 
-def _changed(inputs: ItemInputs) -> dict[str, Inputs]:
-    x = Inputs(**inputs["plain"])
-    steps = [(inputs["doubled"], 2.0), (inputs["halved"], 0.5)]
-    changed = {
-        f"{name} {'doubled' if factor > 1 else 'halved'}": operate(x, operation, factor)
-        for table, factor in steps
-        for name, operation in table.items()
-    }
-    return dict(sorted(changed.items()))
+def operated(inputs: ItemInputs) -> Iterator[tuple[str, float, Inputs, Inputs]]:
+    """Operation, factor, the plain machine with what its panel starts from, and the same after the operation."""
+    for name, words in sorted(inputs["words"].items()):
+        x = Inputs(**{**inputs["plain"], **inputs["starts"].get(words, {})})
+        factor = inputs["factors"][name]
+        yield name, factor, x, operate(x, name, factor)
 
 
 def _throughput(x: Inputs) -> dict[str, float | str]:
@@ -159,8 +161,9 @@ def figs_7_and_8_figures(inputs: ItemInputs) -> Iterator[Figure]:
         "Cache latency": {f"L_$ {ls:g}": replace(x, cache_latency=ls) for ls in inputs["cache_latencies"]},
     }
     for title, cases in families.items():
+        number = 7 if len(cases) == 1 else 8
         lines = series_over(k, {name: curves.supply(case, k) for name, case in cases.items()})
-        yield Figure(title, THREADS_IN_MEMORY, THROUGHPUT, lines, f"Li and others 2016, Figures 7 and 8, {OURS}")
+        yield Figure(title, THREADS_IN_MEMORY, THROUGHPUT, lines, f"Li and others 2016, Figure {number}, {OURS}")
 
 
 def _is_plain(x: Inputs) -> bool:
@@ -215,8 +218,8 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
     """Figures 12 to 18: what operations gain on a machine whose cache thrashes, and the principle behind each."""
     x = Inputs(**inputs["thrashing"])
     k = equilibrium.congested(x)
-    effects = {name: when_congested(x, after) for name, after in _operations(inputs).items()}
-    more_z, bigger = effects["more Z"], _operations(inputs)["larger cache"]
+    effects = {name: when_congested(x, after) for name, after in ways_of(inputs).items()}
+    more_z, bigger = effects["more Z"], ways_of(inputs)["larger cache"]
     small, measured = inputs["small"], inputs["measured"]
     return {
         "blocks of gesummv": extraction.resident_blocks(inputs["slots"], inputs["warps_per_block"]),
@@ -236,11 +239,12 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
 
 def figs_12_to_18_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The thrashing state, and the state after each operation."""
-    before, source = Inputs(**inputs["thrashing"]), f"Figures 12 to 17, {OURS}"
-    return (x_graph(name, {"before": before, "after": after}, source) for name, after in _operations(inputs).items())
+    before = Inputs(**inputs["thrashing"])
+    for number, (name, after) in enumerate(ways_of(inputs).items(), 13):
+        yield x_graph(name, {"before": before, "after": after}, f"Figure {number}, {OURS}")
 
 
-def _operations(inputs: ItemInputs) -> dict[str, Inputs]:
+def ways_of(inputs: ItemInputs) -> dict[str, Inputs]:
     x = Inputs(**inputs["thrashing"])
     return {
         "larger cache": operate(x, "8B", inputs["cache"]),

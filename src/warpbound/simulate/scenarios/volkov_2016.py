@@ -7,6 +7,9 @@ Models   latencies and throughputs as the thesis prints them; schedulers that it
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from statistics import NormalDist
+
+import numpy as np
 
 from warpbound.simulate.experiment import (
     Access,
@@ -27,9 +30,14 @@ SOURCE = "Volkov 2016, "
 TOGETHER: tuple[float, ...] = ()
 TILED = (0.0, 1.0, 2.0, 12.0, 13.0, 14.0)  # starts at which the six warps of Figure 4.7 never meet
 LISTED_LOAD = 512.0  # what Listing 3.3 implies; Table 6.2 has 513
-KEPLER_MEMORY = {"memory": 1.0 / 0.1338}  # Table 4.1, cycles of an SM's share for one access
-KEPLER_GROWTH = 2.0 * 32.0 * 0.1338 - 1.0  # Table 6.5: b = 32; squared variation of service that makes it so
+KEPLER_CYCLES = 1.0 / 0.1338               # Table 4.1, of an SM's share of memory for one access
+KEPLER_MEMORY = {"memory": KEPLER_CYCLES}
+KEPLER_GROWTH_OF_ALL = 32.0                # b of Table 6.5, cycles
+KEPLER_GROWTH = 2.0 * KEPLER_GROWTH_OF_ALL / KEPLER_CYCLES - 1.0  # squared variation of one server's service times
+SERVERS = 2  # in series, with the same growth: single latencies scatter as a bell curve, as in Figure 6.5
 TURNS = 30
+ROUNDS, LOADS = 60, 200  # of blocks, and of one warp: Figure 5.1 has neither number
+UNFAIR, SPEEDS = 30.0, 16  # cycles by which all loads of a warp differ from the mean: standard deviation, and kinds
 
 
 def mixture(offsets: tuple[float, ...], warps: int, adders: int) -> Experiment:
@@ -120,10 +128,23 @@ def streaming(warps_per_block: int, blocks: int, turns: int) -> Experiment:
     )
 
 
-def figure_5_1() -> Scenario:
-    assumed = "dependent loads, 40 a warp; 200 cycles to replace a block (section 3.7 has 150 to 300)"
-    title = "64 warps in blocks of 4, drifting apart"
-    return Scenario(title, f"{SOURCE}Figures 3.3 and 5.1", streaming(4, 8000, 40), assumed)
+def figure_5_1(number: str) -> Scenario:
+    """Rounds of 16 blocks that fall out of step; some warps are a little slower throughout, as on a real SM."""
+    x = streaming(4, 16 * ROUNDS, LOADS)
+    (load,) = x.steps
+    slower = [UNFAIR * NormalDist().inv_cdf((speed + 0.5) / SPEEDS) for speed in range(SPEEDS)]
+    drawn = np.random.default_rng(1).integers(0, SPEEDS, (64, 4))
+    unfair = replace(
+        x,
+        steps=tuple(replace(load, latency=load.latency + more) for more in slower),
+        streams=tuple(Stream((speed,), LOADS) for speed in range(SPEEDS)),
+        launch=replace(x.launch, warps=tuple(map(tuple, drawn.tolist())), block_interval=30.0),
+    )
+    assumed = (
+        f"dependent loads, {LOADS} a warp; the loads of one warp all take some cycles more or less than the mean, "
+        f"with a standard deviation of {UNFAIR:g}; 200 cycles to replace a block (section 3.7 has 150 to 300)"
+    )
+    return Scenario("64 warps in blocks of 4, drifting apart", f"{SOURCE}Figure {number}", unfair, assumed)
 
 
 def figure_5_3(warps_per_block: int) -> Scenario:
@@ -163,26 +184,32 @@ def figure_5_4(blocks: int, turns: int) -> Scenario:
 def loaded_latency(warps: int) -> Scenario:
     """Dependent loads of so many endless warps on the GTX 680; their single latencies are in the event log."""
     x = streaming(1, 64, 40)
-    cycles = 2000.0 * 301.0
+    (load,), cycles = x.steps, 2000.0 * 301.0
+    share = KEPLER_GROWTH_OF_ALL / SERVERS / KEPLER_CYCLES  # of Table 6.5's growth, in services of one server
+    stations = tuple(Station(f"memory {n}", two_exponentials(2.0 * share - 1.0)) for n in range(SERVERS))
+    demand = dict.fromkeys([station.name for station in stations], KEPLER_CYCLES)
     endless = replace(
         x,
+        machine=replace(x.machine, stations=stations),
+        steps=(replace(load, access=replace(load.access or Access(), demand=demand)),),
         streams=(Stream((0,), ENDLESS),),
         launch=Launch(((0,),), resident=warps, blocks=warps),
         warm=cycles / 10,
         horizon=cycles,
     )
-    title, assumed = f"latency under load, {warps} warps", "service times vary as Table 6.5 says"
+    title = f"latency under load, {warps} warps"
+    assumed = f"{SERVERS} servers one after the other, as latency grows under load as Table 6.5 says"
     return Scenario(title, f"{SOURCE}Figures 6.3 and 6.5", endless, assumed)
 
 
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "fig-3.2": figure_3_2,
-    "fig-3.3": figure_5_1,
+    "fig-3.3": partial(figure_5_1, "3.3"),
     "listing-3.3": listing_3_3,
     "section-3.8": section_3_8,
     "fig-4.7-tiled": partial(figure_4_7, TILED),
     "fig-4.7-together": partial(figure_4_7, TOGETHER),
-    "fig-5.1": figure_5_1,
+    "fig-5.1": partial(figure_5_1, "5.1"),
     "fig-5.2-16": partial(reciprocal_roots, 16),
     "fig-5.2-17": partial(reciprocal_roots, 17),
     "fig-5.3-4": partial(figure_5_3, 4),
