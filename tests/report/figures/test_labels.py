@@ -119,7 +119,8 @@ def test_labels_keep_clear_of_the_words_of_lines() -> None:
     taken = [words_of(one, empty) for one in graph.layers if isinstance(one, Rule)]
     (label,) = [one for one in graph.layers if isinstance(one, Points) and any(one.texts)]
     (left,), (up,) = empty.place(np.array(label.x), np.array(label.y))
-    box = _box((left, up), label.texts[0], str(label.place), BESIDE if label.name else AT_END)
+    side = label.place if isinstance(label.place, str) else label.place[0]
+    box = _box((left, up), label.texts[0], side, BESIDE if label.name else AT_END)
     assert len(taken) == 3
     assert all(box[1] < a or box[0] > b or box[3] < c or box[2] > d for a, b, c, d in taken)
 
