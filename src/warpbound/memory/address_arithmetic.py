@@ -8,6 +8,7 @@ Omits    Which lanes take part; values loaded from memory, unless all lanes load
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import gcd
 
 import numpy as np
@@ -32,11 +33,13 @@ _NO_ADDRESSES = frozenset({  # kinds of instructions whose results are taken to 
 class Address:
     """Address of one instruction: the form of its first execution, and the step in bytes to later ones.
 
-    form : or what the address depends on where no form tells. step : 128 where nothing else changes it.
+    form : or what the address depends on where no form tells. step : 128 where nothing else changes it. inner_step :
+    bytes by which an iteration of the innermost loop around it moves all lanes; 0 where that is nothing or not known.
     """
 
     form: Value
     step: int = PERIOD_B
+    inner_step: int = 0
 
 
 def addresses(
@@ -57,10 +60,10 @@ def addresses(
         reader.step(index)
     for loop in loops:
         if loop:
-            reader.registers = saved.get(loop[0], reader.registers).copy()
+            reader.registers, reader.met = saved.get(loop[0], reader.registers).copy(), {}
             for index in (*loop, *loop):
                 reader.step(index)
-    return reader.found
+    return {place: replace(found, inner_step=reader.moved.get(place, 0)) for place, found in reader.found.items()}
 
 
 class _Reader:
@@ -69,6 +72,8 @@ class _Reader:
     def __init__(self, instructions: Sequence[Instruction], arch: int, registers: Registers) -> None:
         self.instructions, self.arch, self.registers = instructions, arch, registers
         self.found: dict[tuple[int, str], Address] = {}
+        self.met: dict[tuple[int, str], Form] = {}   # addresses in the present loop
+        self.moved: dict[tuple[int, str], int] = {}  # bytes from one iteration of a loop to the next, the last loop's
         self.sites: dict[int, Site] = {}
 
     def step(self, index: int) -> None:
@@ -107,7 +112,19 @@ class _Reader:
         for space, operand in zip(instruction.traits.spaces, places, strict=False):
             result = self._sum(operand, guard)
             self.found[index, space] = _joined(self.found.get((index, space)), result)
+            self._moves((index, space), result)
         return result
+
+    def _moves(self, place: tuple[int, str], now: Value) -> None:
+        """Notes how far a loop moves the address, if that is a number."""
+        before = self.met.get(place)
+        if isinstance(now, Form):
+            self.met.setdefault(place, now)
+            change = affine.subtract(now, before) if before else None
+            if change is not None and change.exact and change.uniform:
+                self.moved[place] = int(np.asarray(change.known).reshape(-1)[0])
+            elif before is not None:
+                self.moved[place] = 0
 
     def _sum(self, operand: Operand, guard: Guard) -> Value:
         total = affine.constant(int(operand.value))

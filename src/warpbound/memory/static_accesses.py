@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.launch_memory import launch_area
 from warpbound.emulate.trace import accesses_of
-from warpbound.memory import affine, coalescing, requests
+from warpbound.memory import coalescing, requests
 from warpbound.memory.address_arithmetic import PERIOD_B, Address, addresses
 from warpbound.memory.address_registers import Threads
-from warpbound.memory.affine import Form
+from warpbound.memory.static_reuse import first_touches
+from warpbound.memory.static_rows import rows
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
@@ -29,9 +30,7 @@ NOTE = (
     "part, arrays and rows of unknown length begin at multiples of 128 bytes, no index is clamped"
 )
 SECTORED_FROM = 50  # sm number from which 32-byte sectors are the transactions
-_FAR = np.int64(1) << 40  # between rows whose distance is not known
 _WIDTHS = (32, 16, 8, 4, 2)
-_START = np.int64(1) << 39  # so that no address is negative
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,8 @@ class Access:
     depends_on : what the address depends on where it is not known; the counts are then 0.
     stride : bytes from each lane to the next one where that is the same for all lanes of all warps, else None.
     row_stride : the same inside rows of 16, 8, 4 or 2 lanes, as blocks of that width have them.
+    first_touch : share of those sectors that no access before it in the same iteration, nor one iteration before,
+    touched.
     served : shares of a load's executions of which L1, L2 and DRAM answered the slowest sector; empty if unknown.
     """
 
@@ -54,6 +55,7 @@ class Access:
     stride: int | None = None
     row_stride: int | None = None
     depends_on: str = ""
+    first_touch: float = 1.0
     served: tuple[float, ...] = ()
 
 
@@ -90,36 +92,9 @@ def predicted(
     instructions = program.instructions
     result = addresses(instructions, program.arch, threads, streams)
     non_local = {key: access for key, access in result.items() if key[1] != "local"}
-    return {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in non_local.items()}
-
-
-def rows(address: Address, threads: Threads) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Byte addresses of the lanes of every warp at every alignment, and who takes part; (n, 32) each.
-
-    Raises ValueError where the address is not known.
-    """
-    form = address.form
-    if isinstance(form, str):
-        raise ValueError(form)
-    shape = (threads.warps, 32)
-    group, uniform = _rows_apart(form, shape)
-    step = affine.steps(uniform, address.step)
-    start = np.broadcast_to(form.known, shape) + group * _FAR + _START
-    offsets = np.arange(0, PERIOD_B, step, dtype=np.int64)
-    lanes = (start[None] + offsets[:, None, None]).reshape(-1, 32).astype(np.uint64)
-    exists = np.arange(threads.warps * 32).reshape(shape) < threads.count
-    return lanes, np.broadcast_to(exists, (len(offsets), *shape)).reshape(-1, 32)
-
-
-def _rows_apart(form: Form, shape: tuple[int, int]) -> tuple[NDArray[np.int64], Form]:
-    """Which lanes of a warp are in one row (a number per lane), and what is left of the unknowns for all lanes."""
-    names = [name for name in form.terms if name]
-    varying = [name for name in names if np.ndim(form.terms[name])]
-    group = np.zeros(shape, np.int64)
-    if varying:
-        table = np.stack([np.broadcast_to(form.terms[name], shape).reshape(-1) for name in varying], axis=1)
-        group = np.unique(table, axis=0, return_inverse=True)[1].reshape(shape).astype(np.int64)
-    return group, Form({name: form.terms[name] for name in names})
+    new = first_touches(instructions, non_local, threads)
+    costs = {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in non_local.items()}
+    return {key: replace(cost, first_touch=new.get(key, 1.0)) for key, cost in costs.items()}
 
 
 def _access(instruction: Instruction, space: str, address: Address, where: tuple[Threads, int]) -> Access:

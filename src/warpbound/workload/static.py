@@ -18,7 +18,9 @@ LINE_B = 128
 COALESCED = "global accesses coalesced, shared accesses free of bank conflicts: addresses are not known"
 SOME_COALESCED = "{count} of {all} accesses coalesced and free of bank conflicts; their addresses depend on {what}"
 _NAMED = 3  # reasons that are written out
-NO_REUSE = "every global access goes to DRAM: reuse is not known"
+NO_REUSE = (
+    "every sector of global memory that an iteration is the first to touch goes to DRAM: no other reuse is known"
+)
 
 _NOTHING: Predicted = MappingProxyType({})
 
@@ -134,7 +136,7 @@ def _global_load(instruction: Instruction, access: Access, shared: Access) -> di
         "l1_wavefronts": access.wavefronts,
         "l1_narrow": _narrow(instruction, access.wavefronts),
         "l2_sectors_read": access.sectors,
-        "dram_bytes_read": access.sectors * SECTOR_B,
+        "dram_bytes_read": access.sectors * access.first_touch * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
         **_uncoalesced(access),
     }
@@ -149,7 +151,7 @@ def _global_store(instruction: Instruction, access: Access, shared: Access) -> d
         "l1_narrow": _narrow(instruction, access.wavefronts),
         "l2_sectors_written": access.sectors,
         "store_pieces": max(0.0, 4.0 * min(access.sectors, access.wavefronts) - access.sectors) / 3.0,
-        "dram_bytes_written": access.sectors * SECTOR_B,
+        "dram_bytes_written": access.sectors * access.first_touch * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
         **_uncoalesced(access),
     }

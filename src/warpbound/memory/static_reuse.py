@@ -1,0 +1,80 @@
+"""Sectors that an iteration touches again, from the code's address arithmetic: what need not come from DRAM twice.
+
+Source   our own; the lecture notes on interval analysis count data that way.
+Models   Accesses of one kind (loads, or stores) whose addresses differ by a number that the code gives, within one
+         iteration; the iteration before, where the innermost loop moves the address by a number of bytes.
+Omits    What evicts a sector between two such accesses; reuse between warps; loads of what was stored.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.memory.address_arithmetic import Address
+from warpbound.memory.address_registers import Threads
+from warpbound.memory.affine import Form
+from warpbound.memory.static_rows import rows
+from warpbound.program.instruction import Instruction
+from warpbound.program.registers import lane_bytes
+
+SECTOR_B = 32
+MOST_ROWS = 64  # warps and alignments that are looked at, evenly spread
+NEAR = 1 << 16  # bytes: accesses farther apart, or loops that move farther, share no sector
+Place = tuple[int, str]
+Rows = NDArray[np.int64]  # sectors of the lanes, (rows, lanes)
+
+
+def first_touches(
+    instructions: Sequence[Instruction], found: Mapping[Place, Address], threads: Threads
+) -> dict[Place, float]:
+    """Share of the sectors of each global load and store that nothing touched before it; all others are absent."""
+    groups: dict[tuple[object, ...], list[Place]] = defaultdict(list)
+    for place in sorted(found):
+        kind, form = instructions[place[0]].traits.kind, found[place].form
+        if place[1] == "global" and kind in ("load", "copy", "store") and isinstance(form, Form):
+            groups[kind == "store", found[place].inner_step, *_base(form)].append(place)
+    shares: dict[Place, float] = {}
+    for places in groups.values():
+        if len(places) > 1 or found[places[0]].inner_step:
+            shares |= _of_group([instructions[index] for index, _ in places], places, found, threads)
+    return shares
+
+
+def _base(form: Form) -> tuple[object, ...]:
+    """What two addresses have in common that differ by a constant per thread; hashable."""
+    return tuple(sorted((name, np.asarray(words).tobytes()) for name, words in form.terms.items() if name))
+
+
+def _of_group(
+    own: Sequence[Instruction], places: Sequence[Place], found: Mapping[Place, Address], threads: Threads
+) -> dict[Place, float]:
+    lanes = [rows(found[place], threads) for place in places]
+    chosen = np.unique(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
+    touched = [
+        _sectors(lane[chosen].astype(np.int64), active[chosen], lane_bytes(instruction))
+        for (lane, active), instruction in zip(lanes, own, strict=True)
+    ]
+    moved = found[places[0]].inner_step
+    seen = np.zeros(0, np.int64)
+    if moved and abs(moved) < NEAR:
+        before = [
+            _sectors(lane[chosen].astype(np.int64) - moved, active[chosen], lane_bytes(instruction))
+            for (lane, active), instruction in zip(lanes, own, strict=True)
+        ]
+        seen = np.unique(np.concatenate(before))
+    shares: dict[Place, float] = {}
+    for place, sectors in zip(places, touched, strict=True):
+        fresh = np.setdiff1d(sectors, seen, assume_unique=True)
+        shares[place] = len(fresh) / len(sectors) if len(sectors) else 1.0
+        seen = np.union1d(seen, fresh)
+    return shares
+
+
+def _sectors(lanes: NDArray[np.int64], active: NDArray[np.bool_], width: int) -> NDArray[np.int64]:
+    """Each sector of each row once; rows are told apart by the upper bits."""
+    row = np.broadcast_to(np.arange(len(lanes), dtype=np.int64)[:, None] << 50, lanes.shape)
+    spans = [(lanes + offset) // SECTOR_B + row for offset in range(0, max(width, 1), SECTOR_B // 2)]
+    spans.append((lanes + width - 1) // SECTOR_B + row)
+    return np.unique(np.concatenate([span[active] for span in spans]))
