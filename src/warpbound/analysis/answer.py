@@ -349,6 +349,7 @@ def _loop(case: Case, piece: Piece) -> Loop:
         parent=piece.loop.parent,
         entries_per_warp=piece.entries,
         cycles_per_warp=None if iterations is None else iterations * piece.work.latency,
+        intervals=[Segment(**_segment(case, work)) for work in piece.intervals],
     )
 
 

@@ -50,7 +50,7 @@ from warpbound.workload.dynamic import (
 )
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.instruction_counts import count, facts_of
-from warpbound.workload.static import iterations
+from warpbound.workload.static import intervals, iterations
 
 SECTOR_B = 32
 DRAWN = (
@@ -123,7 +123,13 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     each = per_execution(program.instructions, traffic, executed * average.warps)
     turns = [(loop, on_board(turn, case.gpu)) for loop, turn in iterations(program, arch, timing)]
     loops = tuple(
-        Piece(loop, replace(turn, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None)))
+        replace(
+            Piece(loop, replace(turn, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None))),
+            intervals=tuple(
+                replace(on_board(part, case.gpu), memory=_summed(each, stream))
+                for stream, part in intervals(program, arch, loop, timing)
+            ),
+        )
         for loop, turn in turns
     )
     parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)

@@ -17,7 +17,7 @@ from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.whatif import Alternative
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import on_board
-from warpbound.workload.static import NO_REUSE, assumed_coalesced, iterations, straight
+from warpbound.workload.static import NO_REUSE, assumed_coalesced, intervals, iterations, straight
 from warpbound.workload.static_paths import NOTE, LoopPath
 from warpbound.workload.static_paths import loops as loop_paths
 from warpbound.workload.static_paths import whole as whole_path
@@ -35,13 +35,16 @@ NESTING = 4  # times that an inner loop is taken to run per iteration of the one
 
 @dataclass(frozen=True)
 class Piece:
-    """One iteration of a loop: its lines, its cost, trips per entry, entries per warp
-    (None: not known)."""
+    """One iteration of a loop: its lines, its cost, trips per entry, entries per warp (None: not known).
+
+    intervals : its stretches that end at a barrier.
+    """
 
     loop: LoopPath
     work: Workload
     trips: float | None = None
     entries: float | None = None
+    intervals: tuple[Workload, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,14 @@ def static_work(case: Case) -> Work:
     costs = addresses_known(case)
     timing = waits(instructions, case.latency, extra=_conflicts(costs))
     whole = with_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
-    loops = tuple(Piece(loop, on_board(work, case.gpu)) for loop, work in iterations(case.program, arch, timing, costs))
+    loops = tuple(
+        Piece(
+            loop,
+            on_board(work, case.gpu),
+            intervals=tuple(on_board(w, case.gpu) for _, w in intervals(case.program, arch, loop, timing, costs)),
+        )
+        for loop, work in iterations(case.program, arch, timing, costs)
+    )
     return Work(
         mode="static",
         whole=whole,

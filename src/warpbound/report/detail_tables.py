@@ -12,7 +12,7 @@ from warpbound.report.charts import Columns, Fitting
 from warpbound.report.formatting import amount, count, listed, seconds
 from warpbound.result.code import SassLine
 from warpbound.result.execution import Execution
-from warpbound.result.kernel import BlockSample, KernelResult, Loop, MemoryTraffic
+from warpbound.result.kernel import BlockSample, KernelResult, Loop, MemoryTraffic, Segment
 
 
 def occupancy(entry: KernelResult) -> RenderableType:
@@ -77,7 +77,7 @@ def loops(entry: KernelResult) -> RenderableType:
     """All loops; what the columns mean."""
     note = (
         "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
-        "P: on the chip, for DRAM; Q: per SM, for issue."
+        "P: on the chip, for DRAM; Q: per SM, for issue; barrier: the part of an iteration that ends at that barrier."
     )
     return Group(loops_table(entry.loops), Text(note, "dim"))
 
@@ -88,20 +88,27 @@ def loops_table(rows: Sequence[Loop], *, ruled: bool = True) -> RenderableType:
     for name in ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q"):
         table.add_column(name, justify="left" if name in ("lines", "tightest") else "right", no_wrap=True)
     for loop in rows:
-        demand = loop.demand
-        tightest = max(demand, key=lambda name: demand[name])
-        table.add_row(
-            "  " * (loop.depth - 1) + _span(loop.lines),
-            "?" if loop.trip_count is None else amount(loop.trip_count),
-            f"{loop.latency_cycles:.0f}",
-            f"{loop.warp_instructions:.0f}",
-            tightest,
-            amount(demand[tightest]),
-            amount(loop.threads_to_saturate.get(tightest)),
-            amount(loop.P),
-            amount(loop.Q),
-        )
+        indent = "  " * (loop.depth - 1)
+        trips = "?" if loop.trip_count is None else amount(loop.trip_count)
+        table.add_row(indent + _span(loop.lines), trips, *_row(loop))
+        for number, part in enumerate(loop.intervals, 1):
+            table.add_row(f"{indent}  barrier {number}", "", *_row(part), style="dim")
     return Fitting(table)
+
+
+def _row(part: Segment) -> tuple[str, ...]:
+    """What the columns behind the trips say of a loop or of an interval."""
+    demand = part.demand
+    tightest = max(demand, key=lambda name: demand[name])
+    return (
+        f"{part.latency_cycles:.0f}",
+        f"{part.warp_instructions:.0f}",
+        tightest,
+        amount(demand[tightest]),
+        amount(part.threads_to_saturate.get(tightest)),
+        amount(part.P),
+        amount(part.Q),
+    )
 
 
 def _span(lines: Sequence[int]) -> str:

@@ -194,6 +194,9 @@ class Loop(Segment, frozen=True, kw_only=True):
         ),
         ADDED,
     ]
+    intervals: Annotated[
+        list[Segment], Meta(description="An iteration in stretches that end at a barrier; empty without one"), ADDED
+    ]
 
 
 class Confidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from warpbound.program.registers import lane_bytes, matrices
 from warpbound.schedule import Schedule, Wait, schedule, steady
 from warpbound.workload.instruction_counts import WARP, count, facts_of
 from warpbound.workload.records import Memory, Workload
-from warpbound.workload.static_paths import LoopPath, line_span, loops, whole
+from warpbound.workload.static_paths import LoopPath, between_barriers, line_span, loops, whole
 
 SECTOR_B = 32
 LINE_B = 128
@@ -40,6 +40,16 @@ def iterations(
 ) -> tuple[tuple[LoopPath, Workload], ...]:
     """One iteration of every loop in its steady state, outermost loops first."""
     return tuple((loop, _iteration(program, arch, loop, waits, known)) for loop in loops(program) if loop.stream)
+
+
+def intervals(
+    program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], known: Predicted = _NOTHING
+) -> tuple[tuple[tuple[int, ...], Workload], ...]:
+    """Instructions and work of each stretch of an iteration that ends at a barrier; none without a barrier."""
+    return tuple(
+        (part, _workload(program, arch, schedule(part, program.instructions, waits), "interval", "to a barrier", known))
+        for part in between_barriers(program, loop)
+    )
 
 
 def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], known: Predicted) -> Workload:

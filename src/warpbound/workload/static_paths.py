@@ -1,6 +1,9 @@
 """Paths of a warp from the code alone: one path through the kernel, and its loops."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
 
 from warpbound.program import Program
 from warpbound.program.control_flow import Loop, always, calls
@@ -49,6 +52,22 @@ def loops(program: Program) -> tuple[LoopPath, ...]:
         )
         for number, loop in enumerate(nests)
     )
+
+
+def between_barriers(program: Program, loop: LoopPath) -> tuple[tuple[int, ...], ...]:
+    """The stretches of one iteration that end at a barrier of the block, in order.
+
+    What follows the last barrier belongs to the first stretch of the next iteration. None where no barrier is met, or
+    where an inner loop meets one: its own iterations are divided then.
+    """
+    stops = [n for n, index in enumerate(loop.stream) if program.instructions[index].traits.is_block_barrier]
+    inside = {index for inner in loops(program) if inner.parent == loop.number for index in inner.stream}
+    if not stops or any(loop.stream[n] in inside for n in stops):
+        return ()
+    turned = (*loop.stream[stops[-1] + 1 :], *loop.stream[: stops[-1] + 1])
+    lasting = np.diff([-1, *stops]) + [len(loop.stream) - 1 - stops[-1], *[0] * (len(stops) - 1)]
+    ends = np.cumsum(lasting).tolist()
+    return tuple(turned[begin:end] for begin, end in pairwise([0, *ends]))
 
 
 def _ways(program: Program) -> Ways:
