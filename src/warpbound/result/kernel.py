@@ -183,9 +183,7 @@ class Loop(Segment, frozen=True, kw_only=True):
 
     depth: Unpublished[int]
     parent: Unpublished[int | None]
-    entries_per_warp: Annotated[
-        Number | None, Meta(description="Times that a warp enters the loop; null where not known"), ADDED
-    ]
+    entries_per_warp: Annotated[Number | None, Meta(description="Times that a warp enters it; null: not known"), ADDED]
     cycles_per_warp: Annotated[
         Number | None,
         Meta(
@@ -194,9 +192,7 @@ class Loop(Segment, frozen=True, kw_only=True):
         ),
         ADDED,
     ]
-    intervals: Annotated[
-        list[Segment], Meta(description="An iteration in stretches that end at a barrier; empty without one"), ADDED
-    ]
+    intervals: Annotated[list[Segment], Meta(description="Its stretches that end at a barrier, in order"), ADDED]
 
 
 class Confidence(msgspec.Struct, frozen=True, kw_only=True):
