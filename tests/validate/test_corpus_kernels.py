@@ -59,3 +59,23 @@ def test_squares_in_blocks_of_two_dimensions(wide, high, random):
     grid = (side // wide + 1, side // high + 1)
     after = warpbound.run(kernel("scale", "launches-2d"), launch(grid=grid, block=(wide, high), args=args))
     np.testing.assert_array_equal(after["to"], 2.0 * x)
+
+
+SHAPES = [  # TILE_M, TILE_N, ACROSS, DOWN, FETCH_M, FETCH_N, WORDS_M, WORDS_N, SHARED_A, SHARED_B
+    (64, 64, 8, 8, 16, 16, 4, 4, 1, 1), (64, 32, 8, 8, 8, 16, 8, 1, 1, 0), (32, 64, 8, 16, 16, 8, 1, 4, 0, 1),
+    (32, 32, 16, 8, 16, 16, 2, 2, 0, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "-".join(map(str, shape)))
+def test_tuned_products(shape, random):
+    """a and c by columns, b by rows: c[n, m] = sum over k of a[k, m] b[k, n], with every way to fetch them."""
+    names = ("TILE_M", "TILE_N", "ACROSS", "DOWN", "FETCH_M", "FETCH_N", "WORDS_M", "WORDS_N", "SHARED_A", "SHARED_B")
+    chosen, n = dict(zip(names, shape, strict=True)), 64
+    a, b, c = (random.standard_normal((n, n)).astype(np.float32) for _ in range(3))
+    program = kernel("product", "tuned-products", DEPTH=32, **chosen)
+    sizes = {"m": n, "n": n, "depth": n, "alpha": 0.5, "beta": 3.0}
+    args = sizes | {"a": a.ravel(), "b": b.ravel(), "c": c.ravel()}
+    grid, block = (n // chosen["TILE_M"], n // chosen["TILE_N"]), (chosen["ACROSS"], chosen["DOWN"])
+    after = warpbound.run(program, launch(grid=grid, block=block, args=args))
+    np.testing.assert_allclose(after["c"].reshape(n, n), 0.5 * (b.T @ a) + 3.0 * c, rtol=1e-4, atol=1e-4)
