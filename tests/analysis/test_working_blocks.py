@@ -1,6 +1,7 @@
 """Counts of a launch from a sample equal those of all its blocks, wherever the work lies in the grid."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -102,3 +103,18 @@ def test_idle_blocks_take_time():
     with_idle, without = (result.time_s for result in both)
     assert without < with_idle < 1.5 * without
     assert np.isclose(with_idle - without, 2000 * 0.7e-9, rtol=3.0)
+
+
+def test_memory_does_not_grow_with_the_grid():
+    code = """__global__ void add(const float* a, const float* b, float* c, long long n) {
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}"""
+    program, n = compile_program(code, "h200"), 1 << 34
+    arrays = {name: f"f32[{n}]" for name in "abc"}
+    tracemalloc.start()
+    answer = analyze_kernel(program, "h200", launch(grid=n // 256, block=256, args={**arrays, "n": n}))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert answer.memory.dram_bytes_read == pytest.approx(2 * 4 * n, rel=0.01)
+    assert most < 100e6  # a number for each of the 67 million blocks is more

@@ -38,6 +38,8 @@ class BlockPaths:
     @property
     def uneven(self) -> bool:
         """Whether blocks differ enough to be scheduled by their classes."""
+        if len(self.length) == 1:
+            return False
         each = self.length[self.of_block]
         return bool(each.max() > UNEVEN * each.mean())
 
@@ -99,6 +101,8 @@ def _stands_for(sample: Sample, classes: Ints, blocks: int) -> dict[int, int]:
     if sample.of_grid is None or sample.class_length is None:
         return {int(present[0]): blocks} if len(present) == 1 else {}
     lengths = sample.class_length
+    if len(lengths) == 1:
+        return {0: blocks}
     order = present[np.argsort(lengths[present], kind="stable")]
     middle = (lengths[order][1:] + lengths[order][:-1]) / 2
     nearest = order[np.searchsorted(middle, lengths)]

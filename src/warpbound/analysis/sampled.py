@@ -55,15 +55,17 @@ def run_sample(
     blocks = product(grid)
     draws_blocks = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
     draws_blocks &= draws_work_from_counter(case.program)
-    whole = replace(every_block(blocks), of_class=working.of_class)
+
+    def whole() -> Sample:
+        return _of_working(replace(every_block(blocks), of_class=working.of_class), working)
+
     for step, more in enumerate(MORE_BLOCKS):
         sample = weighted_by_class(_chosen_blocks(case, grid, more), working.of_class, working.length)
-        if draws_blocks or blocks <= 2 * (len(sample.blocks) + PROBES):
-            sample = whole
-        sample = _of_working(sample, working)
+        few = draws_blocks or blocks <= 2 * (len(sample.blocks) + PROBES)
+        sample = whole() if few else _of_working(sample, working)
         trace = execute(case.program, launch, sample.blocks.tolist())
         if trace.waited and len(sample.blocks) < blocks <= MOST_BLOCKS:
-            sample = _of_working(whole, working)
+            sample = whole()
             trace = execute(case.program, launch, sample.blocks.tolist())
             trace = replace(trace, notes=(*trace.notes, WAITED))
         if trace.stopped:

@@ -88,9 +88,9 @@ def weighted_by_class(chosen: Sample, of_class: NDArray[np.int64], length: NDArr
     Of more than MOST_CLASSES classes without a block, as many are added as steps of equal work; what classes between
     them do is interpolated by length.
     """
-    counts = np.bincount(of_class, minlength=len(length))
-    if len(counts) == 1:
+    if len(length) == 1:
         return chosen
+    counts = np.bincount(of_class, minlength=len(length))
     weights = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
     missing = np.setdiff1d(np.arange(len(counts)), of_class[chosen.blocks])
     for number in _spread(missing, (counts * length)[missing], length[missing]):

@@ -1,0 +1,168 @@
+"""Times whole processes of `warpbound analyze` from a warm cache; writes the tables of docs/speed.md.
+
+    python tools/run_times.py measure OUT.json [--programs FOLDER] [--every N]
+    python tools/run_times.py scaling OUT.json
+    python tools/run_times.py table BEFORE.json AFTER.json SCALING.json
+
+Cases: every example, one launch of every kernel of the corpora (the longest), and the launch files of FOLDER/launches,
+which `warpbound launches FILE.cu --examples -o FOLDER/launches/NAME.toml` writes; their first line is `# FILE.cu`.
+Each case runs once to fill the cache, then twice; the lesser time counts. Time is that of the processor (user and
+system), which depends little on what else the machine does.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from warpbound.errors import WarpboundError
+from warpbound.size_expressions import number, parts
+from warpbound.validate.corpus import Corpus, Row, corpus, shipped
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "speed.md"
+ANALYZE = (sys.executable, "-m", "warpbound", "analyze")
+KIB = 1024  # bytes; the system counts memory in KiB
+ROUNDS = 2
+BLOCK = 256
+POWERS = (10, 16, 22, 28, 34)  # of two: elements of the addition
+SOURCE = """__global__ void add(const float* a, const float* b, float* c, long long n)
+{
+    long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+    if (i < n)
+        c[i] = a[i] + b[i];
+}
+"""
+Case = tuple[str, list[str]]  # name, words of the command line
+
+
+def examples() -> Iterator[Case]:
+    for launch in sorted((ROOT / "examples").rglob("*.toml")):
+        if launch.with_suffix(".cu").exists():
+            yield f"example {launch.stem}", [str(launch.with_suffix(".cu")), "--launch", str(launch)]
+
+
+def corpora() -> Iterator[Case]:
+    """The longest launch of each kernel of the corpora that have sources."""
+    for name in shipped():
+        one = corpus(name)
+        longest: dict[str, Row] = {}
+        for row in one.rows if one.shared.source else ():
+            longest[row.kernel] = max(longest.get(row.kernel, row), row, key=lambda each: each.seconds)
+        for kernel, row in longest.items():
+            with suppress(WarpboundError):  # a row of which only its variants have all columns
+                yield f"corpus {name} {kernel}", _words(one, row)
+
+
+def _words(one: Corpus, row: Row) -> list[str]:
+    shared = one.shared
+    words = [str(one.folder / shared.source), "--gpu", row.gpu, "--cache", shared.cache]
+    words += ["--kernel", row.kernel] if row.kernel else []
+    for option, template in (("--grid", shared.grid), ("--block", shared.block)):
+        words += [option, ",".join(str(number(part, {})) for part in parts(one.filled(template, row)))]
+    words += ["--smem", str(shared.smem)] if shared.smem else []
+    for option, templates in (("--arg", shared.args), ("--define", shared.defines)):
+        words += [word for template in templates for word in (option, one.filled(template, row))]
+    return words
+
+
+def programs(folder: Path) -> Iterator[Case]:
+    for launch in sorted((folder / "launches").glob("*.toml")):
+        source = launch.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        yield f"program {launch.stem}", [source, "--gpu", "h200", "--launch", str(launch)]
+
+
+def measured(words: list[str]) -> dict[str, Any]:
+    """Seconds of the processor and MB of the quickest of some processes, after one that fills the cache."""
+    runs = [_once([*ANALYZE, *words]) for _ in range(ROUNDS + 1)]
+    return min(runs[1:], key=lambda run: float(run["seconds"]))
+
+
+def _once(command: list[str]) -> dict[str, Any]:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = round(used.ru_utime + used.ru_stime, 3)
+    return {"seconds": seconds, "megabytes": used.ru_maxrss // KIB, "code": process.returncode}
+
+
+def measure(out: Path, folder: Path | None, every: int) -> None:
+    """Times of all cases, or of every n-th, into a file; what is there is not measured again."""
+    results = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+    for name, words in [*examples(), *corpora(), *(programs(folder) if folder else ())][::every]:
+        if name not in results:
+            results[name] = measured(words)
+            out.write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+
+def scaling(out: Path) -> None:
+    """Times of an addition of 2^10 to 2^34 elements."""
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "add.cu")
+        source.write_text(SOURCE, encoding="utf-8")
+        for power in POWERS:
+            arrays = [word for name in "abc" for word in ("--arg", f"{name}=f32[{2**power}]")]
+            launch = ["--gpu", "h200", "--grid", str(-(-(2**power) // BLOCK)), "--block", str(BLOCK)]
+            results[str(power)] = measured([str(source), *launch, *arrays, "--arg", f"n={2**power}"])
+    out.write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+
+def tables(before: Path, after: Path, sizes: Path) -> Iterator[str]:
+    """Lines of both tables: of the cases that both files have, and of the addition."""
+    old, new, scaled = (json.loads(file.read_text(encoding="utf-8")) for file in (before, after, sizes))
+    both = [name for name in new if name in old and old[name]["code"] == new[name]["code"] == 0]
+    yield "| | cases | median before | after | P95 before | after | most before | after | most memory before | after |"
+    yield "|" + "---|" * 10
+    for kind in ("example", "corpus", "program", ""):
+        names = [name for name in both if name.startswith(kind)]
+        if names:
+            yield _row(f"{kind}s".replace("corpuss", "corpora") if kind else "all", names, old, new)
+    yield ""
+    yield "| elements | " + " | ".join(f"2^{power}" for power in scaled) + " |"
+    yield "|" + "---|" * (1 + len(scaled))
+    yield "| seconds | " + " | ".join(f"{one['seconds']:.2f}" for one in scaled.values()) + " |"
+    yield "| MB | " + " | ".join(str(one["megabytes"]) for one in scaled.values()) + " |"
+
+
+def _row(title: str, names: list[str], old: dict[str, Any], new: dict[str, Any]) -> str:
+    cells = [title, str(len(names))]
+    for share in (50, 95, 100):
+        cells += [f"{np.percentile([of[name]['seconds'] for name in names], share):.2f} s" for of in (old, new)]
+    cells += [f"{max(of[name]['megabytes'] for name in names)} MB" for of in (old, new)]
+    return "| " + " | ".join(cells) + " |"
+
+
+def write(lines: Iterator[str]) -> None:
+    """The tables into the page, between its two marks."""
+    text = PAGE.read_text(encoding="utf-8")
+    head, begin, rest = text.partition("<!-- table: tools/run_times.py table -->\n")
+    _, end, tail = rest.partition("<!-- end of the table -->")
+    PAGE.write_text(head + begin + "\n".join(lines) + "\n" + end + tail, encoding="utf-8")
+
+
+@click.command()
+@click.argument("what", type=click.Choice(("measure", "scaling", "table")))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--programs", "folder", type=click.Path(path_type=Path))
+@click.option("--every", type=int, default=1)
+def main(what: str, files: tuple[Path, ...], folder: Path | None, every: int) -> None:
+    """Measure, or write the page."""
+    if what == "measure":
+        measure(files[0], folder, every)
+    elif what == "scaling":
+        scaling(files[0])
+    else:
+        write(tables(*files))
+
+
+if __name__ == "__main__":
+    main()
