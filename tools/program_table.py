@@ -194,7 +194,10 @@ def verdict(result: dict[str, object]) -> str:
 
 def _own(text: str) -> str:
     """What a program says, without sentences that name failing only to exclude it."""
-    innocent = r"(?i)\b0 fail\w*|no fail\w*|failed as expected|Assertion `.*?failed|fail(?:ed|ures)?: *0\b"
+    innocent = (
+        r"(?i)\b0 fail\w*|no fail\w*|failed as expected|CUDA error message is: device-side assert"
+        r"|Assertion `.*?failed|fail(?:ed|ures)?: *0\b"
+    )
     return re.sub(innocent, "", text)
 
 
