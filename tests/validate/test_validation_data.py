@@ -9,6 +9,9 @@ from click.testing import CliRunner
 from support.paths import ROOT
 from warpbound.analysis.accuracy import FEWEST, expected
 from warpbound.cli import main
+from warpbound.cli.validation import _present
+from warpbound.errors import InputError
+from warpbound.validate import validation_data
 from warpbound.validate.accuracy_pages import PICTURE, UNEXPLAINED, pages
 from warpbound.validate.corpus import corpus, shipped
 from warpbound.validate.interval_calibration import form_errors, group, is_judged
@@ -222,3 +225,11 @@ def test_the_command_refuses():
     assert cli.invoke(main, ["validate", "nonsense"]).exit_code == 2
     assert cli.invoke(main, ["validate", "streams", "--write"]).exit_code == 2
     assert cli.invoke(main, ["validate", "--recalibrate", "/nowhere"]).exit_code == 1
+
+
+def test_scores_are_not_written_while_a_row_is_refused(monkeypatch):
+    """A corpus whose compiler is missing must not erase what was predicted with it."""
+    refused = msgspec.structs.replace(FOUND.results[0], refused="NVRTC 12.1 is not installed.")
+    monkeypatch.setattr(validation_data, "store", lambda _: pytest.fail("was written"))
+    with pytest.raises(InputError, match="nothing is written"):
+        _present(msgspec.structs.replace(FOUND, results=(refused, *FOUND.results[1:])), "text", None, keep=True)

@@ -80,6 +80,10 @@ def _present(validation: Any, form: str, out: str | None, keep: bool) -> None:
     from warpbound.validate import validation_data
     from warpbound.validate.score_tables import text
 
+    refused = next((result for result in validation.results if result.refused), None)
+    if keep and refused is not None:
+        where = f"{refused.corpus} on {refused.gpu}"
+        raise InputError(f"nothing is written, since {where} was not predicted. {refused.refused}", "Mend that first.")
     if keep:
         for place in validation_data.store(validation):
             click.echo(f"warpbound: {place} written", err=True)
