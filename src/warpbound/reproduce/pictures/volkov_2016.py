@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.bounds import Bounds
 from warpbound.models.volkov_2016 import contention, one_warp, predict
@@ -12,11 +13,13 @@ from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.scenarios import run_scenario, run_with_log, warp_timeline
 from warpbound.reproduce.volkov_2016 import chapters_2_and_3
 from warpbound.reproduce.volkov_2016.machines import machines
+from warpbound.simulate.warp_simulation import Outcome
 
 PAPER = "volkov_2016"
 OF = "Volkov 2016"
 INTERVALS = {"A": (0.0, 1.5), "B": (7.0, 8.5), "C": (40.0, 41.5)}  # of Figure 5.1, in rounds of blocks
 ROUNDS_SHOWN = 14.0
+BLOCKS_SHOWN = 80_000.0  # cycles of Figure 5.3
 
 
 def figs_2_1_and_2_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
@@ -122,10 +125,18 @@ def _drifting() -> tuple[Drawable, ...]:
     return part, Panels(title, every, f"{OF}, Figure 5.1: simulated", caption, columns=2)
 
 
+def _window(done: Outcome) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Occupancy over time, early in a run."""
+    times, warps = done.occupancy_over_time()
+    early = times < BLOCKS_SHOWN
+    return times[early], warps[early]
+
+
 def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figures 3.2, 3.3, 5.1, 5.2, 5.4 and 6.5."""
+    """Figures 3.2, 3.3, 5.1 to 5.4 and 6.5."""
     three = replace(warp_timeline(PAPER, "fig-3.2", 40.0), source=f"{OF}, Figure 3.2: simulated")
     uneven = {f"{n} warps in a block": run_scenario(PAPER, f"fig-5.2-{n}").occupancy_over_time() for n in (16, 17)}
+    blocks = {f"blocks of {n} warps": _window(run_scenario(PAPER, f"fig-5.3-{n}")) for n in (4, 32)}
     kinds = ("persistent", "oversubscribed")
     ending = {f"{kind} blocks": run_scenario(PAPER, f"fig-5.4-{kind}").occupancy_over_time() for kind in kinds}
     loads = {"1 warp": "idle", "32 warps": "half", "64 warps": "full"}
@@ -133,6 +144,7 @@ def simulated(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return (
         three, *_drifting(),
         figures.occupancy_in_time(uneven, "Occupancy with uneven schedulers", f"{OF}, Figure 5.2: simulated"),
+        figures.occupancy_in_time(blocks, "Occupancy by length of blocks", f"{OF}, Figure 5.3: simulated"),
         figures.occupancy_in_time(ending, "Occupancy at the end of a launch", f"{OF}, Figure 5.4: simulated"),
         figures.latencies(latencies, "Latencies of single accesses on Kepler", f"{OF}, Figure 6.5: simulated"),
     )  # fmt: skip

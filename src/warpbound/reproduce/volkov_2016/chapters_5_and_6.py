@@ -46,6 +46,9 @@ def _reached(case: ItemInputs) -> bool:
     return bool((occupancy(case["board"], case["threads"], 0, shared).blocks_per_sm == case["missing"]).any())
 
 
+RANDOM = "random"
+
+
 def table_6_1(inputs: ItemInputs) -> Numbers:
     """Table 6.1: operations (lanes of an instruction) per cycle and scheduler that the units of the hardware allow."""
     return {name: _unit_rates(inputs["machines"][name], inputs["line_bytes"]) for name in inputs["gpus"]}
@@ -61,6 +64,7 @@ def _unit_rates(m: ItemInputs, line_bytes: float) -> dict[str, float]:
         "smem": banks,
         "smem2": banks / 2,
         "stream": float(traffic) * LANES / schedulers,
+        "random": float(traffic) / schedulers,  # a line for each lane
     }
 
 
@@ -87,7 +91,7 @@ def table_6_3(inputs: ItemInputs) -> Numbers:
     """Table 6.3: warps that each kind of instruction needs, rounded up for the SM, or per scheduler where given."""
     whole = inputs["whole_per_scheduler"]
     return {
-        name: {kind: _warps(inputs["machines"][name], kind, kind in whole.get(name, ())) for kind in KINDS}
+        name: {kind: _warps(inputs["machines"][name], kind, kind in whole.get(name, ())) for kind in (*KINDS, RANDOM)}
         for name in inputs["gpus"]
     }
 

@@ -59,6 +59,16 @@ def needed_plots(inputs: ItemInputs, models: Mapping[str, Throughput], title: st
         yield Figure(f"{title} {machine.name}", ALPHA, WARPS_NEEDED, series_over(at, lines), f"{THESIS}, {place}")
 
 
+def _by_block() -> dict[str, float | bool]:
+    """Section 5.8: 64 warps in short and in long blocks."""
+    short, long = (run_scenario(PAPER, f"fig-5.3-{warps}") for warps in (4, 32))
+    return {
+        "blocks of 4 warps: occupancy": short.occupancy,
+        "blocks of 32 warps: occupancy": long.occupancy,
+        "shorter blocks are faster": bool(short.rates[0] > long.rates[0]),
+    }
+
+
 def simulated(_: ItemInputs) -> Numbers:
     """Scenarios of the thesis by simulation: concurrency, cycles, rates and latencies."""
     rate = {start: float(run_scenario(PAPER, f"fig-4.7-{start}").rates[1]) for start in ("tiled", "together")}
@@ -68,6 +78,7 @@ def simulated(_: ItemInputs) -> Numbers:
         "vector add, one warp": run_scenario(PAPER, "section-3.8").cycles,
         "six warps apart: adds": rate["tiled"],
         "six warps together: adds": rate["together"],
+        **_by_block(),
         "latency at 3.8 GB/s": idle,
         "latency at 144 GB/s": full,
     }
