@@ -124,7 +124,8 @@ def test_the_command_answers_over_standard_input_and_output():
             result = await client.call_tool("explain_counter", {"name": "dram"})
             return tools, result.structured_content
 
-    tools, answer = asyncio.run(session())
+    with ThreadPoolExecutor(1) as apart:
+        tools, answer = apart.submit(asyncio.run, session()).result()
     assert set(tools) == {
         "analyze", "compile", "compare", "what_if", "rank", "explain_counter", "run_and_check", "check_claim",
     }  # fmt: skip

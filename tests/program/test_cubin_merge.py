@@ -44,11 +44,11 @@ def test_programs_are_those_of_single_calls(arch: int) -> None:
     assert len(images) > 5
     whole = joined(images)
     assert whole is not None
-    texts = listings(nvdisasm._run(nvdisasm._tool(), whole, "joined").decode(), len(images))
+    texts = listings(nvdisasm._run(nvdisasm._tool(whole), whole, "joined").decode(), len(images))
     for image, text in zip(images, texts, strict=True):
         assert is_of(text, image)
         alone, together = from_cubin(image, "k.cu"), from_cubin(image, "k.cu", None, text)
-        assert alone == together
+        assert repr(alone) == repr(together)  # in words, as no NaN equals another
         assert [[i.place for i in one.instructions] for one in alone] == [
             [i.place for i in one.instructions] for one in together
         ]

@@ -70,8 +70,8 @@ def dumped(listing: str, arch: int, variant: str = "") -> str:
 
 
 def comparable(one: Instruction) -> object:
-    """All of an instruction but the text of jumps and the places in the source."""
-    operands = [("", x.index, x.value) if x.kind == "label" else x for x in one.operands if x.kind != "targets"]
+    """All of an instruction but the text of jumps and the places in the source. In words, as no NaN equals another."""
+    operands = [("", x.index, x.value) if x.kind == "label" else repr(x) for x in one.operands if x.kind != "targets"]
     return one.address, one.mnemonic, one.guard, operands, one.control, one.encoding
 
 

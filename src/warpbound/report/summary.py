@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from msgspec import UNSET
+from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -98,10 +99,10 @@ def _hot_lines(entry: KernelResult) -> list[SourceLine]:
 
 
 def _heaviest(loops: Sequence[Loop]) -> list[Loop]:
-    """The loops that cost most, in program order."""
+    """The loops that cost most, in program order, without their parts between barriers."""
     cost = [loop.cycles_per_warp or loop.latency_cycles for loop in loops]
     heaviest = sorted(range(len(loops)), key=lambda index: -cost[index])[:MOST_LOOPS]
-    return [loops[index] for index in sorted(heaviest)]
+    return [replace(loops[index], intervals=[]) for index in sorted(heaviest)]
 
 
 def _trust(entry: KernelResult) -> Iterator[Text]:

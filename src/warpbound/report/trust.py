@@ -19,7 +19,7 @@ ROUTINE = (
     "the boost clock: the power of ", "values of ", "timing parameters scaled from ", "time by flow balance",
     "bottleneck and what-ifs are those of",
     "counts and traffic extrapolated from ", "memory traffic of ", "registers lie in ", "no launch given: ",
-    "branches: the longer side", "every global access goes to DRAM", "sectors and bank conflicts follow from ",
+    "branches: the longer side", "every sector of global memory that an ", "sectors and bank conflicts follow from ",
     "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",
 )  # fmt: skip
 IN_VERDICT = ("the code alone: ", "sm_")  # prefixes of notes that the verdict replaces by its own words
