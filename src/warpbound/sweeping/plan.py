@@ -146,7 +146,8 @@ def _read(path: Path) -> _File:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as failed:
-        raise InputError(f"The plan {path} cannot be read ({failed}).", "Check the path.") from None
+        reason = failed.strerror if isinstance(failed, OSError) else failed
+        raise InputError(f"The plan {path} cannot be read ({reason}).", "Check the path.") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not TOML: {error}.", "Mend that line.") from None
     try:
