@@ -1,9 +1,9 @@
 """The tunings of a kernel that are worth measuring, one after the other, for autotuners of any kind.
 
-    for one in (found := candidates("gemm.cu", "h200", {"TILE": [16, 32]}, launch, within=0.5, cache="gemm.cache")):
-        measure(one.defines)
-    for one in found.dropped:
-        print(one.defines, one.reason)
+    for tuning in (found := candidates("gemm.cu", "h200", {"TILE": [16, 32]}, launch, within=0.5, cache="gemm.cache")):
+        measure(tuning.defines)
+    for tuning in found.dropped:
+        print(tuning.defines, tuning.reason)
 """
 
 import hashlib
@@ -105,14 +105,15 @@ def candidates(  # noqa: PLR0913  (the signature is the public one)
     fitting = replace(ranking, tunings=tuple(each for each in ranking.tunings if dict(each.macros) not in unfit))
     predicted = _predicted(fitting, processes, progress, None if cache is None else Path(cache))
     dropped += [Dropped(defines, reason) for defines, reason in predicted if isinstance(reason, str)]
-    every = sorted((one for _, one in predicted if isinstance(one, Candidate)), key=lambda one: one.time_s)
+    answered = (answer for _, answer in predicted if isinstance(answer, Candidate))
+    every = sorted(answered, key=lambda answer: answer.time_s)
     kept: list[Candidate] = []
-    for place, one in enumerate(every):
-        reason = _left_out(place, one.time_s / every[0].time_s, len(every), (top, within))
+    for place, tuning in enumerate(every):
+        reason = _left_out(place, tuning.time_s / every[0].time_s, len(every), (top, within))
         if reason:
-            dropped.append(Dropped(one.defines, reason, one.time_s, one.bottleneck))
+            dropped.append(Dropped(tuning.defines, reason, tuning.time_s, tuning.bottleneck))
         else:
-            kept.append(one)
+            kept.append(tuning)
     return Candidates(kept, dropped)
 
 
@@ -145,18 +146,18 @@ def _predicted(
 ) -> list[tuple[dict[str, str], Candidate | str]]:
     """Macros of each tuning with its candidate, or the reason why it has no time."""
     keys = {_name(tuning.macros): _key(ranking, tuning) for tuning in ranking.tunings}
-    known = {} if cache is None else {one.key: one for one in _read(cache)}
+    known = {} if cache is None else {answer.key: answer for answer in _read(cache)}
     missing = tuple(tuning for tuning in ranking.tunings if keys[_name(tuning.macros)] not in known)
     if missing:
         answers = answered(replace(ranking, tunings=missing), processes, progress)
         new = [_kept(answer, keys) for answer in answers]
-        known |= {one.key: one for one in new}
+        known |= {answer.key: answer for answer in new}
         if cache is not None:
             with cache.open("ab") as file:
                 file.write(b"\n")  # ends a line that was cut off
-                file.writelines(msgspec.json.encode(one) + b"\n" for one in new)
+                file.writelines(msgspec.json.encode(answer) + b"\n" for answer in new)
     found = [(dict(tuning.macros), known[keys[_name(tuning.macros)]]) for tuning in ranking.tunings]
-    return [(macros, one.candidate or one.reason) for macros, one in found]
+    return [(macros, answer.candidate or answer.reason) for macros, answer in found]
 
 
 def _kept(answer: Answer, keys: Mapping[str, str]) -> _Kept:
