@@ -1,10 +1,12 @@
 """What `warpbound analyze` says of the .cu files of public projects, taken as they are, without a flag.
 
-    python tools/files_table.py FOLDER [--gpu h200] [--compiler auto] [--reasons] [-o docs/programs.md]
+    python tools/files_table.py FOLDER [--gpu h200] [--compiler auto] [--kept FILE] [--processes 1] [--reasons]
+        [-o docs/programs.md]
 
 FOLDER holds one folder per collection. A file counts if `__global__` is in it. It answers if at least one kernel has
 instructions and an occupancy. With -o the section of the page between the two marks is written anew; --reasons prints
-the sentence for every file that does not answer.
+the sentence for every file that does not answer. --kept keeps the answers, a line of JSON for each file; a file that is
+there already is not asked again, so that a run that was stopped goes on; --processes 0 asks for none.
 """
 
 import argparse
@@ -20,7 +22,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -60,20 +62,28 @@ class Row:
         return next((kind for kind, pattern in KINDS if pattern.search(self.sentence)), OTHER)
 
 
-def rows(folder: Path, gpu: str, compiler: str, processes: int = 2) -> list[Row]:
+def with_kernels(folder: Path) -> list[Path]:
+    """The .cu files below it that hold `__global__`, by name."""
+    return [path for path in sorted(folder.rglob("*.cu")) if b"__global__" in path.read_bytes()]
+
+
+def rows(folder: Path, gpu: str, compiler: str, kept: Path | None, processes: int) -> list[Row]:
     """One row for each file with a kernel below `folder`, by name."""
     for module in LOADED:  # once, for all the processes that are forked
         importlib.import_module(module)
 
-    files = [path for path in sorted(folder.rglob("*.cu")) if b"__global__" in path.read_bytes()]
+    files = with_kernels(folder)
     waiting: SimpleQueue[Path | None] = SimpleQueue()
-    for path in [*files, *[None] * processes]:
+    result = {folder / row.name: row for row in _kept(kept)}
+    for path in [*(path for path in files if path not in result and processes), *[None] * processes]:
         waiting.put(path)
-    result: dict[Path, Row] = {}
 
     def work() -> None:
         while (path := waiting.get()) is not None:
             result[path] = _row(folder, path, gpu, compiler)
+            if kept:
+                with kept.open("a") as lines:
+                    lines.write(json.dumps(asdict(result[path])) + "\n")
             sys.stderr.write(f"\r{len(result)} of {len(files)}")
 
     threads = [Thread(target=work) for _ in range(processes)]
@@ -82,7 +92,13 @@ def rows(folder: Path, gpu: str, compiler: str, processes: int = 2) -> list[Row]
     for thread in threads:
         thread.join()
     sys.stderr.write("\n")
-    return [result[path] for path in files]
+    return [result[path] for path in files if path in result]
+
+
+def _kept(place: Path | None) -> list[Row]:
+    if place is None or not place.exists():
+        return []
+    return [Row(**json.loads(line)) for line in place.read_text().splitlines()]
 
 
 def _row(folder: Path, path: Path, gpu: str, compiler: str) -> Row:
@@ -137,14 +153,16 @@ def _command(words: Sequence[str], there: Connection) -> None:
     there.send((output.getvalue(), error.getvalue()))
 
 
-def section(table: Sequence[Row], gpu: str) -> str:
-    """The section of the page: counts by collection, and the reasons of the rest."""
+def section(table: Sequence[Row], total: int) -> str:
+    """The section of the page: counts by collection, and the reasons of the rest. total : files, asked or not."""
     def counted(of: Sequence[Row]) -> tuple[int, int, int]:
         return len(of), sum(row.kernels > 0 for row in of), sum(bool(PACKAGE.search(row.sentence)) for row in of)
 
     collections = list(dict.fromkeys(row.collection for row in table))
     parts: list[tuple[str, list[Row]]] = [(name, [r for r in table if r.collection == name]) for name in collections]
-    lines = ["| collection | files | answer | name the missing package | kernels |", "|---|--:|--:|--:|--:|"]
+    asked = f"Of the {total} files {len(table)} were asked; the others are not counted."
+    lines = [] if len(table) == total else [asked, ""]
+    lines += ["| collection | files | answer | name the missing package | kernels |", "|---|--:|--:|--:|--:|"]
     for name, own in [*parts, ("all", list(table))]:
         files, answers, named = counted(own)
         lines.append(
@@ -186,11 +204,13 @@ def main(write: Callable[[str], object] = sys.stdout.write) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--gpu", default="h200")
     parser.add_argument("--compiler", default="")
+    parser.add_argument("--kept", type=Path)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--reasons", action="store_true")
     parser.add_argument("-o", dest="page", type=Path)
     words = parser.parse_args()
-    table = rows(words.folder, words.gpu, words.compiler)
-    text = section(table, words.gpu)
+    table = rows(words.folder, words.gpu, words.compiler, words.kept, words.processes)
+    text = section(table, len(with_kernels(words.folder)))
     write(text)
     if words.reasons:
         write("\n".join(_reasons(table)) + "\n")

@@ -1,10 +1,12 @@
 """What programs that do not check themselves must print or write, computed with NumPy from the same input."""
 
+import ctypes
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 Check = Callable[[Path, str], bool]  # folder of the run, what the program printed -> whether they agree
 
@@ -77,7 +79,73 @@ def temperatures(folder: Path, _: str) -> bool:
     return bool(np.allclose(written, now, rtol=1e-5))
 
 
+def _drawn(count: int, seed: int = 7) -> NDArray[np.int64]:
+    """Whole numbers from 1 to 10 as these programs draw them from the C library."""
+    library = ctypes.CDLL(None)
+    library.srand(seed)
+    return np.array([library.rand() % 10 + 1 for _ in range(count)])
+
+
+def alignment(folder: Path, _: str) -> bool:
+    """Rodinia's nw: the scores along the best alignment of two drawn sequences of 128, from the end to the start."""
+    size, penalty = 128, 10
+    source = (folder / "needle.cu").read_text(errors="replace").partition("blosum62[24][24]")[2].partition(";")[0]
+    substitution = np.array([int(word) for word in re.findall(r"-?\d+", source)]).reshape(24, 24)
+    drawn = _drawn(2 * size)
+    score = np.zeros((size + 1, size + 1), np.int64)
+    score[:, 0] = score[0] = -penalty * np.arange(size + 1)
+    for i in range(1, size + 1):
+        for j in range(1, size + 1):
+            matched = score[i - 1, j - 1] + substitution[drawn[i - 1], drawn[size + j - 1]]
+            score[i, j] = max(matched, score[i, j - 1] - penalty, score[i - 1, j] - penalty)
+    i = j = size - 1  # where the program starts its way back
+    way = [score[i, j]]
+    while i or j:  # as the program compares, by scores alone
+        none = -999
+        aside, above = score[i, j - 1] if j else none, score[i - 1, j] if i else none
+        before = score[i - 1, j - 1] if i and j else none, aside, above
+        gains = substitution[drawn[i - 1], drawn[size + j - 1]] if i and j else 0, -penalty, -penalty
+        value = max(a + b for a, b in zip(before, gains, strict=True))
+        for a, b in zip(before, gains, strict=True):
+            value = a if value == a + b else value
+        way.append(value)
+        up, left = ((1, 1), (0, 1), (1, 0))[before.index(value)]
+        i, j = i - up, j - left
+    return [int(word) for word in (folder / "result.txt").read_text().partition(":")[2].split()] == way
+
+
+def forces(folder: Path, _: str) -> bool:
+    """Rodinia's lavaMD: potential and forces of 800 particles in 2 x 2 x 2 boxes, all of them neighbours."""
+    count = 800
+    drawn = _drawn(5 * count) / 10
+    place, charge = drawn[: 4 * count].reshape(count, 4), drawn[4 * count :]
+    weight, xyz = place[:, 0], place[:, 1:]
+    decay = charge * np.exp(-2 * 0.5**2 * (weight[:, None] + weight - xyz @ xyz.T))
+    pulls = 2 * (xyz * decay.sum(1)[:, None] - decay @ xyz)
+    written = np.array([line.split(",") for line in (folder / "result.txt").read_text().splitlines()], float)
+    return bool(np.allclose(written, np.column_stack([decay.sum(1), pulls]), rtol=1e-6, atol=2e-6))
+
+
+def speckle(folder: Path, _: str) -> bool:
+    """Rodinia's srad: two steps of 0.5 of speckle-reducing diffusion (Yu and Acton, 2002) on a picture."""
+    picture = np.array((folder / "image.pgm").read_text().split()[4:], float).reshape(64, 64)
+    now = np.exp(picture / 255)
+    for _step in range(2):
+        noise = now.var() / now.mean() ** 2
+        wide = np.pad(now, 1, mode="edge")
+        up, down, left, right = wide[:-2, 1:-1] - now, wide[2:, 1:-1] - now, wide[1:-1, :-2] - now, wide[1:-1, 2:] - now
+        gradient = (up**2 + down**2 + left**2 + right**2) / now**2
+        laplacian = (up + down + left + right) / now
+        variation = (gradient / 2 - laplacian**2 / 16) / (1 + laplacian / 4) ** 2
+        rate = np.clip(1 / (1 + (variation - noise) / (noise * (1 + noise))), 0, 1)
+        after = np.pad(rate, ((0, 1), (0, 1)), mode="edge")
+        now = now + 0.5 / 4 * (rate * up + after[1:, :-1] * down + rate * left + after[:-1, 1:] * right)
+    written = np.array((folder / "image_out.pgm").read_text().split()[4:], float).reshape(64, 64)
+    return bool(np.abs(written - np.floor(255 * np.log(now))).max() <= 1)
+
+
 CHECKS: dict[str, Check] = {
-    "costs": costs, "nearest": nearest, "solution": solution, "cheapest paths": cheapest_paths,
+    "speckle": speckle, "alignment": alignment, "forces": forces, "costs": costs,
+    "nearest": nearest, "solution": solution, "cheapest paths": cheapest_paths,
     "temperatures": temperatures,
 }  # fmt: skip

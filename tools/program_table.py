@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from program_checks import Check
 from program_inputs import SAMPLE_ARGUMENTS, SAMPLE_CHECKS, SMALLER, suite
@@ -228,33 +229,44 @@ def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: boo
 
 
 BEGIN, END = "<!-- table: tools/program_table.py table -->", "<!-- end of the table -->"
+TITLES = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
 SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
 
 
-def table(root: Path) -> str:
-    """What was run: a summary by suite and GPU, and a line for each program."""
+def table(root: Path, page: str) -> str:
+    """What was run: a summary by suite and GPU, and a line for each program.
+
+    Programs that have no result in `root` keep their line of the page.
+    """
     known = {(each.suite, each.name): each for each in projects(root) if not each.needs}
-    results = [json.loads(path.read_text()) for path in sorted((root / "results").glob("*.json"))]
-    results = [
-        {**one, "check": known[key].check, "decides": known[key].decides}
-        for one in results if (key := (one["suite"], one["name"])) in known
-    ]  # fmt: skip
-    lines = [*_head("suite", "GPU", "run", "says that it passed", "ended with 0", "failed, too slow, not built")]
-    for suite_name, gpu in sorted({(one["suite"], one["gpu"]) for one in results}):
-        own = [verdict(one) for one in results if (one["suite"], one["gpu"]) == (suite_name, gpu)]
+    suites = {name: suite_name for suite_name, name in known}
+    lines = {
+        (suites[cells[0]], *cells[:2]): (cells[2], line)
+        for line in page.splitlines() if len(cells := line.strip("| ").split(" | ")) >= len(TITLES) - 2
+        and cells[0] in suites and re.fullmatch(r"[\w-]+", cells[1])
+    }  # fmt: skip
+    for path in sorted((root / "results").glob("*.json")):
+        one = json.loads(path.read_text())
+        key = one["suite"], one["name"]
+        if key in known:
+            one |= {"check": known[key].check, "decides": known[key].decides}
+            lines[*key, one["gpu"]] = verdict(one), _line(one)
+    parts = [*_head("suite", "GPU", "run", "says that it passed", "ended with 0", "failed, too slow, not built")]
+    for suite_name, gpu in sorted({(each, gpu) for each, _, gpu in lines}):
+        own = [how for (each, _, on), (how, _) in lines.items() if (each, on) == (suite_name, gpu)]
         good = own.count("passed"), own.count("ended with 0")
-        lines.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
-    titles = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
-    lines += ["", *_head(*titles)]
-    for one in results:
-        good_end = verdict(one) in ("passed", "ended with 0")
-        reasons = [] if good_end else [*one.get("problems", []), *one.get("unsupported", [])]
-        lines.append(_row(
-            one["name"], one["gpu"], verdict(one), one.get("launches", ""), one.get("executed", ""),
-            f"{one.get('warp_instructions', 0):.3g}", f"{one.get('seconds', 0):.0f}", len(one.get("untimed", [])),
-            re.sub(r"\s+", " ", reasons[0])[:120] if reasons else "",
-        ))  # fmt: skip
-    return "\n".join(lines)
+        parts.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
+    return "\n".join([*parts, "", *_head(*TITLES), *(line for _, (_, line) in sorted(lines.items()))])
+
+
+def _line(one: dict[str, Any]) -> str:
+    how = verdict(one)
+    reasons = [] if how in ("passed", "ended with 0") else [*one.get("problems", []), *one.get("unsupported", [])]
+    return _row(
+        one["name"], one["gpu"], how, one.get("launches", ""), one.get("executed", ""),
+        f"{one.get('warp_instructions', 0):.3g}", f"{one.get('seconds', 0):.0f}", len(one.get("untimed", [])),
+        re.sub(r"\s+", " ", reasons[0])[:120] if reasons else "",
+    )  # fmt: skip
 
 
 def _head(*titles: str) -> list[str]:
@@ -272,13 +284,14 @@ def main() -> None:
     parser.add_argument("--gpu", default="h200")
     parser.add_argument("--timeout", type=float, default=300.0)
     parser.add_argument("--again", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     root = Path(os.environ["WARPBOUND_PROGRAMS"])
     if options.what == "run":
         run_all(root, options.names, options.gpu, options.timeout, options.again)
     elif options.what == "table":
         before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table(root)}\n{END}{rest.partition(END)[2]}")
+        old, _, after = rest.partition(END)
+        PAGE.write_text(f"{before}{BEGIN}\n{table(root, old)}\n{END}{after}")
     elif options.what == "list":
         for project in projects(root):
             sys.stdout.write(" ".join((project.suite, project.name, project.needs or "-", *project.sources)) + "\n")

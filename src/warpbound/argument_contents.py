@@ -95,8 +95,8 @@ def _drawn_again(argument: Argument, index: int) -> Piece:
 
     def piece(start: int, end: int) -> NDArray[np.uint8]:
         first, last = start // dtype.itemsize, end // dtype.itemsize
-        drawn = np.concatenate([runs(number) for number in range(first // RUN, -(-last // RUN))])
-        number = drawn[first % RUN :][: last - first]
+        random_words = np.concatenate([runs(number) for number in range(first // RUN, -(-last // RUN))])
+        number = random_words[first % RUN :][: last - first]
         return _stored(number, str(argument.dtype)).view(np.uint8)
 
     return piece
@@ -171,8 +171,8 @@ def _drawn_B(argument: Argument) -> int:
 
 def _below(random: "np.random.Generator", argument: Argument, count: int) -> NDArray[Any]:
     """Integers 0 to `below`, without it: the upper half of 32 random bits times `below`, so that each takes as many."""
-    drawn = random.integers(0, 1 << 32, count, np.uint32).astype(np.uint64)
-    return (drawn * np.uint64(argument.below or 1)) >> np.uint64(32)
+    random_words = random.integers(0, 1 << 32, count, np.uint32).astype(np.uint64)
+    return (random_words * np.uint64(argument.below or 1)) >> np.uint64(32)
 
 
 def _uniform(random: "np.random.Generator", name: str, count: int) -> NDArray[Any]:

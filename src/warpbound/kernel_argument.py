@@ -63,6 +63,8 @@ class Argument:
     sizes: tuple[str, ...] = ()  # the shape as expressions of other arguments, where it names any
     below: int | None = None  # random integers are less than this
     limit: str = ""  # `below` as an expression of other arguments, where it names any
+    tensor_map: builtins.bytes | None = field(default=None, repr=False)  # of an array or alias: this map is passed by
+    # value, with the address filled in (`emulate.tensor_maps`)
     is_rows: bool = False  # the kernel gets an array of pointers to the rows of this one
 
     @property

@@ -366,10 +366,10 @@ def _key(argument: Argument, order: int) -> int:
 
 
 def _dim(sizes: int | Sequence[int], key: str) -> Dim:
-    listed = list(sizes) if isinstance(sizes, Iterable) else [sizes]
-    if not 1 <= len(listed) <= 3:
-        raise CommandError(f"{key} has {len(listed)} dimensions.", "Give one to three sizes.")
-    x, y, z = [_count(size, key) for size in listed] + [1] * (3 - len(listed))
+    entries = list(sizes) if isinstance(sizes, Iterable) else [sizes]
+    if not 1 <= len(entries) <= 3:
+        raise CommandError(f"{key} has {len(entries)} dimensions.", "Give one to three sizes.")
+    x, y, z = [_count(size, key) for size in entries] + [1] * (3 - len(entries))
     if min(x, y, z) < 1 or max(x, y, z) > 2**31 - 1:
         raise CommandError(f"{key} {_text((x, y, z))} is out of range.", "Every size is 1 to 2147483647.")
     return x, y, z

@@ -15,6 +15,7 @@ from warpbound.isa import opcodes
 from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.isa.timings import Timing, timing
+from warpbound.l2_clock import l2_cycles
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.program.control_flow import always, jumps
 from warpbound.program.instruction import RZ, Instruction
@@ -76,15 +77,15 @@ class MemoryLatency:
 
 
 def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
-    """L1, L2 and shared memory keep their cycles; DRAM's share beyond L2 keeps its time."""
-    l2 = gpu.get("l2_latency") or 0.0  # 0: a machine without caches, all of whose way to DRAM keeps its time
-    beyond_s = (gpu.value("dram_latency") - l2) / gpu.value("latency_clock")
+    """L1, shared memory and an L2 in step with the SMs keep their cycles; DRAM's share beyond L2 keeps its time."""
+    beyond_s = (gpu.value("dram_latency") - (gpu.get("l2_latency") or 0.0)) / gpu.value("latency_clock")
+    l2 = l2_cycles(gpu, clock_hz) or 0.0  # 0: a machine without caches, all of whose way to DRAM keeps its time
     dram = l2 + beyond_s * clock_hz
     return MemoryLatency(
         arch=gpu.arch,
         l1=gpu.get("l1_latency") or dram,
         l2=l2 or dram,
-        l2_far=gpu.get("l2_far_latency") or l2 or dram,
+        l2_far=l2_cycles(gpu, clock_hz, "l2_far_latency") or l2 or dram,
         dram=dram,
         shared=gpu.value("shared_latency"),
         tensor={kind: tensor_rate(gpu, kind) for kind in TENSOR} if gpu.get("tensor_fp16") else {},

@@ -208,8 +208,8 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError as problem:
-        said = ", ".join(str(shape) for shape in shapes if shape)
-        raise CommandError(f"Arrays of shapes {said} do not go together.", "Give shapes that broadcast.") from problem
+        pairs = ", ".join(str(shape) for shape in shapes if shape)
+        raise CommandError(f"Arrays of shapes {pairs} do not go together.", "Give shapes that broadcast.") from problem
     return _sweep(request, shape) if shape else _one(request)
 
 

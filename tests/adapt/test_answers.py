@@ -20,7 +20,7 @@ from warpbound.adapt.launch_facts import LaunchFacts, Locality
 from warpbound.adapt.partition_benchmarks import GROUPS
 from warpbound.analysis.workload_prediction import launched, predicted
 from warpbound.machine import catalogue, gpu
-from warpbound.models import MODELS
+from warpbound.models import MODELS, valley_2009
 from warpbound.models.campprof_2011 import Equation
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files import read, shipped
@@ -185,6 +185,19 @@ def test_the_x_model_says_why_it_leaves_the_cache_out(changes: dict[str, float],
     assert said.startswith("per SM; the cache is left out: ")
     assert words in said
     assert inputs_of("x_model_2016", with_locality(**changes)).cache_capacity == 0
+
+
+def test_the_valley_takes_the_locality_of_a_thread_of_the_executed_warp() -> None:
+    x = with_locality(alpha=3.0, beta=6400.0)
+    symbols = inputs_of("valley_2009", x)
+    assert (symbols.alpha, symbols.beta) == (3.0, 200.0)
+    share = symbols.cache_capacity / (symbols.threads * 200.0)
+    assert valley_2009.hit_rate(symbols) == pytest.approx(1 - (1 + share) ** -2)
+    said = answers(("valley_2009",), x)["valley_2009"]
+    assert said.time_s is not None
+    assert "by one warp's locality" in said.reason
+    assert inputs_of("valley_2009", with_locality(alpha=0.5, beta=0.0)).alpha == 1.0  # no line comes again
+    assert "needs alpha and beta" in answers(("valley_2009",), example())["valley_2009"].reason
 
 
 @pytest.mark.parametrize("name", MODELS)

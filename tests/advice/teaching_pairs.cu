@@ -40,3 +40,11 @@ __global__ void blocks_sum(float* out, const float* in)
     if (threadIdx.x == 0)
         out[blockIdx.x] = part[0];
 }
+
+__global__ void column_sums(float* out, const float* in, int n, int rounds)
+{
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    for (int k = 0; k < rounds; ++k)
+        out[x * n + y] += in[k * n * n + x * n + y];
+}

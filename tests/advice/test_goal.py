@@ -103,3 +103,12 @@ def test_no_goal_without_a_launch() -> None:
     done = CliRunner().invoke(main, ["analyze", str(SAXPY), "--gpu", "h200", "--target", "2x"])
     assert done.exit_code == 1
     assert "no goal can be judged" in done.stderr
+
+
+@pytest.mark.cuda
+def test_why_nothing_was_executed_ends_in_one_full_stop() -> None:
+    words = ["--gpu", "h200", "--grid", "2", "--block", "64", "--arg", "n=128", "--arg", "a=2", "--arg", "x=f32[64]"]
+    done = CliRunner().invoke(main, ["analyze", str(SAXPY), *words, "--arg", "y=f32[64]", "--target", "2x"])
+    assert done.exit_code == 1
+    assert "behind the end of 'x'" in " ".join(done.stderr.split())
+    assert ".." not in done.stderr

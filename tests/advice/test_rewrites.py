@@ -100,6 +100,12 @@ def test_a_pragma_replaces_the_one_that_is_there() -> None:
     assert texts == [text.replace("unroll 4", "unroll 8")]
 
 
+def test_a_pragma_gets_a_line_of_its_own() -> None:
+    text = "__global__ void k(int* c, int n) { if (n) { c[0] = 1; for (int i = 0; i < n; ++i) c[i] = i; } }"
+    (variant,) = unrolled(*subject(text), (2,))
+    assert "c[0] = 1; \n#pragma unroll 2\nfor (int i" in variant.question.text
+
+
 def test_only_innermost_loops_are_unrolled() -> None:
     text = "__global__ void k(int* c, int n) {\n  for (;;) {\n    for (int i = 0; i < n; ++i) c[i] = i;\n  }\n}\n"
     (variant,) = unrolled(*subject(text), (2,))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 import warpbound
 from support.paths import EXAMPLES
 from support.published_schema import Published
+from warpbound.advice.candidates import candidates
 from warpbound.advice.trial import Trials, tried
 from warpbound.advice.variant import Question, Variant
 from warpbound.analysis.settings import Settings
@@ -72,6 +74,25 @@ def test_what_is_promised_stands_beside_what_was_obtained() -> None:
     promise = by_change["no shared-memory bank conflicts"]
     assert promise.obtained is not None
     assert promise.obtained == pytest.approx(promise.speedup, rel=0.15)
+
+
+@pytest.mark.broad
+def test_two_changes_together_keep_their_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def few(*words: Any) -> list[Variant]:
+        return [each for each in candidates(*words) if each.mechanism in ("thread axes", "hoisting")]
+
+    monkeypatch.setattr("warpbound.advice.trial.candidates", few)
+    monkeypatch.setattr("warpbound.advice.combinations.candidates", few)
+    args = [parse_argument(word) for word in ("out=f32[65536]", "in=f32[524288]", "n=256", "rounds=8")]
+    launch = warpbound.launch(grid=(8, 32), block=(32, 8), args=args)
+    question = Question(SOURCE, SOURCE.read_text(), "column_sums", Options(compiler="nvrtc"), launch)
+    entry = tried(question, warpbound.gpu("h200"), Settings(clock="boost"), each).entry
+    best, *alone = gains(entry)
+    assert (best.mechanism, best.outcome) == ("combinations", "equal")
+    assert [f"{row.speedup:.2f}x" in best.change for row in alone] == [True, True]
+    promise = next(row for row in entry.promises if "; and a sum" in row.change)
+    assert promise.by == best.change
+    assert best.speedup == pytest.approx(promise.speedup, rel=0.15)
 
 
 @pytest.mark.broad

@@ -22,6 +22,11 @@ extern "C" __global__ void falling(const float* x, float* y) {
     for (int j = 0; j < 4 * (gridDim.x - blockIdx.x); j++) s = s * 1.0001f + x[j & 1023];
     y[blockIdx.x * 64 + threadIdx.x] = s;
 }
+extern "C" __global__ void mixed(const float* x, float* y) {
+    float s = 1;
+    for (int j = 0; j < (blockIdx.x % 2 ? 1024 : 512); j++) s = s * 1.0001f + 0.5f;
+    y[blockIdx.x * 64 + threadIdx.x] = s;
+}
 extern "C" __global__ void some(const float* x, float* y, int every, int first) {
     if (blockIdx.x % every || blockIdx.x < first) return;
     for (int j = 0; j < 32; j++) y[(blockIdx.x * 32 + j) * 64 + threadIdx.x] = x[threadIdx.x];
@@ -105,6 +110,15 @@ def test_the_busiest_sm_has_whole_blocks():
     assert one_more["time_s"] > 1.3 * even["time_s"]
     doubled = [change for change in one_more["whatifs"] if "ILP x2" in change["change"]]
     assert all(change["speedup"] < 1.2 for change in doubled)
+
+
+@pytest.mark.cuda
+def test_blocks_that_differ_do_not_run_in_waves():
+    whole = 132 * 32  # blocks of 64 threads that an H200 holds
+    few, more = (answered("mixed", blocks) for blocks in (4 * whole, 4 * whole + 132))
+    work = [result["instructions"]["warp_instructions"] for result in (few, more)]
+    assert more["bottleneck"] != "latency"
+    assert 1 < more["time_s"] / few["time_s"] < 1 + 2 * (work[1] / work[0] - 1)
 
 
 def test_sampled_blocks_stand_for_those_nearest_by_length():

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 import warpbound
 import warpbound.analysis
 from support.paths import EXAMPLES
-from warpbound.analysis.execution_summary import Observed, code_footprint, code_notes, hot_loop, loads_in_flight
+from support.sass_listing import PLAIN, code
+from warpbound.analysis.execution_summary import (
+    Observed,
+    code_footprint,
+    code_notes,
+    hot_loop,
+    issued_together,
+    loads_in_flight,
+)
 from warpbound.emulate import trace
 from warpbound.isa.instruction_caches import instruction_caches
 from warpbound.program.control_flow import Block, Flow, Loop
@@ -333,3 +341,12 @@ def test_gathered_data_that_fit_l2_come_from_dram_once(n):
     memory = warpbound.analysis.analyze(program, "h200", launch, settings)["memory"]
     assert memory["dram_bytes_read"] == pytest.approx(8 * n, rel=0.05)
     assert memory["dram_bytes_written"] == pytest.approx(4 * n, rel=0.05)
+
+
+def test_the_papers_e_pairs_independent_neighbours_and_weighs_them_by_executions() -> None:
+    """Two adds that share nothing go together, a load goes with an add, two loads do not, nor what depends on it."""
+    texts = ("FADD R1, R2, R3", "FADD R4, R5, R6", "LDG.E R7, [R8]", "LDG.E R9, [R10]", "FADD R11, R9, R1", "EXIT")
+    instructions = code("\n".join(PLAIN.format(1, text) for text in texts))
+    assert issued_together(instructions, np.ones(6)) == pytest.approx(6 / 4)
+    assert issued_together(instructions, np.array([9.0, 9.0, 1.0, 1.0, 1.0, 1.0])) == pytest.approx(22 / 12)
+    assert issued_together(instructions, np.zeros(6)) == 1.0

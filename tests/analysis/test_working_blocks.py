@@ -15,6 +15,7 @@ from warpbound.kernel_launch import launch
 from warpbound.machine import gpu
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.source_files import compile_program
+from warpbound.workload import dynamic
 
 pytestmark = pytest.mark.cuda
 
@@ -48,9 +49,13 @@ BODIES = {  # name -> body, grid, n, m
     "lengths in constant memory": (copy("lengths[b % 8]"), 3000, 0, 0),
     "a persistent loop": ("for (int i = b; i < n; i += rows) y[i * 64 + t] = x[i * 64 + t];", 1000, 30500, 0),
     "a guard at the end": ("int i = b * 64 + t; if (i < n) y[i] = x[i];", 4000, 200_000, 0),
+    "strides by block": (
+        "int by = b % 8 == 5 ? 32 : 1; for (int j = 0; j < 8; j++) y[b * 64 + t] += x[(b * 64 + t) * by + j];",
+        2000, 0, 0,
+    ),
     "warps with roles": (f"if (t < 32) {{ {EACH} }} else y[b * 64 + t] = 1;", 3000, 0, 8),
 }  # fmt: skip
-FULL_DRAM = {"a triangle", "squares"}  # where blocks differ, turns of blocks differ in what they bring
+FULL_DRAM = {"a triangle", "squares", "strides by block"}  # turns of blocks differ in what they bring
 
 
 def case_of(name):
@@ -118,3 +123,35 @@ def test_memory_does_not_grow_with_the_grid():
     tracemalloc.stop()
     assert answer.memory.dram_bytes_read == pytest.approx(2 * 4 * n, rel=0.01)
     assert most < 100e6  # a number for each of the 67 million blocks is more
+
+
+LONG = """__global__ void k(float* y, int n) {
+    float s = threadIdx.x;
+    for (int j = 0; j < n; j++) s = s * 1.0001f + 0.5f;
+    y[blockIdx.x * 32 + threadIdx.x] = s;
+}"""
+
+
+def test_the_start_of_a_long_path_stands_for_all_of_it(monkeypatch):
+    program = compile_program(LONG, "sm_89")
+    several = launch(grid=2000, block=32, smem=90_000, args={"y": "f32[64000]", "n": 8000})
+    whole = analyze_kernel(program, BOARD, several)
+    monkeypatch.setattr(dynamic, "LONGEST_STREAM", 1500)
+    start = analyze_kernel(program, BOARD, several)
+    assert whole.bottleneck == start.bottleneck == "latency"
+    assert start.time_s == pytest.approx(whole.time_s, rel=0.02)
+
+
+def test_one_long_block_takes_its_own_time(monkeypatch):
+    body, grid, *_ = BODIES["a heavy last block"]
+    program = compile_program(HEAD + body.replace("40 : 2", "n : 2") + "}", "sm_89")
+    words = {"n": 3000, "m": 0, "x": "f32[800000000]:zeros", "y": "f32[800000000]"}
+    one = launch(grid=grid, block=64, args=words)
+    whole = analyze_kernel(program, BOARD, one)
+    monkeypatch.setattr(dynamic, "LONGEST_STREAM", 1500)
+    start = analyze_kernel(program, BOARD, one)
+    assert start.time_s == pytest.approx(whole.time_s, rel=0.1)
+    for result in (whole, start):
+        assert result.bottleneck == "latency"
+        assert result.time_interval_s[1] < 1.3 * result.time_s
+        assert all(bound.utilization < 0.5 for bound in result.bounds if bound.resource != "latency")

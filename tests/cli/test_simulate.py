@@ -34,6 +34,16 @@ def test_a_figure_shows_its_timeline() -> None:
     assert "long scoreboard" in done.stdout
 
 
+def test_occupancy_over_time_is_printed_and_counted() -> None:
+    shown = simulate("hong_kim_2009:fig-5b").stdout
+    assert "Resident warps over time, at most 4; a column is the mean of 1 cycles\n" in shown
+    outcome = json.loads(simulate("hong_kim_2009:fig-5b", "--format", "json").stdout)["results"][0]["outcome"]
+    over_time = outcome["occupancy_over_time"]
+    assert over_time["interval"] == 1.0
+    assert over_time["warps"] == pytest.approx([4.0] * 10 + [3.0, 2.0, 2.0, 1.0])  # the warps end at 10, 11, 13 and 14
+    assert sum(over_time["warps"]) == pytest.approx(outcome["occupancy"] * outcome["cycles"])
+
+
 def test_the_start_of_a_name_means_all_parts_of_a_figure() -> None:
     found = json.loads(simulate("hong_kim_2009:fig-5", "--format", "json").stdout)["results"]
     assert [entry["scenario"] for entry in found] == ["hong_kim_2009:fig-5a", "hong_kim_2009:fig-5b"]

@@ -8,6 +8,7 @@ import pytest
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import trace_recorder
+from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
@@ -48,6 +49,24 @@ extern "C" __global__ void doubles(double* y, int n) {
     for (int i = 0; i < n; i++) a = fma(a, 1.5, c), d = fma(d, 1.5, c);
     y[threadIdx.x] = a + d;
 }
+extern "C" __global__ void copied(const float4* x, float4* y) {
+    __shared__ float4 tile[32];
+    unsigned to = (unsigned)__cvta_generic_to_shared(&tile[threadIdx.x]);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(x + threadIdx.x) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+    __syncthreads();
+    y[threadIdx.x] = tile[31 - threadIdx.x];
+}
+extern "C" __global__ void high(const int* x, int* y, int by) { y[threadIdx.x] = __mulhi(x[threadIdx.x], by); }
+extern "C" __global__ void checked(const int* x, int* y) {
+    int v = x[threadIdx.x];
+    if (v < 0) __trap();
+    y[threadIdx.x] = v;
+}
+extern "C" __global__ void steered(const int* x, int* y) {
+    int v = x[threadIdx.x];
+    for (int i = 0; i < v; i++) y[i] = __float_as_int(sqrtf((float)i));
+}
 """
 ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(0, 40, 320, dtype=np.float32),
           "y": np.zeros(320, np.float32)}  # fmt: skip
@@ -78,6 +97,22 @@ def test_an_index_that_the_kernel_itself_has_written_is_needed() -> None:
     program = compile_program(CODE, "sm_90", "written_before")
     stores = [i for i, one in enumerate(program.instructions) if one.opcode == "STG"]
     assert not set(stores) & unneeded_values(program)
+
+
+def test_a_copy_to_shared_memory_brings_no_values_that_nothing_depends_on() -> None:
+    assert {"LDGSTS", "LDS", "STG"} <= set(removable("copied"))
+
+
+def test_a_high_product_is_only_counted() -> None:
+    assert {"LDG", "IMAD", "STG"} <= set(removable("high"))
+
+
+def test_a_branch_to_a_trap_decides_no_work() -> None:
+    """A launch that fails has no time; a loop whose length is loaded has one that depends on it."""
+    for kernel, branches in (("checked", 0), ("steered", 1)):
+        program = compile_program(CODE, "sm_90", kernel)
+        loads = {i for i, instruction in enumerate(program.instructions) if instruction.opcode == "LDG"}
+        assert min(1, len(dependents_of(program, loads).branches)) == branches
 
 
 def test_sums_are_only_counted() -> None:

@@ -23,8 +23,8 @@ from warpbound.machine import catalogue, gpu, load
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.expressions import parse
 from warpbound.report.board_check import findings
-from warpbound.reproduce.synthetic.comparison import measured
 from warpbound.residency import occupancy
+from warpbound.synthetic.comparison import measured
 from warpbound.workload.files.reading import read, shipped
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

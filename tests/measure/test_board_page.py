@@ -26,7 +26,7 @@ def cells(page: str, first: str) -> list[str]:
 def test_a_page_has_every_table(fake_run: Run, summary: Summary) -> None:
     page = board_page.page(summary, list(fake_run[2].values()))
     titles = [line.removeprefix("## ") for line in page.splitlines() if line.startswith("## ")]
-    assert len(titles) == 15
+    assert len(titles) == 16
     assert float(cells(page, "fadd")[1]) == pytest.approx(TRUTH.latencies["fadd"], rel=0.01)
     stream = cells(page, "dram stream")
     assert float(stream[1]) == pytest.approx(TRUTH.dram, rel=0.01)

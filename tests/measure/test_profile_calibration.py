@@ -6,6 +6,7 @@ import pytest
 
 from support.command_line import ANSWERED, FAILED, ask
 from support.profile_writer import Value, WrittenLaunch, write_report
+from warpbound.l2_clock import IN_STEP
 from warpbound.machine import gpu
 
 DEVICE: dict[str, Value] = {
@@ -50,6 +51,20 @@ def test_what_counters_determine(tmp_path: Path) -> None:
     assert (rate.how, "2 launches, which spread by 2.5 %" in rate.note) == ("measured", True)
     assert "a.ncu-rep" in rate.source
     assert ask("gpus", "--check", str(out)).code == ANSWERED
+
+
+def test_the_rate_of_l2_is_that_of_the_boost_clock(tmp_path: Path) -> None:
+    """200 M sectors in 1 ms are 6.4 TB/s, at 1 GHz instead of 0.94 x 2.52."""
+    metrics: dict[str, Value] = {
+        "gpu__time_duration.sum": 1e6, "gpc__cycles_elapsed.avg.per_second": 1.44e9, "lts__t_sectors.sum": 2e8,
+        "lts__t_sectors.avg.pct_of_peak_sustained_elapsed": 80.0, "lts__cycles_elapsed.avg.per_second": 1e9,
+    }  # fmt: skip
+    out = tmp_path / "l20.toml"
+    path = report(tmp_path / "a.ncu-rep", WrittenLaunch("k", (1000, 1, 1), (256, 1, 1), metrics))
+    answer = ask("calibrate", path, "--like", "l40", "-o", str(out))
+    assert answer.code == ANSWERED, answer.err
+    boost_GHz = gpu("l40").value("boost_clock") / 1e9
+    assert gpu(out).value("l2_bandwidth") == pytest.approx(6.4e12 * IN_STEP * boost_GHz, rel=1e-3)
 
 
 def test_refusals(tmp_path: Path) -> None:

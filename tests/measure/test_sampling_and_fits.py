@@ -9,7 +9,7 @@ from support.fake_gpu import FACTS
 from warpbound.measure.cache_bandwidth import across, l2_reach
 from warpbound.measure.case import Record
 from warpbound.measure.contention import contention, needed_of, plateau, standard_errors
-from warpbound.measure.sampling import Stopping, histogram, noise, otsu_threshold, quantile, stamp_statistics
+from warpbound.measure.sampling import Stopping, histogram, median_of, noise, otsu_threshold, quantile, stamp_statistics
 
 
 def test_stamps_by_hand() -> None:
@@ -30,7 +30,17 @@ def test_occupancy_is_what_counting_gives(rows: list[tuple[int, int, int]]) -> N
         sm: max(sum(s <= t < s + n for s, n, where in rows if where == sm) for t in range(81))
         for sm in {row[2] for row in rows}
     }
-    assert stamp_statistics(stamps)["warps"] == min(peaks.values())
+    found = stamp_statistics(stamps)
+    assert found["warps"] == min(peaks.values())
+    sms = len(peaks)
+    assert sum(found["over_time"]) / 20 * found["duration"] * sms == pytest.approx(sum(n for _, n, _ in rows), rel=0.02)
+
+
+def test_occupancy_over_time_by_hand() -> None:
+    """Two SMs: one has two warps and then one, the other one warp for half of the time."""
+    found = stamp_statistics(np.array([[0, 100, 0], [0, 50, 0], [700, 750, 1]], dtype=np.uint64))
+    assert found["over_time"] == [1.5] * 10 + [0.5] * 10
+    assert median_of([found, found])["over_time"] == found["over_time"]
 
 
 def test_stopping() -> None:

@@ -1,5 +1,6 @@
 """Sectors that an iteration touches again are counted once: against sectors counted one by one, and the execution."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 import warpbound
 from support.paths import ROOT
 from warpbound.machine import gpu
+from warpbound.memory.address_arithmetic import addresses
 from warpbound.memory.static_accesses import Access, predicted, threads_of
+from warpbound.memory.static_reuse import first_touches
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.workload.static_paths import loops, whole
@@ -85,6 +88,17 @@ def test_a_stencil_reads_its_row_once() -> None:
     assert sum(x.sectors * x.first_touch for x in loads) == pytest.approx(6)
     assert sorted(x.first_touch for x in loads) == pytest.approx(sorted(once(words)), abs=0.3)
     assert store.first_touch == 1.0
+
+
+def test_accesses_of_one_array_may_differ_in_what_moves_them() -> None:
+    """Other loops move two of them by other steps: rows are counted at the alignments of both."""
+    program = compiled()["stencil"]
+    threads = threads_of(program, (BLOCK, 1, 1), None, {})
+    found = addresses(program.instructions, 90, threads, [whole(program)])
+    alone = first_touches(program.instructions, found, threads)
+    (first, *_) = sorted(alone)
+    found[first] = replace(found[first], step=32)
+    assert first_touches(program.instructions, found, threads) == pytest.approx(alone)
 
 
 @pytest.mark.parametrize("name", ["apart", "others"])

@@ -42,9 +42,9 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
 
     sample = trace(range(32), 64, 8, gather)
     whole = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
-    monkeypatch.setattr(served_levels, "SECTORS_FOLLOWED", 20_000)
+    few = How("cold", grid=(8, 8), followed=20_000)
     monkeypatch.setattr(served_levels, "LINES_FOLLOWED", 256)
-    part = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
+    part = traffic(COPY, sample, MACHINE, few)
     assert part.l1_sectors_load == whole.l1_sectors_load
     assert part.l2_sectors_written == whole.l2_sectors_written
     assert part.l1_hit_rate == pytest.approx(whole.l1_hit_rate, abs=0.03)

@@ -42,6 +42,16 @@ def test_the_largest_of_the_counters_counts(tmp_path: Path) -> None:
     assert clocks_of(launch, gpu("t4")).sm_hz == pytest.approx(585e6)
 
 
+def test_l2_is_mended_with_the_sms(tmp_path: Path) -> None:
+    own: dict[str, Value] = {
+        "gpc__cycles_elapsed.avg.per_second": 1116e6, "dram__cycles_elapsed.avg.per_second": 5000e6,
+        "lts__cycles_elapsed.avg.per_second": 1000e6,
+    }  # fmt: skip
+    clocks = clocks_of(launch_with(tmp_path, own), gpu("rtx-4090"))
+    assert clocks.stretch > 1.5
+    assert clocks.l2_hz == pytest.approx(1e9 * clocks.stretch)
+
+
 def test_without_a_clock_it_is_the_base_clock(tmp_path: Path) -> None:
     clocks = clocks_of(launch_with(tmp_path, {}), gpu("t4"))
     assert (clocks.sm_hz, clocks.l2_hz, clocks.dram_hz) == (585e6, None, None)

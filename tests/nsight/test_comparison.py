@@ -1,15 +1,21 @@
 """A report that holds what is predicted compares as equal; one that holds something else does not."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import warpbound
 from support.command_line import ANSWERED, COMMAND, FAILED, ask
 from support.profiled_examples import ARGUMENTS, ELEMENTS, predicted, written
 from warpbound.errors import InputError
+from warpbound.machine import gpu
+from warpbound.nsight.counters import COUNTERS, L1_HITS, L1_LOADS, L1_LOADS_HIT, Prediction, measured
+from warpbound.nsight.launch_case import launch_case
+from warpbound.nsight.report_file import Metric, read_report
 
 pytestmark = pytest.mark.cuda
 ARGS = [word for argument in ARGUMENTS for word in ("--arg", argument)]
@@ -58,6 +64,9 @@ def test_instructions_and_samples_by_line_and_address(report: str) -> None:
     sampled = {row["address"]: row["samples"] for row in rows if row["samples"]}
     assert sampled == {0x10: 100, 0x60: 400}
     assert sum(line["samples"] for line in launch["lines"]) == 500
+    assert sum(sum(row["stalls_predicted"].values()) for row in rows) == pytest.approx(1.0)
+    waits = [row["address"] for row in rows if "long scoreboard" in row["stalls_predicted"]]
+    assert all("FFMA" in row["text"] for row in rows if row["address"] in waits)
     shares = {row["reason"]: row["measured"] for row in launch["stalls"]}
     assert shares["long scoreboard"] == pytest.approx(0.6)
     assert shares["wait"] == pytest.approx(0.4)
@@ -71,12 +80,47 @@ def test_analyze_takes_everything_but_arguments_from_the_report(report: str) -> 
     assert result["profile"]["dram_clock_MHz"] == pytest.approx(10251)
 
 
+def test_l2_runs_at_its_own_clock(report: str) -> None:
+    """The same report with an L2 of 855 MHz, on its own board and on another one, which has its base clock."""
+    profiled = read_report(report).launches[0]
+    metric = {"lts__cycles_elapsed.avg.per_second": Metric(855e6)}
+    slow = replace(profiled, metrics={**profiled.metrics, **metric})
+    assert launch_case(profiled).gpu.get("l2_clock") is None
+    own = launch_case(slow)
+    assert (own.gpu.get("l2_clock"), own.settings.clock) == (855e6, pytest.approx(2235))
+    other = launch_case(slow, board="l40")
+    assert (other.gpu.get("l2_clock"), other.settings.clock) == (None, gpu("l40").value("base_clock") / 1e6)
+    assert "the report is of NVIDIA GeForce RTX 4090" in other.notes[0]
+    assert (own.clocks.source, other.clocks.source) == ("report", "base")
+    stranger = launch_case(replace(slow, board_name="NVIDIA Nothing 1"), board="l40")  # l40 stands in for it
+    assert (stranger.gpu.get("l2_clock"), stranger.settings.clock) == (855e6, pytest.approx(2235))
+
+
+def test_hits_of_l1_and_the_occupancy_that_a_larger_grid_has(report: str) -> None:
+    rows = {counter.names[0]: counter for counter in COUNTERS}
+    result, _, _ = predicted()
+    few = msgspec.structs.replace(
+        result.occupancy, blocks_per_sm=1, warps_per_sm=8, block_limits={**result.occupancy.block_limits, "grid": 1}
+    )
+    small = Prediction(msgspec.structs.replace(result, occupancy=few), ecc=False)
+    occupancy = rows["sm__maximum_warps_per_active_cycle_pct"]
+    assert occupancy.predicted(small) == occupancy.predicted(Prediction(result, ecc=False)) == 100.0
+    hits = {L1_LOADS: Metric(400.0), L1_LOADS_HIT: Metric(100.0)}
+    loads = replace(read_report(report).launches[0], metrics=hits)
+    assert measured(loads, rows[L1_HITS]) == (L1_HITS, 25.0)
+
+
 def test_without_arguments_the_code_alone_is_told(report: str) -> None:
     (result,) = json.loads(ask("analyze", report, "--format", "json").out)["results"]
     assert result["mode"] == "static"
     told = " ".join(result["profile"]["inferred"])
     assert "0: int, 1: float, 2: const float *, 3: float *" in told
     assert "all threads pass the bounds check" in told
+    text = " ".join(ask("analyze", report).out.split())
+    assert "--arg 0=1048576 --arg 1=1.0 --arg 2=f32[1048576] --arg 3=f32[1048576]" in text
+    assert "of device memory: 10251 MHz" in text
+    more = " ".join(ask("analyze", report, "--views", "confidence").out.lower().split())
+    assert "all threads pass the bounds check" in more
 
 
 def test_the_forms_of_compare(report: str, tmp_path: Path) -> None:

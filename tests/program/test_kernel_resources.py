@@ -77,6 +77,8 @@ struct Box { char c; double d; int a[5]; };
 __global__ void parameters(char a, double b, short c, Box d, const float* __restrict__ e) {
   *(double*)e = b + a + c + d.d;
 }
+struct Large { int v[5000]; };
+__global__ void large(const Large a, int* b) { *b = a.v[4999]; }
 """
 
 _USED = re.compile(r"Used (\d+) registers")
@@ -182,6 +184,8 @@ def test_parameters(many: dict[str, Program]) -> None:
         ("a", 0, 1), ("b", 8, 8), ("c", 16, 2), ("d", 24, 40), ("e", 64, 8),
     ]  # fmt: skip
     assert box.parameters[4].type == "const float* __restrict__"
+    large = many["large"]  # more than 4 KB: listed in another way
+    assert [(one.name, one.offset, one.size) for one in large.parameters] == [("a", 0, 20000), ("b", 20000, 8)]
     assert box.parameter_base == (0x160 if box.arch < 90 else 0x210 if box.arch < 100 else 0x380)
     assert box.parameter_base == parameter_base(box.arch)
 

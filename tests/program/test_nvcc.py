@@ -78,8 +78,14 @@ def test_templates_of_defaults_are_made_and_others_named_with_a_command(nvcc: st
     (easy,) = compiled(text, nvcc)
     assert easy.title == "easy<4, float>"
     assert "to analyze one of them: --kernel 'hard<float, 256>'" in easy.assumed
-    with pytest.raises(InputError, match=r"nothing instantiates .*\(hard\)\..*--kernel 'hard<float, 256>'"):
-        compiled(text.splitlines()[1], nvcc)
+    (example,) = compiled(text.splitlines()[1], nvcc)
+    assert any("hard<float, 256> is an example" in note for note in example.assumed)
+
+
+def test_kernels_that_launch_others(nvcc: str) -> None:
+    text = "__global__ void child(int* x) { x[0] = 1; }\n"
+    found = compiled(text + "__global__ void parent(int* x) { child<<<1, 32>>>(x); }\n", nvcc)
+    assert {one.title for one in found} == {"child", "parent"}
 
 
 def test_a_header_of_the_repository_is_found_and_said(nvcc: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from warpbound import machine
 from warpbound.errors import InputError
+from warpbound.program import nvrtc_job
 from warpbound.program import nvrtc_remedies as remedies
 from warpbound.program.compile_options import Options
 from warpbound.program.header_packages import MissingHeader
@@ -61,8 +62,17 @@ def test_what_cuda_runtime_brings_is_there_without_a_header(source):
 @pytest.mark.cuda
 def test_headers_of_host_code_at_any_depth_are_stood_in_for(tmp_path):
     (tmp_path / "a.h").write_text('#include "b.h"\n#include <map>\ninline void f(std::map<int, int> m) {}\n')
-    (tmp_path / "b.h").write_text("#include <sys/time.h>\n#include <unordered_map>\n#define SCALE 3\n")
+    many = "sys/time.h", "unistd.h", "stdio.h", "stdlib.h", "string.h", "time.h", "pthread.h", "fstream"
+    (tmp_path / "b.h").write_text("".join(f"#include <{name}>\n" for name in many) + "#define SCALE 3\n")
     (tmp_path / "k.cu").write_text(f'#include "a.h"\n#include <iostream>\n{kernel("int *x", "x[0] *= SCALE;")}')
+    (program,) = compiled(tmp_path / "k.cu")
+    assert program.title == "k"
+
+
+@pytest.mark.cuda
+def test_a_header_of_host_code_alone_goes_with_its_errors(tmp_path):
+    (tmp_path / "threads.h").write_text("#include <pthread.h>\nstruct Thread { pthread_t id; };\n")
+    (tmp_path / "k.cu").write_text(f'#include "threads.h"\nThread all;\n{kernel("int *x", "x[0] = 1;")}')
     (program,) = compiled(tmp_path / "k.cu")
     assert program.title == "k"
 
@@ -86,3 +96,13 @@ def test_the_error_shown_is_the_one_of_the_users_device_code():
     source = "#include <iostream>\n" + kernel("int *x", "x[0] = unknown_word;") + 'int main() { std::cout << "a"; }\n'
     with pytest.raises(InputError, match=r'line 2: identifier "unknown_word" is undefined\.'):
         compiled(source)
+
+
+@pytest.mark.cuda
+def test_remedies_end_when_the_time_is_up(monkeypatch):
+    source = '#include "a.h"\n' + kernel("int *x", "x[0] = 1;")
+    monkeypatch.setattr(nvrtc_job, "PATIENCE_S", -1.0)
+    with pytest.raises(InputError):
+        compiled(source + "// other text than in the cache\n")
+    monkeypatch.undo()
+    assert compiled(source + "// other text than in the cache\n")[0].title == "k"

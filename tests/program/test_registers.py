@@ -105,6 +105,11 @@ def instruction(text: str) -> Instruction:
         ("ISETP.GE.U64.AND P1, PT, R6, UR4, P2", "P1", "R6 R7 UR4 UR5 P2"),
         ("MATCH.ANY.U64 R0, R2", "R0", "R2 R3"),
         ("SHF.R.U64 R9, R2, 0xc, R3", "R9", "R2 R3"),
+        # a copy names its place in shared memory by one register; the sum of a high product is a pair
+        ("LDGSTS.E.BYPASS.128 [R47+0x1000], desc[UR14][R24.64], P0", "", "R47 UR14 UR15 R24 R25 P0"),
+        ("LDGSTS.E [R5], [R2.64]", "", "R5 R2 R3"),
+        ("IMAD.HI R8, R75, 0x2, RZ", "R8", "R75"),
+        ("IMAD.HI.U32 R8, R2, R3, R6", "R8", "R2 R3 R6 R7"),
         # matrices: as many registers as their elements fill
         ("HMMA.16816.F32.BF16 R4, R8, R12, R4", "R4 R5 R6 R7", "R8 R9 R10 R11 R12 R13 R4 R5 R6 R7"),
         ("HMMA.16816.F16 R4, R8, R12, RZ", "R4 R5", "R8 R9 R10 R11 R12 R13"),

@@ -242,8 +242,17 @@ def test_an_instance_that_cannot_be_is_refused() -> None:
 
 
 def test_templates_that_nothing_instantiates() -> None:
+    (example,) = kernels("namespace d { template <class T, int N> __global__ void t(T* x) { x[N] = 1; } }")
+    assert example.title == "d::t<float, 256>"
+    assert any("d::t<float, 256> is an example" in note for note in example.assumed)
     with pytest.raises(InputError, match=r"nothing instantiates .*\(d::t\).*--kernel 'd::t<float>'"):
-        kernels("namespace d { template <class T> __global__ void t(T* x) { x[0] = 1; } }")
+        kernels("namespace d { template <class F> __global__ void t(F f) { f(threadIdx.x); } }")
+
+
+def test_one_function_of_the_host_with_c_linkage() -> None:
+    text = '#define API __attribute__((visibility("default")))\nextern "C" __global__ void k(float* x) { x[0] = 1; }\n'
+    (found,) = kernels(text + 'extern "C" API int go(float* x) { k<<<1, 1>>>(x); return cudaGetLastError(); }\n')
+    assert found.title == "k"
 
 
 def test_instances_spelled_out_are_titled() -> None:
@@ -299,10 +308,11 @@ def test_aligned_structs_beside_host_code(head: str) -> None:
 def test_instances_that_depend_on_the_function_around() -> None:
     text = "template <class T> __global__ void k(T* o) { *o = 1; }\n"
     text += "template <class T> void go() { k<T><<<1, 1>>>(nullptr); }\nint main() { go<float>(); }\n"
-    with pytest.raises(InputError, match=r"nothing instantiates its kernel templates \(k\)"):
-        kernels(text)
+    (example,) = kernels(text)
+    assert any("k<float> is an example" in note for note in example.assumed)
     (found,) = kernels(text, kernel="k<float>")
-    assert found.title == "k<float>"
+    assert (example.title, found.title) == ("k<float>", "k<float>")
+    assert not any("example" in note for note in found.assumed)
 
 
 def test_templates_without_an_instance_are_said() -> None:
@@ -322,11 +332,12 @@ def test_what_only_a_launch_names_stays() -> None:
 
 
 def test_a_launch_whose_template_arguments_cannot_be_deduced_is_said() -> None:
-    text = "namespace ns { template <class T> __global__ void t(T* o) { *o = 1; } }\n"
+    text = "struct F { __device__ void operator()(int) {} };\n"
+    text += "namespace ns { template <class T> __global__ void t(T o) { o(1); } }\n"
     text += "int main() { auto p = make(); ns::t<<<1, 1>>>(p); }\n"
     with pytest.raises(InputError, match=r"launch of ns::t leaves its template arguments .* --kernel 'ns::t<float>'"):
         kernels(text)
     (beside,) = kernels(f"__global__ void plain() {{}}\n{text}")
     assert any("the launch of ns::t leaves its template arguments" in note for note in beside.assumed)
-    (asked,) = kernels(text, kernel="t<float>")
-    assert (asked.title, asked.assumed) == ("ns::t<float>", ())
+    (asked,) = kernels(text, kernel="t<F>")
+    assert (asked.title, asked.assumed) == ("ns::t<F>", ())

@@ -104,6 +104,18 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "broken.cu"
     broken.write_text("int main() { return undeclared; }")
     assert_refused(as_process("run", "--", str(broken)), FAILED, "broken.cu", "undeclared")
+    part = tmp_path / "alone" / "part.cu"
+    part.parent.mkdir()
+    part.write_text("__global__ void k(int* x) { x[0] = 1; }\n")
+    assert_refused(as_process("run", "--", str(part)), FAILED, "has no main function", "warpbound analyze")
+    (part.parent / "main.cpp").write_text("int answer();\nint main() { return answer(); }\n")
+    (part.parent / "answer.cpp").write_text("int answer() { return 0; }\n")
+    whole = as_process("run", "--", str(part))
+    assert whole.code == ANSWERED
+    assert "built with what it calls in its folder: main.cpp, answer.cpp" in whole.err
+    lacking = tmp_path / "lacking.cu"
+    lacking.write_text("#include <opencv2/opencv.hpp>\nint main() {}\n")
+    assert_refused(as_process("run", "--", str(lacking)), FAILED, "line 1, includes", "of OpenCV", "apt install")
 
 
 def test_blocks_that_wait_for_each_other_are_executed_and_timed() -> None:

@@ -100,3 +100,13 @@ def test_a_static_verdict_says_that_reuse_is_not_known() -> None:
     wanted = "In the loop, reuse is not known: DRAM bandwidth binds if no data are reused, and the FMA pipe if"
     assert any(line.startswith(wanted) for line in lines(static))
     assert not any("in use" in line for line in lines(static))
+
+
+def test_a_time_at_an_end_of_its_interval_says_why() -> None:
+    """1.69 ms of 1.69 to 2.49; a time in the middle, or a narrow interval, needs no word."""
+    said = [lines(entry(time_s=s, time_interval_s=(low, high)))[0] for s, low, high in (
+        (1.69e-3, 1.68e-3, 2.49e-3), (2.45e-3, 1.68e-3, 2.49e-3), (2e-3, 1.68e-3, 2.49e-3), (1e-3, 0.999e-3, 1.05e-3),
+    )]  # fmt: skip
+    assert "seldom faster than predicted, often slower" in said[0]
+    assert "seldom slower than predicted, often faster" in said[1]
+    assert all(line.endswith((" ms.", " us.")) for line in said[2:])

@@ -73,8 +73,8 @@ def test_every_item_with_pictures_is_in_the_gallery() -> None:
     said = set(re.findall(r"^`(\w+:[^`]+)`: ", PAGE.read_text("utf-8"), re.M))
     assert said == {item.key for item in items() if has_pictures(item)}
     about_figures = {item.key for item in items() if "igure" in item.where}
-    without = {"hong_kim_2009:table-2", "hong_kim_2009:table-7", "volkov_2016:section-3.10"}
-    assert about_figures - said == without  # code in figures; measured points alone
+    without = {"hong_kim_2009:table-2", "hong_kim_2009:table-7"}
+    assert about_figures - said == without  # code in figures
 
 
 # ---------------------------------------------------------------- what is asked for

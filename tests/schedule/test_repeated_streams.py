@@ -117,3 +117,27 @@ def test_a_hundred_thousand_turns_are_not_issued_one_by_one(monkeypatch: pytest.
     assert {field.name for field in fields(done)} >= {"issue", "phases"}
     assert len(done.phases) == 100_000
     assert done.phases[-1].loads == (299_997,)
+
+
+class Alternating:
+    """A warp whose state after every other turn is the same."""
+
+    def __init__(self) -> None:
+        self.turns = 0
+
+    def whole_state(self) -> int:
+        return self.turns % 2
+
+    def run(self, body: Sequence[int], after: int | None = None) -> None:
+        self.turns += 1
+
+    def again(self, runs: int, times: int) -> None:
+        assert times > 0
+        self.turns += runs * times
+
+
+@pytest.mark.parametrize("turns", range(2, 9))
+def test_every_turn_is_counted_once_where_states_alternate(turns: int) -> None:
+    warp = Alternating()
+    repeated_streams._repeat(warp, [0], turns, None)
+    assert warp.turns == turns

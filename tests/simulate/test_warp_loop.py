@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from warpbound.machine import gpu
 from warpbound.models.interval_analysis.scoreboard import Device, Instruction, schedule
 from warpbound.simulate.experiment import Access, Experiment, Launch, Machine, Pipe, Station, Step, Stream
 from warpbound.simulate.scenarios.interval_analysis import experiment as from_listing
 from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
 from warpbound.simulate.warp_simulation import run, run_logged
+from warpbound.synthetic.machine import on_board
 
 REGISTERS = ("R0", "R1", "R2", "R3")
 DEVICE = Device({"ls": 8.0, "fp": 32.0, "half": 16.0}, {"F": 6.0, "M": 40.0})
@@ -133,3 +135,12 @@ def test_blocks_wait_for_their_last_warp() -> None:
     assert done.started.tolist() == [0.0, 0.0, 35.0, 35.0, 70.0, 70.0]
     spaced = run(replace(x, launch=replace(x.launch, resident=3, block_interval=7.0)))
     assert spaced.started.tolist() == [0.0, 0.0, 7.0, 7.0, 14.0, 14.0]
+
+
+def test_independent_chains_act_like_more_warps() -> None:
+    """Volkov's Figure 6.2: before anything saturates, two chains of 3 warps are as fast as 6 warps, exactly twice 3."""
+    sm, plain = on_board(gpu("gtx680")), Setting("constant", rounds=6)
+    one, both = (loads_per_cycle(sm, 3, 2.0, replace(plain, ilp=ilp)) for ilp in (1, 2))
+    assert one == pytest.approx(3 / (sm.memory_latency + 2 * sm.alu_latency), rel=0.01)
+    assert both == pytest.approx(2 * one, rel=0.01)
+    assert both == pytest.approx(loads_per_cycle(sm, 6, 2.0, plain), rel=0.02)

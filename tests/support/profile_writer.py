@@ -30,12 +30,19 @@ def write_report(
 
 def write_blocks(
     path: Path, blocks: Sequence[Sequence[WrittenLaunch]], images: Mapping[int, bytes], board: str,
-    device: Mapping[str, Value],
+    device: Mapping[str, Value], others: Sequence[tuple[str, Mapping[str, Value]]] = (),
 ) -> Path:  # fmt: skip
-    """A report of several blocks, as long profiles have: each brings the names that are new; the first, the modules."""
+    """A report of several blocks, as long profiles have: each brings the names that are new; the first, the modules.
+
+    others : names and attributes of the devices of the session behind the first.
+    """
     names: list[str] = []
     process = _message((1, 1), (2, "127.0.0.1"), (3, "program"))
-    session = _message((6, _message((1, 0), (2, board), *((3, _attribute(*pair)) for pair in device.items()))))
+    devices = enumerate(((board, device), *others))
+    session = _message(*(
+        (6, _message((1, number), (2, name), *((3, _attribute(*pair)) for pair in own.items())))
+        for number, (name, own) in devices
+    ))  # fmt: skip
     written = b"NVR\0" + _sized(_message((1, 500)))
     for number, launches in enumerate(blocks):
         own = {name for launch in launches for name in (*launch.metrics, *launch.instances)}
@@ -66,9 +73,14 @@ def _result(launch: WrittenLaunch, names: Sequence[str]) -> bytes:
             metrics.append((13, _message(*parts)))
     return _message(
         (1, 1), (2, 1), (3, 1), (4, 1), (5, launch.kernel), (6, launch.kernel), (7, launch.demangled), (8, 3),
-        (9, _extent((0, 0, 0))), (10, _extent(launch.grid)), (11, _extent(launch.block)), *metrics, (14, 0),
+        (9, _extent((0, 0, 0))), *_sizes(launch), *metrics, (14, 0),
         (15, _message((1, launch.module))), (16, 0), (22, 1), (23, 7), (25, _message((1, 1), (2, 1))),
     )  # fmt: skip
+
+
+def _sizes(launch: WrittenLaunch) -> list[tuple[int, bytes]]:
+    """Grid and block; a range or a graph has none."""
+    return [(10, _extent(launch.grid)), (11, _extent(launch.block))] if any(launch.grid) else []
 
 
 def _attribute(name: str, value: Value) -> bytes:

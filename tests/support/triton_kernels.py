@@ -70,3 +70,18 @@ def add_by_descriptors(x, out, M, N, TILE_M: tl.constexpr, TILE_N: tl.constexpr)
 def whole_row(x, out, n, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
     tl.store(out + at, tl.load(x + at, mask=at < n) + 1, mask=at < n)
+
+
+@triton.jit
+def add_boxes(x, y, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    at = [tl.program_id(0) * ROWS, tl.program_id(1) * COLUMNS]
+    out.store(at, x.load(at) + y.load(at))
+
+
+@triton.jit
+def product_of_boxes(a, b, c, K, TILE_M: tl.constexpr, TILE_N: tl.constexpr, TILE_K: tl.constexpr):
+    row, column = tl.program_id(0) * TILE_M, tl.program_id(1) * TILE_N
+    total = tl.zeros((TILE_M, TILE_N), tl.float32)
+    for k in range(0, K, TILE_K):
+        total = tl.dot(a.load([row, k]), b.load([k, column]), total)
+    c.store([row, column], total)

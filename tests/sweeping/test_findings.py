@@ -5,11 +5,11 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from support.sweep_rows import rows
 from warpbound.sweeping.findings import dominated, summary
 
 
@@ -22,19 +22,6 @@ def brute_force(values):
 @given(arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 4)), elements=st.integers(0, 4).map(float)))
 def test_dominated_rows_are_those_that_another_beats(values):
     np.testing.assert_array_equal(dominated(values), brute_force(values))
-
-
-def rows(*points, **columns):
-    """One row for each (source, dram times, L2 times, own time, time)."""
-    source, dram, l2, own, time = zip(*points, strict=True)
-    count = len(points)
-    made = {
-        "point": np.arange(count), "source": source, "launch": ["a"] * count, "gpu": ["h200"] * count,
-        "defines": [""] * count, "bottleneck": ["dram"] * count, "own_time_s": own, "time_s": np.array(time),
-        "energy_J": np.ones(count), "registers": np.ones(count), "cost": np.full(count, np.nan),
-        "dram_bandwidth": dram, "l2_size": l2, "dram_bandwidth times": dram, "l2_size times": l2, **columns,
-    }  # fmt: skip
-    return pa.table({name: pa.array(values, from_pandas=True) for name, values in made.items()})
 
 
 GRID = [(d, c) for d in (1.0, 1.5, 2.0) for c in (1.0, 2.0)]

@@ -1,7 +1,7 @@
 """Rows at the knees and on the plateaus of L1 and L2 against silicon, board by board, within 10 %.
 
 Every demand is made of the written scores, and of today's model through the whole chain: of one board's quickest row of
-each level here, of the other boards' with the broad tests, of the slower rows in `make full`. Knees and plateaus as
+each level here, of a second one's with the broad tests, of the others and the slower rows in `make full`. Knees as
 such are in test_knees. The boards are those whose gpu-cache and gpu-l2-cache are in the corpora. Exceptions, with the
 reasons in docs/model-notes/l1-warp-runahead.md and l2-near-and-far.md: V100 at 128 kB (-22 %) and A40 at 192 kB (+40 %)
 between the levels; just beyond half of a two-sided L2 the H100 at 26632 kB (+38 %) and the A100 at 22764 and 26632 kB
@@ -55,13 +55,9 @@ def written_error(found, gpu, kB):
 
 
 def quickest(sizes):
-    """Every board with each of its sizes. The smallest: of the first board usual, of others `broad`; others `full`."""
-    first = next(iter(sizes))
-    return [
-        pytest.param(gpu, kB, marks=pytest.mark.full if kB > min(each) else () if gpu == first else pytest.mark.broad)
-        for gpu, each in sizes.items()
-        for kB in each
-    ]
+    """Every board with each of its sizes, the smallest first: one of them usual, the next `broad`, the rest `full`."""
+    rows = [(gpu, kB) for gpu, each in sizes.items() for kB in each]
+    return some_of(sorted(rows, key=lambda row: row[1] > min(sizes[row[0]])), usual=1, broad=1)
 
 
 @cache
@@ -76,7 +72,7 @@ def rate(gpu, kB, name="caches", rounds=12):
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("gpu", some_of(KNEES_KB, usual=1))
+@pytest.mark.parametrize("gpu", some_of(KNEES_KB, usual=1, broad=1))
 def test_l1_ends_where_measured_and_has_that_rate(gpu):
     """A tenth below the measured knee the rate of L1 is still there, a tenth above it is not."""
     below, above, knee = KNEES_KB[gpu]
@@ -114,12 +110,7 @@ L2_ROWS = {  # plateau, both sides of the knee, DRAM
 
 @pytest.mark.cuda
 @pytest.mark.parametrize(
-    ("gpu", "kB"),
-    [
-        pytest.param(gpu, kB, marks=() if gpu == "a100-sxm-80gb" else pytest.mark.broad)
-        for gpu, sizes in L2_ROWS.items()
-        for kB in sizes
-    ],
+    ("gpu", "kB"), some_of([(gpu, kB) for gpu, sizes in L2_ROWS.items() for kB in sizes], usual=2, broad=4)
 )
 def test_l2_its_knee_and_dram_where_blocks_read_different_pieces(gpu, kB):
     assert abs(error(L2_READS, gpu, kB)) < 0.10
@@ -129,7 +120,7 @@ GIGABYTES = {"a100-sxm-80gb": 1727.5, "h100-pcie": 1988.9, "l40": 806.0}  # GB/s
 
 
 @pytest.mark.cuda
-@pytest.mark.parametrize("gpu", some_of(GIGABYTES, usual=1))
+@pytest.mark.parametrize("gpu", some_of(GIGABYTES, usual=1, broad=1))
 def test_dram_is_read_at_its_rate_far_beyond_l2_too(gpu):
     """The corpus ends at 256 MB; the A100 loses another 6 % up to 0.7 GB."""
     row = row_of(L2_READS, gpu, 256000)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from warpbound.analysis.accuracy import ANY, Form
 from warpbound.analysis.interval import LEAST, stretched
-from warpbound.validate.interval_calibration import edge, form_errors, score, with_held_back_intervals
+from warpbound.validate.interval_calibration import MOST, edge, form_errors, score, with_held_back_intervals
 from warpbound.validate.judged_row import Result
 from warpbound.validate.results import validation_of
 
@@ -63,9 +63,11 @@ GROUPS = st.dictionaries(st.sampled_from("abcdef"), SCORES, max_size=5)
 
 
 @given(GROUPS, GROUPS)
-def test_a_group_counts_once_however_many_launches_it_has(own, rest):
-    more = {name: scores * 3 for name, scores in own.items()}
-    assert edge(own, rest, 1) == edge(more, rest, 1)
+def test_a_large_group_counts_as_twenty_launches_however_many_it_has(own, rest):
+    large = {name: scores * MOST for name, scores in own.items()}
+    more = {name: scores * 3 * MOST for name, scores in own.items()}
+    assert edge(large, rest, 1) == edge(more, rest, 1)
+    assert edge(own, rest, 1) == edge(own, {name: scores * 3 for name, scores in rest.items()}, 1)
 
 
 @given(GROUPS.filter(bool), GROUPS)
@@ -75,8 +77,10 @@ def test_edges_reach_what_they_are_for(own, rest):
         reach = edge(own, rest, sign)
         inside = [np.mean(sign * np.array(scores) <= reach + 1e-9) for scores in own.values()]
         unseen = [np.mean(sign * np.array(scores) <= reach + 1e-9) for scores in rest.values()]
+        weights = [float(len(scores)) for scores in own.values()]
         parts = [*inside, *([np.mean(unseen)] if unseen else [])]
-        assert np.mean(parts) >= 0.9 - 1e-9
+        weights += [np.mean(weights)] if unseen else []
+        assert np.average(parts, weights=weights) >= 0.9 - 1e-9
 
 
 def test_an_interval_that_is_held_back_does_not_know_what_was_measured():

@@ -23,6 +23,7 @@ from warpbound.validate.validation_data import as_builtins, data_file, stored
 FOUND = stored()
 WRITTEN_ELSEWHERE = {
     "accuracy/sampling.md", "accuracy/nsight-arguments.toml", "accuracy/nsight.md", "accuracy/nsight.csv",
+    "accuracy/tuning.md",
 }  # fmt: skip
 PAGES = pages(FOUND)
 SAMPLE = [("streams", 57), ("streams", 171), ("launches", 40), ("launches", 181), ("launches", 300), ("strides", 30),
@@ -64,7 +65,7 @@ def test_the_pages_are_made_from_the_data():
 
 def test_the_overview_opens_with_one_table_and_one_picture():
     """The numbers of a row follow from the launches; the picture has a point for each class."""
-    page = PAGES["accuracy.md"]
+    page, _, rest = PAGES["accuracy.md"].partition("## ")
     table = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|")][2:]
     assert [row[0].strip("*[").partition("]")[0] for row in table] == ["all", *shipped()]
     mine = judged("streams-elsewhere")
@@ -74,6 +75,7 @@ def test_the_overview_opens_with_one_table_and_one_picture():
     assert [float(cell) for cell in row[3:]] == pytest.approx(numbers, abs=0.051)
     assert PICTURE in page
     assert "DRAM" in PAGES[PICTURE]
+    assert rest.startswith("Intervals by mechanism")
 
 
     assert msgspec.convert(as_builtins(FOUND), Validation) == FOUND
@@ -139,9 +141,17 @@ GROUPS = {group(r): [x.inside for x in COVERED if group(x) == group(r)] for r in
 
 
 def test_intervals_cover_what_they_say():
-    """70 to 90 % of all judged launches, and in the mean over corpora and boards; each interval is held back."""
-    assert 0.70 <= np.mean([r.inside for r in COVERED]) <= 0.90
+    """77 to 83 % of all judged launches, 70 to 90 % in the mean over corpora and boards; each interval is held back."""
+    assert 0.77 <= np.mean([r.inside for r in COVERED]) <= 0.83
     assert 0.70 <= np.mean([np.mean(inside) for inside in GROUPS.values()]) <= 0.90
+
+
+@pytest.mark.parametrize("binds", sorted({r.binds for r in COVERED}))
+def test_intervals_cover_what_they_say_whatever_binds(binds):
+    """Within two binomial standard errors of 80 %, as the overview says of each mechanism."""
+    mine = [r.inside for r in COVERED if r.binds == binds]
+    assert abs(np.mean(mine) - 0.8) <= 2 * np.sqrt(0.8 * 0.2 / len(mine))
+    assert f"| {binds} | {len(mine)} |" in PAGES["accuracy.md"]
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -12,7 +12,7 @@ from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
-from warpbound.whatif.code_changes import doubled
+from warpbound.whatif.code_changes import Repeated, doubled, kept_in_register
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
 
@@ -160,6 +160,39 @@ def test_no_barriers_takes_their_waiting_away() -> None:
     assert what.speedup == pytest.approx(125 / 31.25)
     assert "at each of 10 barriers" in what.why
     assert not any("barriers (" in change for change in found(work(latency=4000.0)))
+
+
+def test_no_barriers_issues_none_of_them() -> None:
+    # issue 4000 / 4 = 1000 cycles, of which 100 are the 400 barriers; latency 32 / 32
+    made = work(warp_instructions=4000.0, latency=32.0, parts={"issue": 32.0}, barriers=400.0)
+    assert one(made, "no barriers").speedup == pytest.approx(1000 / 900)
+
+
+def test_a_coalesced_request_takes_one_wavefront() -> None:
+    # 10 of 20 requests touch 32 lines each: 330 wavefronts of 128 bytes at 128 bytes per cycle; then one for each
+    traffic = Memory(global_load_requests=20.0, l1_sectors_load=330.0, ideal_sectors=50.0, l1_wavefronts=330.0)
+    assert one(work(memory=traffic, latency=32.0), "coalesced").speedup == pytest.approx(330 / 25)  # issue binds then
+
+
+AGAIN = Repeated(Memory(l1_sectors_store=400.0, l2_sectors_written=400.0), accesses=100.0, rounds=4, lines=(7,))
+
+
+def test_a_sum_in_a_register_takes_its_stores_and_their_waits_away() -> None:
+    # L2: 420 sectors of 32 bytes at 64 bytes per cycle and SM; then 20, and 300 instructions take 75 issue cycles
+    traffic = Memory(l1_sectors_store=420.0, l2_sectors_written=420.0)
+    made = work(warp_instructions=400.0, memory=traffic, latency=32.0)
+    kept = kept_in_register(made, PLACE, AGAIN)
+    assert predict(made, PLACE).cycles["l2"] / predict(kept.work, PLACE).cycles["l2"] == pytest.approx(420 / 20)
+    assert kept.work.warp_instructions == pytest.approx(300)
+    assert "(line 7)" in kept.change
+
+
+def test_loads_of_rounds_between_stores_are_waited_for_together() -> None:
+    made = work(phases=(1,) * 8, by_pipe={"lsu": 200.0})
+    kept = kept_in_register(made, PLACE, AGAIN).work
+    assert kept.phases == (4, 4)
+    assert kept.parts["dram"] == pytest.approx(made.parts["dram"] / 4)
+    assert kept.latency == pytest.approx(made.latency - 0.75 * made.parts["dram"])
 
 
 def test_no_divergence_issues_only_what_lanes_do() -> None:

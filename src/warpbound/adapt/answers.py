@@ -42,11 +42,11 @@ def inputs_of(name: str, x: LaunchFacts) -> Any:
     """The model's Inputs; a word on what is missing where there are none."""
     adapter, kind = import_module(f"warpbound.adapt.{name}"), getattr(models, name).Inputs
     fields = adapter.known(x) | dict(x.given.get(name, {}))
-    needed = [entry for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
-    missing = [entry.name for entry in needed if entry.name not in fields]
+    required = [entry for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
+    missing = [entry.name for entry in required if entry.name not in fields]
     if missing:
-        wanted = adapter.WANTED | {key: words for key, words in WORDS.items() if key not in adapter.WANTED}
-        unknown = dict.fromkeys(wanted.get(symbol, f"inputs.{name}.{symbol}") for symbol in missing)
+        words_of_inputs = adapter.WANTED | {key: words for key, words in WORDS.items() if key not in adapter.WANTED}
+        unknown = dict.fromkeys(words_of_inputs.get(symbol, f"inputs.{name}.{symbol}") for symbol in missing)
         return "needs " + "; ".join(unknown)
     return kind(**fields)
 

@@ -40,7 +40,7 @@ def _benchmarked(board: str) -> dict[str, Any]:
     table = shipped(board)
     if table is None:
         return {}
-    return {name: one.equation for name, one in fits(table, FORM).items()} | {"per_warp": table.per_warp}
+    return {name: fit.equation for name, fit in fits(table, FORM).items()} | {"per_warp": table.per_warp}
 
 
 def _transactions(kind: str, requests: float, sectors: float, warps: float) -> dict[str, float]:

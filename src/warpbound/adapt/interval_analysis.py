@@ -8,6 +8,7 @@ from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
 from warpbound.adapt.launch_facts import WARP, LaunchFacts, answer_of, present
+from warpbound.l2_clock import l2_rate
 from warpbound.models.interval_analysis import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import issue_rate, pipe_cycles
@@ -24,7 +25,7 @@ WANTED = {
 def known(x: LaunchFacts) -> dict[str, Any]:
     memory = x.work.memory
     crossing = {"dram": dram_bytes(x), "l2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)}
-    bandwidth = {"dram": x.gpu.value("dram_bandwidth"), "l2": x.gpu.get("l2_bandwidth")}
+    bandwidth = {"dram": x.gpu.value("dram_bandwidth"), "l2": l2_rate(x.gpu)}
     data = {name: count / WARP for name, count in crossing.items() if count and bandwidth[name]}
     insts = _insts(x)
     return present(

@@ -40,7 +40,7 @@ class Benchmarks:
     warps: NDArray[np.float64]
     time: NDArray[np.float64]
     transactions: NDArray[np.float64]
-    said: tuple[str, ...]
+    comments: tuple[str, ...]
 
     @property
     def per_warp(self) -> float:
@@ -146,7 +146,9 @@ def _positive(text: str, name: str, place: str) -> float:
     return value
 
 
-def _table(values: list[tuple[str, float, str, float, float, float]], said: tuple[str, ...], origin: str) -> Benchmarks:
+def _table(
+    values: list[tuple[str, float, str, float, float, float]], comments: tuple[str, ...], origin: str
+) -> Benchmarks:
     operation, word, pattern, warps, time, transactions = zip(*values, strict=True)
     table = Benchmarks(
         operation=np.array(operation),
@@ -155,7 +157,7 @@ def _table(values: list[tuple[str, float, str, float, float, float]], said: tupl
         warps=np.array(warps),
         time=np.array(time),
         transactions=np.array(transactions),
-        said=said,
+        comments=comments,
     )
     if not np.allclose(table.transactions / table.warps, table.per_warp, rtol=1e-6):
         raise InputError(

@@ -45,7 +45,7 @@ def measured(text: str, origin: str) -> Benchmarks:
         warps=active,
         time=np.array(time, dtype=np.float64),
         transactions=2.0 * ACCESSES * sms * active,
-        said=(f"CampProf's micro-benchmarks measured on {device}, {results.get('date', 'no date')}.",),
+        comments=(f"CampProf's micro-benchmarks measured on {device}, {results.get('date', 'no date')}.",),
     )
 
 

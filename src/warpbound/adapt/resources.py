@@ -9,6 +9,7 @@ Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units 
 
 from dataclasses import replace
 
+from warpbound.l2_clock import chip_rate, l2_rate
 from warpbound.latency import own_timing, tensor_rate, wavefront_cycles
 from warpbound.machine import Gpu
 from warpbound.memory.counters import counters_on, counters_within
@@ -72,7 +73,7 @@ def more_together(memory: Memory, gpu: Gpu) -> float:
 
 def far_bandwidth(gpu: Gpu) -> float:
     """Rate of the chip for sectors that the reader's side of L2 lacks, B/s; that of any others where none is known."""
-    return gpu.get("l2_far_bandwidth") or gpu.get("l2_bandwidth") or float("inf")
+    return l2_rate(gpu, "l2_far_bandwidth") or l2_rate(gpu) or float("inf")
 
 
 def _traffic(work: Workload, resource: str) -> float:
@@ -94,4 +95,4 @@ def eased(work: Workload, resource: str, factor: float) -> Workload:
 
 def per_sm_cycle(gpu: Gpu, parameter: str, clock_hz: float) -> float:
     """A rate of the whole chip, B/s, as B per cycle and SM."""
-    return gpu.value(parameter) / (clock_hz * gpu.value("sm_count"))
+    return chip_rate(gpu, parameter) / (clock_hz * gpu.value("sm_count"))

@@ -38,8 +38,8 @@ def inputs(work: Workload, gpu: Gpu, clock_hz: float) -> Inputs:
 def peak(gpu: Gpu, kind: str, clock_hz: float, tensor: Mapping[str, float]) -> float:
     """Peak flop/s of one type on the whole chip. tensor : multiply-adds by tensor type, of which the largest counts."""
     if kind == "tensor":
-        used = max(tensor, key=lambda t: tensor[t], default="fp16")
-        per_cycle = 2 * tensor_rate(gpu, used)
+        busiest_type = max(tensor, key=lambda t: tensor[t], default="fp16")
+        per_cycle = 2 * tensor_rate(gpu, busiest_type)
     else:
         per_cycle = _per_cycle(gpu, kind)
     return per_cycle * clock_hz * gpu.value("sm_count")

@@ -1,15 +1,17 @@
 """Workload and Gpu to the Inputs of the valley model: every thread of the chip shares one cache, its last.
 
 Assumes   a processing element is an FP32 lane that needs a cycle per instruction; the cache is L2, the bandwidth the
-          best measured one of DRAM; a miss brings what a lane asks for. Locality (alpha, beta) is no count of one
-          launch.
+          best measured one of DRAM; a miss brings what a lane asks for. Every thread has the locality of a thread of
+          the executed warp, in its share of that cache: alpha of 1 where no line comes again. Lines that warps share
+          count for each, as the model has it.
 """
 
 from typing import Any
 
 from warpbound.adapt.accesses import accesses
 from warpbound.adapt.launch_facts import WARP, LaunchFacts, answer_of, present
-from warpbound.models.valley_2009 import Inputs, predict
+from warpbound.l2_clock import l2_cycles
+from warpbound.models.valley_2009 import Inputs, hit_rate, predict
 from warpbound.result.kernel import ModelAnswer
 from warpbound.workload.files.lanes import fp32_lanes
 
@@ -34,13 +36,22 @@ def known(x: LaunchFacts) -> dict[str, Any]:
         clock=x.clock_hz,
         cpi=1.0,
         cache_capacity=x.gpu.get("l2_size"),
-        cache_latency=x.gpu.get("l2_latency"),
+        cache_latency=l2_cycles(x.gpu, x.clock_hz),
         memory_latency=x.dram_cycles,
         bandwidth=x.gpu.value("dram_achievable_bandwidth"),
         operand_bytes=32.0 * sectors / (a.count * WARP) if a.count else None,
         threads=None if x.warps_per_sm is None else WARP * x.warps_per_sm * x.active_sms,
         memory_fraction=a.count / insts if a.count and insts else None,
+        **_locality(x),
     )
+
+
+def _locality(x: LaunchFacts) -> dict[str, float]:
+    """alpha, and beta of a thread: a lane has its part of what a warp touches."""
+    own = x.locality
+    if own is None:
+        return {}
+    return {"alpha": max(1.0, own.alpha), "beta": own.beta / WARP if own.beta > 0 else 1.0}
 
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
@@ -48,4 +59,13 @@ def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     rate = float(prediction.rate)
     warps, insts = x.warps, x.work.warp_instructions * WARP
     time_s = warps * insts / rate if warps and insts and rate else None
-    return answer_of(prediction, time_s, "instructions of all threads; in-order lanes")
+    return answer_of(prediction, time_s, f"instructions of all threads; in-order lanes; {_note(inputs, x)}")
+
+
+def _note(inputs: Inputs, x: LaunchFacts) -> str:
+    """Which locality was taken, and how well its curve follows the executed reuse."""
+    hits = f"L2 hits {100.0 * float(hit_rate(inputs)):.0f} %"
+    own = x.locality
+    if own is None or inputs.alpha != max(1.0, own.alpha):
+        return hits
+    return f"{hits} by one warp's locality, whose curve is off by {own.residual:.2f}"

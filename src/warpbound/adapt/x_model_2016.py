@@ -20,6 +20,7 @@ from warpbound.adapt import transit_2015
 from warpbound.adapt.accesses import MEMORY_CAUSES, accesses, dram_bytes, per_cycle
 from warpbound.adapt.launch_facts import LaunchFacts, Locality, answer_of, present
 from warpbound.adapt.resources import SECTOR_B
+from warpbound.l2_clock import l2_cycles
 from warpbound.models.x_model_2016 import Inputs, predict, predict_without_cache, sampled
 from warpbound.result.kernel import ModelAnswer
 
@@ -80,7 +81,7 @@ def _beyond_l1(x: LaunchFacts, count: float) -> dict[str, float | None]:
     own, memory, each = x.locality, x.work.memory, _line_bytes(x, count)
     past = SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written)
     share = min(1.0, dram_bytes(x) / past) if past else 1.0
-    l2, dram = x.gpu.get("l2_latency"), x.dram_cycles
+    l2, dram = l2_cycles(x.gpu, x.clock_hz), x.dram_cycles
     if own is None or l2 is None or dram is None:
         return {}
     rates = [per_cycle(x, "l2_bandwidth", each), per_cycle(x, "dram_achievable_bandwidth", each * share)]

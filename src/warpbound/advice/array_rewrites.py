@@ -161,6 +161,12 @@ def _indent(kernel: KernelSource, node: Any) -> str:
     return text if not text.strip() else text[: len(text) - len(text.lstrip())]
 
 
+def _line_of_its_own(kernel: KernelSource, node: Any) -> str:
+    """A line's end where something stands before a node in its line."""
+    start = kernel.code.rfind(b"\n", 0, node.start_byte) + 1
+    return "\n" if kernel.code[start : node.start_byte].strip() else ""
+
+
 def unrolled(question: Question, kernel: KernelSource, factors: tuple[int, ...]) -> Iterator[Variant]:
     """Innermost loops under `#pragma unroll`, each factor in turn; a pragma that is there gives way."""
     for loop in innermost_loops(kernel):
@@ -173,6 +179,7 @@ def unrolled(question: Question, kernel: KernelSource, factors: tuple[int, ...])
             if has_own and re.search(rf"unroll\s*\(?{factor}\b", words(before)):
                 continue
             where = (before.start_byte, before.end_byte) if has_own else (loop.start_byte, loop.start_byte)
-            edit = Edit(*where, pragma if has_own else f"{pragma}{_indent(kernel, loop)}")
+            alone = f"{_line_of_its_own(kernel, loop)}{pragma}{_indent(kernel, loop)}"
+            edit = Edit(*where, pragma if has_own else alone)
             text = kernel.edited([edit])
             yield with_text(question, "unrolling", f"#pragma unroll {factor} on the loop", text, line(loop))

@@ -13,10 +13,10 @@ from warpbound.adapt.resources import eased
 from warpbound.advice.certificate import Certificate
 from warpbound.advice.levers import GONE, LATENCY, Timed, scaled
 from warpbound.predict import Place
-from warpbound.whatif.code_changes import of_the_work
+from warpbound.whatif.code_changes import COALESCED, of_the_work
 from warpbound.workload import Workload
 
-COALESCED, NO_CONFLICTS = "coalesced global accesses", "no shared-memory bank conflicts"
+NO_CONFLICTS = "no shared-memory bank conflicts"
 SECTOR_B = 32
 OVERHEAD = ("issue", "alu", "uniform", "lsu")
 ENDS, REST = "the end of the grid, where SMs are idle", "launching, and what units and memory reach below their peaks"

@@ -65,7 +65,8 @@ def with_goal(
     case, work = settled(case, work_of(case), reworked)
     entry = result_of(case, work)
     if entry.time_s is None or work.whole.warps is None:
-        reason = f"{program.title} has no time, so no goal can be judged: {entry.not_executed or 'no launch is given'}."
+        why = (entry.not_executed or "no launch is given").rstrip(".")
+        reason = f"{program.title} has no time, so no goal can be judged: {why}."
         raise InputError(reason, "Give the launch and a value for each parameter (--arg or --launch).")
     return entry, goal(case, work, entry, target)
 

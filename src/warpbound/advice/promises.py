@@ -1,19 +1,20 @@
 """What the what-ifs of resources promise beside what the changes that go their way obtained."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from warpbound.advice.combinations import ALONE, COMBINATIONS
 from warpbound.result.advice import Promise, TriedChange
 from warpbound.result.kernel import WhatIf
 
 WORDS = {  # mechanism -> words of the what-ifs that it goes the way of
-    "padding": ("bank conflicts", "shared-memory traffic"),
-    "thread axes": ("coalesced", "L1 traffic", "L2 traffic", "DRAM traffic"),
-    "hoisting": ("load and store instructions", "L1 traffic", "L2 traffic", "waits", "loads in flight", "DRAM traffic"),
-    "restrict": ("loads in flight", "load and store instructions", "L1 traffic"),
-    "unrolling": ("loads in flight", "fewer instructions", "fewer integer", "independent work"),
-    "vector accesses": ("load and store instructions", "fewer instructions", "independent work", "loads in flight"),
-    "launch bounds": ("registers", "resident", "spills"),
-    "register limit": ("registers", "resident"),
+    "padding": ("bank conflicts",),
+    "thread axes": ("coalesced",),
+    "hoisting": ("kept in a register",),
+    "restrict": ("loads in flight",),
+    "unrolling": ("loads in flight",),
+    "vector accesses": ("half the load and store instructions",),
+    "launch bounds": ("registers per thread", "limit by registers", "no spills"),
+    "register limit": ("registers per thread", "limit by registers"),
     "block size": ("threads per block", "half the work each", "multiple of", "fill the GPU", "block fewer"),
     "carve-out": ("carve-out", "kept on the SM"),
     "fast math": ("special functions", "fewer instructions", "multiplications"),
@@ -23,12 +24,27 @@ WORDS = {  # mechanism -> words of the what-ifs that it goes the way of
 
 
 def promises(whatifs: Sequence[WhatIf], rows: Sequence[TriedChange]) -> list[Promise]:
-    """Each what-if with the best sound change of its kind, None where there is none."""
+    """Each what-if with the best sound change of its kind, None where there is none; of two at once, two together."""
     sound = [row for row in rows if row.outcome in ("equal", "rounding", "untested") and row.speedup]
+    mechanisms = {row.change: row.mechanism for row in rows}
     answer = []
     for whatif in whatifs:
-        fitting = [row for row in sound if any(word in whatif.change for word in WORDS.get(row.mechanism, ()))]
+        parts = whatif.change.split("; and ")
+        fitting = [row for row in sound if _fits(_made(row, mechanisms), parts)]
         best = max(fitting, key=lambda row: row.speedup or 0.0, default=None)
         obtained, by = (best.speedup, best.change) if best else (None, None)
         answer.append(Promise(change=whatif.change, speedup=whatif.speedup, obtained=obtained, by=by))
     return answer
+
+
+def _made(row: TriedChange, mechanisms: Mapping[str, str]) -> list[str]:
+    """The mechanisms of a change: of two where it combines two."""
+    halves = row.change.partition(ALONE)[0].split("; and ") if row.mechanism == COMBINATIONS else [row.change]
+    return [mechanisms.get(half, "") for half in halves]
+
+
+def _fits(made: Sequence[str], parts: Sequence[str]) -> bool:
+    """Whether these mechanisms, and no more of them, go the way of each part of a what-if."""
+    return len(made) <= len(parts) and all(
+        any(word in part for each in made for word in WORDS.get(each, ())) for part in parts
+    )

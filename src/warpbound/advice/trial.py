@@ -1,7 +1,7 @@
 """Variants tried: each compiled and predicted; those that are faster executed beside the original.
 
 Models   A variant counts only if the compared blocks write the same bytes, or differ by rounding where it may round.
-Omits    Combinations of variants.
+Omits    Combinations of more than two variants.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,6 +11,7 @@ from msgspec.structs import replace as replace_fields
 
 from warpbound.advice import equal_results
 from warpbound.advice.candidates import candidates
+from warpbound.advice.combinations import COMBINED, joined
 from warpbound.advice.equal_results import Arrays, Verdict
 from warpbound.advice.promises import promises
 from warpbound.advice.variant import EXACT, Question, Variant, difference
@@ -66,7 +67,8 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
     program = compiled(question, board)
     entry = analyze_kernel(program, board, question.launch, settings)
     if entry.time_s is None or entry.time_interval_s is None or entry.bottleneck is None:
-        reason = f"{program.title} has no time: {entry.not_executed or 'its trip counts are not known'}."
+        why = (entry.not_executed or "its trip counts are not known").rstrip(".")
+        reason = f"{program.title} has no time: {why}."
         raise InputError(reason, "Give the launch and a value for each parameter (--arg or --launch).")
     low, high = entry.time_interval_s
     residency = checked_case(program, board, question.launch, settings).residency
@@ -75,6 +77,9 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
     original = Original(question, program, board, settings, now, launch)
     variants = candidates(question, program, board, entry, residency)
     rows = _judged(original, progress, variants)
+    pairs = _combined(original, rows, variants)
+    rows += _judged(original, progress, pairs)
+    variants += pairs
     blocks = equal_results.chosen_blocks(program, launch.grid)
     after = _results(original, tuple(blocks))
     changed = equal_results.written(equal_results.at_start(program, launch), after)
@@ -114,6 +119,19 @@ def _judged(original: Original, progress: Progress, variants: list[Variant]) -> 
         except WarpboundError as error:
             rows.append(_refused(original, variant, str(error)))
     return rows
+
+
+def _combined(original: Original, rows: list[TriedChange], variants: list[Variant]) -> list[Variant]:
+    """The best sound change together with each of the next ones."""
+    best = [row for row in sorted(rows, key=_rank) if row.outcome in ("equal", "rounding")]
+    gains = {row.change: row.speedup for row in best if row.speedup is not None}
+    by_change = {each.change: each for each in variants}
+    sound = [by_change[change] for change in gains]
+    if len(sound) < 2:
+        return []
+    first = next((each for each in sound if each.place in COMBINED), sound[0])
+    program = compiled(first.question, original.board)
+    return list(joined(sound, gains, program, original.board, original.settings))
 
 
 def _identity(program: Program, launch: Launch) -> tuple[object, ...]:

@@ -127,11 +127,15 @@ def reworked(case: Case, work: Work) -> Work:
 def _work_of_run(case: Case, run: "SampleRun") -> Work:
     from warpbound.analysis.cache_whatifs import cache_choices
     from warpbound.analysis.executed import work_from
+    from warpbound.analysis.register_sums import repeated_stores
     from warpbound.emulate.ungiven_contents import ungiven_symbols
 
     work, ungiven = work_from(case, *run), ungiven_symbols(case.program, case.launch) if case.launch else ()
     notes = tuple(variable.note(case.program) for variable in ungiven)
-    return replace(work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run))
+    return replace(
+        work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run),
+        again=partial(repeated_stores, case.program, run, work.whole),
+    )  # fmt: skip
 
 
 def result_of(case: Case, work: Work | None) -> KernelResult:
@@ -145,8 +149,9 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     x = launch_facts(case, work)
     power_W = drawn_watts(case, work, timed)
     changes = whatifs(
-        work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles
-    )
+        work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles,
+        work.again(),
+    )  # fmt: skip
     return KernelResult(
         **_frame(case),
         **_time(case, timed),

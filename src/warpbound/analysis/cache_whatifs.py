@@ -25,6 +25,7 @@ from warpbound.workload.dynamic import Sample
 ENDLESS = 1 << 40  # bytes of an L1 that loses nothing
 LOST = 0.05  # share of the loaded sectors that L1 must lose for a choice to be worth following
 STREAMING = 0.1  # share of a load's sectors that even an endless L1 serves, below which nothing is lost past it
+FOLLOWED = 60_000  # sectors: a what-if needs no more, and there are several
 FEWER = (2, 4)  # times fewer blocks per SM
 BYPASS = ("STRONG", "GPU")  # modifiers of a load that L1 does not serve
 
@@ -38,7 +39,7 @@ def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     hit_rate, repeat_rate = traffic.l1_hit_rate or 0.0, traffic.l1_repeat_rate or 0.0
     if not caches.l1_bytes or repeat_rate < hit_rate + LOST:
         return
-    endless = cached_traffic(case.program, trace, replace(caches, l1_bytes=ENDLESS), cache_settings(case, sample))
+    endless = _followed(case, trace, sample, replace(caches, l1_bytes=ENDLESS))
     why = f"L1 serves {_cent(hit_rate)} of what is loaded and L2 {_cent(traffic.l2_hit_rate)} of the rest"
     yield from _past_l1(case, trace, sample, (endless, why))
     yield from _larger_l1(case, trace, sample, why)
@@ -113,6 +114,11 @@ def _with_caches(  # noqa: PLR0913  (each is one fact of the choice)
     case: Case, trace: Trace, sample: Sample, caches: Facts, change: str, why: str
 ) -> Alternative:
     """The work with changed caches."""
-    traffic = cached_traffic(case.program, trace, caches, cache_settings(case, sample))
+    traffic = _followed(case, trace, sample, caches)
     then = f", then {_cent(traffic.l1_hit_rate)} and {_cent(traffic.l2_hit_rate)}"
     return Alternative(change, why + then, average_work(case, trace, sample, traffic), case.place)
+
+
+def _followed(case: Case, trace: Trace, sample: Sample, caches: Facts) -> Traffic:
+    """The traffic with other caches."""
+    return cached_traffic(case.program, trace, caches, replace(cache_settings(case, sample), followed=FOLLOWED))

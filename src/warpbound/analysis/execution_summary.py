@@ -34,6 +34,7 @@ from warpbound.result.execution import (
     XModelSymbols,
 )
 from warpbound.schedule import Schedule, Wait
+from warpbound.schedule.dependences import greedy_pairs
 from warpbound.workload import Workload
 
 INSTRUCTION_B = 16  # from Volta on
@@ -41,6 +42,10 @@ HOT = 0.5  # share of all executed instructions that the hot loop holds
 E_DEFINITION = (
     "from Volta on nothing is issued in pairs: E is instructions per cycle of one warp alone while it waits for no "
     "memory"
+)
+E_AS_PUBLISHED = (
+    "instructions over issues, 1 to 2: neighbours in program order issue together where neither depends on the other "
+    "and at most one is a load, as Kepler pairs them; weighted by executions"
 )
 CLASSES = (
     "comp_insts", "coal_mem_insts", "uncoal_mem_insts", "synch_insts", "uncoal_per_mw", "load_bytes", "ind_mem_req",
@@ -86,7 +91,7 @@ def execution(program: Program, work: Workload, observed: Observed, x: LaunchFac
         mlp=observed.in_flight,
         register_bank_conflicts=float(observed.executed @ conflicts),
         code=code_footprint(program, observed.executed, x.gpu.arch),
-        x_model=_x_model(x, observed),
+        x_model=_x_model(program, x, observed),
         hong_kim={name: classes[name] for name in CLASSES if name in classes},
         pages=PagesTouched(PAGE_B, observed.traffic.pages),
         partitions=observed.partitions,
@@ -144,7 +149,7 @@ def _named(caches: list[InstructionCache]) -> str:
     return " and ".join(f"the {cache.name} instruction cache of {cache.bytes // 1024} KiB" for cache in caches)
 
 
-def _x_model(x: LaunchFacts, observed: Observed) -> XModelSymbols:
+def _x_model(program: Program, x: LaunchFacts, observed: Observed) -> XModelSymbols:
     """E, Z and n in warps of one SM; beta in bytes; Z counts every global access, Z_off_chip those that reach DRAM."""
     locality = observed.traffic.locality
     return XModelSymbols(
@@ -156,7 +161,17 @@ def _x_model(x: LaunchFacts, observed: Observed) -> XModelSymbols:
         beta=locality.beta,
         residual=locality.residual,
         definition=E_DEFINITION,
+        E_as_published=issued_together(program.instructions, observed.executed),
+        definition_as_published=E_AS_PUBLISHED,
     )
+
+
+def issued_together(instructions: Sequence[Instruction], executed: NDArray[np.float64]) -> float:
+    """Instructions to an issue if independent neighbours issued in pairs; executed : times of each, (instructions,)."""
+    pairs = np.array(sorted(greedy_pairs(instructions)), np.int64)
+    saved = np.minimum(executed[pairs], executed[pairs + 1]).sum() if len(pairs) else 0.0
+    total = float(executed.sum())
+    return total / (total - float(saved)) if total else 1.0
 
 
 def instructions_per_cycle(timed: Schedule) -> float:

@@ -13,6 +13,7 @@ from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
 from warpbound.analysis.wasteful_request import requests
 from warpbound.errors import InputError
+from warpbound.l2_clock import chip_rate
 from warpbound.predict import throughput
 from warpbound.result.figures import BlockResources, ExecutionGraph, FigureData, RooflinePlot, ThroughputCurve
 
@@ -135,7 +136,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
     total = sum(flop.values())
     bandwidth = {
         "L1": gpu.value("l1_bandwidth") * case.clock_hz * sms,
-        "L2": gpu.value("l2_bandwidth"),
+        "L2": chip_rate(gpu, "l2_bandwidth"),
         "DRAM, vendor": gpu.value("dram_bandwidth"),
         "DRAM, achievable": gpu.value("dram_achievable_bandwidth"),
     }

@@ -24,6 +24,7 @@ from warpbound.headline import LaunchPrediction, dram
 from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.queue_demands import crossing, in_the_way
 from warpbound.kernel_launch import Launch
+from warpbound.l2_clock import chip_rate
 from warpbound.machine import Gpu
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.predict import predict
@@ -183,10 +184,10 @@ def timing(case: Case, work: Work) -> Timing:
     hz, sms = case.clock_hz, case.place.active_sms
     carried = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / carried if carried else 0.0
-    l2_read = SECTOR_B * sms * hz / case.gpu.value("l2_bandwidth")
-    fill, drain = (_number(cost) for cost in crossing(values, case.gpu.value("l2_bandwidth")))
+    l2_read = SECTOR_B * sms * hz / chip_rate(case.gpu, "l2_bandwidth")
+    fill, drain = (_number(cost) for cost in crossing(values, chip_rate(case.gpu, "l2_bandwidth")))
     l2_sectors = memory.l2_sectors_read + _number(values.l2_write_cost) * memory.l2_sectors_written
-    l2_s = l2_sectors * SECTOR_B / case.gpu.value("l2_bandwidth")
+    l2_s = l2_sectors * SECTOR_B / chip_rate(case.gpu, "l2_bandwidth")
     fill *= _number(in_the_way(memory, carried / _number(dram.capacity(values.dram, writes)), l2_s))
     stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0
     return Timing(

@@ -14,7 +14,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
 from warpbound.result.quantities import Mode
 from warpbound.schedule import Schedule, Wait, schedule
-from warpbound.whatif import Alternative
+from warpbound.whatif import Alternative, Repeated
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.static import NO_REUSE, assumed_coalesced, intervals, iterations, straight
@@ -47,6 +47,10 @@ class Piece:
     intervals: tuple[Workload, ...] = ()
 
 
+def _nothing() -> None:
+    """Nothing is repeated as far as is known."""
+
+
 @dataclass(frozen=True)
 class Work:
     """The kernel's work.
@@ -57,6 +61,7 @@ class Work:
     not_executed : why the blocks could not be executed although the launch gives every argument.
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
+    again : accesses that a register would save, looked for when asked for.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
     blocks : of the launch that work; None: all. idle : the others. paths : how long each of those that work is.
     """
@@ -77,6 +82,7 @@ class Work:
     observed: Observed | None = None
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
+    again: Callable[[], Repeated | None] = _nothing
     sample_run: "SampleRun | None" = None
     blocks: int | None = None
     idle: "IdleBlocks | None" = None

@@ -95,7 +95,8 @@ def seconds_at(case: Case, work: Work, clocks: Array) -> Array:
 def at_clock(work: Workload, case: Case, clock_hz: float) -> Workload:
     """The work of a warp in cycles of another clock: what lies beyond the SM keeps its time."""
     now, then = memory_latency(case.gpu, case.clock_hz), memory_latency(case.gpu, float(clock_hz))
-    return without(work, {"dram": then.dram / now.dram, "start": clock_hz / case.clock_hz})
+    longer = {level: then.at(level) / now.at(level) for level in ("l2", "dram")}
+    return without(work, longer | {"start": clock_hz / case.clock_hz})
 
 
 def drawn_watts(case: Case, work: Work, prediction: LaunchPrediction | None) -> float | None:

@@ -57,20 +57,21 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
         return None
     launch = launch_of(case, work, resident_blocks)
     typical = predict_launch(launch)
-    longest_s = longest_s_of(work, typical, launch)
+    longest_s, flowing_s = longest_s_of(work, typical, launch), typical.time_s * share_of_waves(work, typical, launch)
     costs = merged(typical.costs)
     binding = sorted(costs, key=lambda name: -costs[name])
-    if longest_s > typical.time_s:
+    if longest_s > flowing_s:
         binding = ["latency", *(name for name in binding if name != "latency")]
     edges = _with_cold_l2(Interval.of(typical), case, launch)
     edges = _with_sampling(edges, work, launch)
-    if longest_s > typical.time_s:
-        edges = edges.about(longest_s)
+    if max(longest_s, flowing_s) != typical.time_s:
+        edges = edges.about(max(longest_s, flowing_s))
     edges = _with_warps_in_step(edges, binding[0], costs, launch)
     edges = _with_sagged_clock(edges, case, work, launch)
     edges = edges.later_by(idle_s(case, work, edges.time_s))
+    rate = typical.rate * min(1.0, flowing_s / longest_s) if longest_s else typical.rate
     return edges.stated_on(
-        replace(typical, time_s=edges.time_s, costs=costs, bottleneck=binding[0], runner_up=binding[1])
+        replace(typical, time_s=edges.time_s, rate=rate, costs=costs, bottleneck=binding[0], runner_up=binding[1])
     )
 
 
@@ -80,6 +81,18 @@ def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> L
     resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
     blocks = case.blocks if work.blocks is None else work.blocks
     return LaunchedWork(work.whole, case.gpu, case.clock_hz, blocks, resident, warps_per_block(case))
+
+
+def share_of_waves(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:
+    """The part of the time in whole waves that a launch takes whose blocks differ; 1 where they hardly do.
+
+    Such blocks end one by one, and the next come as places become free; the drain at the end is that of their schedule.
+    """
+    beyond = launch.blocks_per_active_sm - launch.population
+    if work.paths is None or not work.paths.uneven or beyond <= 0:
+        return 1.0
+    wave = predict_launch(replace(launch, blocks=round(launch.population * launch.active_sms)))
+    return min(1.0, (wave.time_s + beyond / typical.rate) / typical.time_s)
 
 
 def longest_s_of(work: Work, typical: LaunchPrediction, launch: LaunchedWork) -> float:

@@ -107,13 +107,13 @@ def _without(whole: WorkingBlocks, classes: Classes, idle: dict[int, Trace]) -> 
     """The launch without its idle classes."""
     working = ~np.isin(classes.of_block, list(idle))
     numbers = np.flatnonzero(working)
-    kept, of_class = np.unique(classes.of_block[numbers], return_inverse=True)
+    classes_present, of_class = np.unique(classes.of_block[numbers], return_inverse=True)
     counts = {number: int(classes.counts[number]) for number in idle}
     return WorkingBlocks(
         numbers=numbers,
         grid=_box(numbers, whole.grid),
         of_class=of_class.ravel(),
-        length=classes.length[kept],
+        length=classes.length[classes_present],
         exact=whole.exact,
         idle=IdleBlocks(
             blocks=sum(counts.values()),

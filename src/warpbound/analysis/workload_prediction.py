@@ -150,8 +150,8 @@ def launched(case: WorkloadCase, board: Gpu, clock_word: str | float | None = No
     )
 
 
-def _resident(written: WorkloadCase, board: Gpu) -> StatedResidency:
-    shape, per_block = written.shape, written.warps_per_block
+def _resident(workload_case: WorkloadCase, board: Gpu) -> StatedResidency:
+    shape, per_block = workload_case.shape, workload_case.warps_per_block
     if shape.warps_per_sm is not None:
         return StatedResidency(shape.warps_per_sm, shape.warps_per_sm / per_block if per_block else None)
     if shape.blocks_per_sm is not None:
@@ -160,11 +160,11 @@ def _resident(written: WorkloadCase, board: Gpu) -> StatedResidency:
         return StatedResidency()
     residency = occupancy(
         board, shape.threads_per_block, shape.registers or 0, shape.shared_bytes or 0, shape.carveout,
-        grid_blocks=written.blocks,
+        grid_blocks=workload_case.blocks,
     )  # fmt: skip
     if not residency.blocks_per_sm:
         raise InputError(
-            f"{written.name}: not one block of {shape.threads_per_block} threads fits on an SM of {board.name} "
+            f"{workload_case.name}: not one block of {shape.threads_per_block} threads fits on an SM of {board.name} "
             f"({', '.join(residency.limiters)}).",
             " ".join(step.sentence for step in residency.next_step) or "Use a smaller block.",
         )
@@ -220,13 +220,13 @@ def _unsaid(x: LaunchFacts) -> list[str]:
     return missing + ([NO_WARPS] if x.warps_per_sm is None else [])
 
 
-def _chosen(written: tuple[WorkloadCase, ...], cases: Sequence[str]) -> tuple[WorkloadCase, ...]:
-    names = [case.case for case in written if case.case]
+def _chosen(workload_cases: tuple[WorkloadCase, ...], cases: Sequence[str]) -> tuple[WorkloadCase, ...]:
+    names = [case.case for case in workload_cases if case.case]
     for name in cases:
         if name not in names:
             hint = f"Its cases are {', '.join(names)}." if names else "It has no cases."
-            raise CommandError(f"{written[0].origin} has no case {name!r}.", hint)
-    return tuple(case for case in written if not cases or case.case in cases)
+            raise CommandError(f"{workload_cases[0].origin} has no case {name!r}.", hint)
+    return tuple(case for case in workload_cases if not cases or case.case in cases)
 
 
 def _boards(word: str, case: WorkloadCase, gpus: str | None) -> tuple[Gpu, ...]:

@@ -109,10 +109,10 @@ def _executed(program: Program, launch: Launch, blocks: list[int]) -> tuple[Patt
 
 def _proof(pattern: Pattern, machine: Machine, per_sm: int, whole: float) -> MemoryBoundProof:
     """Section 5.3's test with both clocks, and the time with as many transactions for every partition, at random."""
-    moved = elasticity(pattern, machine, per_sm)
+    shares = elasticity(pattern, machine, per_sm)
     even = np.random.default_rng(0).permutation(np.arange(len(pattern.address)) % machine.partitions)
     spread = simulate(pattern, replace(machine, mapping=lambda *_: even), per_sm).seconds
-    return MemoryBoundProof(moved.core, moved.memory, moved.binds == "memory", spread * whole)
+    return MemoryBoundProof(shares.core, shares.memory, shares.binds == "memory", spread * whole)
 
 
 def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -99,7 +99,7 @@ def predicted(
         configuration=CampingConfiguration(kernel.grid, kernel.block, kernel.warps, kernel.time),
         counters={name: float(kernel.counters.get(name, 0.0)) for name in COUNTERS},
         equation=form,
-        benchmarks=list(table.said),
+        benchmarks=list(table.comments),
         notes=[*_notes(kernel, gpu), *below_zero],
         proof=proof,
     )

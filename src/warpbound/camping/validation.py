@@ -97,8 +97,8 @@ def judged(known: Known, times: NDArray[np.float64], table: Benchmarks, form: st
     best, worst = (np.array([getattr(each, name) for each in bands]) for name in ("best", "worst"))
     own = Band(known.warps, np.diagonal(best), np.diagonal(worst))
     opened = own.worst > own.best
-    kept = np.ix_(opened, opened)
-    errors = extrapolation_errors(times[opened], best[kept], worst[kept])
+    opened_partitions = np.ix_(opened, opened)
+    errors = extrapolation_errors(times[opened], best[opened_partitions], worst[opened_partitions])
     return Judged(
         known,
         times,

@@ -31,7 +31,8 @@ def try_changes(form: str, out: str | None, applies: bool, **options: Any) -> No
 
     FILE is CUDA C++; a launch with its arguments is needed. Launch bounds, register limits, unrolled loops, padded
     shared arrays, restrict, loads out of loops, exchanged axes, block sizes, carve-outs, fast mathematics and other
-    compilers are compiled and predicted; those that are faster are executed in some blocks beside the original.
+    compilers are compiled and predicted; those that are faster are executed in some blocks beside the original. The
+    best one is then tried together with each of the next.
     """
     from warpbound.cli.request import parse_request
     from warpbound.report.advice import pages

@@ -10,6 +10,7 @@ import click
 from warpbound.cli import EXAMPLES
 from warpbound.cli.output import announced, command_line, form_option, show_results, write
 from warpbound.cli.profiles import analyze_reports, of_reports
+from warpbound.cli.triton_kernels import analyze_triton, of_triton
 from warpbound.errors import CommandError
 
 CLOCKS = "sustained|base|boost|MHZ"
@@ -82,13 +83,17 @@ def analyze(  # noqa: PLR0913  (each is an option)
 ) -> None:  # fmt: skip
     """What bounds the kernels of FILE, and what to do about it.
 
-    FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, or a report of Nsight Compute (.ncu-rep).
+    FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, a report of Nsight Compute (.ncu-rep), or NAME.py:KERNEL
+    (Triton).
     """
     from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.text import pages
 
     if of_reports(options["files"]):
         analyze_reports(form, out, launch_index, options)
+        return
+    if of_triton(options["files"]):
+        analyze_triton(form, out, options)
         return
     if launch_index is not None:
         raise CommandError("--launch-index goes with a report of Nsight Compute.", "Leave it out.")
@@ -115,17 +120,17 @@ def answers(words: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
 
     try:
         with analyze.make_context("analyze", list(words)) as context:
-            asked = {field.name for field in fields(Words)}  # not how the answer is written, or of reports
-            options = {name: value for name, value in context.params.items() if name in asked}
+            word_fields = {field.name for field in fields(Words)}  # not how the answer is written, or of reports
+            options = {name: value for name, value in context.params.items() if name in word_fields}
     except click.ClickException as problem:
         raise CommandError(problem.format_message(), "`warpbound analyze --help` lists the options.") from None
     request = parse_request(**options)
     return answer_each(request, analyze_kernel, _silently), request.settings.views
 
 
-def _silently(named: Iterable[tuple[str, Any]]) -> Iterator[Any]:
+def _silently(named_cases: Iterable[tuple[str, Any]]) -> Iterator[Any]:
     """What is asked, without its name."""
-    return (each for _, each in named)
+    return (each for _, each in named_cases)
 
 
 def _analysis(request: Any) -> Callable[..., Any]:

@@ -119,8 +119,8 @@ def _from_counters(words: dict[str, Any]) -> Any:
     x, y, z = parse_dim(words["grid"], "--grid")
     blocks = x * y * z
     x, y, z = parse_dim(words["block"], "--block")
-    counted = {f"{name[:3]}_{name[3:]}": words[name] or 0.0 for name in COUNTERS}
-    return Measured(counted, blocks, x * y * z, words["warps"], words["seconds"])
+    counts = {f"{name[:3]}_{name[3:]}": words[name] or 0.0 for name in COUNTERS}
+    return Measured(counts, blocks, x * y * z, words["warps"], words["seconds"])
 
 
 def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
@@ -129,8 +129,8 @@ def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
     from warpbound.cli.request import parse_request
     from warpbound.program import programs
 
-    if given := [name for name in COUNTERS if words[name] is not None]:
-        raise CommandError(f"--{given[0]} and a kernel's file were given.", "Give one of them.")
+    if given_counters := [name for name in COUNTERS if words[name] is not None]:
+        raise CommandError(f"--{given_counters[0]} and a kernel's file were given.", "Give one of them.")
     keys = ("kernel", "grid", "block", "launch_file", "args", "defines", "include")
     request = parse_request(
         files=(file,), gpus=COMPILED_FOR, **{key: words[key] for key in keys}, cluster=None, smem=None, carveout=None,

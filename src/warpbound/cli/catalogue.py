@@ -150,9 +150,9 @@ def _check(boards: list[Any], form: str) -> None:
     from warpbound.report import machines
     from warpbound.report.board_check import findings
 
-    found = {board.key: findings(board) for board in boards}
-    answer(form, machines.check_entry(found), machines.check_text(found))
-    if wrong := sum(map(len, found.values())):
+    findings_of_board = {board.key: findings(board) for board in boards}
+    answer(form, machines.check_entry(findings_of_board), machines.check_text(findings_of_board))
+    if wrong := sum(map(len, findings_of_board.values())):
         hint = 'Correct them, or say "exception: " and why in the note.'
         raise WarpboundError(f"{wrong} value{'s do' if wrong > 1 else ' does'} not agree.", hint)
 

@@ -40,10 +40,10 @@ def answers(path: str, gpu: str | None) -> "list[Answered]":
     os.chdir(file.parent)  # of this process, which answers only this server
     found: list[Answered] = []
     try:
-        asked = questions(file.read_text(encoding="utf-8", errors="replace"), file.with_suffix(".toml"), gpu)
+        file_questions = questions(file.read_text(encoding="utf-8", errors="replace"), file.with_suffix(".toml"), gpu)
     except WarpboundError as problem:
         return [Answered(0, refusal(None, "", problem))]
-    for question in asked:
+    for question in file_questions:
         try:
             entries, _ = analyzed([*question.words, file.name])
             found += [Answered(question.line, entry) for entry in entries]

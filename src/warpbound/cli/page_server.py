@@ -1,20 +1,28 @@
 """`page`: the interactive page on this machine."""
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import click
 
 from warpbound.errors import CommandError, MissingTool
+
+if TYPE_CHECKING:
+    from warpbound.page.further_page import FurtherPage
 
 EXAMPLES = """
 \b
 Examples:
   warpbound page
   warpbound page --port 9000
+  warpbound page --sweep plan.parquet
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
-def page(port: int) -> None:
+@click.option("--sweep", metavar="PLAN.parquet", help="Results of a sweep; the page then has a view of them.")
+def page(port: int, sweep: str | None) -> None:
     """A page in the browser: a kernel, a GPU, and sliders for every number. It listens on this machine only."""
     try:
         from warpbound.page.server import serve
@@ -23,6 +31,18 @@ def page(port: int) -> None:
             f"The page needs {missing.name}, which is not installed.", "Install it with: pip install 'warpbound[page]'"
         ) from missing
     try:
-        serve(port, lambda address: click.echo(f"warpbound page: {address}  (Ctrl+C ends it)"))
+        shown = None if sweep is None else _sweep_page(Path(sweep))
+        name = "" if shown is None else shown.name
+        serve(port, lambda address: click.echo(f"warpbound page: {address}{name}  (Ctrl+C ends it)"), shown)
     except OSError as failed:
         raise CommandError(f"Port {port} cannot be used ({failed.strerror}).", "Choose another --port.") from failed
+
+
+def _sweep_page(results: Path) -> "FurtherPage":
+    """The view of a sweep's results, or of what a running sweep has so far. Raises InputError where there are none."""
+    from warpbound.page.further_page import FurtherPage
+    from warpbound.sweeping import storage, web_page
+
+    file = results.with_suffix(".parquet")
+    storage.so_far(file)
+    return FurtherPage("sweep", lambda asked: web_page.page(file, asked), web_page.SCRIPT)

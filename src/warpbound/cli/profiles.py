@@ -1,5 +1,6 @@
 """`compare`, and `analyze` of reports of Nsight Compute."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,15 @@ KEPT = "A report states grid, block, shared memory and clocks; {option} does not
 
 def analyze_reports(form: str, out: str | None, launch_index: int | None, options: dict[str, Any]) -> None:
     """`analyze` of files of which each is a report."""
+    from warpbound.cli.request import view_names
     from warpbound.nsight.answers import analyses
     from warpbound.nsight.selection import Selection
     from warpbound.report.text import pages
 
-    if given := next((name for name in LAUNCH_OPTIONS if options.get(name)), None):
-        raise CommandError(KEPT.format(option=f"--{given.replace('_', '-')}"), "Leave it out.")
-    choice = Selection(options["kernel"], launch_index, _arguments(options["args"]), None, options["gpus"])
+    if launch_option := next((name for name in LAUNCH_OPTIONS if options.get(name)), None):
+        raise CommandError(KEPT.format(option=f"--{launch_option.replace('_', '-')}"), "Leave it out.")
+    views = view_names(options["views"])
+    choice = Selection(options["kernel"], launch_index, _arguments(options["args"]), None, options["gpus"], views=views)
     results = analyses(options["files"], choice, announced)
     if form == "html":
         from warpbound.report import html
@@ -42,7 +45,7 @@ def analyze_reports(form: str, out: str | None, launch_index: int | None, option
         html.refuse_many(len(results))
         write(html.page(results, command_line(), ()), out)
         return
-    show_results(form, out, results, pages)
+    show_results(form, out, results, partial(pages, views=views or ("summary",)))
 
 
 def of_reports(files: tuple[str, ...]) -> bool:

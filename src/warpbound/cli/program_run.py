@@ -102,7 +102,10 @@ def _program(
 
     if not is_source(word):
         return executable(word)
-    raw = built([Path(word)], board, [Path(each).resolve() for each in include], options)
+    raw, beside = built([Path(word)], board, [Path(each).resolve() for each in include], options)
+    if beside:
+        names = ", ".join(each.name for each in beside)
+        sys.stderr.write(f"warpbound: {word} is built with what it calls in its folder: {names}\n")
     place = folder / Path(word).stem
     place.write_bytes(raw)
     place.chmod(0o700)

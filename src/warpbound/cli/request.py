@@ -117,7 +117,7 @@ def parse_request(**options: Any) -> Request:
             build=Path(words.build) if words.build else None,
         ),
         settings=Settings(
-            _clock(words.clock), words.cache, _models(words.models), _views(words.views), words.patience,
+            _clock(words.clock), words.cache, _models(words.models), view_names(words.views), words.patience,
             "pass" if words.lenient else "refuse", words.power_limit,
         ),  # fmt: skip
         compilers=_compilers(words.compiler),
@@ -254,12 +254,12 @@ def _launch(words: Words) -> Launch | None:
 
 def arguments(words: Sequence[str], option: str = "--arg") -> list[Argument] | None:
     """The arguments of --arg, or variables of --const; None without any. CommandError where a name is given twice."""
-    given = [parse_argument(word) for word in words]
-    names = [argument.name for argument in given]
+    explicit_arguments = [parse_argument(word) for word in words]
+    names = [argument.name for argument in explicit_arguments]
     for name in names:
         if names.count(name) > 1:
             raise CommandError(f"{option} {name} was given twice.", "Give each name once.")
-    return given or None
+    return explicit_arguments or None
 
 
 def _gpus(names: str | None, own_launch: Launch | None, settings: Sequence[str]) -> tuple[Gpu, ...]:
@@ -299,7 +299,7 @@ def _clock(word: str) -> str | float:
         raise CommandError(f"--clock {word!r} is not known.", way_out) from None
 
 
-def _views(words: str) -> tuple[str, ...]:
+def view_names(words: str) -> tuple[str, ...]:
     from warpbound.report.text import DETAILS, VIEWS
 
     return DETAILS if words == "all" else _names(words, VIEWS, "view")

@@ -38,6 +38,7 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.argument("what", required=False, metavar="[WHAT]")
 @click.option("--gpu", "gpus", metavar="NAME", help="Board, for family or a kernel; default: the launch file's.")
 @click.option("--alpha", "alphas", default="32", show_default=True, metavar="A[,A...]", help="Additions per load.")
+@click.option("--ilp", type=click.IntRange(1, 8), default=1, show_default=True, help="Independent chains of a warp.")
 @click.option("--warps", metavar="FIRST:LAST", help="Warps per SM; default: multiples of the number of schedulers.")
 @click.option("--memory", metavar="KIND", help="Latency: constant, spread, exponential (default) or fitted.")
 @click.option("--policy", metavar="NAME", help="round_robin, greedy_then_oldest, greedy_then_youngest, oldest.")
@@ -88,7 +89,7 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
     from warpbound.simulate.scenarios import scenarios
     from warpbound.simulate.warp_simulation import run
 
-    results, drawn = [], []
+    results, pictures = [], []
     for key, scenario in announced((key, (key, scenario)) for key, scenario in scenarios(name).items()):
         x = timelines.logged(scenario.experiment)
         done = run(x)
@@ -98,8 +99,8 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
         if form == "html":
             results[-1]["timeline"] = []  # the figure has it
             spans = timelines.spans(x, done, min(done.cycles, SHOWN))
-            drawn.append([warps_in_time(spans, scenario.title, scenario.source)])
-    _write(form, out, results, [pages([entry]) for entry in results], drawn)
+            pictures.append([warps_in_time(spans, scenario.title, scenario.source)])
+    _write(form, out, results, [pages([entry]) for entry in results], pictures)
 
 
 def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
@@ -113,7 +114,7 @@ def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
     if not options["gpus"]:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
     policy = options["policy"] or "greedy_then_oldest"
-    setting = Setting(options["memory"] or "exponential", policy, seed=options["seed"])
+    setting = Setting(options["memory"] or "exponential", policy, seed=options["seed"], ilp=options["ilp"])
     warps = first_last(options["warps"]) if options["warps"] else None
     board = gpu(options["gpus"])
     rows: list[dict[str, Any]] = []
@@ -121,6 +122,7 @@ def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
     for part in announced(simulated.rows(board, _alphas(options["alphas"]), warps, setting)):
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
+    title += f", ILP {setting.ilp}" if setting.ilp > 1 else ""
     _write(form, out, rows, [family_page(rows, title)], [[family(rows, title)]])
 
 
@@ -135,8 +137,8 @@ def _evaluation(form: str, out: str | None, names: str | None) -> None:
     for name, machine in every.items():
         click.echo(f"warpbound: the family on {name} ...", err=True)
         results.append(evaluation.entry(evaluation.evaluate(machine, evaluation.intensities())))
-    drawn = [[models_over_simulation(entry), needed_warps(entry)] for entry in results]
-    _write(form, out, results, [evaluation_pages([entry]) for entry in results], drawn)
+    pictures = [[models_over_simulation(entry), needed_warps(entry)] for entry in results]
+    _write(form, out, results, [evaluation_pages([entry]) for entry in results], pictures)
 
 
 def _alphas(words: str) -> list[float]:
@@ -170,15 +172,15 @@ def _kernel(file: str, form: str, out: str | None, options: dict[str, Any]) -> N
         from warpbound.report.simulation import chrome_trace
 
         write(as_json(chrome_trace(results)), options["trace"])
-    drawn = []
+    pictures = []
     if drawing:
         from warpbound.report.html.illustrations import simulated_kernel
 
-        drawn = [simulated_kernel(entry) for entry in results]
-    _write(form, out, results, [kernel_pages([entry]) for entry in results], drawn)
+        pictures = [simulated_kernel(entry) for entry in results]
+    _write(form, out, results, [kernel_pages([entry]) for entry in results], pictures)
 
 
-def _write(form: str, out: str | None, results: list[Any], parts: list[Any], drawn: list[Any]) -> None:
+def _write(form: str, out: str | None, results: list[Any], parts: list[Any], pictures: list[Any]) -> None:
     """parts : what to print of each result; drawn : its figures, for the page."""
     if form == "json":
         from warpbound.report.document import as_json, document
@@ -188,7 +190,7 @@ def _write(form: str, out: str | None, results: list[Any], parts: list[Any], dra
         from warpbound.report import html
         from warpbound.report.html.contents import Part
 
-        figures = drawn or [[] for _ in parts]
+        figures = pictures or [[] for _ in parts]
         titled = []
         for result, body, own in zip(results, parts, figures, strict=False):
             title = _title(result) or (own[0].title if own else result.gpu)

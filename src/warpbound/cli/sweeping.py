@@ -50,11 +50,11 @@ def sweep(  # noqa: PLR0913  (each is an option)
         rows = storage.read(Path(out) if out else default_out(Path(file)) if is_plan else Path(file))
     else:
         rows = computed(file, scheduler, out, jobs, remaining("points"))
-    found = summary(rows, goal)
+    fronts = summary(rows, goal)
     if form == "json":
-        write(as_json(found), None)
+        write(as_json(fronts), None)
     else:
-        show(pages(found, top), None)
+        show(pages(fronts, top), None)
         if not only_show:
             write(f"\nAll points are in {out or default_out(Path(file))}.\n", None)
 

@@ -10,11 +10,16 @@ from warpbound.cli.output import form_option, show, write
 from warpbound.errors import CommandError, InputError
 
 TELL_EVERY_S = 5.0
+PAPERS = (
+    "Score all fifteen models on up to N rows of each corpus and board and print their table; rows that were scored "
+    "before are kept, so a pass can be stopped and goes on."
+)
 EXAMPLES = """
 \b
 Examples:
   warpbound validate streams --gpu v100-pcie
   warpbound validate my-measurements/ --format json -o scores.json
+  warpbound validate --papers 8
   warpbound validate --recalibrate measured/ --gpu a100-sxm-80gb
 """
 
@@ -25,12 +30,13 @@ Examples:
 @click.option("--list", "listed", is_flag=True, help="Only list the shipped corpora.")
 @click.option("--shown", is_flag=True, help="Print the scores that --write stored last; run nothing.")
 @click.option("--write", "keep", is_flag=True, help="Update the stored scores and the accuracy pages in docs/.")
+@click.option("--papers", "each", type=click.IntRange(1), metavar="N", help=PAPERS)
 @click.option("--recalibrate", type=click.Path(path_type=Path), metavar="FOLDER", help="Refit a board to measurements.")
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def validate(
-    corpora: tuple[str, ...], gpus: str | None, listed: bool, shown: bool, keep: bool, recalibrate: Path | None,
-    form: str, out: str | None,
+    corpora: tuple[str, ...], gpus: str | None, listed: bool, shown: bool, keep: bool, each: int | None,
+    recalibrate: Path | None, form: str, out: str | None,
 ) -> None:  # fmt: skip
     """Run CORPUS (a name or a folder; default: all shipped) through the whole chain and score every model."""
     from warpbound.validate import corpus, validation_data
@@ -39,6 +45,8 @@ def validate(
         _list({name: corpus.corpus(name).shared.about for name in corpora or corpus.shipped()}, form, out)
     elif recalibrate is not None:
         write(_recalibrated(recalibrate, gpus), out)
+    elif each is not None:
+        write(_papers(corpora, gpus, each), out)
     else:
         if keep and (corpora or gpus):
             raise CommandError("--write renews the scores of all corpora.", "Leave CORPUS and --gpu out.")
@@ -67,12 +75,29 @@ def _recalibrated(folder: Path, name: str | None) -> str:
 
 
 def _run(corpora: tuple[str, ...], gpus: str | None) -> Any:
-    from warpbound.machine import gpu
-    from warpbound.validate import corpus, results, validation_data
+    from warpbound.validate import results, validation_data
 
-    selected = [corpus.corpus(word) for word in corpora or corpus.shipped()]
+    return results.validate(*_selected(corpora, gpus), _counted, others=validation_data.stored().results)
+
+
+def _selected(corpora: tuple[str, ...], gpus: str | None) -> tuple[list[Any], list[str]]:
+    """The corpora, all shipped ones where none is named, and the keys of the boards."""
+    from warpbound.machine import gpu
+    from warpbound.validate import corpus
+
     keys = [gpu(name).key for name in (gpus or "").split(",") if name.strip()]
-    return results.validate(selected, keys, _counted, others=validation_data.stored().results)
+    return [corpus.corpus(word) for word in corpora or corpus.shipped()], keys
+
+
+def _papers(corpora: tuple[str, ...], gpus: str | None, each: int) -> str:
+    """The page of all models, after the rows that were not yet scored; each is kept as soon as it is."""
+    from warpbound.validate import paper_rows, validation_data
+    from warpbound.validate.accuracy_pages import papers_page
+
+    selected, keys = _selected(corpora, gpus)
+    for measured, row in _counted(paper_rows.missing(selected, keys, each, paper_rows.kept())):
+        paper_rows.append(paper_rows.score(measured, row))
+    return papers_page(validation_data.stored())
 
 
 def _present(validation: Any, form: str, out: str | None, keep: bool) -> None:

@@ -119,6 +119,8 @@ class Path:
         lanes = self.x.mask
         self.x.mask = lanes & holds
         if self.x.mask.any():
+            if at in self.code.selects:
+                self._note_choice(at)
             self._evaluate(at, instruction)
         self.x.mask = lanes
         return True
@@ -213,20 +215,20 @@ class Path:
         conditions = [x for x in conditions if x.index != PT or x.invert]
         if not self.x.known([("P", x.index) for x in conditions]):
             return self._both_ways(at)
-        taken: Mask = np.bool_(1)
+        active: Mask = np.bool_(1)
         for x in conditions:
             value = self.x.get_predicate(x.index)
-            taken = taken & (~value if x.invert else value)
+            active = active & (~value if x.invert else value)
         if conditions:
-            self._note(at, taken)
-        jumping = lanes & taken
+            self._note(at, active)
+        jumping = lanes & active
         if jumping.any():
             if at in self.counted:
                 self._count_rounds(self.counted[at], jumping)
             self._send(place, jumping)
         else:
             self.rounds.pop(at, None)
-        staying = lanes & ~taken
+        staying = lanes & ~active
         if staying.any():
             self._send(at + 1, staying)
         return False
@@ -301,6 +303,16 @@ class Path:
             whole = bits.view(np.uint32) if width == LANES else bits
             word = whole[:, :, 0].astype(np.uint64) @ self.weights[:warps]
         self._add_to_key(at, word)
+
+    def _note_choice(self, at: int) -> None:
+        """Add to the keys whether all, some or no lanes of a block choose the first of two values."""
+        places = self.code.chosen_by(at)
+        if not places or not self.x.known(places):
+            return
+        value = self.x.get_predicate(places[0][1])
+        if np.ndim(value) and value.shape[0] > 1:
+            chosen, others = value & self.x.mask, ~value & self.x.mask
+            self._add_to_key(at, 2 * chosen.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))
 
     def _add_to_key(self, at: int, word: NDArray[np.uint64]) -> None:
         key = (self.key ^ np.uint64(at + 1)) * _HASH

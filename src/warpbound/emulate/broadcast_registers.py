@@ -17,6 +17,7 @@ from warpbound.emulate.emulator import handler_of
 from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
+from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
@@ -28,6 +29,7 @@ UNIFORM = 256  # register number at which the uniform registers follow the other
 UNIFORM_PREDICATES = 8  # the same of predicates
 EVALUATED = ("integer", "predicate", "conversion")  # kinds that work value by value, lane by lane
 RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use
+SELECTING = ("SEL", "USEL")  # where addresses or decisions rest on them; the compiler may as well use guards
 _DECIDING = ("branch", "exit", "return", "call")
 
 
@@ -47,16 +49,26 @@ class Code:
             if _is_evaluated(instruction) else None
             for instruction in self.instructions
         ]  # fmt: skip
+        kept = frozenset(range(len(program.instructions))) - unneeded_values(program)
+        self.selects = {at for at in kept if program.instructions[at].opcode in SELECTING}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
+
+    def chosen_by(self, at: int) -> list[tuple[str, int]]:
+        """The predicates by which an instruction chooses one of two values."""
+        return [("P", x.index) for x in self.instructions[at].operands if x.kind == "predicate" and x.index != PT]
 
     @cached_property
     def relevant(self) -> list[bool]:
         """Whether an instruction is evaluated: it branches, is guarded, or its result goes into what decides."""
         instructions, blocks = self.program.instructions, self.program.flow.blocks
         relevant = [
-            instruction.guard is not None or instruction.traits.kind in _DECIDING for instruction in instructions
+            instruction.guard is not None or instruction.traits.kind in _DECIDING or at in self.selects
+            for at, instruction in enumerate(instructions)
         ]
-        conditions = [_places(_conditions(instruction)) for instruction in instructions]
+        conditions = [
+            (*_places(_conditions(instruction)), *(self.chosen_by(at) if at in self.selects else ()))
+            for at, instruction in enumerate(instructions)
+        ]
         live: list[frozenset[tuple[str, int]]] = [frozenset()] * len(blocks)
         pending = set(range(len(blocks)))
         before: dict[int, set[int]] = {number: set() for number in range(len(blocks))}

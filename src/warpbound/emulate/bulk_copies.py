@@ -165,9 +165,9 @@ def combine(x: State, kind: str, operation: str, where: tuple[Numbers, int, Any]
     places, size, inside = where
     type_ = np.dtype(KINDS[kind])
     per_piece = size // type_.itemsize
-    wanted = np.ones(places.shape, np.bool_) if inside is None else inside
-    at = (places[wanted][:, None] + type_.itemsize * np.arange(per_piece)).reshape(-1)
-    own = values.view(type_).reshape(*places.shape, per_piece)[wanted].reshape(-1)
+    inside_box = np.ones(places.shape, np.bool_) if inside is None else inside
+    at = (places[inside_box][:, None] + type_.itemsize * np.arange(per_piece)).reshape(-1)
+    own = values.view(type_).reshape(*places.shape, per_piece)[inside_box].reshape(-1)
     x.image.touch(at, type_.itemsize)
     memory = x.image.elements(type_.itemsize)
     if kind == "bf16":

@@ -38,8 +38,8 @@ def cluster_of(program: Program, launch: Launch) -> Dim:
 def together(blocks: NDArray[np.int64], grid: Dim, cluster: Dim) -> NDArray[np.int64]:
     """The blocks (linear numbers) of all clusters that `blocks` touch, cluster after cluster in the order of ranks."""
     clusters = [extent // size for extent, size in zip(grid, cluster, strict=True)]
-    touched = _linear([at // size for at, size in zip(_axes(blocks, grid), cluster, strict=True)], clusters)
-    corners, inside = _axes(np.unique(touched), clusters), _axes(np.arange(np.prod(cluster)), cluster)
+    cluster_numbers = _linear([at // size for at, size in zip(_axes(blocks, grid), cluster, strict=True)], clusters)
+    corners, inside = _axes(np.unique(cluster_numbers), clusters), _axes(np.arange(np.prod(cluster)), cluster)
     at = [(corner * size)[:, None] + offset for corner, size, offset in zip(corners, cluster, inside, strict=True)]
     return _linear(at, grid).ravel()
 

@@ -21,8 +21,8 @@ from warpbound.quick_dataclasses import dataclass
 Ints = NDArray[np.int64]
 _ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic
 _NOT_LINEAR = frozenset({"HI", "WIDE", "X", "CC"})  # modifiers of such instructions
-_ENDLESS = np.int64(1) << 40
-_COMPARED = ("LT", "LE", "GT", "GE", "EQ", "NE")
+ENDLESS = np.int64(1) << 40
+RELATIONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ def counted_loops(code: Code) -> dict[int, CountedLoop]:
             continue
         branch = block.last - 1
         deciding = [at for at in range(block.first, branch) if code.relevant[at]]
-        written = {place for at in deciding for place in code.writes[at]}
-        if all(_is_linear(code.instructions[at], code.writes[at], written) for at in deciding):
+        written_places = {place for at in deciding for place in code.writes[at]}
+        if all(_is_linear(code.instructions[at], code.writes[at], written_places) for at in deciding):
             comparisons = tuple(at for at in deciding if code.instructions[at].opcode in ("ISETP", "UISETP"))
-            registers, flags = (tuple(sorted(n for kind, n in written if kind == each)) for each in "RP")
+            registers, flags = (tuple(sorted(n for kind, n in written_places if kind == each)) for each in "RP")
             found[branch] = CountedLoop(block.first, branch, registers, flags, comparisons)
     return found
 
@@ -56,7 +56,7 @@ def _is_linear(instruction: Instruction, writes: Iterable[tuple[str, int]], vary
     if instruction.guard is not None and (instruction.guard.index != PT or instruction.guard.invert):
         return False
     if instruction.opcode in ("ISETP", "UISETP"):
-        return "EX" not in instruction.modifiers and all(_plain_operand(x) for x in _compared(instruction))
+        return "EX" not in instruction.modifiers and all(_plain_operand(x) for x in compared(instruction))
     if instruction.opcode in ("PLOP3", "UPLOP3"):
         return True
     if instruction.traits.affine not in _ADDING or _NOT_LINEAR & set(instruction.modifiers):
@@ -67,7 +67,7 @@ def _is_linear(instruction: Instruction, writes: Iterable[tuple[str, int]], vary
     return instruction.traits.affine != "multiply_add" or len(factors) < 2
 
 
-def _compared(instruction: Instruction) -> list[Operand]:
+def compared(instruction: Instruction) -> list[Operand]:
     """The two numbers that an ISETP compares."""
     return [x for x in instruction.operands if x.kind != "predicate"][:2]
 
@@ -81,7 +81,7 @@ def _plain_operand(operand: Operand) -> bool:
 
 def compared_values(code: Code, x: Registers, at: int) -> tuple[Value, Value]:
     """Both operands of the comparison `at` as they are now, uint32."""
-    first, second = (_value(code, x, operand) for operand in _compared(code.instructions[at]))
+    first, second = (_value(code, x, operand) for operand in compared(code.instructions[at]))
     return first, second
 
 
@@ -127,7 +127,7 @@ def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]
     counts = []
     for number, at in enumerate(loop.comparisons):
         words = code.instructions[at].modifiers
-        relation = next((word for word in words if word in _COMPARED), None)
+        relation = next((word for word in words if word in RELATIONS), None)
         if relation is None:
             return None
         sides = []
@@ -136,12 +136,12 @@ def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]
             if not _alike(now - middle, middle - before, lanes):
                 return None
             kind = np.dtype(np.uint32 if "U32" in words else np.int32)
-            sides.append((_number(now, kind), _number(now - middle, np.dtype(np.int32)), kind))
-        counts.append(_unchanged(relation, *sides))
+            sides.append((as_number(now, kind), as_number(now - middle, np.dtype(np.int32)), kind))
+        counts.append(rounds_unchanged(relation, *sides))
     if not counts:
         return None
     rounds = reduce(np.minimum, counts)
-    if (np.where(lanes, rounds, 0) >= _ENDLESS).any():
+    if (np.where(lanes, rounds, 0) >= ENDLESS).any():
         return None
     return np.where(lanes, rounds, 0)
 
@@ -150,7 +150,7 @@ def _alike(first: Value, second: Value, lanes: Mask) -> bool:
     return not ((first != second) & lanes).any()
 
 
-def _number(word: Value, kind: np.dtype[Any]) -> Ints:
+def as_number(word: Value, kind: np.dtype[Any]) -> Ints:
     """A word as an integer of its kind, int32 or uint32."""
     return np.asarray(word).view(kind).astype(np.int64)
 
@@ -158,29 +158,29 @@ def _number(word: Value, kind: np.dtype[Any]) -> Ints:
 Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from round to round, its kind
 
 
-def _unchanged(relation: str, first: Side, second: Side) -> Ints:
+def rounds_unchanged(relation: str, first: Side, second: Side) -> Ints:
     """Rounds for which a comparison keeps its result and its operands do not wrap around."""
     apart, step = first[0] - second[0], first[1] - second[1]
     if relation in ("EQ", "NE"):
         divisor = np.where(step == 0, 1, step)
         meets = (step != 0) & (-apart % divisor == 0) & (-apart // divisor > 0)
-        rounds = np.where(meets, -apart // divisor - 1, _ENDLESS)
+        rounds = np.where(meets, -apart // divisor - 1, ENDLESS)
         rounds = np.where((apart == 0) & (step != 0), 0, rounds)
     else:
         if relation in ("GT", "GE"):
             apart, step = -apart, -step
         limit = apart + (relation in ("LE", "GE")) * np.int64(-1)  # now: holds where limit < 0
         up, down = np.where(step > 0, step, 1), np.where(step < 0, -step, 1)
-        holds = np.where(step > 0, (-limit - 1) // up, _ENDLESS)
-        fails = np.where(step < 0, limit // down, _ENDLESS)
+        holds = np.where(step > 0, (-limit - 1) // up, ENDLESS)
+        fails = np.where(step < 0, limit // down, ENDLESS)
         rounds = np.where(limit < 0, holds, fails)
-    return reduce(np.minimum, [rounds, *(_until_wrap(*side) for side in (first, second))])
+    return reduce(np.minimum, [rounds, *(until_wrap(*side) for side in (first, second))])
 
 
-def _until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
+def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
     low, high = np.iinfo(kind).min, np.iinfo(kind).max
     room = np.where(step > 0, high - value, value - low)
-    return np.where(step == 0, _ENDLESS, room // np.maximum(1, np.abs(step)))
+    return np.where(step == 0, ENDLESS, room // np.maximum(1, np.abs(step)))
 
 
 def advance(loop: CountedLoop, x: Registers, last: tuple[Round, Round, Round], rounds: Any) -> None:

@@ -62,11 +62,11 @@ def _choose(here: Site) -> Handler:
     Source   how compiled fmin and fmax go on: P selects the operand, Q makes the second one's NaN a quiet one.
     """
     a, b = (double(source, here) for source in here.sources[:2])
-    given, least = predicate(here.predicates_in[0], here), here.has("MIN")
+    take_first, least = predicate(here.predicates_in[0], here), here.has("MIN")
     outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
-        first, second, other = a(x), b(x), given(x)
+        first, second, other = a(x), b(x), take_first(x)
         lost, absent = np.isnan(first), np.isnan(second)
         before = first < second if least else first > second
         before |= (first == second) & (np.signbit(first) == least)

@@ -72,7 +72,7 @@ def _half(operand: Operand, part: int, here: Site) -> Read:
         return source(replace(operand, value=-operand.value) if plain.negate else operand, here)
     if operand.index == RZ or "F32" in operand.suffixes:
         return source(plain, here)
-    taken = next((_ORDERS[suffix][part] for suffix in operand.suffixes if suffix in _ORDERS), part)
+    order = next((_ORDERS[suffix][part] for suffix in operand.suffixes if suffix in _ORDERS), part)
     if operand.kind == "constant":
-        return source(replace(plain, value=operand.value + 4 * taken), here)
-    return source(replace(plain, index=operand.index + taken), here)
+        return source(replace(plain, value=operand.value + 4 * order), here)
+    return source(replace(plain, index=operand.index + order), here)

@@ -89,11 +89,11 @@ class GivenContents:
 
     def _pointers(self) -> dict[int, set[int]]:
         """Array -> the instructions that read its address from a constant bank."""
-        found: dict[int, set[int]] = {}
+        writers_of: dict[int, set[int]] = {}
         for i, instruction in enumerate(self.program.instructions):
             for number in self._addressed(instruction):
-                found.setdefault(number, set()).add(i)
-        return found
+                writers_of.setdefault(number, set()).add(i)
+        return writers_of
 
     def _addressed(self, instruction: Instruction) -> Iterator[int]:
         """The arrays whose addresses are in the constants that the instruction reads."""

@@ -291,6 +291,11 @@ class Image:
         if self._written:
             self._note_unknown(offsets, width)
 
+    @property
+    def has_unknown(self) -> bool:
+        """Whether the contents of an array are not known."""
+        return bool(self._written)
+
     def note_stored(self, offsets: NDArray[np.int64], width: int) -> None:
         """A store at checked offsets without its values."""
         if self._written:

@@ -45,9 +45,9 @@ def alike_by_warp(lanes: Mask, masks: NDArray[np.uint32]) -> Iterator[tuple[NDAr
     rest = lanes.copy()
     while some(rest):
         first = rest.reshape(-1, LANES).argmax(axis=1) + np.arange(0, len(rest), LANES)
-        held = np.repeat(masks[first], LANES)
-        alike = rest & (masks == held)
-        yield held, alike
+        lane_masks = np.repeat(masks[first], LANES)
+        alike = rest & (masks == lane_masks)
+        yield lane_masks, alike
         rest &= ~alike
 
 
@@ -158,10 +158,10 @@ class Groups:
     def leave(self, register: int, lanes: Mask) -> None:
         """BREAK: lanes take themselves out of the barrier of the lanes they share it with."""
         row, wait = self.x.convergence[register], self.converging.get(register)
-        for named, alike in alike_by_warp(lanes, row):
+        for lanes_of_mask, alike in alike_by_warp(lanes, row):
             leaving = np.repeat(ballots(alike), LANES)
             for masks in (row,) if wait is None else (row, wait.need):
-                masks[masks == named] &= ~leaving[masks == named]
+                masks[masks == lanes_of_mask] &= ~leaving[masks == lanes_of_mask]
         if wait is not None:
             self._check(register, wait)
 

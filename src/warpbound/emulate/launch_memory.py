@@ -1,5 +1,6 @@
 """Memory at kernel start: arrays, device globals, constant banks."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from warpbound.quick_dataclasses import dataclass
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 CONSTANTS, USER_BANK = "(constant variables)", 3
+PARAMETERS = "(parameters)"
+FROM_THE_BANK = 90  # before sm_90 the address of the parameters is that of the bank they are in
 GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT = ".nv.constant"
 
@@ -41,12 +44,18 @@ class Area:
     local_window: int  # generic base of local memory, 64 bits
     barrier: int  # address of what a cooperative launch gives a grid-wide barrier: upper word, lower word
     constants: int  # address at which bank 3 stands in global memory, for pointers to `__constant__` variables
+    parameters: int  # address at which the parameters stand in global memory, for pointers to __grid_constant__ ones
 
 
-_BEFORE_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x8C, constants=0x50)
-_FROM_90 = Area(block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x44, constants=0xD0)
+_BEFORE_90 = Area(
+    block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x8C, constants=0x50, parameters=0x40
+)  # fmt: skip
+_FROM_90 = Area(
+    block=0x0, grid=0xC, stack=0x28, sms=0x10C, local_window=0x20, barrier=0x44, constants=0xD0, parameters=0x198
+)  # fmt: skip
 _FROM_100 = Area(
-    block=0x360, grid=0x370, stack=0x37C, sms=0x2D0, local_window=0x2F8, barrier=0x254, constants=0x120
+    block=0x360, grid=0x370, stack=0x37C, sms=0x2D0, local_window=0x2F8, barrier=0x254, constants=0x120,
+    parameters=0x348,
 )  # fmt: skip
 
 
@@ -110,12 +119,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
     globals_ = [symbol for symbol in program.symbols if symbol.section in GLOBAL_SECTIONS]
     variables = {symbol.name: len(plan) + i for i, symbol in enumerate(globals_)}
     plan += [_variable(program, symbol) for symbol in globals_]
-    barrier = constants = len(plan)
-    if waits_for_grid(program):
-        plan.append(Plan(GRID_BARRIER, GRID_BARRIER_B))
-        constants += 1
-    if USER_BANK in program.constants and reads_address(program, launch_area(program.arch).constants):
-        plan.append(Plan(CONSTANTS, len(program.constants[USER_BANK])))
+    pointed = {len(plan) + order: each for order, each in enumerate(_pointed_at(program, end(parameters)))}
+    plan += pointed.values()
     image = _image(plan)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
@@ -126,14 +131,32 @@ def prepare(program: Program, launch: Launch) -> Memory:
         image.contents(table)[:] = _row_addresses(arguments[i], image.address(places[i]))
     area = _parameter_bytes(parameters, arguments, places | tables, image)
     banks[0] = bank_zero(program, launch, area)
-    if barrier < constants:
-        address = image.address(barrier)
-        put_words(banks[0], launch_area(program.arch).barrier, (address >> 32, address & 0xFFFF_FFFF))
-    if constants < len(plan):
-        address = image.address(constants)
-        put_words(banks[0], launch_area(program.arch).constants, (address & 0xFFFF_FFFF, address >> 32))
-        image.contents(constants)[: len(banks[USER_BANK])] = np.frombuffer(banks[USER_BANK], np.uint8)
+    for place, each in pointed.items():
+        _point(program, banks, image.address(place), each.name)
+        content = {CONSTANTS: bytes(banks.get(USER_BANK, b"")), PARAMETERS: area}.get(each.name, b"")
+        image.contents(place)[: len(content)] = np.frombuffer(content, np.uint8)
     return Memory(image, Constants({n: bank_array(bank) for n, bank in banks.items()}), results)
+
+
+def _pointed_at(program: Program, parameters_B: int) -> Iterator[Plan]:
+    """What the code reaches by an address in bank 0: the grid's barrier, bank 3 and the parameters."""
+    places = launch_area(program.arch)
+    if waits_for_grid(program):
+        yield Plan(GRID_BARRIER, GRID_BARRIER_B)
+    if USER_BANK in program.constants and reads_address(program, places.constants):
+        yield Plan(CONSTANTS, len(program.constants[USER_BANK]))
+    if parameters_B and reads_address(program, places.parameters):
+        yield Plan(PARAMETERS, parameters_B)
+
+
+def _point(program: Program, banks: dict[int, bytearray], address: int, name: str) -> None:
+    """Put the address of one of these into bank 0."""
+    places = launch_area(program.arch)
+    if name == PARAMETERS and program.arch < FROM_THE_BANK:
+        address -= program.parameter_base
+    words = address & 0xFFFF_FFFF, address >> 32
+    at = {GRID_BARRIER: places.barrier, CONSTANTS: places.constants, PARAMETERS: places.parameters}[name]
+    put_words(banks[0], at, words[::-1] if name == GRID_BARRIER else words)
 
 
 def _variable(program: Program, symbol: Symbol) -> Plan:
@@ -270,6 +293,11 @@ def _row_addresses(argument: Argument, first: int) -> NDArray[np.uint8]:
     return (np.uint64(first) + np.arange(rows, dtype=np.uint64) * np.uint64(argument.size_B // rows)).view(np.uint8)
 
 
+def end(parameters: tuple[Parameter, ...]) -> int:
+    """Bytes of the parameter area."""
+    return max((parameter.offset + parameter.size for parameter in parameters), default=0)
+
+
 def _parameter_bytes(
     parameters: tuple[Parameter, ...],
     arguments: tuple[Argument, ...],
@@ -278,7 +306,7 @@ def _parameter_bytes(
 ) -> bytes:
     """The parameter area as the kernel reads it."""
     by_name = {argument.name: i for i, argument in enumerate(arguments)}
-    area = bytearray(max((parameter.offset + parameter.size for parameter in parameters), default=0))
+    area = bytearray(end(parameters))
     for i, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
         if argument.kind == "array":
             raw = image.address(places[i]).to_bytes(8, "little")
@@ -288,6 +316,8 @@ def _parameter_bytes(
             raw = (image.address(places[other]) + argument.offset).to_bytes(8, "little")
         else:
             raw = pack(argument, parameter.size, parameter.type)
+        if argument.tensor_map is not None:
+            raw += argument.tensor_map[len(raw) :]  # a map begins with the address
         if len(raw) != parameter.size:
             raise InputError(
                 f"argument '{argument.name}' is an array; its parameter of {parameter.size} bytes holds no pointer.",

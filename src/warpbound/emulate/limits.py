@@ -37,5 +37,5 @@ def stray_notes(program: Program, lanes: Mapping[int, int]) -> tuple[str, ...]:
         name = f"line {place.outermost.line}" if place else f"instruction {instruction.address:#x}"
         places[name] = places.get(name, 0) + count
     most = sorted(places, key=lambda name: -places[name])
-    named = ", ".join(most[:MOST_NAMED]) + (", ..." if len(most) > MOST_NAMED else "")
-    return (STRAY.format(count=sum(lanes.values()), places=named),)
+    listing = ", ".join(most[:MOST_NAMED]) + (", ..." if len(most) > MOST_NAMED else "")
+    return (STRAY.format(count=sum(lanes.values()), places=listing),)

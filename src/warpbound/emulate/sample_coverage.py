@@ -17,9 +17,10 @@ from warpbound.emulate.trace import Trace
 from warpbound.emulate.value_dependence import dependents_of, guard_name, taint
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
-from warpbound.program.registers import writes
+from warpbound.program.registers import reads, writes
 
 RULE_OF_THREE = 3
+_TRIED_AGAIN = ("mbarrier", "tensor_memory")
 _LINEAR = frozenset({"add", "multiply_add", "shifted_add", "move", "special_register", "to_uniform"})  # rules
 
 
@@ -37,9 +38,19 @@ def uneven_loops(program: Program, executed: NDArray[np.int64], numbers: Set[int
     for loop in flow.loops:
         inside = {i for n in loop.blocks for i in range(flow.blocks[n].first, flow.blocks[n].last)}
         leaving = {flow.blocks[n].last - 1 for n in loop.blocks if set(flow.blocks[n].follows) - set(loop.blocks)}
+        if _waits(program, inside, leaving):
+            continue
         if leaving & branches or (any_branch and not executed[:, flow.blocks[loop.header].first].any()):
             lines += [place.outermost.line for i in inside if (place := code[i].place) is not None]
     return tuple(sorted(set(lines)))
+
+
+def _waits(program: Program, inside: Set[int], leaving: Set[int]) -> bool:
+    """Whether a loop does nothing but try again: it is left when an mbarrier, or space in tensor memory, is there."""
+    code = program.instructions
+    conditions = {name for i in leaving for name in reads(code[i])}
+    writers = [i for i in inside if conditions.intersection(writes(code[i]))]
+    return bool(writers) and all(code[i].traits.waits_for in _TRIED_AGAIN for i in writers)
 
 
 def skips_all_loops(program: Program, executed: NDArray[np.int64]) -> bool:

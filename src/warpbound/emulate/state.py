@@ -203,7 +203,7 @@ class State:
         pair = np.empty((self.selected_lanes, 2), np.uint32)
         pair[:, 0] = self.get(register)
         pair[:, 1] = self.get(register + 1)
-        return pair.view(np.uint64).reshape(-1)
+        return pair.view(np.uint64)[:, 0]
 
     # --- uniform registers: one value per warp ---
 

@@ -66,7 +66,7 @@ class Tile:
             first = self.register + (2 if self.barrier else 1)
             count = self.rank + 3 if self.rows else self.rank
             at = [uniform(x, first + axis, some) for axis in range(count)]
-            at = [(one + 2**31) % 2**32 - 2**31 for one in at]
+            at = [(coordinate + 2**31) % 2**32 - 2**31 for coordinate in at]
             found = gathered(tensor_map, at[0], np.stack(at[1:], axis=1)) if self.rows else pieces(tensor_map, at)
             yield some, tensor_map, found
 

@@ -18,8 +18,11 @@ from warpbound.emulate.limits import LIMITS, PASS, PATIENCE_S, Limits, stray_not
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
+from warpbound.emulate.repeated_accesses import extend
 from warpbound.emulate.state import LANES, Mask, State, ballots
+from warpbound.emulate.steady_rounds import SteadyRounds
 from warpbound.emulate.store_to_load import with_reloaded
+from warpbound.emulate.straight_line_code import Straight
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace
 from warpbound.emulate.ungiven_contents import CONTENTS_OF, array_refusals
@@ -34,6 +37,7 @@ SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
+Counts = NDArray[np.int64]
 LONGEST_LOG = 50_000  # steps of one group that are counted together
 WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that were never written
 
@@ -49,7 +53,7 @@ class Recording:
         kernel: Kernel,
         warps: int,
         sampled: NDArray[np.int64] | None = None,
-        idle: Set[int] = frozenset(),
+        removable: Set[int] = frozenset(),
         limits: Limits = LIMITS,
     ) -> None:
         instructions = kernel.program.instructions
@@ -57,7 +61,7 @@ class Recording:
         self.threads = np.zeros((len(instructions), warps), np.int64)
         self.rows = {space: Rows(TRACED_BASE if space == "global" else 0, space in PACKED_SPACES) for space in SPACES}
         rows = np.arange(warps) if sampled is None else sampled
-        self.streams: dict[int, list[int]] = {
+        self.streams: dict[int, list[NDArray[np.int32]]] = {
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.guards = [_guard(kernel, at) for at in range(len(instructions))]
@@ -65,7 +69,10 @@ class Recording:
         self.watched = [
             space for space in WATCHED if any(space in instruction.traits.loads for instruction in instructions)
         ]
-        self.idle = frozenset(at for at in idle if self.guards[at] is None)
+        self.removable = removable
+        self.idle = frozenset(
+            at for at in removable if instructions[at].traits.is_arithmetic and self.guards[at] is None
+        )
         self.at = 0
         self.patience_s = limits.patience_s
         self.deadline = time.thread_time() + limits.patience_s
@@ -76,6 +83,7 @@ class Recording:
         self.strays: dict[int, int] = {}  # instruction -> accesses outside arrays that were let through, lane by lane
         kernel.memory.image.tell_stray = self.stray if limits.out_of_bounds == PASS else None
         self.log: list[int] = []
+        self.seen: list[tuple[str, Piece]] | None = None  # the accesses since it was emptied, where somebody wants them
         self._turn = -1
         self._warps = np.empty(0, np.int64)
         self._lanes_on: NDArray[np.int64] | int = LANES
@@ -89,7 +97,7 @@ class Recording:
         self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
             x.windows[space].watch()
-        first_warp, steps, straight = chunk.first_warp, 0, Straight(chunk, self)
+        first_warp, steps, straight, steady = chunk.first_warp, 0, Straight(chunk, self), SteadyRounds(chunk, self)
 
         def step(at: int) -> int | None:
             nonlocal steps
@@ -98,6 +106,10 @@ class Recording:
                 raise chunk.too_long(f"{self.patience_s:g} s")
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
+            if not ready and at in steady.loops and steady.may_be(at):
+                left = steady.run(at)
+                if left is not None:
+                    return left
             if not ready and straight.ends[at] > at + 1:
                 return straight.run(at)
             self.note(x, at)
@@ -130,11 +142,29 @@ class Recording:
         rows = at if whole else at[:, None]
         self.executed[rows, warps] += times[:, None]
         self.threads[rows, warps] += times[:, None] * self._lanes_on
+        self.issue(np.array(self.log, np.int32))
+        self.log.clear()
+
+    def issue(self, part: NDArray[np.int32]) -> None:
+        """Add instructions to the streams of the group's warps."""
         for row, stream in self.streams.items():
             place = self._warps.searchsorted(row)
             if place < len(self._warps) and self._warps[place] == row:
-                stream.extend(self.log)
-        self.log.clear()
+                stream.append(part)
+
+    def repeat(self, first: int, last: int, times: int, before: tuple[Counts, Counts]) -> None:
+        """Count instructions first .. last - 1 that many times more, each as often as since `before`, their counts."""
+        self.count()
+        rows = np.arange(first, last)[:, None]
+        for counts, earlier in zip((self.executed, self.threads), before, strict=True):
+            counts[rows, self._warps] += times * (counts[rows, self._warps] - earlier)
+        self.issue(np.tile(np.arange(first, last, dtype=np.int32), times))
+
+    def counts_of(self, first: int, last: int) -> tuple[Counts, Counts]:
+        """How often the group's warps have executed instructions first .. last - 1, and with how many lanes."""
+        self.count()
+        rows = np.arange(first, last)[:, None]
+        return self.executed[rows, self._warps], self.threads[rows, self._warps]
 
     def count_guarded(self, x: State, at: int, guard: Read) -> None:
         """Subtract the lanes that the guard of an instruction switches off."""
@@ -148,10 +178,21 @@ class Recording:
 
     def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
         """Record the addresses of the executing group."""
-        if not self._room(len(self._warps)):
+        has_room = self._room(len(self._warps))
+        if not has_room and self.seen is None:
             return
         mask = None if x.mask is None else x.mask.copy()
-        self.rows[space].append(Piece(self.at, self._warps, addresses.copy(), mask))
+        piece = Piece(self.at, self._warps, addresses.copy(), mask)
+        if self.seen is not None:
+            self.seen.append((space, piece))
+        if has_room:
+            self.rows[space].append(piece)
+
+    def append(self, space: str, piece: Piece) -> None:
+        """Record an access of the executing group that need not be executed."""
+        self.at = piece.instruction
+        if self._room(len(self._warps)):
+            self.rows[space].append(piece)
 
     def bulk(self, own: NDArray[np.int64], places: NDArray[np.int64], inside: Mask | None) -> None:
         """Record bulk copies of the warps `own` of the executing group: places of 16 bytes in the image, (own, pieces);
@@ -173,6 +214,8 @@ class Recording:
         last = pieces[-1] if pieces else None
 
         def note() -> None:
+            if last is not None and self.seen is not None:
+                self.seen.append((space, last))
             if last is not None and self._room(len(self._warps)):
                 pieces.append(last)
 
@@ -185,6 +228,25 @@ class Recording:
         self.noted[self.at] += count * has_room
         self.dropped += count * (not has_room)
         return has_room
+
+    def extend(self, round_: Sequence[tuple[Piece, NDArray[np.int64]]], rounds: int) -> int:
+        """Record accesses of global memory for more rounds, as far as there is room; returns for how many."""
+        each = len(self._warps)
+        room = (MOST_ACCESSES - self.kept) // max(1, each * len(round_))
+        done = extend(self.rows["global"], round_, min(rounds, room)) if round_ else rounds
+        self.kept += done * each * len(round_)
+        for piece, _ in round_:
+            self.noted[piece.instruction] += done * each
+        return done
+
+    def is_full(self, first: int, last: int) -> bool:
+        """Whether no more accesses of instructions first .. last - 1 are recorded."""
+        warps = self.executed.shape[1]
+        return self.kept >= MOST_ACCESSES and all(noted == 0 or noted >= warps for noted in self.noted[first:last])
+
+    def drop(self, accesses: int) -> None:
+        """Count accesses by all of the executing group's warps that are not recorded."""
+        self.dropped += accesses * len(self._warps)
 
     def arrive(self, at: int, warps: NDArray[np.int64]) -> None:
         """Count an instruction once more for warps of the chunk of which another part has come to it already."""
@@ -203,47 +265,6 @@ class Recording:
         if not self.passes_unset[self.at]:
             name = what if what.startswith("register") else f"{what} memory"
             self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
-
-
-class Straight:
-    """Straight-line code: executed in one go from any place to its end while no other lane group is ready."""
-
-    def __init__(self, chunk: Chunk, recording: Recording) -> None:
-        self.chunk, self.recording = chunk, recording
-        code, plain = chunk.kernel.program.instructions, chunk.kernel.handlers
-        self.ends = list(range(1, len(code) + 1))
-        for at in reversed(range(len(code))):
-            if plain[at] is None or chunk.polls[at] or code[at].traits.kind == "special_register":
-                self.ends[at] = at
-            elif at + 1 < len(code) and self.ends[at + 1] > at + 1:
-                self.ends[at] = self.ends[at + 1]
-        self.known: dict[int, tuple[int, ...]] = {}
-        self.writing: dict[int, bool] = {}
-
-    def run(self, at: int) -> int:
-        """Execute from `at` to the end of the straight-line code; returns the next index."""
-        chunk, recording, end = self.chunk, self.recording, self.ends[at]
-        x, handlers, guards = chunk.x, chunk.handlers, recording.guards
-        first = at not in self.known
-        if first:
-            self.known[at] = tuple(i for i in range(at, end) if i not in recording.idle)
-            self.writing[at] = any(chunk.writes[at:end])
-        chunk.wrote = chunk.wrote or self.writing[at]
-        log = recording.log
-        log.extend(range(at, end))
-        for i in range(at, end) if first else self.known[at]:
-            chunk.at = recording.at = i
-            guard = guards[i]
-            if guard is not None:
-                recording.count_guarded(x, i, guard)
-            try:
-                handlers[i](x)
-            except BaseException:
-                del log[len(log) - (end - i) + 1 :]
-                raise
-        chunk.steps += end - at - 1
-        x.clock += end - at - 1
-        return end
 
 
 def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
@@ -280,8 +301,7 @@ def trace(
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)
     warps = _warps(kernel, executed)
-    idle = {at for at in removable if program.instructions[at].traits.is_arithmetic}
-    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), idle, limits)
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), removable, limits)
     if step_limit is None:
         step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
     problem: InputError | None = None
@@ -349,7 +369,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         warps=_warps(kernel, blocks),
         executed=np.ascontiguousarray(recording.executed.T),
         threads=np.ascontiguousarray(recording.threads.T),
-        streams={row: np.array(stream, np.int32) for row, stream in recording.streams.items()},
+        streams={row: np.concatenate([np.empty(0, np.int32), *stream]) for row, stream in recording.streams.items()},
         accesses=accesses,
         unknown=unknowns(kernel.program, recording.unknown, reloads),
         ungiven=array_refusals(kernel.program, recording.unknown, reloads),

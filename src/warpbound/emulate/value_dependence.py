@@ -1,7 +1,7 @@
 """Forward taint: the branches and addresses that depend on the values which some instructions load.
 
 Models   Registers and predicates, forwards through the control flow; shared and local memory each as one value.
-Omits    Global memory (see store_to_load); control dependence.
+Omits    Global memory (see store_to_load); control dependence; branches to a trap.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -34,13 +34,25 @@ class Dependents:
 def dependents_of(program: Program, loads: Set[int]) -> Dependents:
     """The branches and addresses that depend on what `loads` (indices of instructions) load."""
     code, names, before = program.instructions, program.register_sets, tainted_before(program, loads)
+    checks = _checks(program)
     branches = [
-        i for i, instruction in enumerate(code) if instruction.traits.kind in _TURNS and before[i] & names.reads[i]
+        i
+        for i, instruction in enumerate(code)
+        if instruction.traits.kind in _TURNS and before[i] & names.reads[i] and i not in checks
     ]
     addresses = [
         i for i, instruction in enumerate(code) if before[i] and before[i] & names.of(address_registers(instruction))
     ]
     return Dependents(tuple(branches), tuple(addresses))
+
+
+def _checks(program: Program) -> set[int]:
+    """Branches that lead to a trap on one side: they decide whether the launch fails, not how much it does."""
+    code, blocks = program.instructions, program.flow.blocks
+    traps = {n for n, b in enumerate(blocks) if any(code[i].opcode == "BPT" for i in range(b.first, b.last))}
+    while more := {n for n, b in enumerate(blocks) if n not in traps and b.follows and traps.issuperset(b.follows)}:
+        traps |= more
+    return {blocks[n].last - 1 for n in range(len(blocks)) if n not in traps and traps.intersection(blocks[n].follows)}
 
 
 def tainted_before(program: Program, loads: Set[int]) -> list[int]:
@@ -228,5 +240,5 @@ def lines_of(program: Program, indices: Iterable[int]) -> str:
     lines = sorted({place.outermost.line for place in places if place is not None})
     if not lines:
         return ""
-    shown = ", ".join(str(line) for line in lines[:_LINES]) + ", ..." * (len(lines) > _LINES)
-    return f" in line{'s' * (len(lines) > 1)} {shown}"
+    line_list = ", ".join(str(line) for line in lines[:_LINES]) + ", ..." * (len(lines) > _LINES)
+    return f" in line{'s' * (len(lines) > 1)} {line_list}"

@@ -22,7 +22,7 @@ _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers`
 _KNOWN = frozenset({
     "integer", "predicate", "float", "conversion", "matrix", "collective", "special_register", "load", "store", "copy",
     "constant", "branch", "exit", "convergence", "target", "fence", "cache_control", "scheduling", "bulk_copy",
-    "tensor_memory",
+    "tensor_memory", "warpgroup_matrix",
 })  # fmt: skip
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
@@ -121,7 +121,9 @@ def _guard(instruction: Instruction) -> str:
 def _widths_known(instruction: Instruction) -> bool:
     """Whether `registers` knows how many registers each operand stands for."""
     traits, modifiers = instruction.traits, set(instruction.modifiers)
-    if traits.kind not in _KNOWN or "256" in modifiers or (traits.affine == "multiply_add" and "HI" in modifiers):
+    if traits.kind in ("atomic", "reduction"):
+        return "CAS" not in modifiers
+    if traits.kind not in _KNOWN or "256" in modifiers:
         return False
     if traits.all_predicates and predicate_mask(instruction) is None:
         return False
@@ -176,7 +178,7 @@ def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) 
 
 def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
     """Instructions that may read a register before any write: the trace reports them."""
-    blocks = program.flow.blocks
+    blocks, code = program.flow.blocks, program.instructions
     defined_before: list[Names | None] = [None] * len(blocks)  # on every path; None: no path yet
     waiting = [0] if blocks else []
     if blocks:
@@ -193,13 +195,28 @@ def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
             defined = frozenset(name for name in defined if not _depends_on(name, use)) | _under(
                 use.always_writes, use.guard
             )
+        last = code[blocks[number].last - 1] if blocks[number].last > blocks[number].first else None
         for other in blocks[number].follows:
             before = defined_before[other]
-            after = defined if before is None else before & defined
+            here = defined | _certain(defined, last, falls_through=other == number + 1)
+            after = here if before is None else before & here
             if after != before:
                 defined_before[other] = after
                 waiting.append(other)
     return unsure
+
+
+def _certain(names: Names, branch: Instruction | None, *, falls_through: bool) -> Names:
+    """Names defined under a predicate that a branch, taken or not, has shown to be true: after `@!P0 MOV R19, RZ` and
+    `@!P0 BRA end`, R19 has been written at the end."""
+    if branch is None or branch.guard is None or branch.traits.kind not in ("branch", "exit"):
+        return frozenset()
+    guard = _guard(branch)
+    if falls_through:
+        if len(branch.operands) > 1:
+            return frozenset()
+        guard = guard[1:] if guard.startswith("!") else f"!{guard}"
+    return frozenset(name.partition(" ")[0] for name in names if name.endswith(f" {guard}"))
 
 
 # "R6" is live in every lane; "R6 !P0" only in lanes where P0 is false, because a guarded instruction reads it there.

@@ -129,10 +129,10 @@ def match(here: Site) -> Handler:
 def elect(here: Site) -> Handler:
     """ELECT: a predicate that holds in the first active lane of each warp, and that lane's number."""
     flag, number, among = here.instruction.operands[:3]
-    given, out, write = predicate(among, here), write_predicate(flag), write_words(number)
+    members, out, write = predicate(among, here), write_predicate(flag), write_words(number)
 
     def handler(x: State) -> None:
-        rows = (x.active() & given(x)).reshape(-1, LANES)
+        rows = (x.active() & members(x)).reshape(-1, LANES)
         first = rows.argmax(axis=1)
         out(x, (rows & (first[:, None] == _LANE)).reshape(-1))
         write(x, first.astype(np.uint32))
@@ -223,16 +223,16 @@ def to_uniform(here: Site) -> Handler:
     """R2UR: the value of the first active lane of each warp; the predicate: in which lanes it is another."""
     source = here.sources[0]
     read, write = integer(source, here), write_words(here.output)
-    wanted = bool(here.predicates_out)
-    per_lane = wanted and here.predicates_out[0].kind == "predicate"
-    out = write_predicate(here.predicates_out[0] if wanted else None)
+    has_predicate = bool(here.predicates_out)
+    per_lane = has_predicate and here.predicates_out[0].kind == "predicate"
+    out = write_predicate(here.predicates_out[0] if has_predicate else None)
 
     def handler(x: State) -> None:
         rows = _by_warp(x, read(x))
         first = x.active().reshape(-1, LANES).argmax(axis=1)
         value = rows[np.arange(len(rows)), first]
         write(x, value)
-        if wanted:
+        if has_predicate:
             differs = (rows != value[:, None]) & x.active().reshape(-1, LANES)
             out(x, differs.reshape(-1) if per_lane else differs.any(axis=1))
 

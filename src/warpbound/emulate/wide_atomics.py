@@ -63,7 +63,7 @@ def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) ->
         memory, places = _target(x, space, address(x), size)
         values = [np.stack([whole(x, read(x)) for read in words], axis=1) for words in reads]
         if x.mask is not None:
-            places, values = places[x.mask], [one[x.mask] for one in values]
+            places, values = places[x.mask], [column[x.mask] for column in values]
         result = change(memory, places, *values)
         x.changed = True
         if outputs and outputs[0].index != RZ:

@@ -28,7 +28,7 @@ class _LaunchFlows:
     """A launch before the balance: a block alone, full SMs and those of the last wave."""
 
     values: Parameters
-    one: Block
+    one_block: Block
     full: Flow
     last: Flow
     passes: waves.Waves
@@ -43,7 +43,7 @@ def launch_seconds(launches: Sequence[LaunchedWork]) -> list[float]:
     flows = [_flows(launch, values[id(launch.gpu)]) for launch in launches]
     joint = balance(side_by_side([x.full for x in flows] + [x.last for x in flows]))
     busiest = np.maximum.reduce(list(joint.utilization.values()))
-    leads, count = _values([lead(x.one) for x in flows]), len(launches)
+    leads, count = _values([lead(x.one_block) for x in flows]), len(launches)
     full, last = (waves.Pace(joint.rate[part], leads, busiest[part]) for part in (slice(count), slice(count, None)))
     passes = waves.Waves(*_columns([x.passes for x in flows], ("full", "rest", "population")))
     gaps = _values([x.values.launch_gap for x in flows])
@@ -72,10 +72,10 @@ def side_by_side(flows: Sequence[Flow]) -> Flow:
 
 def _flows(x: LaunchedWork, values: Parameters) -> _LaunchFlows:
     active = x.active_work()
-    one = block(active, values)
+    one_block = block(active, values)
     passes = waves.split(x.blocks_per_active_sm, x.population)
-    last = circulating(last_wave(active, passes.rest), values, np.maximum(passes.rest, 1.0), one)
-    return _LaunchFlows(values, one, circulating(active, values, x.population, one), last, passes)
+    last = circulating(last_wave(active, passes.rest), values, np.maximum(passes.rest, 1.0), one_block)
+    return _LaunchFlows(values, one_block, circulating(active, values, x.population, one_block), last, passes)
 
 
 def _values(numbers: Sequence[Real]) -> Array:

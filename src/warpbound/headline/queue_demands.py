@@ -12,6 +12,7 @@ Omits    Blocks that hit or miss L2 as a whole; TLB reach; instruction-cache mis
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from warpbound.headline.block_residence import Block
 from warpbound.headline.flow_balance import Flow, Queue, Space
 from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import Parameters
+from warpbound.l2_clock import l2_cycles, l2_rate
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Piece, Workload
 from warpbound.workload.files import levels
@@ -63,25 +65,33 @@ def loads(x: ActiveWork, values: Parameters) -> Loads:
     requests = memory.global_load_requests
     per_load = read / _sectors_per_line(work) / requests if requests else 0.0
     from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
-    waited = np.array(work.phases, dtype=np.float64) * per_load
+    loaded, times = _kinds(tuple(work.phases))
+    waited = loaded * per_load
     level = levels(gpu, clock_hz)
     l2 = _in_l2(x, values)
     beyond = np.multiply(values.dram_latency, level["dram"])
     latency = ((1.0 - from_dram) * l2 + from_dram * beyond) / clock_hz
     return Loads(
         phases=len(work.phases) if per_load else 0,
-        lines=float(waited.sum()),
-        own_lines=float(np.log(np.maximum(waited, 1.0)).sum()),
-        to_dram=float((1.0 - (1.0 - from_dram) ** waited).sum()) if from_dram < 1 else float(np.count_nonzero(waited)),
+        lines=float(times @ waited),
+        own_lines=float(times @ np.log(np.maximum(waited, 1.0))),
+        to_dram=float(times @ (1.0 - (1.0 - from_dram) ** waited) if from_dram < 1 else times @ (waited > 0)),
         latency=latency,
     )
+
+
+@lru_cache(64)
+def _kinds(phases: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The different numbers of loads that phases wait for, and how many phases wait for each."""
+    loaded, times = np.unique(np.array(phases, np.float64), return_counts=True)
+    return loaded, times.astype(np.float64)
 
 
 def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
     """Mean latency of L2 hits over both partitions, cycles; without `values` the board's."""
     level = levels(x.gpu, x.clock_hz)
     near = level.get("l2", level["dram"])
-    far, share = x.gpu.get("l2_far_latency") or near, x.work.memory.far_share
+    far, share = l2_cycles(x.gpu, x.clock_hz, "l2_far_latency") or near, x.work.memory.far_share
     if values is None:
         return (1.0 - share) * near + share * far
     return np.multiply(values.l2_latency, (1.0 - share) * near) + np.multiply(values.l2_far_latency, share * far)
@@ -268,13 +278,13 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
     memory = x.work.memory
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0
-    l2_rate = np.multiply(values.l2_bandwidth, x.gpu.get("l2_bandwidth") or np.inf)
+    rate = np.multiply(values.l2_bandwidth, l2_rate(x.gpu) or np.inf)
     sectors = memory.l2_sectors_read + more_together(memory, x.gpu) + values.l2_write_cost * memory.l2_sectors_written
-    fill, drain = crossing(values, l2_rate)
+    fill, drain = crossing(values, rate)
     carried_s = dram_bytes * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
-    fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate)
+    fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / rate)
     sectors = sectors + (fill * memory.dram_bytes_read + drain * memory.dram_bytes_written) / SECTOR_B
-    l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / l2_rate  # nothing on a machine without L2
+    l2_s = sectors * SECTOR_B * np.asarray(x.active_sms) / rate  # nothing on a machine without L2
     far_rate = np.multiply(values.l2_far_bandwidth, far_bandwidth(x.gpu))
     far_s = memory.l2_sectors_far * SECTOR_B * np.asarray(x.active_sms) / far_rate
     dram_s = np.multiply(x.warps_per_block, carried_s)

@@ -31,8 +31,8 @@ def page(summary: Summary, files: Sequence[RawFile], judged: Sequence[str] = (),
     by_name = {file.mechanism: file for file in files}
     parts = [
         _head(summary, files), _instructions(summary), *page_memory.sections(summary), _cusp(summary, by_name),
-        _mixes(summary), _costs(summary), _camping(by_name), _hong_kim(summary), _traces(summary), _corpus(judged),
-        counted, _parameters(summary),
+        _over_time(by_name), _mixes(summary), _costs(summary), _camping(by_name), _hong_kim(summary), _traces(summary),
+        _corpus(judged), counted, _parameters(summary),
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
 
@@ -125,6 +125,18 @@ def _needed(same: Sequence[Point], points: Sequence[Point], at: int) -> int | No
     most_loads, most_adds = max(float(point[at]) for point in points), max(point[0] * point[at] for point in points)
     loads, adds = synthetic_family.SHARE * most_loads, synthetic_family.SHARE * most_adds
     return fewest_warps(*(point[1] for point in same if point[at] >= loads or point[0] * point[at] >= adds > 0))
+
+
+def _over_time(by_name: Mapping[str, RawFile]) -> str:
+    """Warps on an SM as the launch goes on, for the runs of the family with most warps; files of old runs lack them."""
+    records = by_name["synthetic_family"].records if "synthetic_family" in by_name else ()
+    stamped = [r for r in records if "over_time" in r.value]
+    most = max((int(r.axes["warps"]) for r in stamped), default=0)
+    tenths = [(r, np.reshape(r.value["over_time"], (10, -1)).mean(axis=1)) for r in matching(stamped, warps=most)]
+    rows = [(r.axes["alpha"], *(float(warps) for warps in means)) for r, means in tenths]
+    head = ("additions per load", *(f"to {10 * part} %" for part in range(1, 11)))
+    intro = "Mean resident warps of an SM in each tenth of the time of the slowest SM.\n\n"
+    return section(f"Occupancy over time, {most} warps asked", head, rows, intro)
 
 
 def _mixes(summary: Summary) -> str:

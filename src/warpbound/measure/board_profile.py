@@ -93,10 +93,10 @@ def _guarded(summary: Summary, mechanism: str) -> Iterator[None]:
 
 def attained(record: Record, facts: Facts) -> bool:
     """Whether every SM had exactly the wanted number of resident warps; True for cases without stamps."""
-    wanted, resident = record.axes.get("warps"), record.value.get("warps")
-    if wanted is None or resident is None:
+    intended_warps, resident = record.axes.get("warps"), record.value.get("warps")
+    if intended_warps is None or resident is None:
         return True
-    return float(resident) == float(wanted) and int(record.value["sms"]) == facts.sm_count
+    return float(resident) == float(intended_warps) and int(record.value["sms"]) == facts.sm_count
 
 
 def _add(summary: Summary, mechanism: str, findings: Findings) -> None:
@@ -108,10 +108,10 @@ def _add(summary: Summary, mechanism: str, findings: Findings) -> None:
     summary.figures.update({f"{mechanism}: {name}": figure for name, figure in findings.figures.items()})
 
 
-def catalogue_board(facts: Facts, named: str | None) -> Gpu | None:
+def catalogue_board(facts: Facts, catalogue_key: str | None) -> Gpu | None:
     """The catalogue's board of this name, or of the device's name; None where it has none."""
-    if named is not None:
-        return gpu(named)
+    if catalogue_key is not None:
+        return gpu(catalogue_key)
     for name in (facts.name, facts.name.removeprefix("NVIDIA ")):
         try:
             return gpu(name)

@@ -39,12 +39,12 @@ def chain_of(entries: int, level: str, pattern: str, threads: int) -> Chain:
     gap = GAP[pattern]
     if pattern == "random":
         gap = max(gap, entries // MOST_ORDERED)
-    count, touched = entries // gap, np.uint32(entries if level == "l1" else 0)
+    count, lines = entries // gap, np.uint32(entries if level == "l1" else 0)
     array = Buffer("array", 4 * entries)
     if pattern == "random":
         weave = Step("weave_random", (1024,), 256, ("array", "order", np.uint32(count), np.uint32(gap)))
-        args = ("array", "order", np.uint32(count), np.uint32(gap), np.uint32(max(1, count // threads)), touched)
+        args = ("array", "order", np.uint32(count), np.uint32(gap), np.uint32(max(1, count // threads)), lines)
         return Chain((array, Buffer("order", 4 * count, "order")), (weave,), args)
     step = 32 * gap if level == "l1" else gap * threads % entries or 32 * gap
     weave = Step("weave", (1024,), 256, ("array", np.uint32(entries), np.uint32(step)))
-    return Chain((array,), (weave,), ("array", np.uint64(0), np.uint32(count), np.uint32(gap), np.uint32(1), touched))
+    return Chain((array,), (weave,), ("array", np.uint64(0), np.uint32(count), np.uint32(gap), np.uint32(1), lines))

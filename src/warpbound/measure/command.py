@@ -83,10 +83,10 @@ def conclude_early(names: tuple[str, ...], out: Path, board_name: str | None) ->
 
 def document(files: list[RawFile], board_name: str | None, path: Path, out: Path) -> str:
     """Write the page of a measured GPU, with the lines that `judge` wrote; a sentence that names the file."""
-    judged = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
+    judgements = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
     summary = board_profile.summarise(files, board_profile.catalogue_board(files[0].device, board_name))
     counted = board_page.counter_section(counters.load(out) or {}, counters.load_compared(out))
-    write_atomically(path, board_page.page(summary, files, judged, counted))
+    write_atomically(path, board_page.page(summary, files, judgements, counted))
     return f"Page: {path}"
 
 

@@ -106,16 +106,17 @@ def _run(predict: Predict, tasks: Sequence[Any], report: Report) -> Iterator[lis
 
 def score(rows: Iterable[JudgedLaunch], label: str) -> Score | None:
     """Score of one board; None without predictions."""
-    judged = [row for row in rows if label in row.predicted]
-    if not judged:
+    judged_rows = [row for row in rows if label in row.predicted]
+    if not judged_rows:
         return None
-    measured = np.array([row.seconds for row in judged])
-    predicted, low, high = np.array([row.predicted[label] for row in judged]).T
+    measured = np.array([row.seconds for row in judged_rows])
+    predicted, low, high = np.array([row.predicted[label] for row in judged_rows]).T
     errors = np.abs(predicted / measured - 1.0)
     within = (low <= measured) & (measured <= high)
     return Score(
-        len(judged), float(errors.mean()), float(np.quantile(errors, 0.95)), float(errors.max()), float(within.mean()),
-        regret(judged, label),
+        len(judged_rows), float(errors.mean()), float(np.quantile(errors, 0.95)), float(errors.max()),
+        float(within.mean()),
+        regret(judged_rows, label),
     )  # fmt: skip
 
 

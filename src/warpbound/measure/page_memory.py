@@ -61,8 +61,8 @@ def _memory_row(summary: Summary, level: str, pattern: str, curve: Any) -> Seque
     fit, best = curve["fit"], summary.dram_peak(curve["peak GB/s"]) if level == "dram" else curve["peak GB/s"]
     linear = curve["latency"] * best * 1e9 / (SECTOR * SECTORS[pattern] * summary.clock * summary.facts.sm_count)
     points = np.array(curve["curve [warps, cycles, GB/s]"])
-    needed = [needed_of(points[:, 0], points[:, 2], best, share) for share in (0.9, 0.95)]
-    return (f"{level} {pattern}", curve["latency"], curve["peak GB/s"], linear, *needed, _with_error(fit, "a"),
+    warps_at_share = [needed_of(points[:, 0], points[:, 2], best, share) for share in (0.9, 0.95)]
+    return (f"{level} {pattern}", curve["latency"], curve["peak GB/s"], linear, *warps_at_share, _with_error(fit, "a"),
             _with_error(fit, "b"), f"{fit['b from']:.3g} to {fit['b to']:.3g}", fit["c GB/s"], fit["points"],
             f"{100 * fit['error']:.1f} %")  # fmt: skip
 
@@ -76,9 +76,9 @@ def _with_error(fit: Any, name: str) -> str:
 def _chains(summary: Summary) -> str:
     """Effect of several loads of a warp at once."""
     rows = [
-        (f"{level} {pattern}", ilp, rate, needed["90 %"], needed["95 %"])
+        (f"{level} {pattern}", ilp, rate, warps_at_share["90 %"], warps_at_share["95 %"])
         for (level, pattern), curve in _curves(summary).items() for ilp, rate in curve["peak GB/s by chains"].items()
-        if (needed := curve["needed warps by chains"][ilp])
+        if (warps_at_share := curve["needed warps by chains"][ilp])
     ]  # fmt: skip
     head = ("pattern", "loads of a warp at once", "peak [GB/s]", "warps for 90 % of the highest", "for 95 %")
     text = section("Memory: several loads of a warp at once", head, rows)

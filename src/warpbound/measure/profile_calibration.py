@@ -8,17 +8,18 @@ Omits    latencies: counters give waiting and latency together.
 from collections.abc import Iterator, Sequence
 
 from warpbound.errors import InputError
+from warpbound.l2_clock import IN_STEP
 from warpbound.machine import PARAMETERS, Claim, Gpu, Quantity
 from warpbound.measure.board_profile import as_toml
 from warpbound.nsight.clocks import clocks_of, duration_s, sm_clock
-from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.nsight.report_file import DEVICE, ProfiledLaunch
 from warpbound.quick_dataclasses import dataclass
 
-DEVICE = "device__attribute_"
 SECTOR_B, FULL_REQUEST = 32.0, 16.0  # bytes; sectors of a store from which on its lanes are scattered
 BUSY = 0.6  # share of its peak at which a unit is taken to bind
 LONG_S = 20e-6  # shorter launches are not steady
 DIGITS = 4
+L2_NOTE = "sectors of L2 over time, as many per cycle of L2 at the boost clock"
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,9 @@ def _rates(launches: Sequence[ProfiledLaunch], like: Gpu) -> Iterator[tuple[str,
     dram = [rate for rate in map(_dram_rate, steady) if rate is not None and rate >= BUSY * pins]
     if dram:
         yield "dram_achievable_bandwidth", _greatest(dram, 1e9, "GB/s", "bytes of device memory over time")
-    l2 = [rate for launch in steady for rate in _l2_rate(launch)]
+    l2 = [rate for launch in steady for rate in _l2_rate(launch, like)]
     if l2:
-        yield "l2_bandwidth", _greatest(l2, 1e9, "GB/s", "sectors of L2 over time")
+        yield "l2_bandwidth", _greatest(l2, 1e9, "GB/s", L2_NOTE)
     stores = [-cost for launch in steady for cost in _store_cost(launch, like)]
     if stores:
         least = _greatest(stores, -1.0, "cycle", "scattered stores: cycles of an SM over their sectors, at most")
@@ -117,17 +118,20 @@ def _is_long(launch: ProfiledLaunch) -> bool:
 
 
 def _dram_rate(launch: ProfiledLaunch) -> float | None:
-    read, written = launch.number("dram__bytes_read.sum"), launch.number("dram__bytes_write.sum")
+    read, write_bytes = launch.number("dram__bytes_read.sum"), launch.number("dram__bytes_write.sum")
     time_s = duration_s(launch)
-    return None if read is None or written is None or not time_s else (read + written) / time_s
+    return None if read is None or write_bytes is None or not time_s else (read + write_bytes) / time_s
 
 
-def _l2_rate(launch: ProfiledLaunch) -> Iterator[float]:
+def _l2_rate(launch: ProfiledLaunch, like: Gpu) -> Iterator[float]:
+    """At the clock that L2 has where the SMs run at boost."""
     sectors = launch.number("lts__t_sectors.sum")
     busy = launch.number("lts__t_sectors.avg.pct_of_peak_sustained_elapsed")
     time_s = duration_s(launch)
     if sectors and time_s and busy is not None and busy >= 100.0 * BUSY:
-        yield SECTOR_B * sectors / time_s
+        clock_hz = clocks_of(launch, like).l2_hz
+        faster = IN_STEP * like.value("boost_clock") / clock_hz if clock_hz else 1.0
+        yield faster * SECTOR_B * sectors / time_s
 
 
 def _store_cost(launch: ProfiledLaunch, like: Gpu) -> Iterator[float]:

@@ -104,5 +104,5 @@ def _little(summary: Summary) -> str:
 
 def _blocks(summary: Summary) -> str:
     wrong: Any = summary.figures.get("occupancy: not as asked [asked: held]") or {}
-    counts = ", ".join(f"{resident} instead of {wanted}" for wanted, resident in wrong.items())
+    counts = ", ".join(f"{resident} instead of {intended}" for intended, resident in wrong.items())
     return f"Gate: shared memory allows other numbers of blocks on an SM ({counts})." if wrong else ""

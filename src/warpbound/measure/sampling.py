@@ -12,6 +12,7 @@ from warpbound.quick_dataclasses import dataclass
 Ticks = NDArray[np.int64]
 SM_BIT = 48  # more cycles than a launch takes
 GENERATIONS = 3            # of warps on an SM, from which the first one need not count
+PARTS = 20                 # of an SM's time, of which the mean number of resident warps is kept
 MAD_TO_SIGMA = 1.4826      # of a normal distribution
 MEDIAN_TO_MEAN = 1.2533    # standard error of the median over that of the mean, for a normal distribution
 
@@ -46,13 +47,14 @@ def noise(samples: Sequence[float]) -> float:
     return MEDIAN_TO_MEAN * sigma / float(np.sqrt(len(values))) / abs(median)
 
 
-def stamp_statistics(stamps: NDArray[np.uint64]) -> dict[str, float]:
+def stamp_statistics(stamps: NDArray[np.uint64]) -> dict[str, Any]:
     """Statistics of the stamps (warps, 3): start, end and SM of every warp.
 
     duration : cycles from the first start to the last end, of the slowest SM; latency : mean cycles of a warp;
     fastest : of the quickest warp; warps : most resident at once, on the SM with the fewest; mean_warps : average
-    over time and SMs; turnover : warps that an SM carries from start to end per cycle, see `_turnover`; sms : with at
-    least one warp. SM clocks are not synchronised: nothing is compared between SMs.
+    over time and SMs; over_time : mean resident warps of an SM in each of PARTS equal parts of `duration`; turnover :
+    warps that an SM carries from start to end per cycle, see `_turnover`; sms : with at least one warp. SM clocks are
+    not synchronised: nothing is compared between SMs.
     """
     order = np.argsort(stamps[:, 2], kind="stable")
     start, end, sm = (stamps[order, at].astype(np.int64) for at in range(STAMP_WORDS))
@@ -64,6 +66,7 @@ def stamp_statistics(stamps: NDArray[np.uint64]) -> dict[str, float]:
         "duration": float(durations.max()), "latency": float((end - start).mean()),
         "fastest": float((end - start).min()), "warps": float(peaks.min()), "mean_warps": float(busy.mean()),
         "turnover": _turnover(start, end, first, peaks), "sms": float(len(first)),
+        "over_time": _over_time(start, end, first),
     }  # fmt: skip
 
 
@@ -85,6 +88,16 @@ def _turnover(start: Ticks, end: Ticks, first: Ticks, peaks: Ticks) -> float:
     return float((lives[full] / (stop - begin)[full]).mean()) if full.any() else 0.0
 
 
+def _over_time(start: Ticks, end: Ticks, first: Ticks) -> list[float]:
+    """Mean resident warps of an SM in each of PARTS equal parts of the slowest SM's time; each from its first start."""
+    origin = np.repeat(np.minimum.reduceat(start, first), np.diff(first, append=len(start)))
+    begun, ended = start - origin, end - origin
+    edges = np.linspace(0.0, float(ended.max()), PARTS + 1)
+    # warp cycles before an edge: of the starts and ends there
+    time_between_edges = [float((np.minimum(ended, edge) - np.minimum(begun, edge)).sum()) for edge in edges]
+    return np.round(np.diff(time_between_edges) * PARTS / (max(1.0, edges[-1]) * len(first)), 3).tolist()  # type: ignore[no-any-return]
+
+
 def _peaks(start: Ticks, end: Ticks, sm: Ticks) -> Ticks:
     """Most intervals open at once on every SM, `sm` ascending; an interval that ends when another starts does not
     overlap it.
@@ -100,9 +113,9 @@ def _peaks(start: Ticks, end: Ticks, sm: Ticks) -> Ticks:
     return np.asarray(np.maximum.reduceat(opened, np.flatnonzero(np.diff(events >> SM_BIT, prepend=-1))))
 
 
-def median_of(values: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The median of each quantity."""
-    return {name: float(np.median([value[name] for value in values])) for name in values[0]}
+def median_of(values: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each quantity, and of each number of one that has several."""
+    return {name: np.median([value[name] for value in values], axis=0).tolist() for name in values[0]}
 
 
 def histogram(words: Sequence[NDArray[np.uint32]]) -> dict[str, Any]:

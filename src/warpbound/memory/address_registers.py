@@ -122,16 +122,18 @@ class Registers:
         return f"`{operand.text}`"
 
     def _read(self, key: Key, guard: Guard) -> Value:
-        held = self.held.get(key)
-        return "a register that is not set on the way through the code" if held is None else self._guarded(held, guard)
+        holding = self.held.get(key)
+        if holding is None:
+            return "a register that is not set on the way through the code"
+        return self._guarded(holding, guard)
 
-    def _guarded(self, held: _Held, guard: Guard) -> Value:
+    def _guarded(self, holding: _Held, guard: Guard) -> Value:
         """The value that an instruction under `guard` reads; another guard may have written it."""
-        if held.guard is None or held.guard == guard or held.before is None:
-            return held.value
-        kind, number, inverted, version = held.guard
-        old = self._guarded(held.before, guard)
-        return old if guard == (kind, number, not inverted, version) else self.either(held.value, old)
+        if holding.guard is None or holding.guard == guard or holding.before is None:
+            return holding.value
+        kind, number, inverted, version = holding.guard
+        old = self._guarded(holding.before, guard)
+        return old if guard == (kind, number, not inverted, version) else self.either(holding.value, old)
 
 
 def has_register(operand: Operand) -> bool:

@@ -89,12 +89,12 @@ def _ordered(addresses: Addresses, active: Lanes, width: int) -> Transactions:
     segment = addr - lane * np.uint64(width)  # where lane 0 would have to stand
     start = np.where(on, segment, np.uint64(0)).max(axis=-1, keepdims=True)
     in_order = ((segment == start) | ~on).all(axis=-1) & (start[..., 0] % np.uint64(16 * width) == 0)
-    used, active_lanes = on.any(axis=-1), on.sum(axis=-1)
+    is_used, active_lanes = on.any(axis=-1), on.sum(axis=-1)
     count, size = {4: (1, 64), 8: (1, 128), 16: (2, 128)}.get(width, (0, 0))
     joined = in_order & (count > 0)
-    transactions = np.where(joined, count * used, active_lanes)
+    transactions = np.where(joined, count * is_used, active_lanes)
     return Transactions(
-        transactions.sum(axis=-1), np.where(joined, count * size * used, 32 * active_lanes).sum(axis=-1)
+        transactions.sum(axis=-1), np.where(joined, count * size * is_used, 32 * active_lanes).sum(axis=-1)
     )
 
 

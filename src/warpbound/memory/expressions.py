@@ -47,12 +47,12 @@ class Expression:
 
     def names(self) -> tuple[str, ...]:
         """Single names in the subscripts, in order: neither functions that are called nor CUDA's vectors."""
-        called = {id(node.func) for part in self.subscripts for node in ast.walk(part) if isinstance(node, ast.Call)}
+        functions = {id(node.func) for part in self.subscripts for node in ast.walk(part) if isinstance(node, ast.Call)}
         result = [node for part in self.subscripts for node in ast.walk(part) if isinstance(node, ast.Name)]
         own = [
             node.id
             for node in sorted(result, key=lambda node: node.col_offset)
-            if id(node) not in called and node.id not in (*_BUILT_IN, "warpSize")
+            if id(node) not in functions and node.id not in (*_BUILT_IN, "warpSize")
         ]
         return tuple(dict.fromkeys(own))
 

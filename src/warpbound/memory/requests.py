@@ -145,11 +145,11 @@ def _forms(accesses: Accesses) -> tuple[Accesses, Counts]:
     patterns = len(accesses.patterns.offsets)
     highest = int(accesses.instruction.max(initial=-1)) + 1
     keys = accesses.instruction.astype(np.int64) * patterns + accesses.pattern
-    found, form = numbered(keys, highest * patterns)
-    instruction, pattern = np.divmod(found, max(1, patterns))
-    nothing = np.zeros(len(found), np.int32)
+    present, form = numbered(keys, highest * patterns)
+    instruction, pattern = np.divmod(present, max(1, patterns))
+    nothing = np.zeros(len(present), np.int32)
     return replace(
-        accesses, instruction=instruction.astype(np.int32), warp=nothing, base=np.zeros(len(found), np.uint64),
+        accesses, instruction=instruction.astype(np.int32), warp=nothing, base=np.zeros(len(present), np.uint64),
         pattern=pattern.astype(np.int32), times=None,
     ), form  # fmt: skip
 

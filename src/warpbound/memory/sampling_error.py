@@ -108,9 +108,17 @@ def half(way: PastL1, chosen: Flags) -> PastL1:
             sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block], turn=sectors.turn[own],
             weight=sectors.weight[own] * more[block], partly=sectors.partly[own],
         ),
-        sampled=replace(way.sampled, blocks=way.sampled.blocks[chosen]),
-        how=replace(way.how, weights=(weights * more)[chosen]),
+        sampled=replace(
+            way.sampled, blocks=way.sampled.blocks[chosen], of_class=_of(chosen, way.sampled.of_class),
+            weights=None if way.sampled.weights is None else (weights * more)[chosen],
+        ),
+        how=replace(way.how, weights=(weights * more)[chosen], of_class=_of(chosen, way.how.of_class)),
     )  # fmt: skip
+
+
+def _of(chosen: Flags, of_class: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """The classes of some of the blocks, where they are known."""
+    return None if of_class is None else of_class[chosen]
 
 
 def _weights(way: PastL1) -> Reals:
@@ -179,13 +187,14 @@ def _mostly_alone_in_class(way: PastL1, weights: Reals) -> bool:
 def _spread(values: Reals, weights: Reals, like: Reals, effect: Reals | float = 0.0) -> tuple[float, float]:
     """Standard error of the sum over the launch, from blocks that stand for others, and from those that do not.
 
-    effect : the part of each value that is no chance.
+    effect : the part of each value that is no chance, as its class explains it.
     """
     inner = weights > 1
     count, size = int(inner.sum()), float(weights.sum())
     unseen = max(0.0, 1 - len(weights) / size)
-    scatter = size * (values - effect)[inner].std(ddof=1) * np.sqrt(unseen / count)
-    ends = (np.abs(values - values[inner].mean()) * like)[~inner].max(initial=0.0) * size * unseen
+    apart = values - effect
+    scatter = size * apart[inner].std(ddof=1) * np.sqrt(unseen / count)
+    ends = (np.abs(apart - apart[inner].mean()) * like)[~inner].max(initial=0.0) * size * unseen
     return float(scatter), float(ends)
 
 

@@ -57,6 +57,7 @@ class How:
     grid : blocks along x, y and z, which define neighbours; None: unknown, all in one row.
     of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
     length : instructions that the classes' evaluation counts for each sampled block, (b,); None: not counted.
+    followed : sectors beyond which not all lines are followed.
     """
 
     cache: str = "warm"
@@ -66,6 +67,7 @@ class How:
     grid: Grid | None = None
     of_class: NDArray[np.int64] | None = None
     length: Reals | None = None
+    followed: int = SECTORS_FOLLOWED
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         np.concatenate([part.weight for part in parts]),
         np.concatenate([part.accesses.warp for part in parts]),
     )
-    touched, part = _followed(parts)
+    touched, part = _followed(parts, how.followed)
     at, block = touched.row, block_of_warp(trace)[warp]
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
     rank, ahead = step_and_age(program, trace, plan, warp, when)
@@ -266,10 +268,10 @@ def step_and_age(
     return in_step, ahead
 
 
-def _followed(parts: tuple[Space, Space]) -> tuple[SectorList, float]:
+def _followed(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]:
     """The sectors to follow, and their share of all lines."""
     count = sum(int(part.cost.sectors.sum()) for part in parts)
-    part = min(1.0, SECTORS_FOLLOWED / max(1, count))
+    part = min(1.0, most / max(1, count))
     result = _sectors(parts, part)
     if part == 1:
         return result, part

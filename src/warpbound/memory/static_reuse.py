@@ -8,6 +8,8 @@ Omits    What evicts a sector between two such accesses; reuse between warps; lo
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +52,8 @@ def _base(form: Form) -> tuple[object, ...]:
 def _of_group(
     own: Sequence[Instruction], places: Sequence[Place], found: Mapping[Place, Address], threads: Threads
 ) -> dict[Place, float]:
-    lanes = [rows(found[place], threads) for place in places]
+    step = gcd(*(found[place].step for place in places))  # so that row i of each is the same warp and alignment
+    lanes = [rows(replace(found[place], step=step), threads) for place in places]
     chosen = np.unique(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
     touched = [
         _sectors(lane[chosen].astype(np.int64), active[chosen], lane_bytes(instruction))

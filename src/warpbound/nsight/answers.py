@@ -55,7 +55,7 @@ def analyses(paths: Sequence[str | Path], choice: Selection, progress: Progress)
 
 
 def _case(profiled: ProfiledLaunch, choice: Selection) -> LaunchCase:
-    return launch_case(profiled, choice.arguments_of(profiled), choice.board)
+    return launch_case(profiled, choice.arguments_of(profiled), choice.board, choice.views)
 
 
 def _titled(launches: Iterable[ProfiledLaunch]) -> Iterator[tuple[str, ProfiledLaunch]]:

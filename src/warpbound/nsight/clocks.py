@@ -9,6 +9,7 @@ Models   Nsight Compute replays a launch once per group of counters. Where the p
 from warpbound.machine import Gpu
 from warpbound.nsight.report_file import ProfiledLaunch
 from warpbound.quick_dataclasses import dataclass
+from warpbound.result.kernel import ClockSource
 
 # Under CUDA graphics boards run GDDR6 and GDDR6X at 0.971 to 0.976 of its rate (public reports of an RTX 3070, 3080 and
 # 4090: 6801 of 7001, 9251 of 9501, 10251 of 10501 MHz), T4, A10G and GTX 1660 SUPER at all of it.
@@ -23,6 +24,10 @@ STRETCHED = (
     "clock of the SMs: {mhz:.0f} MHz; the report's {told:.0f} MHz comes from passes of unequal length, as its memory "
     "clock of {dram:.0f} MHz shows"
 )
+OTHER = "; of {unit}: {mhz:.0f} MHz"
+ELSEWHERE = (
+    "clock of the SMs: {mhz:.0f} MHz, the base clock of {board}, to which Nsight Compute locks; the report is of {own}"
+)
 UNKNOWN = "clock of the SMs: {mhz:.0f} MHz, the base clock, to which Nsight Compute locks; the report does not state it"
 
 
@@ -30,7 +35,8 @@ UNKNOWN = "clock of the SMs: {mhz:.0f} MHz, the base clock, to which Nsight Comp
 class Clocks:
     """Clocks while profiling, Hz. sm_hz : of the SMs; l2_hz, dram_hz : None where the report does not tell.
 
-    stretch : length of the timed pass over that of the counted one, as far as the memory clock shows it.
+    source : where sm_hz comes from. stretch : length of the timed pass over that of the counted one, as far as the
+    memory clock shows it.
     """
 
     sm_hz: float
@@ -38,6 +44,7 @@ class Clocks:
     dram_hz: float | None
     stretch: float
     notes: tuple[str, ...]
+    source: ClockSource = "report"
 
 
 def duration_s(profiled: ProfiledLaunch) -> float | None:
@@ -52,14 +59,23 @@ def clocks_of(profiled: ProfiledLaunch, board: Gpu) -> Clocks:
     l2 = profiled.number(*L2) or _per_second(profiled, "lts__cycles_elapsed.max")
     if told is None:
         hz = board.get("base_clock") or board.value("boost_clock")
-        return Clocks(hz, l2, dram, 1.0, (UNKNOWN.format(mhz=hz / 1e6),))
+        return Clocks(hz, l2, dram, 1.0, (UNKNOWN.format(mhz=hz / 1e6),), "base")
     stretch = _stretch(told, dram, board)
     mhz = told * stretch / 1e6
     if stretch > 1.0 and dram is not None:
         note = STRETCHED.format(mhz=mhz, told=told / 1e6, dram=dram / 1e6)
     else:
         note = MEASURED.format(mhz=mhz)
-    return Clocks(told * stretch, l2, dram, stretch, (note,))
+    l2 = None if l2 is None else l2 * stretch
+    others = (OTHER.format(unit=unit, mhz=hz / 1e6) for unit, hz in (("L2", l2), ("device memory", dram)) if hz)
+    return Clocks(told * stretch, l2, dram, stretch, (note + "".join(others),))
+
+
+def base_clocks(profiled: ProfiledLaunch, board: Gpu) -> Clocks:
+    """What Nsight Compute would lock another board to."""
+    hz = board.get("base_clock") or board.value("boost_clock")
+    note = ELSEWHERE.format(mhz=hz / 1e6, board=board.name, own=profiled.board_name)
+    return Clocks(hz, None, None, 1.0, (note,), "base")
 
 
 def sm_clock(profiled: ProfiledLaunch) -> float | None:

@@ -17,6 +17,7 @@ from warpbound.nsight.differences import explained
 from warpbound.nsight.inference import inferred
 from warpbound.nsight.launch_case import LaunchCase
 from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.nsight.stall_places import stalls_by_place
 from warpbound.nsight.stall_samples import samples_by_reason
 from warpbound.result.comparison import (
     ComparedCounter,
@@ -54,14 +55,14 @@ def with_profile(result: KernelResult, x: LaunchCase) -> KernelResult:
         inferred=list(inferred(x.profiled, x.program)),
     )
     told = msgspec.structs.replace(confidence, assumed=notes)
-    return msgspec.structs.replace(result, confidence=told, profile=facts, clock_source="report")
+    return msgspec.structs.replace(result, confidence=told, profile=facts, clock_source=x.clocks.source)
 
 
 def compare_launch(x: LaunchCase) -> LaunchComparison:
     """The comparison of one launch. Raises the errors of the analysis."""
     result, work = analyzed(x)
     prediction = Prediction(result, has_ecc(x.profiled, x.gpu))
-    instructions = _instructions(x, work)
+    instructions = _instructions(x, work, result)
     return LaunchComparison(
         kernel=result.kernel,
         gpu=result.gpu,
@@ -96,7 +97,7 @@ def _counter(counter: Counter, row: tuple[str, float], x: LaunchCase, prediction
     ratio = predicted / value if predicted is not None and value else None
     return ComparedCounter(
         name=name, unit=counter.unit, measured=value, predicted=predicted, ratio=ratio,
-        explained=explained(name, ratio, x, prediction.result),
+        explained=explained(name, value, ratio, x, prediction.result),
     )  # fmt: skip
 
 
@@ -116,13 +117,15 @@ def _stalls(profiled: ProfiledLaunch, result: KernelResult) -> list[ComparedStal
     ]
 
 
-def _instructions(x: LaunchCase, work: Work) -> list[ComparedInstruction]:
+def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[ComparedInstruction]:
     executed, reasons = x.profiled.by_address(EXECUTED), samples_by_reason(x.profiled)
     if not executed and not any(reasons.values()):
         return []
     base = _first_address(x.profiled, executed, reasons)
     issued = _issued(x, work)
     waited = np.bincount(work.timed.stream, work.timed.waited, len(x.program.instructions))
+    shares = {stall.reason: stall.share for stall in result.stalls}
+    predicted = stalls_by_place(x.program.instructions, work.timed, shares)
     rows = []
     for index, instruction in enumerate(x.program.instructions):
         at = base + instruction.address
@@ -138,6 +141,7 @@ def _instructions(x: LaunchCase, work: Work) -> list[ComparedInstruction]:
                 executed_predicted=None if issued is None else float(issued[index]),
                 samples=sum(stalls.values()) if reasons else None,
                 stalls=dict(sorted(stalls.items(), key=lambda item: -item[1])),
+                stalls_predicted=predicted[index],
                 cycles_predicted=float(waited[index]) if work.mode == "dynamic" else None,
             )
         )
@@ -176,17 +180,18 @@ def _lines(x: LaunchCase, instructions: Sequence[ComparedInstruction]) -> list[C
             executed_measured=_total(row.executed_measured for row in rows),
             executed_predicted=_total(row.executed_predicted for row in rows),
             samples=_total(row.samples for row in rows),
-            stalls=_stalls_of(rows),
+            stalls=_stalls_of([row.stalls for row in rows]),
+            stalls_predicted=_stalls_of([row.stalls_predicted for row in rows]),
             cycles_predicted=_total(row.cycles_predicted for row in rows),
         )
         for (file, line), rows in sorted(by_line.items())
     ]
 
 
-def _stalls_of(rows: Sequence[ComparedInstruction]) -> dict[str, float]:
+def _stalls_of(rows: Sequence[dict[str, float]]) -> dict[str, float]:
     totals: dict[str, float] = defaultdict(float)
     for row in rows:
-        for reason, samples in row.stalls.items():
+        for reason, samples in row.items():
             totals[reason] += samples
     return dict(sorted(totals.items(), key=lambda item: -item[1]))
 

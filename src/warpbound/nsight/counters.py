@@ -20,6 +20,9 @@ DURATION = "gpu__time_duration.sum"
 INSTRUCTIONS = "smsp__inst_executed.sum"
 L2_SECTORS = "lts__t_sectors_srcunit_tex.sum"
 L2_READ, L2_WRITTEN = "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum"
+L1_LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+L1_HITS = "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct"
+L1_LOADS_HIT = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum"
 DRAM_READ, DRAM_WRITTEN, DRAM = "dram__bytes_read.sum", "dram__bytes_write.sum", "dram__bytes.sum"
 
 
@@ -66,7 +69,15 @@ def _dram_read(x: Prediction) -> float | None:
 
 
 def _occupancy(x: Prediction) -> float:
-    return 100.0 * x.result.occupancy.warps_per_sm / x.result.occupancy.max_warps_per_sm
+    """Of a grid of enough blocks, as Nsight Compute's theoretical occupancy is."""
+    own = x.result.occupancy
+    blocks = min(count for limit, count in own.block_limits.items() if limit != "grid")
+    return 100.0 * blocks * own.warps_per_sm / own.blocks_per_sm / own.max_warps_per_sm
+
+
+def _l1_hit_rate(x: Prediction) -> float | None:
+    """Loads of local memory have a counter of their own."""
+    return None if x.memory.local_sectors else _times(x.memory.l1_hit_rate, 100.0)
 
 
 def _without_local(x: Prediction) -> float | None:
@@ -88,12 +99,13 @@ COUNTERS = (
             lambda x: x.memory.global_load_requests),
     Counter(("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",), "request",
             lambda x: x.memory.global_store_requests),
-    Counter(("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",), "sector", _without_local),
+    Counter((L1_LOADS,), "sector", _without_local),
     Counter(("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",), "sector", _stores_without_local),
     Counter(("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",), "wavefront",
             lambda x: x.memory.shared_wavefronts_load),
     Counter(("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",), "wavefront",
             lambda x: x.memory.shared_wavefronts_store),
+    Counter((L1_HITS,), "%", _l1_hit_rate),
     Counter((L2_READ,), "sector", lambda x: x.memory.l2_sectors_read),
     Counter((L2_WRITTEN,), "sector", lambda x: x.memory.l2_sectors_written),
     Counter((L2_SECTORS,), "sector",
@@ -112,10 +124,17 @@ def measured(profiled: ProfiledLaunch, counter: Counter) -> tuple[str, float] | 
         value = profiled.number(name)
         if value is not None:
             return name, value
-    if counter.names[0] == DRAM:
-        parts = profiled.number(DRAM_READ), profiled.number(DRAM_WRITTEN)
-        total = _sum(*parts)
-        return None if total is None else (DRAM, total)
+    derived = _derived(counter.names[0], profiled)
+    return None if derived is None else (counter.names[0], derived)
+
+
+def _derived(name: str, profiled: ProfiledLaunch) -> float | None:
+    """A counter from others, where a report lacks it."""
+    if name == DRAM:
+        return _sum(profiled.number(DRAM_READ), profiled.number(DRAM_WRITTEN))
+    if name == L1_HITS:
+        hits, sectors = profiled.number(L1_LOADS_HIT), profiled.number(L1_LOADS)
+        return 100.0 * hits / sectors if hits is not None and sectors else None
     return None
 
 

@@ -27,7 +27,7 @@ STAYS = (
 )
 
 
-def explained(name: str, ratio: float | None, x: LaunchCase, result: KernelResult) -> str | None:
+def explained(name: str, value: float, ratio: float | None, x: LaunchCase, result: KernelResult) -> str | None:
     """A sentence for a counter whose prediction is off; None where it is close or nothing is known."""
     if ratio is not None and abs(ratio - 1.0) <= CLOSE:
         return None
@@ -35,7 +35,7 @@ def explained(name: str, ratio: float | None, x: LaunchCase, result: KernelResul
         return _time(ratio, x)
     traffic = result.memory.dram_bytes_read
     if name in (DRAM_READ, DRAM, DRAM_WRITTEN) and traffic is not None:
-        if ratio is not None and ratio < 1.0 and (x.profiled.number(name) or 0.0) < FEW_B:
+        if ratio is not None and ratio < 1.0 and value < FEW_B:
             return FETCHED
         if has_ecc(x.profiled, x.gpu) and ratio is not None and ratio < 1.0:
             return CHECK_BITS

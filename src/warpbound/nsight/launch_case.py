@@ -17,22 +17,27 @@ from warpbound.kernel_argument import Argument
 from warpbound.kernel_launch import Launch
 from warpbound.kernel_launch import launch as launch_of
 from warpbound.machine import Gpu, Quantity
-from warpbound.nsight.clocks import Clocks, clocks_of
+from warpbound.nsight.clocks import L2, Clocks, base_clocks, clocks_of
 from warpbound.nsight.counters import ECC, has_ecc
-from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.nsight.inference import inferred, suggested
+from warpbound.nsight.report_file import DEVICE, ProfiledLaunch, Value
 from warpbound.program import Program, programs
 from warpbound.program.cubin import read_cubin
 from warpbound.program.cuda import Options
 from warpbound.quick_dataclasses import dataclass
 
-DEVICE = "device__attribute_"
 ATTRIBUTES = {  # parameter of a board -> attribute of the device, and its unit in a board's file
     "sm_count": (f"{DEVICE}multiprocessor_count", 1.0, "1"),
     "l2_size": (f"{DEVICE}l2_cache_size", 2.0**20, "MiB"),
 }
+CONTEXT_SMS = "launch__sm_count"
 CHECK_BITS = "dram_check_bits"
 REPORTED = "reported by the driver"
 COLD = "caches were flushed before the launch, as Nsight Compute does unless it is told otherwise"
+DYNAMIC = "launch__shared_mem_per_block_dynamic"
+NO_SHARED = "the report does not state the dynamic shared memory of a block: none is assumed"
+NO_BOARD = "Choose a relative with --gpu, or make its file: `warpbound calibrate REPORT --like RELATIVE -o BOARD.toml`."
+ONE_EACH = "; with one element per thread: {words}"
 NO_ARGUMENTS = "the report holds no argument values: counts are those of the code alone; give them with --arg"
 
 
@@ -50,26 +55,36 @@ class LaunchCase:
 
 
 def launch_case(
-    profiled: ProfiledLaunch, arguments: Sequence[Argument] = (), board: str | Gpu | None = None
-) -> LaunchCase:
+    profiled: ProfiledLaunch, arguments: Sequence[Argument] = (), board: str | Gpu | None = None,
+    views: tuple[str, ...] = (),
+) -> LaunchCase:  # fmt: skip
     """The case of a profiled launch; `board` in place of the report's own.
 
     Raises InputError where the report lacks the machine code or names a board that is not in the catalogue.
     """
+    if 0 in (*profiled.grid, *profiled.block):
+        reason = f"{profiled.report}: launch {profiled.index} ({profiled.kernel}) has no grid or block."
+        raise InputError(reason, "It failed, or it is a range or a graph; profile its kernels (--replay-mode kernel).")
     gpu = board_of(profiled) if board is None else machine.gpu(board)
-    clocks = clocks_of(profiled, gpu)
-    notes = [*clocks.notes, COLD]
-    if not arguments:
-        notes.append(NO_ARGUMENTS)
+    clocks = base_clocks(profiled, gpu) if is_another(gpu, profiled) else clocks_of(profiled, gpu)
+    if clocks.l2_hz is not None:
+        gpu = with_l2_clock(gpu, clocks.l2_hz, profiled)
+    notes = list(clocks.notes)
     program = program_of(profiled, gpu)
     if profiled.code is not None:
         profiled = replace(profiled, mangled=program.name)
+    if not arguments:
+        words = suggested(profiled, program)
+        notes += [NO_ARGUMENTS + (ONE_EACH.format(words=words) if words else ""), *inferred(profiled, program)]
+    notes.append(COLD)
+    if profiled.number(DYNAMIC) is None:
+        notes.append(NO_SHARED)
     return LaunchCase(
         profiled=profiled,
         program=program,
         gpu=gpu,
         launch=_launch(profiled, arguments),
-        settings=Settings(clock=clocks.sm_hz / 1e6, cache="flushed"),
+        settings=Settings(clock=clocks.sm_hz / 1e6, cache="flushed", views=views),
         clocks=clocks,
         notes=tuple(notes),
     )
@@ -99,11 +114,17 @@ def board_of(profiled: ProfiledLaunch) -> Gpu:
     try:
         board = machine.gpu(name)
     except CommandError as unknown:
-        hint = "Choose a relative with --gpu, or write its file (docs/add-a-gpu.md)."
-        raise InputError(f"{profiled.report}: {name} is not in the catalogue.", hint) from unknown
+        raise InputError(f"{profiled.report}: {name} is not in the catalogue.", NO_BOARD) from unknown
+    return _as_reported(board, profiled)
+
+
+def _as_reported(board: Gpu, profiled: ProfiledLaunch) -> Gpu:
+    """With the SMs, the L2 and the check bits that the report states; a context may have a part of the SMs."""
     changed = dict(board.parameters)
     for parameter, (attribute, scale, unit) in ATTRIBUTES.items():
-        told = profiled.device.get(attribute)
+        told: Value | None = profiled.device.get(attribute)
+        if parameter == "sm_count" and profiled.number(CONTEXT_SMS):
+            attribute, told = CONTEXT_SMS, int(profiled.number(CONTEXT_SMS) or 0)
         own = board.get(parameter)
         if isinstance(told, int) and told > 0 and own != told:
             source = f"{profiled.report.name}, {attribute}"
@@ -114,6 +135,22 @@ def board_of(profiled: ProfiledLaunch) -> Gpu:
     return replace(board, parameters=changed)
 
 
+def is_another(board: Gpu, profiled: ProfiledLaunch) -> bool:
+    """Whether it is another board than the report's; one that the catalogue lacks is stood in for by any."""
+    try:
+        own = machine.gpu(profiled.board_name)
+    except CommandError:
+        return False
+    return board.key != own.key and board.name not in (own.name, profiled.board_name)
+
+
+def with_l2_clock(board: Gpu, clock_hz: float, profiled: ProfiledLaunch) -> Gpu:
+    """The board with L2 at the clock that the report states."""
+    source = f"{profiled.report.name}, {L2[0]}"
+    own = Quantity(clock_hz / 1e6, "MHz", source, "measured", "counted while profiling")
+    return replace(board, parameters={**board.parameters, "l2_clock": own})
+
+
 def _launch(profiled: ProfiledLaunch, arguments: Sequence[Argument]) -> Launch:
     carveout = profiled.number("launch__shared_mem_config_size")
     return launch_of(
@@ -121,7 +158,7 @@ def _launch(profiled: ProfiledLaunch, arguments: Sequence[Argument]) -> Launch:
         grid=profiled.grid,
         block=profiled.block,
         cluster=_cluster(profiled),
-        smem=int(profiled.number("launch__shared_mem_per_block_dynamic") or 0),
+        smem=int(profiled.number(DYNAMIC) or 0),
         carveout=None if carveout is None else int(carveout) // 1024,
         args=list(arguments) or None,
     )

@@ -8,7 +8,7 @@ Source   The layout, found in reports of Nsight Compute 2020.1 to 2026.1: "NVR\\
 
 import math
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -19,6 +19,9 @@ from warpbound.quick_dataclasses import dataclass
 
 MAGIC = b"NVR\0"
 SIZE_B = 4
+DEVICE = "device__attribute_"
+DEVICE_NAME, DEVICE_INDEX = f"{DEVICE}display_name", f"{DEVICE}device_index"
+DEVICE_ID = "launch__device_id"
 
 Value = float | int | str
 
@@ -140,6 +143,8 @@ def _read_blocks(raw: memoryview) -> _Contents:
 
 def _sized(raw: memoryview, at: int) -> tuple[memoryview, int]:
     """The message at `at` behind its 32-bit size, and where the next one begins."""
+    if at + SIZE_B > len(raw):
+        raise Malformed("the file ends before a message")
     (size,) = struct.unpack_from("<I", raw, at)
     begin = at + SIZE_B
     if begin + size > len(raw):
@@ -182,20 +187,32 @@ def _launch(message: memoryview, contents: _Contents, path: Path, index: int) ->
     images = [image for key, image in contents.images.items() if key == own]
     images += [image for key, image in contents.images.items() if key != own]
     names = _text(top.get(6, memoryview(b""))), _text(top.get(5, memoryview(b"")))
-    board, device = contents.devices[0] if contents.devices else ("", {})
+    board, device = _device_of(metrics, contents.devices)
     return ProfiledLaunch(
         report=path,
         index=index,
         kernel=names[0] or names[1],
         mangled=names[1] or names[0],
         demangled=_text(top.get(7, memoryview(b""))),
-        grid=_extent(top[10]),
-        block=_extent(top[11]),
+        grid=_extent(top.get(10)),
+        block=_extent(top.get(11)),
         metrics=metrics,
         images=tuple(images),
         board_name=board,
         device=device,
     )
+
+
+def _device_of(
+    metrics: Mapping[str, Metric], devices: Sequence[tuple[str, dict[str, Value]]]
+) -> tuple[str, dict[str, Value]]:
+    """Name and attributes of the device of a launch: as its own metrics have them, else as the session has them."""
+    attributes_here = {name: metric.value for name, metric in metrics.items() if name.startswith(DEVICE)}
+    own = {name: value for name, value in attributes_here.items() if value is not None}
+    number = next((metrics[name].value for name in (DEVICE_ID, DEVICE_INDEX) if name in metrics), 0)
+    place = int(number) if isinstance(number, int | float) and 0 <= number < len(devices) else 0
+    name, attributes = devices[place] if devices else ("", {})
+    return str(own.get(DEVICE_NAME, name)), {**attributes, **own}
 
 
 def _metric(message: memoryview, strings: list[str]) -> tuple[str, Metric]:
@@ -227,7 +244,10 @@ def _value(message: memoryview) -> Value | None:
     return None
 
 
-def _extent(message: int | memoryview) -> tuple[int, int, int]:
+def _extent(message: int | memoryview | None) -> tuple[int, int, int]:
+    """Sizes in x, y and z; zeros where a result has none, as ranges and graphs and launches that failed."""
+    if message is None:
+        return 0, 0, 0
     sizes = _first(_bytes(message))
     return _whole(sizes.get(1, 1)), _whole(sizes.get(2, 1)), _whole(sizes.get(3, 1))
 

@@ -19,7 +19,7 @@ LISTED = 8  # kernels that a sentence names
 class Selection:
     """kernel, launch_index : None for all. arguments : of every launch that is chosen; file : for the others.
 
-    code, grid, block : a file with the kernel, and sizes, for tables, which lack them.
+    code, grid, block : a file with the kernel, and sizes, for tables, which lack them. views : of the answers.
     """
 
     kernel: str | None = None
@@ -30,6 +30,7 @@ class Selection:
     code: Path | None = None
     grid: Dim | None = None
     block: Dim | None = None
+    views: tuple[str, ...] = ()
 
     def arguments_of(self, profiled: ProfiledLaunch) -> tuple[Argument, ...]:
         """The arguments of a launch; none where they are not known."""

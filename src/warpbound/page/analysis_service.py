@@ -37,7 +37,7 @@ from warpbound.page.subject import (
     values_of_group,
 )
 from warpbound.page.views.view import REFUSED
-from warpbound.page.views.x_graph_and_mwp import symbols
+from warpbound.page.views.x_graph import symbols
 from warpbound.page.work_overrides import BLOCK, REGISTERS, SHARED, THREADS, WORK, kernel_values
 from warpbound.page.worker_messages import RUNNERS, Answer, Question
 from warpbound.page.worker_pool import WorkerPool

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from warpbound.kernel_launch import launch
-from warpbound.page import export, kernel_sources, layout, slider_updates
+from warpbound.page import export, further_page, kernel_sources, layout, slider_updates
 from warpbound.page.access_guard import protect
 from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.components import components
@@ -19,8 +19,8 @@ from warpbound.page.views import REFUSED, VIEWS, second_picture, sentence
 from warpbound.page.worker_pool import WorkerPool
 
 
-def application(port: int, pool: WorkerPool) -> Any:
-    """The Dash application, guarded; `analysts` are closed by whoever made them."""
+def application(port: int, pool: WorkerPool, further: further_page.FurtherPage | None = None) -> Any:
+    """The Dash application, guarded; the pool is closed by whoever made it. further : a page beside it."""
     from dash import Dash
 
     app = Dash(
@@ -28,10 +28,12 @@ def application(port: int, pool: WorkerPool) -> Any:
         serve_locally=True, suppress_callback_exceptions=True, compress=False, external_scripts=["/narrow.js"],
     )  # fmt: skip
     app.index_string = app.index_string.replace("<html>", '<html lang="en">')
-    app.layout = _page
+    app.layout = partial(_page, further)
     service = AnalysisService(pool, Texts())
     slider_updates.serve(app.server, service)
     _scripts(app.server)
+    if further is not None:
+        further_page.serve(app.server, further)
     _question_callbacks(app, service)
     _answer_callbacks(app, service)
     export.exporting(app, service)
@@ -58,13 +60,13 @@ def _scripts(server: Any) -> None:
         server.add_url_rule(f"/{name}", name, answer)
 
 
-def _page() -> Any:
+def _page(further: further_page.FurtherPage | None) -> Any:
     """The page filled from the address that the browser shows, which it names as the referrer of this request."""
     from flask import has_request_context, request
 
     query = urlsplit(request.referrer or "").query if has_request_context() else ""
     state = from_query(query)
-    return layout.page(state, _example_launch(state.source))
+    return layout.page(state, _example_launch(state.source), further.name if further else "")
 
 
 # ---------------------------------------------------------------- the question
@@ -115,15 +117,15 @@ def _question_callbacks(app: Any, service: AnalysisService) -> None:
         *fields,
     )
     def ask(source: str, gpu: str, _: int, __: str, pasted: str | None, address: dict[str, Any], *words: str) -> Any:
-        named = dict(zip((*layout.FIELDS, "args"), words, strict=True))
+        words_by_field = dict(zip((*layout.FIELDS, "args"), words, strict=True))
         only = ctx.triggered_id if len(ctx.triggered) == 1 else None
         fresh = {"source": "all", "pasted": "all", "gpu": "gpu"}.get(str(only), "")
         if only == "source":
-            named = dict.fromkeys(named, "")
+            words_by_field = dict.fromkeys(words_by_field, "")
         own = pasted or (address or {}).get("pasted") or ""
         if source == layout.PASTED and not own:
             return no_update
-        return {"source": own if source == layout.PASTED else source, "gpu": gpu, "fresh": fresh} | named
+        return {"source": own if source == layout.PASTED else source, "gpu": gpu, "fresh": fresh} | words_by_field
 
 
 def _example_launch(source: str) -> dict[str, str]:

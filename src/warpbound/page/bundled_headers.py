@@ -68,7 +68,7 @@ def _included(header: Path, roots: tuple[Path, ...]) -> frozenset[Path | None]:
             headers.add(None)
             continue
         folders = (header.parent, *roots) if directive[3] else roots
-        named = (folder / (directive[2] or directive[3]) for folder in folders)
-        candidates = [path for path in named if path.is_file()]
+        paths = (folder / (directive[2] or directive[3]) for folder in folders)
+        candidates = [path for path in paths if path.is_file()]
         headers |= set(candidates) if directive["next"] else set(candidates[:1])  # the next one: any of them
     return frozenset(headers)

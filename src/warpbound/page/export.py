@@ -145,7 +145,7 @@ def _with_partitions(subject: Subject, state: State, figures: html.Figures) -> d
     on = f"{subject.name} on the memory partitions of {subject.partition_board.name}"
     subline = described(replace(subject, entry=msgspec.structs.replace(subject.kernel, **code)), CAMPING)
     picture = draw_view(CAMPING, subject, values).picture
-    band = tuple(figures.add(one) for one in (picture,) if one is not None)
+    band = tuple(figures.add(item) for item in (picture,) if item is not None)
     section = Section(CAMPING, "Best and worst time", "", as_html(band_text(answered(subject, values))), band)
     return {
         "title": on, "how_to_read": html.CAMPING, "comparison": None, "together": (),

@@ -26,10 +26,10 @@ def launch_controls(own: Launch | None) -> tuple[list[Control], list[Control]]:
         return [], []
     sizes = [_size("grid", axis, size) for axis, size in enumerate(own.grid)]
     sizes += [_size("block", axis, size) for axis, size in enumerate(own.block)]
-    used = [control for control in sizes if control.value > 1 or control.key.endswith(".x")]
+    shown_controls = [control for control in sizes if control.value > 1 or control.key.endswith(".x")]
     reach = (0.0, max(REACH * own.smem, SHARED_REACH_B))
     smem = whole_slider(f"{LAUNCH}smem", "Dynamic shared memory", "B per block", own.smem, reach)
-    return [*used, *_arguments(own), smem], [control for control in sizes if control not in used]
+    return [*shown_controls, *_arguments(own), smem], [control for control in sizes if control not in shown_controls]
 
 
 def written_controls(x: LaunchFacts, threads: Control) -> list[Control]:

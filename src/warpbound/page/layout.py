@@ -25,15 +25,16 @@ EXPORTS = {"as-png": "PNG", "as-svg": "SVG", "as-json": "JSON", "as-html": "Repo
 NOT_YET = "No analysis yet."
 
 
-def page(state: State, own_launch: dict[str, str]) -> Any:
-    """The whole page for a state; `own_launch` : the launch that comes with the source."""
+def page(state: State, own_launch: dict[str, str], further: str = "") -> Any:
+    """The whole page for a state. own_launch : the launch that comes with the source. further : a page beside it."""
+    link = [html.A(further.capitalize(), href=f"/{further}")] if further else []
     pasted = state.source if state.source.partition(":")[0] in TEXTS else ""
     return html.Div(
         [
             *(dcc.Store(id=name) for name in ("question", "settled", "seen", "drawn", "theme", "pasted", "uploaded")),
             dcc.Store(id="written", data={"values": dict(state.values), "pasted": pasted}),
             dcc.Download(id="download"),
-            html.Header([html.H1("warpbound"), html.P("What bounds a GPU kernel, and what would change it.")]),
+            html.Header([html.H1("warpbound"), html.P("What bounds a GPU kernel, and what would change it."), *link]),
             html.Main([asking(state, own_launch), _answer()]),
         ]
     )

@@ -88,12 +88,12 @@ def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block)
 
 def _scaled(x: LaunchFacts, before: Gpu, board: Gpu, launched: tuple[int, int, Residency]) -> LaunchFacts:
     blocks, threads, residency = launched
-    grown = {
+    scaled_parts = {
         cause: board.value(name) / before.value(name)
         for cause, name in MEMORY_LATENCIES.items()
         if before.get(name) and board.get(name)
     }
-    parts = {cause: cycles * grown.get(cause, 1.0) for cause, cycles in x.work.parts.items()}
+    parts = {cause: cycles * scaled_parts.get(cause, 1.0) for cause, cycles in x.work.parts.items()}
     for name, factor in _changed(before, board).items():
         whole, waited = x.work.held.get(name, (0.0, 0.0))
         cause = PARAMETERS[name].decides

@@ -73,13 +73,13 @@ def _run(defaults: SliderDefaults, state: State) -> Section:
     if own.written and own.launched is not None:
         controls = written_controls(own.launched, threads_control(own))
         return Section("The launch", DESCRIBED, controls, len(controls), "open")
-    used, rest = launch_controls(own.launch) if own.compiled else ([], [])
-    return Section("The launch", RUNS, [*used, *rest], len(used), "open")
+    launch_rows, rest = launch_controls(own.launch) if own.compiled else ([], [])
+    return Section("The launch", RUNS, [*launch_rows, *rest], len(launch_rows), "open")
 
 
 def _kernel(defaults: SliderDefaults, state: State) -> Section:
-    counted = defaults.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
-    block = block_controls(defaults.own) if counted else []
+    counts_override = defaults.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
+    block = block_controls(defaults.own) if counts_override else []
     every = [*work_controls(defaults.kernel), *block]
     return Section("The kernel", COUNTS, every, 1 if defaults.kernel.launched is not None else len(every))
 

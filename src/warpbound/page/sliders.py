@@ -114,9 +114,9 @@ def limit_controls(board: Gpu) -> list[Control]:
 def set_gpu_controls(board: Gpu, own: Gpu, values: Mapping[str, float]) -> list[Control]:
     """Those of the board's `own` numbers; what follows from another number that is set stands where `board` has it."""
     stands: dict[str, Quantity | Fallback] = {**parameter_fallbacks(board), **board.parameters}
-    carried = {f"{GPU}{name}": number.value for name, number in stands.items()}
+    of_gpu = {f"{GPU}{name}": number.value for name, number in stands.items()}
     controls = gpu_controls(own)
-    return [control if control.key in values else replace(control, value=carried[control.key]) for control in controls]
+    return [control if control.key in values else replace(control, value=of_gpu[control.key]) for control in controls]
 
 
 def renamed(controls: Sequence[Control], prefix: str) -> list[Control]:

@@ -135,9 +135,9 @@ def overridden_work(work: Workload, numbers: Numbers) -> Workload:
         return work
     more = issued / work.warp_instructions if work.warp_instructions else 1.0
     parts = {cause: changed["parts"].get(cause, cycles) for cause, cycles in work.parts.items()}
-    grown = {cause: parts[cause] / cycles for cause, cycles in work.parts.items() if cycles > 0}
+    growth_by_cause = {cause: parts[cause] / cycles for cause, cycles in work.parts.items() if cycles > 0}
     lines = {
-        place: {cause: cycles * grown.get(cause, 1.0) for cause, cycles in by_cause.items()}
+        place: {cause: cycles * growth_by_cause.get(cause, 1.0) for cause, cycles in by_cause.items()}
         for place, by_cause in work.lines_by_cause.items()
     }
     return replace(
@@ -248,4 +248,5 @@ def overridden_counts(work: "Work", numbers: Numbers) -> "Work":
         launch_memory=whole.memory.scaled(whole.warps) if other_traffic else work.launch_memory,
         hit_rates=(None, None) if other_traffic else work.hit_rates,
         choices=tuple,
+        again=lambda: None,
     )

@@ -30,7 +30,6 @@ Array = NDArray[np.float64]
 VOLTAGES: Mapping[str, tuple[float, float]] = {  # board -> floor, knee
     "a100-sxm-40gb": (0.72, 0.77), "a40": (0.72, 0.735), "gh200": (0.72, 0.75),
 }  # fmt: skip
-OPERATIONS_OF_AN_INSTRUCTION = 2.0
 HUNDRED, TENTH_NANO = 100.0, 1e-10  # units of the unknowns: W, J/B
 TEN_PICO = 1e-11
 SHARED_START, SHARED_LOW, SHARED_HIGH = (1.2, 0.8, 1.2), (0.5, 0.4, 0.6), (2.5, 1.5, 2.0)
@@ -40,11 +39,15 @@ CURVE_START, CURVE_LOW, CURVE_HIGH = (0.8, 0.85), (0.65, 0.6), (0.95, 0.96)
 
 @dataclass(frozen=True)
 class Reading:
-    """One row of watts.csv: rates in operations and bytes per second, Hz, W."""
+    """One row of watts.csv: rates in operations and bytes per second, Hz, W.
+
+    instructions : of a thread for each pair of words, which takes 2 steps + 2 operations.
+    """
 
     board: str
     device: str
     steps: int
+    instructions: float
     operations: float
     dram: float
     clock_hz: float
@@ -53,7 +56,8 @@ class Reading:
     @property
     def activity(self) -> Activity:
         """Of one second."""
-        return Activity(self.operations / OPERATIONS_OF_AN_INSTRUCTION, dram_bytes=self.dram)
+        pairs = self.operations / (2.0 * self.steps + 2.0)
+        return Activity(pairs * self.instructions, dram_bytes=self.dram)
 
 
 def readings() -> tuple[Reading, ...]:
@@ -62,8 +66,8 @@ def readings() -> tuple[Reading, ...]:
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return tuple(
         Reading(
-            row["board"], row["device"], int(row["steps"]), 1e9 * float(row["Gop/s"]), 1e9 * float(row["GB/s"]),
-            1e6 * float(row["MHz"]), float(row["W"]),
+            row["board"], row["device"], int(row["steps"]), float(row["instructions"]), 1e9 * float(row["Gop/s"]),
+            1e9 * float(row["GB/s"]), 1e6 * float(row["MHz"]), float(row["W"]),
         )
         for row in rows
     )  # fmt: skip

@@ -59,11 +59,11 @@ def operation_at(p: PowerParameters, x: Activity, clocks: Array, seconds: Array,
 
     The lowest of them where none does.
     """
-    drawn = watts(p, x, seconds, clocks)
-    within = np.flatnonzero(drawn <= limit)
+    watts_at_clock = watts(p, x, seconds, clocks)
+    within = np.flatnonzero(watts_at_clock <= limit)
     chosen = int(within[0]) if within.size else len(clocks) - 1
     limiter: Limiter = "step" if chosen == 0 else "power"
-    return Operation(float(clocks[chosen]), float(seconds[chosen]), float(drawn[chosen]), limiter)
+    return Operation(float(clocks[chosen]), float(seconds[chosen]), float(watts_at_clock[chosen]), limiter)
 
 
 def held(p: PowerParameters, x: Activity, clocks: Array, seconds: Array, limit: float) -> HeldClock:
@@ -75,6 +75,6 @@ def held(p: PowerParameters, x: Activity, clocks: Array, seconds: Array, limit: 
 
 def least_energy(p: PowerParameters, x: Activity, clocks: Array, seconds: Array) -> Operation:
     """At the clock at which a launch takes the fewest joules; the highest of equal ones."""
-    drawn = watts(p, x, seconds, clocks)
-    best = int(np.argmin(drawn * seconds))
-    return Operation(float(clocks[best]), float(seconds[best]), float(drawn[best]), "step")
+    watts_at_clock = watts(p, x, seconds, clocks)
+    best = int(np.argmin(watts_at_clock * seconds))
+    return Operation(float(clocks[best]), float(seconds[best]), float(watts_at_clock[best]), "step")

@@ -32,8 +32,8 @@ def _by_older(arch: int, compiler: str) -> bool:
     """Whether an older NVRTC makes machine code for sm_`arch` and an older nvdisasm reads it."""
     if not older_nvdisasm.OLDEST <= arch < older_nvdisasm.LATER or not compiler.startswith("nvrtc-"):
         return False
-    made = nvrtc_release.release(compiler.removeprefix("nvrtc-")).architectures
-    return arch in made and older_nvdisasm.find() is not None
+    supported = nvrtc_release.release(compiler.removeprefix("nvrtc-")).architectures
+    return arch in supported and older_nvdisasm.find() is not None
 
 
 def runs_on(built: int, features: str, arch: int) -> bool:

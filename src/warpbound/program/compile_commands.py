@@ -51,9 +51,9 @@ def _entry(place: Path, source: Path) -> Mapping[str, Any]:
         ) from failed
     except ValueError as damaged:
         raise InputError(f"{place} is no JSON ({damaged}).", "Let the build write it again.") from damaged
-    wanted = source.resolve()
+    resolved = source.resolve()
     for entry in (each for each in entries if isinstance(each, dict)) if isinstance(entries, list) else ():
-        if (Path(str(entry.get("directory", "."))) / str(entry.get("file", ""))).resolve() == wanted:
+        if (Path(str(entry.get("directory", "."))) / str(entry.get("file", ""))).resolve() == resolved:
             return entry
     raise InputError(f"{place} has no entry for {source}.", "Give the folder of the build that compiles it.")
 

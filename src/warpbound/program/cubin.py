@@ -20,7 +20,7 @@ RESERVED_SHARED_B = 1024  # put in front of static shared memory by the compiler
 
 _MACHINE_AT, _EM_CUDA = 18, 190  # place and value of e_machine
 
-_PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO = 0x0A, 0x11, 0x17
+_PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO, _LARGE_KPARAM_INFO = 0x0A, 0x11, 0x17, 0x45
 _MAX_THREADS, _REQUIRED_THREADS, _REGCOUNT, _NUM_BARRIERS, _CLUSTER = 0x05, 0x10, 0x2F, 0x4C, 0x3D
 
 
@@ -115,6 +115,9 @@ def _kernel(
         if tag == _KPARAM_INFO:
             _, ordinal, offset, packed = struct.unpack_from("<IHHI", payload)
             parameters[ordinal] = (offset, packed >> 18)
+        elif tag == _LARGE_KPARAM_INFO:  # in its place where parameters take more than 4 KB
+            _, ordinal, offset, size = struct.unpack_from("<IHHH", payload)
+            parameters[ordinal] = (offset, size)
         elif tag == _PARAM_CBANK:
             base = struct.unpack_from("<IHH", payload)[1]
         elif tag in (_MAX_THREADS, _REQUIRED_THREADS):
@@ -187,9 +190,9 @@ def _fixups(elf: Any, symbols: list[Any]) -> Iterator[tuple[str, int, str, int]]
 
 def _data(sections: dict[str, Any]) -> dict[str, bytes]:
     """Contents of the global data sections; zeros for those without contents."""
-    kept = {}
+    kept_sections = {}
     for name, section in sections.items():
         if name.startswith((".nv.global", ".nv.constant")):
             empty = section["sh_type"] == "SHT_NOBITS"
-            kept[name] = bytes(section["sh_size"]) if empty else section.data()
-    return kept
+            kept_sections[name] = bytes(section["sh_size"]) if empty else section.data()
+    return kept_sections

@@ -12,11 +12,12 @@ from warpbound.program.cache import cached, digest
 from warpbound.program.compile_options import Options, with_instance
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cuda_toolkit import Toolkit, toolkit
+from warpbound.program.kernel_instances import NoInstance
 from warpbound.program.repository_headers import Lookup, look_up
 
 __all__ = ["COMPILED_ARCHITECTURES", "FRONT_END", "Compiled", "Options", "compile_cuda", "with_instance"]
 
-FRONT_END = "13"  # raise when the front end changes what it makes of the same input
+FRONT_END = "16"  # raise when the front end changes what it makes of the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 _NOT_BY_NVCC = "NVRTC compiled the device code alone, because nvcc refuses the file: {}"
@@ -74,6 +75,8 @@ def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
         except InputError as refused:
             try:
                 made = _by_nvrtc(text, name, arch, options)
+            except NoInstance:
+                raise  # the device code compiles: what is missing is said there
             except WarpboundError:
                 raise refused from None
             note = _NOT_BY_NVCC.format(refused.reason.splitlines()[0].rstrip("."))

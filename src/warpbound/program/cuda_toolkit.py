@@ -110,17 +110,17 @@ def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
     """What nvcc itself says of its version and folders."""
     command = [str(place), "-ccbin", str(host), "-allow-unsupported-compiler", "-dryrun", "-E", "-x", "cu", os.devnull]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+        finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as failed:
         raise InputError(f"{place} does not start ({failed}).", "Name another with --compiler nvcc=PATH.") from failed
-    version = dict(_VERSION.findall(done.stderr))
+    version = dict(_VERSION.findall(finished.stderr))
     if len(version) < len(("major", "minor", "build")):
-        first = next(iter(done.stderr.strip().splitlines()), "it prints nothing")
+        first = next(iter(finished.stderr.strip().splitlines()), "it prints nothing")
         raise InputError(f"{place} is no nvcc that works: {first}.", "Name another with --compiler nvcc=PATH.")
     release = f"{version['MAJOR']}.{version['MINOR']}"
-    libraries = _folders("LIBRARIES", done.stderr)
+    libraries = _folders("LIBRARIES", finished.stderr)
     complete = any((each / "libcudart.so").exists() for each in libraries)
-    include = (*_folders("INCLUDES", done.stderr), *_folders("SYSTEM_INCLUDES", done.stderr))
+    include = (*_folders("INCLUDES", finished.stderr), *_folders("SYSTEM_INCLUDES", finished.stderr))
     return Toolkit(
         place, release, f"{release}.{version['BUILD']}", origin, host, include, libraries,
         () if complete else _link_folder(libraries),

@@ -100,8 +100,12 @@ class _Item:
     needed: bool
 
 
-def split_host_code(text: str, headers: Mapping[str, str], known_header: Callable[[str], bool]) -> Source:
+def split_host_code(
+    text: str, headers: Mapping[str, str], known_header: Callable[[str], bool], instance: str = ""
+) -> Source:
     """Blank the host parts of `text` and of `headers`; `known_header` says whether <name> can be included.
+
+    instance : a name expression of a kernel that is asked for; the types that it names stay.
 
     Raises MissingTool where tree-sitter is not installed.
     """
@@ -113,7 +117,7 @@ def split_host_code(text: str, headers: Mapping[str, str], known_header: Callabl
     entries = _words_for(_ENTRY, roots.values())
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
     launched, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
-    _keep_what_is_named(everything, {word for name in launched for word in _WORD.findall(name)})
+    _keep_what_is_named(everything, {word for name in (*launched, instance) for word in _WORD.findall(name)})
     named = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, named)
     blanked = {
@@ -320,7 +324,8 @@ def _host_parts(root: Any, items: list[_Item], marks: re.Pattern[str], includes:
             continue
         is_namespace = item.text.startswith("using namespace") and "std" not in item.text
         if not item.needed and not is_namespace:
-            yield item.node
+            around = item.node.parent  # `extern "C"` before one function goes with it
+            yield around if around is not None and around.type == "linkage_specification" else item.node
         elif item.needed and _holds_class(item.node):
             yield from _host_members(_class_of(item.node), marks)
 

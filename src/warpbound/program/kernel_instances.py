@@ -12,6 +12,17 @@ _FEW = 4  # names in a note
 _CODE = re.compile(rb"\.text\.([\w$]+)\0")
 
 
+class NoInstance(InputError):
+    """A file that compiles, but whose kernels are templates of which no instance is known.
+
+    examples : an instance of each, with arguments that fit its parameters by kind.
+    """
+
+    def __init__(self, reason: str, hint: str, examples: tuple[str, ...]) -> None:
+        super().__init__(reason, hint)
+        self.examples = examples
+
+
 @dataclass(frozen=True)
 class Kernels:
     """The kernels that a file and its headers define.
@@ -64,12 +75,18 @@ class Kernels:
             return InputError(f"{name}: there is no __global__ function in it.", "Give a file with a kernel.")
         listed = ", ".join(kernel.qualified for kernel in templates)
         reason = f"{name}: nothing instantiates its kernel templates ({listed})."
-        return InputError(reason, f"Name an instance with its template arguments, like {option(templates[0])}.")
+        hint = f"Name an instance with its template arguments, like {option(templates[0])}."
+        return NoInstance(reason, hint, tuple(example(kernel) for kernel in templates))
 
 
 def option(kernel: Signature) -> str:
     """The option that instantiates a kernel template with arguments that fit its parameters by kind."""
-    return f"--kernel '{kernel.qualified}<{kernel.example or 'float'}>'"
+    return f"--kernel '{example(kernel)}'"
+
+
+def example(kernel: Signature) -> str:
+    """An instance of a kernel template with arguments that fit its parameters by kind."""
+    return f"{kernel.qualified}<{kernel.example or 'float'}>"
 
 
 def with_code(cubin: bytes) -> set[str]:

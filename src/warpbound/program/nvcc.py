@@ -23,11 +23,12 @@ _INSTANCES = "<instances>"  # the file name of the lines that are added
 _ERROR = re.compile(r"^(.+?)(?:\((\d+)\)|:(\d+):\d+): (?:catastrophic |fatal )?error *(?:#[\w-]+)?: (.*)$", re.M)
 _UNOPENED = re.compile(r"^(.+?):(\d+):\d+: fatal error: (\S+): No such file or directory", re.M)
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
+REMOVED_NAMES = ("-DcudaThreadSynchronize=cudaDeviceSynchronize", "-DcudaThreadExit=cudaDeviceReset")  # by CUDA 13
 _REMEDIES = (  # where the log names a flag that would help
     ("--expt-relaxed-constexpr", "calling a constexpr __host__ function"),
     ("--extended-lambda", "--extended-lambda"),
-    ("-DcudaThreadSynchronize=cudaDeviceSynchronize", '"cudaThreadSynchronize" is undefined'),  # gone in CUDA 13
-    ("-DcudaThreadExit=cudaDeviceReset", '"cudaThreadExit" is undefined'),
+    ("-rdc=true", "requires separate compilation mode"),  # launches from device code
+    *((flag, f'"{flag[2:].partition("=")[0]}" is undefined') for flag in REMOVED_NAMES),
 )
 _LOG_LINES = 40
 

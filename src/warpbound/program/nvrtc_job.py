@@ -1,6 +1,7 @@
 """Compiles one source file with NVRTC: host code blanked, host headers replaced, remedies that NVRTC's log asks for."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -14,7 +15,7 @@ from warpbound.program.compiler_output import Compiled, overloads, spills, telli
 from warpbound.program.header_packages import MissingHeader, sentence
 from warpbound.program.host_code import Source, split_host_code
 from warpbound.program.host_headers import STANDARD
-from warpbound.program.kernel_instances import Kernels, option, with_code
+from warpbound.program.kernel_instances import Kernels, NoInstance, example, option, with_code
 from warpbound.program.kernel_signatures import qualified
 from warpbound.program.repository_headers import Lookup
 from warpbound.quick_dataclasses import dataclass
@@ -24,6 +25,7 @@ _OF_INSTANCES = "__nv_name_map"  # where the compiler reads name expressions
 _FROM_DEVICE = "device-side kernel launch"
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
 _LOG_LINES = 40
+PATIENCE_S = 20  # processor time, after which no other reading of a file and no further remedy is tried
 _ROUNDS = 6  # of remedies: each may uncover what else is missing
 
 
@@ -89,6 +91,7 @@ class Job:
                 self.text,
                 self.lookup.headers.spelled,
                 lambda header: any((place / header).is_file() for place in places),
+                self.options.instance or "",
             )
             flags = [
                 "-lineinfo", "--ptxas-options=-v",
@@ -118,13 +121,14 @@ class Job:
         if self.options.instance:
             instances.append(qualified(self.options.instance, source.kernels))
         attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
+        deadline = time.process_time() + PATIENCE_S
         refused: list[tuple[str, Mapping[str, str]]] = []
         empty: tuple[nvrtc.Made, tuple[str, ...]] | None = None
         for i, (code, headers) in enumerate(attempts):
-            if (code, headers) in attempts[:i]:
+            if (code, headers) in attempts[:i] or i and time.process_time() > deadline:
                 continue
             output, notes, left_out = self._with_remedies(
-                nvrtc.Unit(code, self.name, headers), target, flags, instances
+                nvrtc.Unit(code, self.name, headers), target, flags, instances, deadline
             )
             if b".text." in output.cubin:
                 return output, notes
@@ -144,15 +148,18 @@ class Job:
         raise self._refusal(log, source.absent)
 
     def _with_remedies(
-        self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str]
+        self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str], deadline: float
     ) -> tuple[nvrtc.Made, tuple[str, ...], Mapping[str, str]]:
         """A build, notes, headers that were left out; where the compiler's log names what would help, with that: names
-        and headers that nvcc brings, a flag, the architecture's own features."""
+        and headers that nvcc brings, a flag, the architecture's own features.
+
+        deadline : in processor time, s, after which nothing more is tried.
+        """
         help_given = remedies.Help(unit.headers)
         output = self.compiler.build(unit, [f"-arch={target}", *flags], instances)
         for _ in range(_ROUNDS):
-            help_more = remedies.more(output.log, help_given)
-            if output.cubin or help_more == help_given:
+            help_more = remedies.more(output.log, help_given, self.name)
+            if output.cubin or help_more == help_given or time.process_time() > deadline:
                 break
             help_given = help_more
             unit = replace(unit, headers=help_given.headers)
@@ -206,7 +213,8 @@ class Job:
         if not source.deduced:
             return kernels.none(self.name)
         template = next(kernel for kernel in source.kernels if kernel.qualified == source.deduced[0])
-        return InputError(f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}.")
+        reason, hint = f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}."
+        return NoInstance(reason, hint, (example(template),))
 
 
 def _left_out(headers: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,9 @@ Programming Guide, "Compilation with NVCC"). The compiler's log says which of th
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from pathlib import Path
 
+from warpbound.program.host_headers import STAND_INS, STANDARD
 from warpbound.quick_dataclasses import dataclass
 
 BROUGHT = "warpbound-brought.h"  # the header before the file
@@ -30,6 +32,9 @@ _BRINGS = (  # an unknown name -> what declares it
 _KNOWN = tuple((re.compile(pattern), text) for pattern, text in _BRINGS)
 _UNKNOWN = re.compile(r'identifier "(\w+)" is undefined|namespace "(std)" has no member')
 _NO_NAMESPACE = re.compile(r"must be a (?:class or )?namespace name\n.*\bstd\s*::")
+_ERRING = re.compile(r"^(.*?)\(\d+\): (?:catastrophic )?error", re.M)
+_DEVICE = re.compile(r"__(?:device|global|constant|shared)__")
+_PARTS = 3  # of a path, as `#include` may spell it
 _UNOPENED = re.compile(r'^(.*?)\((\d+)\): .*cannot open source file "([^"]*)"', re.M)
 
 
@@ -45,11 +50,17 @@ class Help:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-def more(log: str, now: Help) -> Help:
-    """`now` and what the log of a refusal asks for besides; equal to `now` where there is nothing."""
+def more(log: str, now: Help, name: str = "") -> Help:
+    """`now` and what the log of a refusal asks for besides; equal to `now` where there is nothing.
+
+    name : of the file, as the log has it. Headers in which alone errors are, and which no device code is in, go.
+    """
     headers, flags = dict(now.headers), list(now.flags)
     absent = {name: f"{file}, line {line}" for file, line, name in _UNOPENED.findall(log) if name not in headers}
     headers.update(dict.fromkeys(absent, ""))
+    if absent.keys() & STANDARD:  # the compiler stops at the first of them
+        headers.update({name: headers.get(name, "") for name in STANDARD - STAND_INS.keys()})
+    headers.update(dict.fromkeys(_of_host(log, name), ""))
     brought = headers.get(BROUGHT, "")
     added = [text for text in dict.fromkeys(_brought(log)) if text not in brought]
     if added:
@@ -58,6 +69,22 @@ def more(log: str, now: Help) -> Help:
     if UNMARKED in log and UNMARKED not in flags:  # constexpr functions
         flags.append(UNMARKED)
     return Help(headers, tuple(flags), {**now.left_out, **absent})
+
+
+def _of_host(log: str, name: str) -> Iterator[str]:
+    """Every way to include the headers that the errors of a log are in, where they hold host code alone."""
+    paths = [] if _UNOPENED.search(log) else [Path(file) for file in dict.fromkeys(_ERRING.findall(log))]
+    if not name or any(not _is_of_host(path) or path == Path(name) for path in paths):
+        return
+    for path in paths:
+        yield from ("/".join(path.parts[-count:]) for count in range(1, min(_PARTS, len(path.parts)) + 1))
+
+
+def _is_of_host(path: Path) -> bool:
+    try:
+        return _DEVICE.search(path.read_text("utf-8", "replace")) is None
+    except OSError:
+        return False
 
 
 def _brought(log: str) -> Iterator[str]:

@@ -48,8 +48,8 @@ def find() -> Path | None:
 
 
 def _places() -> Iterator[Path]:
-    if named := os.environ.get(VARIABLE):
-        yield Path(named)
+    if own_path := os.environ.get(VARIABLE):
+        yield Path(own_path)
     yield _kept()
     for home in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(home):

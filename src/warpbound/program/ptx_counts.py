@@ -173,13 +173,13 @@ def _bodies(text: str, source: str) -> Iterator[_Body]:
             yield _Body(name, tuple(statements), labels)
             name, statements, labels = entry[1], [], {}
             continue
-        begun = 0
-        while label := _LABEL.match(part, begun):
-            line += part.count("\n", begun, label.start(1))
+        block_start = 0
+        while label := _LABEL.match(part, block_start):
+            line += part.count("\n", block_start, label.start(1))
             labels[label[1]] = line
-            begun = label.end()
-        line += part.count("\n", begun, len(part) - len(part[begun:].lstrip()))
-        part = part[begun:].lstrip()
+            block_start = label.end()
+        line += part.count("\n", block_start, len(part) - len(part[block_start:].lstrip()))
+        part = part[block_start:].lstrip()
         if part and not part.startswith("."):
             statements.append(_statement(line, part, source))
     yield _Body(name, tuple(statements), labels)

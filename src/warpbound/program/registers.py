@@ -150,7 +150,8 @@ def _source_width(instruction: Instruction, place: int, *, last: bool) -> int:
             return 2
         case "typed_sources":
             return 1 if _TYPED.isdisjoint(instruction.modifiers) else 2
-    return 2 if last and "WIDE" in instruction.modifiers or in_pairs(instruction) else 1
+    wide = "WIDE" in instruction.modifiers or (traits.affine == "multiply_add" and "HI" in instruction.modifiers)
+    return 2 if (last and wide) or in_pairs(instruction) else 1
 
 
 def in_pairs(instruction: Instruction) -> bool:
@@ -257,6 +258,8 @@ def _address_width(instruction: Instruction, operand: Operand, term: Operand) ->
         return 2 if operand.text.startswith("gdesc") else 1
     if instruction.traits.kind == "bulk_copy":
         return _box_width(instruction) if operand is instruction.operands[0] else 2
+    if instruction.traits.kind == "copy" and operand is instruction.operands[0]:
+        return 1  # in shared memory
     if operand.kind == "constant" or term.kind != "register":
         return 2 if term.kind == "uniform" and "64" in term.suffixes else 1
     if "64" in term.suffixes:

@@ -64,11 +64,11 @@ def look_up(  # noqa: PLR0913  (what an include line depends on)
     repository: list[Path] = []
     packages: list[Path] = []
     places: dict[str, Path] = {}
-    tried: set[str] = set()
+    headers_so_far: set[str] = set()
     while True:
         headers = reachable(text, (*include, *repository), options)
-        new = [name for name in headers.absent if name not in tried and not _of_the_compiler(name, system)]
-        tried |= set(new)
+        new = [name for name in headers.absent if name not in headers_so_far and not _of_the_compiler(name, system)]
+        headers_so_far |= set(new)
         if not new:
             return Lookup(headers, tuple(repository), tuple(packages), places)
         for name in new:
@@ -89,18 +89,18 @@ def _of_the_compiler(name: str, system: Sequence[Path]) -> bool:
 
 def in_repository(header: str, home: Path) -> Path | None:
     """The folder that makes `#include <header>` work: the one of the nearest such file in the source's repository."""
-    wanted = [part for part in PurePosixPath(header).parts if part not in ("..", ".")]
-    if not wanted:
+    path_parts = [part for part in PurePosixPath(header).parts if part not in ("..", ".")]
+    if not path_parts:
         return None
     here = home.resolve()
     best: tuple[tuple[int, int, str], Path] | None = None
-    for path in _files(root_of(here)).get(wanted[-1], ()):
+    for path in _files(root_of(here)).get(path_parts[-1], ()):
         parts = path.parts
-        if list(parts[-len(wanted) :]) != wanted:
+        if list(parts[-len(path_parts) :]) != path_parts:
             continue
         rank = (-len(os.path.commonpath([here, path])), len(parts), str(path))
         if best is None or rank < best[0]:
-            best = rank, Path(*parts[: -len(wanted)])
+            best = rank, Path(*parts[: -len(path_parts)])
     return best[1] if best else None
 
 

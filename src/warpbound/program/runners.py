@@ -20,11 +20,11 @@ def runners(path: Path, most: int = 3) -> tuple[Path, ...]:
     Files of the repository around `path` alone.
     """
     start = path.resolve()
-    seen, level, result = {start}, [start], list[Path]()
+    files_so_far, level, result = {start}, [start], list[Path]()
     while level and len(result) < most:
-        above = [each for target in level for each in _includers(target) if each not in seen]
+        above = [each for target in level for each in _includers(target) if each not in files_so_far]
         level = sorted(dict.fromkeys(above), key=lambda each: (-len(os.path.commonpath([start, each])), str(each)))
-        seen.update(level)
+        files_so_far.update(level)
         result += [each for each in level if each.suffix in COMPILED]
     return tuple(result[:most])
 

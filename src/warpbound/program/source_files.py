@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -23,6 +24,7 @@ from warpbound.program.header_packages import MissingHeader
 from warpbound.program.host_code import kernels_of
 from warpbound.program.issue_table_notes import paced
 from warpbound.program.kernel import Program
+from warpbound.program.kernel_instances import NoInstance
 from warpbound.program.kernel_names import named, plain_name, spelled
 from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
@@ -37,6 +39,8 @@ __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "program
 
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
+MOST_EXAMPLES = 8  # of templates without an instance
+EXAMPLE = "nothing here instantiates this template; {} is an example, --kernel names your instance"
 INCLUDED = "compiled as a part of {runner}, which includes {file}"
 
 
@@ -139,13 +143,14 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
     try:
         return _from_cuda(text, name, machine, kernel, whole)
     except InputError as refused:
-        if not isinstance(source, Path):
-            raise
-        if isinstance(refused, MissingHeader):  # which stops nvcc, but may be the host's alone
-            if options.compiler.partition("=")[0] == "nvcc":
-                raise
-            options = replace(options, compiler=options.compiler.replace("auto", "nvrtc"))
-        found = _from_runner(source, text, machine, kernel, options)
+        by_runner: tuple[Program, ...] = ()
+        if isinstance(source, Path):
+            if isinstance(refused, MissingHeader):  # which stops nvcc, but may be the host's alone
+                if options.compiler.partition("=")[0] == "nvcc":
+                    raise
+                options = replace(options, compiler=options.compiler.replace("auto", "nvrtc"))
+            by_runner = _from_runner(source, text, machine, kernel, options)
+        found = by_runner or _examples(refused, text, name, machine, whole)
         if not found:
             raise
         return found
@@ -167,6 +172,15 @@ def _from_runner(
         if mine:
             return tuple(replace(each, source=text, assumed=(note, *each.assumed)) for each in mine)
     return ()
+
+
+def _examples(refused: InputError, text: str, name: str, machine: Gpu, options: Options) -> tuple[Program, ...]:
+    """An instance of each kernel template of a file of which none is known; none where it is refused for more."""
+    result: list[Program] = []
+    for instance in refused.examples[:MOST_EXAMPLES] if isinstance(refused, NoInstance) else ():
+        with suppress(WarpboundError):
+            result += _from_cuda(text, name, machine, instance, options)
+    return tuple(replace(each, assumed=(EXAMPLE.format(each.title), *each.assumed)) for each in result)
 
 
 def _path_if_one(source: Source) -> Source:

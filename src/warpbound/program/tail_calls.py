@@ -41,12 +41,12 @@ def _place(instruction: Instruction, at: dict[int, int]) -> int | None:
 
 def _ends(instructions: Sequence[Instruction], start: int, at: dict[int, int]) -> bool:
     """Whether all ways from an instruction end the threads, and none returns or leads to a place that is not known."""
-    pending, seen = [start], set[int]()
+    pending, visited = [start], set[int]()
     while pending:
         place = pending.pop()
-        if place in seen:
+        if place in visited:
             continue
-        seen.add(place)
+        visited.add(place)
         if place >= len(instructions):
             return False
         following = _following(instructions[place], place, at)

@@ -10,9 +10,9 @@ def version_of(distribution: str) -> str | None:
     """Version of an installed distribution; None where there is none."""
     begin = distribution.replace("-", "_") + "-"
     for folder in sys.path:
-        found = sorted(Path(folder or ".").glob(f"{begin}*.dist-info"))
-        if found:
-            return found[0].name.removeprefix(begin).removesuffix(".dist-info")
+        matches = sorted(Path(folder or ".").glob(f"{begin}*.dist-info"))
+        if matches:
+            return matches[0].name.removeprefix(begin).removesuffix(".dist-info")
     return _by_metadata(distribution)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.global_memory import Allocation, Fault, Image
+from warpbound.emulate.lane_queries import greatest, least
 from warpbound.errors import InputError
 from warpbound.programs.protocol import HEAP, HEAP_B, CudaError, MemoryKind, Refusal
 from warpbound.quick_dataclasses import dataclass
@@ -22,6 +23,7 @@ ALIGNMENT = 512
 GAP = 1 << 16
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0  # MAP_NORESERVE, which Python names from 3.13 on
 PAGE = 4096
+_HEAP = np.uint64(HEAP)
 NEAR = 1 << 24  # bytes from an allocation within which an error names it
 
 
@@ -125,9 +127,9 @@ class Heap:
 
     def unregister(self, address: int) -> bool:
         """Whether host memory that begins there was registered; it is no longer."""
-        kept = [pages for pages in self.host_pages if not pages[0] <= address < pages[0] + pages[1]]
-        known = len(kept) < len(self.host_pages)
-        self.host_pages = kept
+        remaining_pages = [pages for pages in self.host_pages if not pages[0] <= address < pages[0] + pages[1]]
+        known = len(remaining_pages) < len(self.host_pages)
+        self.host_pages = remaining_pages
         return known
 
     def changed(self, address: int) -> None:
@@ -223,12 +225,12 @@ class HeapImage(Image):
     ) -> NDArray[np.int64] | Fault:
         if active is not None:
             addresses = np.where(active, addresses, addresses[int(active.argmax())])
-        low, high = int(addresses.min()) - HEAP, int(addresses.max()) - HEAP
+        low, high = least(addresses) - HEAP, greatest(addresses) - HEAP
         number = bisect_right(self._starts, low) - 1
         if number < 0 or high + width > self._ends[width][number] or width > 1 and _odd(addresses, width):
             return self._of_several(addresses, width)
         self._touched = (number,)
-        return np.subtract(addresses, np.uint64(HEAP)).view(np.int64)
+        return np.subtract(addresses, _HEAP).view(np.int64)
 
     def _of_several(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.int64] | Fault:
         addresses = self._in_heap(addresses)

@@ -72,8 +72,8 @@ def _refusals(names: Sequence[str]) -> str:
 
 
 def _version_script(version: str) -> str:
-    shown = "cuda*; __cuda*; warpbound_*; *;"
-    return f"{version} {{ global: {shown} }};\n" if version else f"{{ global: {shown} }};\n"
+    exports = "cuda*; __cuda*; warpbound_*; *;"
+    return f"{version} {{ global: {exports} }};\n" if version else f"{{ global: {exports} }};\n"
 
 
 def _library(texts: Mapping[str, str], options: Sequence[str]) -> bytes:

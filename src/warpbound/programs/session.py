@@ -281,8 +281,8 @@ class Session:
         number, percent = question.words
         if percent <= 100:
             sizes = self.board.limits.carveouts_KiB
-            wanted = percent / 100 * self.board.limits.shared_per_sm / 1024
-            self.carveouts[number] = next((size for size in sizes if size >= wanted), sizes[-1])
+            preferred_kb = percent / 100 * self.board.limits.shared_per_sm / 1024
+            self.carveouts[number] = next((size for size in sizes if size >= preferred_kb), sizes[-1])
         else:
             self.carveouts.pop(number, None)
         return Answer()

@@ -11,12 +11,17 @@ from warpbound.machine import Gpu
 from warpbound.program.arch_match import compiled_arch
 from warpbound.program.cache import cached, digest
 from warpbound.program.cuda_toolkit import Toolkit, toolkit
+from warpbound.program.header_packages import package_of, sentence
 from warpbound.program.headers import reachable
+from warpbound.program.nvcc import REMOVED_NAMES
 
 TIMEOUT_S = 600
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 MOST_FOLDERS = 4000  # of a repository that are searched for a header
 _MISSING = re.compile(r"fatal error: (\S+?): No such file|(?:cannot|could not) open source file \"([^\"]+)\"")
+_INCLUDER = re.compile(r"^(.+?)[:(](\d+)[:)].*(?:fatal error|open source file)", re.M)
+_UNDEFINED = re.compile(r"undefined reference to `([\w:~]+)")
+_NO_MAIN = re.compile(r"undefined reference to `main'")
 _MARKS = (".git", ".hg", "LICENSE", "LICENSE.txt", "CMakeLists.txt")
 
 
@@ -24,26 +29,33 @@ def is_source(name: str) -> bool:
     return Path(name).suffix in SOURCES
 
 
-def built(files: Sequence[Path], board: Gpu, include: Sequence[Path] = (), options: Sequence[str] = ()) -> bytes:
-    """The program of one .cu file, or of several files that belong together.
+def built(
+    files: Sequence[Path], board: Gpu, include: Sequence[Path] = (), options: Sequence[str] = ()
+) -> tuple[bytes, tuple[Path, ...]]:
+    """The program of one .cu file, or of several files that belong together; the files beside them that it took.
 
-    Headers that are not found are looked up in the files' own repository. Raises InputError with what the compiler
-    says, MissingTool without nvcc or a host compiler.
+    Headers that are not found are looked up in the files' own repository, functions that are not defined (main, too)
+    in the other sources of the folder. Raises InputError with what the compiler says, MissingTool without nvcc or a
+    host compiler.
     """
     for file in files:
         if not file.is_file():
             raise InputError(f"There is no file {file}.", "Give a .cu file or a program.")
     tools = toolkit()
     folders = [*dict.fromkeys(file.resolve().parent for file in files), *include]
+    beside: list[Path] = []
     while True:
-        program, complaint = _built(tools, files, board, folders, options)
+        program, complaint = _built(tools, [*files, *beside], board, folders, options)
         if program is not None:
-            return program
+            return program, tuple(beside)
+        defining = _defining(complaint, [*files, *beside])
+        if defining:
+            beside += defining
+            continue
         missing = _missing(complaint)
         more = _folder_of(missing, files[0].resolve().parent, folders) if missing else None
         if more is None:
-            hint = "Add what it needs with -I, or build it yourself with -cudart shared."
-            raise InputError(_reason(files[0], complaint, missing), hint)
+            raise InputError(*_refusal(files[0], complaint, missing))
         folders.append(more)
 
 
@@ -53,8 +65,9 @@ def _built(
     arch, _ = compiled_arch(board)
     text = "\n".join(file.read_text("utf-8", errors="replace") for file in files)
     headers = reachable(text, folders, options)
+    gone = [flag for flag in REMOVED_NAMES if flag[2:].partition("=")[0] in text]
     command = [
-        *tools.command, f"-arch=sm_{arch}", "-cudart", "shared", "-O2", "-lineinfo", "-w",
+        *tools.command, f"-arch=sm_{arch}", "-cudart", "shared", "-O2", "-lineinfo", "-w", *gone,
         *(f"-I{folder}" for folder in folders), *options, *(str(file.resolve()) for file in files),
     ]  # fmt: skip
     included = [part for place, raw in headers.files.items() for part in (str(place), raw)]
@@ -87,6 +100,22 @@ class _Failed(Exception):
     """nvcc has complained."""
 
 
+def _defining(complaint: str, files: Sequence[Path]) -> list[Path]:
+    """Sources in the folder of the first of `files` that define functions which the linker misses.
+
+    None for a function that several of them define.
+    """
+    names = {name.rpartition("::")[2] for name in _UNDEFINED.findall(complaint)}
+    others = [path for path in sorted(files[0].parent.iterdir()) if is_source(path.name) and path not in files]
+    texts = {path: path.read_text("utf-8", errors="replace") for path in others} if names else {}
+    chosen: set[Path] = set()
+    for name in names:
+        pattern = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)\s*(?:const\s*)?\{{")
+        with_it = [path for path, text in texts.items() if pattern.search(text)]
+        chosen |= set(with_it) if len(with_it) == 1 else set()
+    return sorted(chosen)
+
+
 def _missing(complaint: str) -> str | None:
     match = _MISSING.search(complaint)
     return next(group for group in match.groups() if group) if match else None
@@ -114,9 +143,22 @@ def _deep(header: str, top: Path, known: Sequence[Path]) -> Path | None:
     return None
 
 
-def _reason(file: Path, complaint: str, missing: str | None) -> str:
+def _refusal(file: Path, complaint: str, missing: str | None) -> tuple[str, str]:
+    """Why there is no program, and the way out."""
     if missing:
-        return f"{file}: the header {missing} is not in its folder, its repository or the CUDA toolkit."
+        includer = _INCLUDER.search(complaint)
+        reason, hint = sentence(missing, f"{includer[1]}, line {includer[2]}," if includer else str(file))
+        alone = "" if package_of(missing) else f" For its kernels alone: warpbound analyze {file}."
+        return reason, hint.replace(", or the build's folder with -p FOLDER", "") + alone
+    if _NO_MAIN.search(complaint):
+        return (
+            f"{file} has no main function, nor has exactly one source beside it: it is one file of a program.",
+            f"Build the whole with nvcc -cudart shared and run that; or warpbound analyze {file}.",
+        )
+    return _reason(file, complaint), "Add what it needs with -I, or build it yourself with -cudart shared."
+
+
+def _reason(file: Path, complaint: str) -> str:
     lines = complaint.strip().splitlines()
     wrong = (line for line in lines if re.search(r"\berror\b|undefined reference", line))
     first = next(wrong, lines[0] if lines else "it says nothing")

@@ -65,10 +65,10 @@ def _mean(rows: Sequence[Access]) -> tuple[float | None, float | None]:
         counts = [(row.sectors, row.ideal_sectors) for row in rows]
     else:
         counts = [(row.wavefronts, row.ideal_wavefronts) for row in rows]
-    counted = [(cost, ideal) for cost, ideal in counts if cost is not None and ideal is not None]
-    if len(counted) < len(counts):
+    pairs = [(cost, ideal) for cost, ideal in counts if cost is not None and ideal is not None]
+    if len(pairs) < len(counts):
         return None, None
-    return fmean(cost for cost, _ in counted), fmean(ideal for _, ideal in counted)
+    return fmean(cost for cost, _ in pairs), fmean(ideal for _, ideal in pairs)
 
 
 def _waste(rows: Sequence[Access]) -> float:

@@ -30,21 +30,21 @@ def findings(board: Gpu) -> list[str]:
 def _bandwidth(board: Gpu) -> Iterator[str]:
     bus, rate = board.get("dram_bus"), board.get("dram_data_rate")
     if bus and rate and not _excepted(board, "dram_bandwidth"):
-        product, stated = bus * rate / 8, board.value("dram_bandwidth")
-        if abs(product / stated - 1) > CLOSE:
-            yield f"bus x data rate is {product / 1e9:.4g} GB/s, dram_bandwidth {stated / 1e9:.4g}."
+        product, nominal = bus * rate / 8, board.value("dram_bandwidth")
+        if abs(product / nominal - 1) > CLOSE:
+            yield f"bus x data rate is {product / 1e9:.4g} GB/s, dram_bandwidth {nominal / 1e9:.4g}."
 
 
 def _peak(board: Gpu) -> Iterator[str]:
     """Check a peak rate at the base clock, the boost clock and the clocks that other sources give."""
-    stated, lanes = board.get("fp32_peak"), FP32_LANES.get(board.arch)
-    if stated is None or lanes is None or _excepted(board, "fp32_peak"):
+    nominal, lanes = board.get("fp32_peak"), FP32_LANES.get(board.arch)
+    if nominal is None or lanes is None or _excepted(board, "fp32_peak"):
         return
     clocks = [clock for name in ("base_clock", "boost_clock") for clock in _claims(board, name)]
     peaks = [2 * lanes * board.value("sm_count") * clock for clock in clocks]
-    if not any(abs(peak / stated - 1) <= CLOSE for peak in peaks):
-        near = min(peaks, key=lambda peak: abs(peak - stated))
-        yield f"lanes x clock x SMs gives {near / 1e12:.4g} TFLOP/s at best, fp32_peak is {stated / 1e12:.4g}."
+    if not any(abs(peak / nominal - 1) <= CLOSE for peak in peaks):
+        near = min(peaks, key=lambda peak: abs(peak - nominal))
+        yield f"lanes x clock x SMs gives {near / 1e12:.4g} TFLOP/s at best, fp32_peak is {nominal / 1e12:.4g}."
 
 
 def _tensor(board: Gpu) -> Iterator[str]:

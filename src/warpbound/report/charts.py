@@ -84,6 +84,25 @@ class Columns:
 
 
 @dataclass(frozen=True)
+class OverTime:
+    """Means over equal parts of a time as columns that start at 0; `end` is what stands under the last one."""
+
+    values: tuple[float, ...]
+    title: str
+    end: str
+    height: int = 3
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        step = math.ceil(len(self.values) / min(64, options.max_width))
+        parts = [self.values[at : at + step] for at in range(0, len(self.values), step)]
+        means = [sum(part) / len(part) for part in parts]
+        yield Text(self.title, "dim")
+        for line in columns(means, self.height, PLAIN_EIGHTHS if options.ascii_only else EIGHTHS):
+            yield Text(line.rstrip() or " ", style=STYLE, no_wrap=True, overflow="crop")
+        yield Text(f"0{self.end:>{max(len(self.end) + 1, len(means) - 1)}}", "dim", no_wrap=True, overflow="crop")
+
+
+@dataclass(frozen=True)
 class Fitting:
     """A table if the window is wide enough, else one sentence per row: each cell after its heading."""
 

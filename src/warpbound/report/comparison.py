@@ -1,6 +1,6 @@
 """Measured beside predicted: text, and the page of accuracy as Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -19,6 +19,7 @@ from warpbound.result.comparison import (
 
 CLOSE, FAR = 0.1, 0.35
 ROWS = 12  # source lines or instructions with the most samples
+ALIKE = 0.005  # difference of executed instructions that is not shown
 REASONS = 2  # stall reasons named beside a line
 
 
@@ -50,7 +51,7 @@ def launch_text(launch: LaunchComparison) -> RenderableType:
     if any(stall.measured for stall in launch.stalls):
         parts.append(_stalls(launch))
     if rows := _busiest(launch.lines or launch.instructions):
-        parts.append(_lines(rows))
+        parts.append(_lines(rows, sum(row.samples or 0.0 for row in launch.instructions)))
     parts.append(Text("".join(f"  - {note}\n" for note in launch.notes), "dim"))
     return Group(*parts)
 
@@ -99,14 +100,27 @@ def _place(row: ComparedLine | ComparedInstruction) -> int:
     return row.address if isinstance(row, ComparedInstruction) else row.line
 
 
-def _lines(rows: Sequence[ComparedLine | ComparedInstruction]) -> Table:
-    table = _table("where", "samples", "mostly", "executed", "predicted", "code")
+def _lines(rows: Sequence[ComparedLine | ComparedInstruction], total: float) -> Table:
+    """total : samples of the launch."""
+    table = _table("where", "samples", "mostly", "predicted", "mostly ", "executed", "code")
     for row in rows:
         where = f"{row.address:04x}" if isinstance(row, ComparedInstruction) else f"line {row.line}"
-        mostly = ", ".join(list(row.stalls)[:REASONS])
-        table.add_row(where, _count(row.samples), mostly, _count(row.executed_measured), _count(row.executed_predicted),
-                      row.text)  # fmt: skip
+        share = _percent(row.samples / total) if row.samples is not None and total else "-"
+        guess = _percent(sum(row.stalls_predicted.values())) if row.stalls_predicted else "-"
+        table.add_row(where, share, _mostly(row.stalls), guess, _mostly(row.stalls_predicted), _executed(row), row.text)
     return table
+
+
+def _mostly(stalls: Mapping[str, float]) -> str:
+    return ", ".join(list(stalls)[:REASONS])
+
+
+def _executed(row: ComparedLine | ComparedInstruction) -> str:
+    """Warp instructions as measured; where the prediction differs, both."""
+    measured, predicted = row.executed_measured, row.executed_predicted
+    if measured is None or predicted is None or abs(predicted - measured) <= ALIKE * measured:
+        return _count(measured if measured is not None else predicted)
+    return f"{_count(measured)}, predicted {_count(predicted)}"
 
 
 def _summary(launches: Sequence[LaunchComparison | NotCompared]) -> RenderableType:
@@ -128,7 +142,7 @@ def _refused(launch: NotCompared) -> Text:
 def _table(*columns: str) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for position, column in enumerate(columns):
-        words = column in ("unit", "mostly", "code", "gpu")
+        words = column.strip() in ("unit", "mostly", "code", "gpu")
         table.add_column(column, justify="left" if position == 0 or words else "right", overflow="fold")
     return table
 

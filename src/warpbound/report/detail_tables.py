@@ -236,4 +236,8 @@ def models(entry: KernelResult) -> RenderableType:
         table.add_column(name, justify="right" if name == "time" else "left", no_wrap=bool(name))
     for name, answer in entry.models.items():
         table.add_row(name, seconds(answer.time_s), answer.bottleneck or "-", Text(answer.reason or ""))
-    return Fitting(table)
+    if "x_model_2016" not in entry.models or not entry.execution:
+        return Fitting(table)
+    own = entry.execution.x_model
+    words = f"x_model_2016: E {own.E:.3g} is instructions per cycle of one warp alone; as the paper counts E,"
+    return Group(Fitting(table), Text(f"{words} instructions to an issue, {own.E_as_published:.3g}."))

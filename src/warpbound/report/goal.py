@@ -77,7 +77,7 @@ def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
     yield table
     yield Text("Slack: how many times its demand may be before the time is 1 % longer.", "dim")
     for pair in own.interactions:
-        one, other = pair.alone
-        yield Text(f"{pair.together:.2f}x together, {one:.2f}x and {other:.2f}x alone: {'; with '.join(pair.changes)}.")
+        a, b = pair.alone
+        yield Text(f"{pair.together:.2f}x together, {a:.2f}x and {b:.2f}x alone: {'; with '.join(pair.changes)}.")
     if own.critical_line:
         yield Text(f"Critical line: {own.critical_line}.")

@@ -101,8 +101,8 @@ def _bounds(entry: WorkloadResult) -> RenderableType:
     for column in ("resource", "SM cycles per warp", "in use"):
         table.add_column(column, justify="left" if column == "resource" else "right")
     for bound in entry.bounds:
-        used = f"{100 * bound.utilization:.0f} %"
-        table.add_row(resource_words(bound.resource), amount(bound.cycles_per_warp), used)
+        share = f"{100 * bound.utilization:.0f} %"
+        table.add_row(resource_words(bound.resource), amount(bound.cycles_per_warp), share)
     return table
 
 

@@ -19,14 +19,14 @@ HELPS = 3  # changes named for the best and the worst
 
 def pages(results: Sequence[KernelResult | Refusal], top: int) -> Iterator[RenderableType]:
     """A heading, the `top` fastest and the slowest in a table, both explained, and those without a time by reason."""
-    ranked = [entry for entry in results if not isinstance(entry, Refusal)]
-    best, worst = ranked[0], ranked[-1]
-    missing = len(results) - len(ranked)
+    answers = [entry for entry in results if not isinstance(entry, Refusal)]
+    best, worst = answers[0], answers[-1]
+    missing = len(results) - len(answers)
     without = f", {missing} without a time" if missing else ""
-    yield Text(f"{best.kernel} on {best.gpu_name}: {count(len(ranked), 'tuning')} ranked{without}", "bold cyan")
-    yield _table(ranked, top)
+    yield Text(f"{best.kernel} on {best.gpu_name}: {count(len(answers), 'tuning')} ranked{without}", "bold cyan")
+    yield _table(answers, top)
     yield _explained("Fastest", best)
-    if len(ranked) > 1:
+    if len(answers) > 1:
         yield _explained("Slowest", worst)
     yield from _refused(results)
 
@@ -40,24 +40,24 @@ def _macros(entry: KernelResult | Refusal) -> dict[str, str]:
     return {} if isinstance(entry.defines, UnsetType) else entry.defines
 
 
-def _table(ranked: Sequence[KernelResult], top: int) -> Table:
+def _table(answers: Sequence[KernelResult], top: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
     table.add_column("#", justify="right")
-    for macro in _macros(ranked[0]):
+    for macro in _macros(answers[0]):
         table.add_column(macro, justify="right")
     for column in ("time", "of best", "warps", "regs"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("binds")
-    places = [*range(min(top, len(ranked)))]
-    if len(ranked) > top:
-        places.append(len(ranked) - 1)
+    places = [*range(min(top, len(answers)))]
+    if len(answers) > top:
+        places.append(len(answers) - 1)
     for place in places:
-        entry = ranked[place]
+        entry = answers[place]
         if place > top:
             table.add_row(*["..."] * len(table.columns), style="dim")
         table.add_row(
             str(place + 1), *_macros(entry).values(), seconds(entry.time_s),
-            f"{entry.time_s / ranked[0].time_s:.2f}x", f"{entry.occupancy.warps_per_sm:.0f}",
+            f"{entry.time_s / answers[0].time_s:.2f}x", f"{entry.occupancy.warps_per_sm:.0f}",
             str(entry.program.registers), entry.bottleneck,
         )  # fmt: skip
     return table

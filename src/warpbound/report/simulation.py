@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.report.charts import Bar, Fitting
+from warpbound.report.charts import Bar, Fitting, OverTime
 from warpbound.report.formatting import amount, seconds
 from warpbound.report.refusals import refusal_line
 from warpbound.result.refusal import Refusal
@@ -27,6 +27,7 @@ def pages(results: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
             yield Text(f"chosen here: {entry['assumed']}", "dim")
         yield from (Text(line, no_wrap=True, overflow="crop") for line in entry.get("timeline", ()))
         yield Text(_sentence(entry["outcome"]))
+        yield from _over_time(entry["outcome"])
         yield _stalls(entry["outcome"]["stalls"])
 
 
@@ -41,6 +42,15 @@ def _sentence(outcome: Mapping[str, Any]) -> str:
         if spread := memory["latency_percentiles"]:
             words.append(f"5 % of them under {spread['5']:.4g}, 5 % over {spread['95']:.4g}")
     return "; ".join(words) + "."
+
+
+def _over_time(outcome: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Resident warps over the run; nothing where their number never changes."""
+    warps, step = outcome["occupancy_over_time"]["warps"], outcome["occupancy_over_time"]["interval"]
+    most, least = max(warps), min(warps)
+    if most - least > 1e-9 * most:
+        title = f"Resident warps over time, at most {most:.3g}; a column is the mean of {step:.4g} cycles"
+        yield OverTime(tuple(warps), title, f"{outcome['cycles']:.7g} cycles")
 
 
 def _stalls(stalls: Mapping[str, float]) -> RenderableType:
@@ -127,6 +137,7 @@ def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[Rende
         over = f" (ratio {entry.simulated_over_headline:.3f})" if predicted else ""
         yield Text(f"Time {seconds(entry.time_s)}{against}{over}.")
         yield Text(_sentence(entry.outcome))
+        yield from _over_time(entry.outcome)
         yield _stalls(entry.outcome["stalls"])
         yield Text(entry.assumed, "dim")
 

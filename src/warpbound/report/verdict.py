@@ -13,6 +13,8 @@ from warpbound.result.kernel import Bound, KernelResult
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
 WORTH_SAYING = 0.02  # standard error of the counts, from which on the time is told with it
 MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
+AT_THE_EDGE = 0.15  # of an interval: a time that lies closer to one end is explained
+WIDE = 1.1  # times its lower end, from which on an interval is wide enough for that
 EVEN = 1.5  # times their share of the blocks, up to which blocks count as alike
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
@@ -29,11 +31,24 @@ def verdict(entry: KernelResult) -> RenderableType:
 
 def time(entry: KernelResult) -> Text:
     low, high = entry.time_interval_s or (None, None)
-    words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}."
+    words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}.{_lopsided(entry)}"
     error = (entry.sample.sampling_error if entry.sample else None) or 0.0
     if error >= WORTH_SAYING:
         words += f" The sampled blocks tell the work of the others to {100 * error:.0f} % (standard error)."
     return Text.assemble((words, "bold"), *_power(entry))
+
+
+def _lopsided(entry: KernelResult) -> str:
+    """Why the time lies close to an edge of its interval, where it does."""
+    if entry.time_s is None or entry.time_interval_s is None:
+        return ""
+    low, high = entry.time_interval_s
+    near = AT_THE_EDGE * math.log(high / low) if high > WIDE * low else 0.0
+    if math.log(entry.time_s / low) < near:
+        return " Measured launches that the same resource binds were seldom faster than predicted, often slower."
+    if math.log(high / entry.time_s) < near:
+        return " Measured launches that the same resource binds were seldom slower than predicted, often faster."
+    return ""
 
 
 def _power(entry: KernelResult) -> list[str]:

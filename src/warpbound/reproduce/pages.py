@@ -29,6 +29,7 @@ SHORT_AND_STYLE = {
     Verdict.STANDS_IN: ("model for experiment", "cyan"),
     Verdict.UNPRINTED: ("not printed", "dim"),
 }
+LONGEST_WHOLE = 24  # letters of a value that stays on one line
 KINDS = {
     "agree": (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY),
     "agree as read": (Verdict.READ,),
@@ -148,8 +149,10 @@ def rows_table(rows: Sequence[Row]) -> Table:
     """One line a number."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("what", overflow="fold")
+    words = [str(word) for row in rows for word in (row.printed or "", row.ours)]
+    whole = max(map(len, words), default=0) <= LONGEST_WHOLE
     for column in ("paper", "ours", "off"):
-        table.add_column(column, justify="right", no_wrap=True)
+        table.add_column(column, justify="right", no_wrap=whole or column == "off", overflow="fold")
     table.add_column("verdict", overflow="fold")
     for row in rows:
         verdict = Text(*SHORT_AND_STYLE[row.verdict])

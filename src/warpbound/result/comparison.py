@@ -8,6 +8,10 @@ from msgspec import Meta
 from warpbound.result.quantities import ADDED, Fraction, Interval, Mode, Number, Sentence, Unpublished, Whole
 from warpbound.result.refusal import Error
 
+PredictedStalls = Annotated[
+    dict[str, Fraction], Meta(description="Share of all samples by stall reason; empty in static mode"), ADDED
+]
+
 
 class Duration(msgspec.Struct, frozen=True):
     """Time of the launch, s."""
@@ -50,6 +54,7 @@ class ComparedInstruction(msgspec.Struct, frozen=True, kw_only=True):
     cycles_predicted: Annotated[
         Number | None, Meta(description="Cycles that one warp alone waits before this instruction issues")
     ]
+    stalls_predicted: PredictedStalls = {}
 
 
 class ComparedLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +68,7 @@ class ComparedLine(msgspec.Struct, frozen=True, kw_only=True):
     samples: Number | None
     stalls: dict[str, Number]
     cycles_predicted: Annotated[Number | None, Meta(description="Cycles of one warp alone")]
+    stalls_predicted: PredictedStalls = {}
 
 
 class LaunchComparison(msgspec.Struct, frozen=True, kw_only=True):

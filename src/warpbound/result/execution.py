@@ -37,7 +37,10 @@ class CodeFootprint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class XModelSymbols(msgspec.Struct, frozen=True, kw_only=True):
-    """E, Z and n in warps of one SM; alpha and beta (B) of the locality of one warp."""
+    """E, Z and n in warps of one SM; alpha and beta (B) of the locality of one warp.
+
+    E_as_published : as the paper counts it, instructions that one warp issues together, 1 to 2.
+    """
 
     E: Untyped[float]
     Z: Untyped[float | None]
@@ -47,6 +50,8 @@ class XModelSymbols(msgspec.Struct, frozen=True, kw_only=True):
     beta: Untyped[float]
     residual: Untyped[float]
     definition: Untyped[str]
+    E_as_published: Untyped[float]
+    definition_as_published: Untyped[str]
 
 
 class PagesTouched(msgspec.Struct, frozen=True):

@@ -174,7 +174,7 @@ def _definitions(*types: type) -> dict[str, Schema]:
     _, components = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     promised = {name: _promised(node) for name, node in components.items()}
     reachable: dict[str, Schema] = {}
-    open_names = [one.__name__ for one in types]
+    open_names = [kind.__name__ for kind in types]
     while open_names:
         name = open_names.pop()
         if name not in reachable:

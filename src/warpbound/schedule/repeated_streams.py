@@ -37,8 +37,10 @@ def _repeat(warp: Warp, body: Sequence[int], turns: int, after: int | None) -> N
             state = warp.whole_state()
             if state in states:
                 period = states[state] - left
-                warp.again(period, (left - 1) // period)
-                left -= (left - 1) // period * period
+                times = (left - 1) // period
+                if times:
+                    warp.again(period, times)
+                left -= times * period
                 states = {}
                 for _ in range(left - 1):
                     warp.run(body, body[0])

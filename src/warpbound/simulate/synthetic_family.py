@@ -66,13 +66,15 @@ class Setting:
 
     memory : "constant" latency and service; "spread": single latencies scatter as on an idle GTX 680; "exponential":
     service times do as well; "fitted": they vary so much that latency grows with load as the machine's contention
-    says. rounds : turns of the chain that are counted, a third as many before.
+    says. rounds : turns of the chain that are counted, a third as many before. ilp : independent chains of a warp,
+    whose instructions take turns.
     """
 
     memory: str = "exponential"
     policy: str = "greedy_then_oldest"
     rounds: int = 30
     seed: int = 1
+    ilp: int = 1
 
 
 DEFAULT = Setting()
@@ -95,7 +97,7 @@ def throughput(sm: Sm, warps: Real, alpha: Real, setting: Setting = DEFAULT) -> 
 
 def loads_per_cycle(sm: Sm, warps: int, alpha: float, setting: Setting = DEFAULT) -> float:
     """Throughput of one point."""
-    return float(steady(sm, warps, alpha, setting).rates[0])
+    return float(steady(sm, warps, alpha, setting).rates[::2].sum())
 
 
 def steady(sm: Sm, warps: int, alpha: float, setting: Setting = DEFAULT) -> Outcome:
@@ -105,11 +107,10 @@ def steady(sm: Sm, warps: int, alpha: float, setting: Setting = DEFAULT) -> Outc
 
 def experiment(sm: Sm, warps: int, alpha: float, setting: Setting = DEFAULT) -> Experiment:
     """The kernel with `warps` warps of one block each, all of them started together."""
-    path = chain(alpha)
-    loads, adds = path.count(0), path.count(1)
+    path, loads, adds = interleaved(chain(alpha), setting.ilp), *counts(chain(alpha))
     alone = loads * sm.memory_latency + adds * sm.alu_latency
-    busiest = max(loads / sm.memory_throughput, adds / sm.alu_throughput, len(path) / sm.issue_throughput)
-    turn = max(alone, warps * busiest)
+    busiest = max(loads / sm.memory_throughput, adds / sm.alu_throughput, (loads + adds) / sm.issue_throughput)
+    turn = max(alone, warps * setting.ilp * busiest)
     return Experiment(
         machine=machine(sm, setting),
         steps=steps(sm, setting),
@@ -128,6 +129,16 @@ def chain(alpha: float) -> tuple[int, ...]:
     return (0,) * round(1 / alpha) + (1,)
 
 
+def counts(path: tuple[int, ...]) -> tuple[int, int]:
+    """Loads and additions of a turn."""
+    return path.count(0), path.count(1)
+
+
+def interleaved(path: tuple[int, ...], ilp: int) -> tuple[int, ...]:
+    """So many chains, an instruction of each in turn: steps 0 and 1 are of the first, 2 and 3 of the second."""
+    return tuple(2 * own + step for step in path for own in range(ilp))
+
+
 def machine(sm: Sm, setting: Setting = DEFAULT) -> Machine:
     """The SM and its share of the memory. Raises InputError for an unknown kind of memory, or one not fitted."""
     return Machine(
@@ -139,19 +150,23 @@ def machine(sm: Sm, setting: Setting = DEFAULT) -> Machine:
     )
 
 
-def steps(sm: Sm, setting: Setting = DEFAULT) -> tuple[Step, Step]:
-    """Load and addition, each waiting for the one before."""
+def steps(sm: Sm, setting: Setting = DEFAULT) -> tuple[Step, ...]:
+    """Load and addition of each independent chain, each waiting for the one before in its chain."""
+    return tuple(step for own in range(setting.ilp) for step in _steps(sm, setting, f"value {own}"))
+
+
+def _steps(sm: Sm, setting: Setting, value: str) -> tuple[Step, Step]:
     issue = sm.schedulers / sm.issue_throughput
     scatter = 0.0 if setting.memory == "constant" else sm.memory_latency * (1.0 - IDLE_CYCLES[0] / IDLE_MEAN)
     load = Access(spread=scatter, demand={"memory": 1.0 / sm.memory_throughput})
     return (
         Step(
             "load", issue=issue, stall=issue, latency=sm.memory_latency - scatter, access=load,
-            writes="value", waits=("value",), blames=Reason.LONG_SCOREBOARD,
+            writes=value, waits=(value,), blames=Reason.LONG_SCOREBOARD,
         ),
         Step(
             "add", issue=issue, stall=issue, pipe="alu", busy=sm.schedulers / sm.alu_throughput,
-            latency=sm.alu_latency, writes="value", waits=("value",),
+            latency=sm.alu_latency, writes=value, waits=(value,),
         ),
     )  # fmt: skip
 

@@ -16,6 +16,7 @@ WIDTH = 100          # characters of a timeline
 LINES = 64           # warps of a timeline
 COARSEST = 8         # most cycles that a character stands for; of a longer run the timeline shows the beginning
 ISSUES, WAITS, IDLE = "#", "-", "."
+INTERVALS = 60       # of a run, of which the summary has the mean occupancy of each
 PERCENTILES = (0, 5, 25, 50, 75, 95, 100)
 WORDS = {ISSUES: "issues or computes", WAITS: "waits for memory", IDLE: "waits for something else"}
 KEY = ", ".join(f"{mark} {words}" for mark, words in WORDS.items())
@@ -115,6 +116,7 @@ def summary(x: Experiment, done: Outcome) -> dict[str, Any]:
         "warps": int(np.count_nonzero(~np.isnan(done.started))),
         "complete": done.complete,
         "occupancy": done.occupancy,
+        "occupancy_over_time": _over_time(done),
         "instructions_per_cycle": float(done.rates.sum()),
         "rates": _by_name(x, done.rates),
         "warp_latency": {
@@ -131,6 +133,12 @@ def summary(x: Experiment, done: Outcome) -> dict[str, Any]:
         "stalls": {name: spent / total if total else 0.0 for name, spent in done.stalls.items()},
         "events": done.events,
     }
+
+
+def _over_time(done: Outcome) -> dict[str, Any]:
+    """Equal parts of the run, `interval` cycles each, and the mean number of resident warps in each."""
+    intervals = max(1, min(INTERVALS, int(done.cycles)))
+    return {"interval": done.cycles / intervals, "warps": done.mean_occupancy(intervals).tolist()}
 
 
 def _by_name(x: Experiment, rates: NDArray[np.float64]) -> dict[str, float]:

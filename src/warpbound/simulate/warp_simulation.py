@@ -80,6 +80,14 @@ class Outcome:
         np.add.at(change, place, steps)
         return moments, np.cumsum(change)
 
+    def mean_occupancy(self, intervals: int) -> NDArray[np.float64]:
+        """Mean resident warps in each of so many equal parts of the run, (intervals,)."""
+        edges = np.linspace(0.0, self.cycles, intervals + 1)
+        moments, warps = self.occupancy_over_time()
+        at = np.append(moments, max(self.cycles, moments[-1])) if len(moments) else np.array([0.0, self.cycles])
+        area = np.concatenate([[0.0], np.cumsum(np.diff(at) * warps)]) if len(moments) else np.zeros(2)
+        return np.asarray(np.diff(np.interp(edges, at, area)) / np.maximum(np.diff(edges), 1e-300), np.float64)
+
 
 def run(x: Experiment) -> Outcome:
     """Run an experiment. Raises InputError for what does not fit together, and where all warps wait for ever."""

@@ -45,9 +45,12 @@ def _changed(
     own: tuple[Gpu, Parameters], names: Sequence[str], fields: Sequence[str], columns: Mapping[str, Array]
 ) -> dict[str, Any]:
     """Fields at the points: each combination of a group's values is looked up once."""
-    rows = np.stack([columns[name] for name in names], axis=1)
-    unique, place = np.unique(rows, axis=0, return_inverse=True)
-    found = [_at(own, dict(zip(names, row.tolist(), strict=True)), fields) for row in unique]
+    numbers = np.zeros(len(columns[names[0]]), dtype=np.int64)  # of the combination that each point has
+    for name in names:
+        values, place = np.unique(columns[name], return_inverse=True)
+        numbers = numbers * len(values) + place.ravel()
+    _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+    found = [_at(own, {name: float(columns[name][row]) for name in names}, fields) for row in first]
     return {field: np.array([each[field] for each in found])[place.ravel()] for field in fields}
 
 

@@ -5,6 +5,7 @@ Models   Pareto fronts: points that no other point of the same kernel beats in o
          on the board's own values, in the geometric mean.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,20 +63,25 @@ class Summary:
 
 def summary(rows: Any, target: float) -> Summary:
     """rows : a pyarrow Table of a sweep."""
-    columns = _columns(rows)
-    parameters = [name.removesuffix(" times") for name in columns if name.endswith(" times")]
+    columns = columns_of(rows)
+    parameters = parameters_of(columns)
     reached, best = _boards(columns, parameters, target)
     failed = np.isnan(columns["time_s"])
-    return Summary(rows.num_rows, int(failed.sum()), target, _fronts(columns, parameters), reached, best)
+    return Summary(rows.num_rows, int(failed.sum()), target, _fronts(columns), reached, best)
 
 
-def _columns(rows: Any) -> dict[str, Any]:
+def columns_of(rows: Any) -> dict[str, Any]:
     """Numbers as float arrays, words as arrays of objects."""
     return {
         name: rows[name].to_numpy(zero_copy_only=False).astype(object if str(rows.schema.field(name).type) == "string"
                                                                else np.float64)
         for name in rows.column_names
     }  # fmt: skip
+
+
+def parameters_of(columns: dict[str, Any]) -> list[str]:
+    """Parameters of boards that the sweep varies."""
+    return [name.removesuffix(" times") for name in columns if name.endswith(" times")]
 
 
 def dominated(values: Array) -> NDArray[np.bool_]:
@@ -91,24 +97,33 @@ def dominated(values: Array) -> NDArray[np.bool_]:
     return beaten
 
 
-def _fronts(columns: dict[str, Any], parameters: list[str]) -> list[Front]:
-    names = [f"{kernel}\0{launch}" for kernel, launch in zip(columns["source"], columns["launch"], strict=True)]
+def subjects_of(columns: dict[str, Any]) -> NDArray[np.object_]:
+    """Of each row its source and launch, separated by a zero character."""
+    pairs = zip(columns["source"], columns["launch"], strict=True)
+    return np.array([f"{source}\0{launch}" for source, launch in pairs], dtype=object)
+
+
+def _fronts(columns: dict[str, Any]) -> list[Front]:
+    names = subjects_of(columns)
     found = []
     for name in dict.fromkeys(names):
-        rows = np.flatnonzero(np.array(names, dtype=object) == name)
+        rows = np.flatnonzero(names == name)
         answered = rows[~np.isnan(columns["time_s"][rows])]
         known = [each for each in OBJECTIVES if len(answered) and not np.isnan(columns[each][answered]).any()]
-        front = _front(columns, parameters, answered, known) if known else []
+        front = front_points(columns, answered, known, known) if known else []
         kernel, _, launch = name.partition("\0")
         found.append(Front(kernel, launch, len(rows), len(rows) - len(answered), front))
     return found
 
 
-def _front(
-    columns: dict[str, Any], parameters: list[str], rows: NDArray[np.int64], known: list[str]
+def front_points(
+    columns: dict[str, Any], rows: NDArray[np.int64], quantities: Sequence[str], shown: Sequence[str]
 ) -> list[FrontPoint]:
-    """Points that nothing beats, the fastest first; of several with equal quantities the first."""
-    values = np.stack([columns[name][rows] for name in known], axis=1)
+    """Those of the rows that nothing beats in the quantities, the least first one first; of equal points the first.
+
+    shown : quantities that each has besides its own, None where one is not known.
+    """
+    values = np.stack([columns[name][rows] for name in quantities], axis=1)
     rounded = np.exp(np.round(np.log(np.maximum(values, 1e-300)) / EQUAL) * EQUAL)
     unique, first = np.unique(rounded, axis=0, return_index=True)
     best = first[~dominated(unique)]
@@ -118,12 +133,16 @@ def _front(
             point=int(columns["point"][row]),
             gpu=columns["gpu"][row],
             defines=columns["defines"][row],
-            parameters={name: float(columns[name][row]) for name in parameters},
-            quantities={name: float(columns[name][row]) if name in known else None for name in OBJECTIVES},
+            parameters={name: float(columns[name][row]) for name in parameters_of(columns)},
+            quantities={name: _known(columns[name][row]) if name in shown else None for name in OBJECTIVES},
             bottleneck=columns["bottleneck"][row],
         )
         for row in chosen.tolist()
     ]
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _boards(

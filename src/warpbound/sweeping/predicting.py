@@ -18,7 +18,7 @@ from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.sustained import settled
-from warpbound.analysis.timing import idle_s, launch_of, longest_s_of, merged_arrays
+from warpbound.analysis.timing import idle_s, launch_of, longest_s_of, merged_arrays, share_of_waves
 from warpbound.analysis.working_blocks import Execute
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
@@ -174,14 +174,15 @@ def _answers(case: Case, work: Work, arrays: Mapping[str, Array], points: int) -
     """As `analyze` answers, at each point; arrays : parameter of ARRAYS -> (points,)."""
     launch = launch_of(case, work)
     grid = predict_grid(launch, parameters_at(case.gpu, arrays), points)
-    longest_s = longest_s_of(work, predict_launch(launch), launch)
-    working = np.maximum(grid.time_s, longest_s)
+    typical = predict_launch(launch)
+    longest_s, flowing_s = longest_s_of(work, typical, launch), grid.time_s * share_of_waves(work, typical, launch)
+    working = np.maximum(flowing_s, longest_s)
     idle = np.array([idle_s(case, work, float(each)) for each in working]) if work.idle is not None else 0.0
     time_s = working + idle
     costs = merged_arrays(grid.costs)
     names = np.array(list(costs), dtype=object)
     bottleneck = names[np.argmax(np.stack(list(costs.values())), axis=0)]
-    bottleneck = np.where(longest_s > grid.time_s, "latency", bottleneck)
+    bottleneck = np.where(longest_s > flowing_s, "latency", bottleneck)
     power = np.full(points, np.nan)
     if case.power is not None:
         power = np.asarray(watts(case.power, activity(work.whole), time_s, case.clock_hz))

@@ -114,6 +114,17 @@ def finish(out: Path, units: Sequence[WorkUnit]) -> Any:
     return whole
 
 
+def so_far(out: Path) -> Any:
+    """The rows of a sweep, also while it runs: of the finished file, or else of the parts that are there.
+
+    Raises InputError where there are neither.
+    """
+    parts = sorted(parts_folder(out).glob("*.parquet")) if parts_folder(out).is_dir() and not out.is_file() else []
+    if not parts:
+        return read(out)
+    return arrow().concat_tables([read(part) for part in parts]).sort_by("point")
+
+
 def read(path: Path) -> Any:
     """The rows of a file. Raises InputError where it is no such file."""
     pa = arrow()

@@ -1,12 +1,12 @@
 """What a sweep says, as text: the fronts of its kernels, and the boards that would do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, count, resource_words, seconds
 from warpbound.sweeping.findings import Front, FrontPoint, Sufficient, Summary
 
@@ -17,6 +17,11 @@ def pages(summary: Summary, top: int) -> Iterator[RenderableType]:
     yield Text(f"{count(summary.points, 'point')}{missing}", "bold cyan")
     for front in summary.fronts:
         yield from _front(front, top)
+    yield from boards_pages(summary, top)
+
+
+def boards_pages(summary: Summary, top: int) -> Iterator[RenderableType]:
+    """The boards that reach the target, or how near the others come; nothing where no parameter was varied."""
     if summary.sufficient or summary.best:
         goal = f"{summary.target:g}x as fast (geometric mean)"
         yield Text(f"\nLeast changes of a board that make the kernels {goal}", "bold")
@@ -34,12 +39,15 @@ def _front(front: Front, top: int) -> Iterator[RenderableType]:
         return
     shown = front.front[:top]
     yield Text(f"  Nothing beats {count(len(front.front), 'point')} of them in every quantity; the fastest first.")
-    yield _points(shown)
+    yield points_table(shown)
 
 
-def _points(points: list[FrontPoint]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    known = [name for name, value in points[0].quantities.items() if value is not None]
+def points_table(points: list[FrontPoint], names: Sequence[str] = ()) -> Fitting:
+    """One line for each point, with the quantities that at least one of them has. names : of the lines."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+    if names:
+        table.add_column("point", justify="right")
+    known = [name for name in points[0].quantities if any(point.quantities[name] is not None for point in points)]
     for name in known:
         table.add_column(_HEADS[name], justify="right")
     table.add_column("board")
@@ -47,14 +55,15 @@ def _points(points: list[FrontPoint]) -> Table:
         table.add_column("macros")
     parameters = list(points[0].parameters)
     for name in parameters:
-        table.add_column(name, justify="right")
+        table.add_column(name.replace("_", " "), justify="right")
     table.add_column("binds")
-    for point in points:
+    for place, point in enumerate(points):
         macros = [point.defines] if any(each.defines for each in points) else []
-        values = [amount(point.parameters[name]) for name in parameters]
+        values = [_unbroken(amount(point.parameters[name])) for name in parameters]
         binds = resource_words(point.bottleneck)
-        table.add_row(*(_quantity(name, point) for name in known), point.gpu, *macros, *values, binds)
-    return table
+        quantities = (_unbroken(_quantity(name, point)) for name in known)
+        table.add_row(*names[place : place + 1], *quantities, point.gpu, *macros, *values, binds)
+    return Fitting(table)
 
 
 _HEADS = {"time_s": "time", "energy_J": "energy", "registers": "registers", "cost": "cost per million"}
@@ -75,15 +84,19 @@ def _quantity(name: str, point: FrontPoint) -> str:
             return f"{value:.0f}"
 
 
-def _boards(boards: list[Sufficient]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+def _unbroken(words: str) -> str:
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _boards(boards: list[Sufficient]) -> Fitting:
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("board")
     for name in boards[0].times:
-        table.add_column(name, justify="right")
+        table.add_column(name.replace("_", " "), justify="right")
     for head in ("mean", "slowest", "kernels that reach it"):
         table.add_column(head, justify="right")
     for board in boards:
         times = [f"{times:.3g}x" for times in board.times.values()]
         reach = f"{board.reaching} of {board.kernels}"
         table.add_row(board.gpu, *times, f"{board.speedup:.2f}x", f"{board.least_speedup:.2f}x", reach)
-    return table
+    return Fitting(table)

@@ -52,12 +52,15 @@ class Tensor:
 
 
 def tensor(value: object, name: str) -> Tensor | None:
-    """The array that `value` is: text as `--arg` takes it, a NumPy array, or anything with `shape` and `dtype`
-    (a PyTorch tensor on any device, "meta" too); None where it is no array.
+    """The array that `value` is: an Argument, text as `--arg` takes it, a NumPy array, or anything with `shape` and
+    `dtype` (a PyTorch tensor on any device, "meta" too); None where it is no array.
 
     Contents come from memory of the host only, and from types that NumPy has; the address of another array is never
     read. CommandError where the type of the elements is unknown.
     """
+    if isinstance(value, Argument):
+        own = replace(value, name=name)
+        return Tensor(_types(own.dtype or "", name)[1], own) if own.kind == "array" else None
     if isinstance(value, str):
         parsed = parse_argument(f"{name}={value}")
         return Tensor(_types(parsed.dtype or "", name)[1], parsed) if parsed.kind == "array" else None

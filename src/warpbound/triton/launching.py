@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry
 from warpbound.triton.arguments import argument, launch_arguments, operand
+from warpbound.triton.descriptors import Descriptor, for_compiler, of_triton, parameters
 
 Grid = Sequence[int] | Callable[[dict[str, Any]], Sequence[int]]  # in clusters; or a function of the named arguments
 
@@ -88,14 +89,16 @@ def prepare(
     kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any], grid: Grid, gpu: str | Path | Gpu
 ) -> TritonLaunch:
     """The machine code and the launch. Raises what `analyze` raises."""
-    _need_triton()
+    need_triton()
     board = machine.gpu(gpu)
     function, values = _resolved(kernel, args, constexprs)
     constants = {parameter.name for parameter in function.params if parameter.is_constexpr}
-    operands = {name: value if name in constants else operand(value, name) for name, value in values.items()}
+    operands = {name: value if name in constants else _operand(value, name) for name, value in values.items()}
     compiled, types = _compiled(function, operands, constexprs, board)
-    own = [name for name, type_ in types.items() if type_ != "constexpr"]
-    arguments = [argument(operands[name], name, types[name]) for name in own]
+    visible = [name for name, type_ in types.items() if type_ != "constexpr"]
+    maps = iter(getattr(compiled.metadata, "tensordesc_meta", None) or ())
+    passed = [each for name in visible for each in _passed(name, operands[name], values[name], types[name], maps)]
+    own = [name for name, _, _ in passed]
     size = _grid(grid, values | dict(constexprs))
     cluster = int(compiled.metadata.num_ctas)
     scratch = [
@@ -103,12 +106,27 @@ def prepare(
         for name in _SCRATCH
     ]
     program = _program(compiled, function, [*own, *_SCRATCH], board)
-    bound = launch_arguments(own, arguments, [values[name] for name in own])
+    bound = launch_arguments(own, [each for _, each, _ in passed], [value for _, _, value in passed])
     return TritonLaunch(program, Launch(
         grid=(size[0] * cluster, size[1], size[2]), block=(_threads(compiled), 1, 1),
         cluster=(cluster, 1, 1) if cluster > 1 else None, smem=int(compiled.metadata.shared),
         args=tuple([*bound, *scratch][: len(program.parameters)]),
     ))  # fmt: skip
+
+
+def _operand(value: object, name: str) -> object:
+    if isinstance(value, Descriptor):
+        return value
+    return of_triton(value) or operand(value, name)
+
+
+def _passed(
+    name: str, value: object, given: object, type_: str, maps: Iterator[Mapping[str, Any]]
+) -> Iterable[tuple[str, Argument, object]]:
+    """Name, argument and value of each parameter that an argument becomes; maps : those of descriptors, in order."""
+    if isinstance(value, Descriptor):
+        return parameters(value, name, next(maps, None))
+    return [(name, argument(value, name, type_), given)]
 
 
 def _resolved(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -158,7 +176,8 @@ def _compiled(
     options = {name: value for name, value in constexprs.items() if name not in values}
     try:
         bind = create_function_from_signature(function.signature, function.params, backend)
-        bound, special, left = bind(**values, **options)
+        seen = {name: for_compiler(value) if isinstance(value, Descriptor) else value for name, value in values.items()}
+        bound, special, left = bind(**seen, **options)
         parsed, types, constants, attributes = function._pack_args(backend, options, bound, special, left)
         source = ASTSource(function, types, constants, attributes)
         return compile_for(source, target=target, options=parsed.__dict__), types
@@ -200,7 +219,7 @@ def _grid(grid: Grid, values: dict[str, Any]) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _need_triton() -> None:
+def need_triton() -> None:
     """Raise MissingTool where Triton is not installed."""
     try:
         import triton  # noqa: F401

@@ -1,5 +1,6 @@
-"""The accuracy pages of docs/, from the validation data alone: an overview, one page per corpus, three on intervals."""
+"""The accuracy pages of docs/, from the validation data alone: an overview, one page per corpus, and others."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from statistics import mean, median
@@ -9,10 +10,12 @@ import numpy as np
 from warpbound.analysis.accuracy import ANY, FEWEST
 from warpbound.report.figures.svg import svg
 from warpbound.validate.accuracy_picture import picture
-from warpbound.validate.interval_calibration import is_judged
+from warpbound.validate.interval_calibration import MOST, is_judged
 from warpbound.validate.judged_row import Result
 from warpbound.validate.knees import AWAY, KneeComparison, knee_comparisons
 from warpbound.validate.misses import reasons
+from warpbound.validate.paper_page import by_mechanism, table
+from warpbound.validate.paper_rows import kept, key_of
 from warpbound.validate.results import ALL, CorpusSummary, ScoreLine, Validation, worst
 from warpbound.validate.row_prediction import HEADLINE
 from warpbound.validate.score_tables import HEADS, KINDS, cells, per_cent
@@ -20,6 +23,7 @@ from warpbound.validate.score_tables import HEADS, KINDS, cells, per_cent
 OVERVIEW, FOLDER = "accuracy.md", "accuracy"
 PICTURE = f"{FOLDER}/predicted-against-measured.svg"
 UNEXPLAINED = "Not explained yet."
+STATED = 0.8  # share of measured times that intervals should contain
 WRITTEN = "This page is written by `warpbound validate --write`; a test compares it with the validation data."
 Parts = Mapping[str, str | Iterable[str]]  # of a template, by name
 
@@ -33,6 +37,7 @@ def pages(validation: Validation) -> dict[str, str]:
         ("cache-knees.md", _knees(validation)),
     ):
         texts[f"{FOLDER}/{name}"] = _filled(name, parts)
+    texts[f"{FOLDER}/papers.md"] = papers_page(validation)
     for about in validation.corpora:
         texts[f"{FOLDER}/{about.name}.md"] = _filled("corpus.md", _corpus(validation, about))
     return texts | {PICTURE: svg(picture(validation))}
@@ -42,7 +47,7 @@ def _filled(template: str, parts: Parts) -> str:
     """A template of prose/ with its tables, each a string or an iterable of lines."""
     text = (files("warpbound.validate") / "prose" / template).read_text(encoding="utf-8")
     joined = {name: part if isinstance(part, str) else "\n".join(part) for name, part in parts.items()}
-    return text.format(written=WRITTEN, picture=PICTURE, away=AWAY, few=FEWEST, **joined).rstrip() + "\n"
+    return text.format(written=WRITTEN, picture=PICTURE, away=AWAY, few=FEWEST, most=MOST, **joined).rstrip() + "\n"
 
 
 # ---------------------------------------------------------------- the overview
@@ -53,7 +58,9 @@ def _overview(validation: Validation) -> Parts:
     own = {about.name: [r for r in judged if r.corpus == about.name] for about in validation.corpora}
     rows = (f"| [{name}]({FOLDER}/{name}.md) | {_summary(mine)} |" for name, mine in own.items())
     misses = (_miss(result, f"{result.corpus}, ") for result in worst(validation.results))
-    return {"corpora": [f"| **all** | {_summary(judged)} |", *rows], "misses": misses}
+    bound = {r.binds: [x for x in judged if is_judged(x) and x.binds == r.binds] for r in judged if is_judged(r)}
+    classes = [f"| {name} | {_mechanism(bound[name])} |" for name in sorted(bound)]
+    return {"corpora": [f"| **all** | {_summary(judged)} |", *rows], "classes": classes, "misses": misses}
 
 
 def _summary(judged: Sequence[Result]) -> str:
@@ -62,6 +69,16 @@ def _summary(judged: Sequence[Result]) -> str:
     errors = [abs(r.error(HEADLINE) or 0.0) for r in judged]
     shares = (mean(errors), float(np.percentile(errors, 95)), _covered([r for r in judged if is_judged(r)]))
     return f"{len(judged)} | {len({r.gpu for r in judged})} | {' | '.join(map(per_cent, shares))}"
+
+
+def _mechanism(judged: Sequence[Result]) -> str:
+    """Launches that one mechanism binds, beside the coverage that as many draws of 80 % give."""
+    within = 2.0 * (STATED * (1.0 - STATED) / len(judged)) ** 0.5
+    few, many = 100 * max(0.0, STATED - within), 100 * min(1.0, STATED + within)
+    error = mean(abs(r.error(HEADLINE) or 0.0) for r in judged)
+    counts = f"{len(judged)} | {len({r.gpu for r in judged})}"
+    shares = f"{per_cent(error)} | {per_cent(_covered(judged))} | {few:.0f} to {many:.0f} | {per_cent(_width(judged))}"
+    return f"{counts} | {shares}"
 
 
 def _miss(result: Result, corpus: str = "") -> str:
@@ -131,6 +148,17 @@ def _intervals(validation: Validation) -> Parts:
             kinds = len({(r.gpu, r.kernel) for r in mine})
             corpora.append(f"| {about.name} | {len(mine)} | {kinds} | {_inside_and_width(mine)} |")
     return {"classes": classes, "corpora": corpora}
+
+
+def papers_page(validation: Validation) -> str:
+    """Every model of the papers on the rows that it was scored on."""
+    rows, judged = kept(), [r for r in validation.results if r.kind == "judged"]
+    known = {key_of(r) for r in judged}
+    own = [row for row in rows if row.key in known]
+    most = max(Counter((row.corpus, row.gpu) for row in own).values(), default=0)
+    tables = {"papers": table(own, judged), "mechanisms": by_mechanism(own, judged)}
+    counts = {"each": f"{most}", "rows": f"{len(own)}", "judged": f"{len(judged)}"}
+    return _filled("papers.md", {**counts, **tables})
 
 
 def _inside_and_width(results: Sequence[Result]) -> str:

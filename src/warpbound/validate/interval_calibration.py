@@ -1,10 +1,10 @@
 """How far the edges of intervals must lie, from measured launches; and the intervals of launches that are held back.
 
-Source   conformal prediction for launches in groups, each group counting once (R. Dunn, L. Wasserman, A. Ramdas,
-         Distribution-free prediction sets for two-layer hierarchical models, JASA 118, 2023), with errors relative to
-         the expected spread (`warpbound.analysis.interval`).
+Source   conformal prediction for launches in groups (R. Dunn, L. Wasserman, A. Ramdas, Distribution-free prediction
+         sets for two-layer hierarchical models, JASA 118, 2023), with errors relative to the expected spread
+         (`warpbound.analysis.interval`). There each group counts once; here by its launches, at most MOST.
 Models   a group is one corpus on one board. A class takes the groups that have launches of it, and one more group that
-         represents unknown launches: all launches of the other classes.
+         represents unknown launches: all launches of the other classes, with the mean weight of its groups.
 Omits    likeness between groups: boards of one generation, corpora of one author.
 """
 
@@ -23,6 +23,7 @@ from warpbound.validate.row_prediction import HEADLINE
 Array = NDArray[np.float64]
 Scores = dict[str, list[float]]  # group -> one per launch
 TAIL = 0.1                       # of launches beyond each edge
+MOST = 15                        # launches with which a group counts: more of them tell no more of the next group
 
 
 def form_errors(results: Sequence[Result]) -> tuple[Form, ...]:
@@ -82,12 +83,13 @@ def _by_group(results: Iterator[Result]) -> Scores:
 def edge(own: Scores, rest: Scores, sign: int) -> float:
     """What all but TAIL of the launches stay below on one side (sign 1: slower, -1: faster), at least 0.
 
-    Groups of `own` count alike; those of `rest` together count as one more.
+    A group of `own` weighs as its launches do, at most MOST; those of `rest` together as one group of the mean weight.
     """
     if not own and not rest:
         return 1.0
-    parts = [(np.array(scores), 1.0) for scores in own.values()]
-    parts += [(np.array(scores), 1.0 / len(rest)) for scores in rest.values()]
+    parts = [(np.array(scores), float(min(len(scores), MOST))) for scores in own.values()]
+    unseen = sum(weight for _, weight in parts) / len(own) if own else 1.0
+    parts += [(np.array(scores), unseen / len(rest)) for scores in rest.values()]
     values = sign * np.concatenate([scores for scores, _ in parts])
     weights = np.concatenate([np.full(len(scores), weight / len(scores)) for scores, weight in parts])
     order = np.argsort(values)

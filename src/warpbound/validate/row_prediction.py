@@ -45,16 +45,16 @@ class Answer:
     refused: str = ""
 
 
-def answer(corpus: Corpus, row: Row) -> Answer:
+def answer(corpus: Corpus, row: Row, papers: tuple[str, ...] = PAPER_MODELS) -> Answer:
     """The models' answers for one row; a refusal is kept, not raised. Raises MissingTool without the compiler."""
     try:
         if corpus.shared.workload:
-            return _hand_written(corpus, row)
+            return _hand_written(corpus, row, papers)
         measured = corpus.shared.measured
         if measured.between is not None:
-            return _difference(*(_single(corpus, row, (argument,)) for argument in measured.between))
+            return _difference(*(_single(corpus, row, (argument,), papers) for argument in measured.between))
         variants = [replace(row, words={**row.words, **words}) for words in measured.fastest_of] or [row]
-        return _fastest([_single(corpus, variant, ()) for variant in variants])
+        return _fastest([_single(corpus, variant, (), papers) for variant in variants])
     except MissingTool as missing:
         if not corpus.shared.compiler:
             raise
@@ -63,19 +63,19 @@ def answer(corpus: Corpus, row: Row) -> Answer:
         return Answer(refused=str(error))
 
 
-def _hand_written(corpus: Corpus, row: Row) -> Answer:
+def _hand_written(corpus: Corpus, row: Row, papers: tuple[str, ...]) -> Answer:
     """The answer for a hand-written workload, with the row's columns in the file's text."""
     place = corpus.folder / corpus.shared.workload
     text = place.read_text(encoding="utf-8")
     for column, value in row.words.items():
         text = text.replace(f"{{{column}}}", value)
     (case,) = read_text(text, str(place))
-    prediction = predicted(case, gpu(row.gpu), row.clock_MHz or "boost", PAPER_MODELS)
+    prediction = predicted(case, gpu(row.gpu), row.clock_MHz or "boost", papers)
     x = launched_work(case, gpu(row.gpu), row.clock_MHz or "boost")
     timing = before_form_of_work(x, row.clock_MHz or "boost")
     if timing is None:
         raise InputError(f"{place}: the time is not the headline's.", "Give blocks, threads and phases.")
-    seconds = {HEADLINE: prediction.time_s} | {name: prediction.models[name].time_s for name in PAPER_MODELS}
+    seconds = {HEADLINE: prediction.time_s} | {name: prediction.models[name].time_s for name in papers}
     return Answer(seconds, timing.interval, interval.binds(timing.bottleneck, x.work.memory), prediction.bottleneck)
 
 
@@ -107,8 +107,8 @@ def _minus(more: float | None, less: float | None) -> float | None:
     return None if more is None or less is None else more - less
 
 
-def _single(corpus: Corpus, row: Row, extra: tuple[str, ...]) -> Answer:
-    return _answered(row_case(corpus, row, extra))
+def _single(corpus: Corpus, row: Row, extra: tuple[str, ...], papers: tuple[str, ...]) -> Answer:
+    return _answered(row_case(corpus, row, extra), papers)
 
 
 def row_case(corpus: Corpus, row: Row, extra: tuple[str, ...] = ()) -> Case:
@@ -121,13 +121,13 @@ def row_case(corpus: Corpus, row: Row, extra: tuple[str, ...] = ()) -> Case:
     return case_of(program, board, start, Settings(clock=clock, cache=shared.cache))
 
 
-def _answered(case: Case) -> Answer:
+def _answered(case: Case, papers: tuple[str, ...]) -> Answer:
     case, work = settled(case, work_of(case), reworked)
     timing = before_form(case, work)
     if timing is None:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
-    papers = answers(PAPER_MODELS, launch_facts(case, work))
-    seconds = {HEADLINE: timing.time_s} | {name: papers[name].time_s for name in PAPER_MODELS}
+    theirs = answers(papers, launch_facts(case, work))
+    seconds = {HEADLINE: timing.time_s} | {name: theirs[name].time_s for name in papers}
     proxy = case.program.proxy_isa is not None
     return Answer(seconds, timing.interval, class_of(timing, work, case), timing.bottleneck, proxy)
 

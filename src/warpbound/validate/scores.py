@@ -84,6 +84,6 @@ def regret(predicted: Array, measured: Array, groups: Sequence[object], k: int) 
     for group in {group: None for group in groups if group}:
         mine = np.array([g == group for g in groups])
         if mine.sum() > k:
-            tried = np.argsort(predicted[mine], kind="stable")[:k]
-            lost.append(measured[mine][tried].min() / measured[mine].min() - 1.0)
+            best_predicted = np.argsort(predicted[mine], kind="stable")[:k]
+            lost.append(measured[mine][best_predicted].min() / measured[mine].min() - 1.0)
     return float(np.mean(lost)) if lost else None

@@ -1,16 +1,29 @@
 """What-ifs: changes of the code or of the launch, each predicted like the launch itself, ranked by speedup."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
 from warpbound.result.kernel import WhatIf
 from warpbound.whatif import launch_changes
-from warpbound.whatif.code_changes import AHEAD, NEARER, Alternative, easings, of_the_work, pair, separable, unrolled
+from warpbound.whatif.code_changes import (
+    AHEAD,
+    COALESCED,
+    NEARER,
+    Alternative,
+    Repeated,
+    easings,
+    kept_in_register,
+    of_the_work,
+    pair,
+    separable,
+    unrolled,
+)
 from warpbound.whatif.launch_changes import DOUBLED, FILL, HALVED
 from warpbound.workload import Workload
 
-__all__ = ["Alternative", "Seconds", "WhatIf", "whatifs"]
+__all__ = ["Alternative", "Repeated", "Seconds", "WhatIf", "whatifs"]
 
 WORTH = 1.005  # speedups below this are not worth a line
 TOGETHER = 0.8  # demand of the second resource, as a share of the first's, from which on both are eased at once
@@ -30,6 +43,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     choices: Callable[[], Iterable[Alternative]] = tuple,
     chain: Callable[[], float] | None = None,
     cycles: Mapping[str, float] | None = None,
+    again: Repeated | None = None,
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
@@ -38,7 +52,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     addresses once more each, so they are asked for only where data kept on the SM would help. chain : loads of a warp
     that must come one after the other; asked for only where fewer waits for memory would help. cycles : SM cycles per
     unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
-    default the bounds' own, which know no queues.
+    default the bounds' own, which know no queues. again : accesses that a register would save.
     """
     present = predict(work, place)
     charged = present.cycles | dict(cycles or {})
@@ -48,6 +62,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
         *_single(work, place, residency, charged),
         *_timed(work, place, residency, seconds),
         *([ahead] if ahead else []),
+        *(_kept(work, place, again) if again else ()),
     )
     both = pair(work, place, charged, TOGETHER)
     changes = _whatifs((*single, *([both] if both else [])), gains)
@@ -77,6 +92,15 @@ def _single(
         yield from launch_changes.more_blocks(work, place, residency)
     yield from of_the_work(work, place)
     yield from easings(work, place, cycles)
+
+
+def _kept(work: Workload, place: Place, again: Repeated) -> Iterator[Alternative]:
+    """A sum in a register, and that with coalesced accesses where both are to be had."""
+    alone = kept_in_register(work, place, again)
+    yield alone
+    for other in of_the_work(alone.work, place):
+        if other.change == COALESCED:
+            yield replace(other, change=f"{other.change}; and {alone.change}", why=f"{other.why}; {alone.why}")
 
 
 def _timed(work: Workload, place: Place, residency: Residency | None, seconds: Seconds | None) -> Iterator[Alternative]:

@@ -6,6 +6,7 @@ from math import ceil
 
 from warpbound.adapt.resources import eased
 from warpbound.latency import memory_latency
+from warpbound.memory.counters import COUNTERS
 from warpbound.predict import Place
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Workload
@@ -33,6 +34,8 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
 NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
 AHEAD = "twice the loads in flight (a loop unrolled, or loads a round ahead of their use)"
 ILP = "twice the independent work per thread (ILP x2)"
+COALESCED = "coalesced global accesses"
+KEPT = "a sum kept in a register, stored once after its loop{where}"
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,20 @@ class Alternative:
     place: Place
     units: float = 1.0
     done: float = 1.0
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Accesses of one unit of work at addresses that it has stored to before, which a register would save.
+
+    memory : their traffic. accesses : load and store instructions. rounds : between whose loads such stores stand in
+    one pass of the loop. lines : of the source, that store.
+    """
+
+    memory: Memory
+    accesses: float
+    rounds: int
+    lines: tuple[int, ...] = ()
 
 
 def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
@@ -137,15 +154,22 @@ def _coalesced(work: Workload, place: Place) -> Alternative | None:
     if spread is None or not 0 < memory.ideal_sectors < touched:
         return None
     share = memory.ideal_sectors / touched
-    better = eased(eased(work, "l1", share), "l2", share)
+    better = eased(work, "l2", share)
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     if dram_bytes > SECTOR_B * memory.ideal_sectors:
         better = eased(better, "dram", SECTOR_B * memory.ideal_sectors / dram_bytes)
-    better = better.with_memory(l1_sectors_load=share * memory.l1_sectors_load,
-                                l1_sectors_store=share * memory.l1_sectors_store,
+    wavefronts = min(memory.l1_wavefronts, max(_requests(memory), memory.ideal_sectors / SECTORS_PER_LINE))
+    narrow = min(wavefronts, memory.l1_narrow + memory.l1_wavefronts - wavefronts)
+    better = better.with_memory(l1_sectors_load=share * memory.l1_sectors_load, l1_narrow=narrow,
+                                l1_sectors_store=share * memory.l1_sectors_store, l1_wavefronts=wavefronts,
                                 store_pieces=_pieces(memory, spread * share))  # fmt: skip
     why = f"{spread:.1f} sectors per request where {spread * share:.1f} hold the same bytes"
-    return Alternative("coalesced global accesses", why, better, place)
+    return Alternative(COALESCED, why, better, place)
+
+
+def _requests(memory: Memory) -> float:
+    """Instructions that go through L1: each takes a wavefront at least."""
+    return memory.global_load_requests + memory.global_store_requests + memory.local_requests
 
 
 def _pieces(memory: Memory, sectors: float) -> float:
@@ -158,7 +182,8 @@ def _pieces(memory: Memory, sectors: float) -> float:
 def _no_barriers(work: Workload, place: Place) -> Alternative | None:
     if round(work.barriers) < 1:
         return None
-    free = without(replace(work, barriers=0.0), {"barrier": 0.0})
+    fewer = eased(work, "issue", max(0.0, 1.0 - work.barriers / max(work.warp_instructions, work.barriers)))
+    free = without(replace(fewer, barriers=0.0), {"barrier": 0.0})
     where = f"each of {work.barriers:.0f} barriers" if work.barriers >= 1.5 else "the barrier"
     why = f"at {where} all warps of a block wait for the last one"
     return Alternative("no barriers (independent warps, or warp shuffles)", why, free, place)
@@ -245,6 +270,21 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
     )
     why = f"every byte comes from L2 {read / touched:.1f} times in the mean"
     return Alternative(NEARER, why, near, place)
+
+
+def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternative:
+    """What each round of a loop stores at one address, stored once; no load waits for such a store any more."""
+    memory = Memory(**{name: max(0.0, getattr(work.memory, name) - getattr(again.memory, name)) for name in COUNTERS})
+    left = max(0.0, 1.0 - again.accesses / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
+    fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", left)
+    kept = replace(fewer, memory=memory)
+    if again.rounds > 1 and work.phases:
+        together = tuple(sum(work.phases[i : i + again.rounds]) for i in range(0, len(work.phases), again.rounds))
+        share = len(together) / len(work.phases)
+        kept = replace(without(kept, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
+    where = f" (line{'s' * (len(again.lines) > 1)} {', '.join(map(str, again.lines))})" if again.lines else ""
+    why = f"a {work.unit} stores or loads {number(again.accesses)} times where it has stored before"
+    return Alternative(KEPT.format(where=where), why, kept, place)
 
 
 def without(work: Workload, shares: dict[str, float]) -> Workload:

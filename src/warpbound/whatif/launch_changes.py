@@ -14,6 +14,8 @@ from warpbound.whatif.code_changes import Alternative, without
 from warpbound.workload import Workload
 
 FASTER = 1.1
+IN_STEP = "what is on the SM and the L2 latency keep their cycles"
+OWN_CLOCK = "what is on the SM keeps its cycles, L2 its time"
 FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
@@ -109,10 +111,9 @@ def clocks(work: Workload, place: Place) -> Iterator[Alternative]:
     """A tenth more of the SM clock, which DRAM does not follow; a tenth more of the memory's."""
     fast = replace(place, clock_hz=FASTER * place.clock_hz)
     now, then = memory_latency(place.gpu, place.clock_hz), memory_latency(place.gpu, fast.clock_hz)
-    yield Alternative(
-        "a core clock 10 % higher", "what is on the SM and the L2 latency keep their cycles",
-        without(work, {"dram": then.dram / now.dram}), fast,
-    )  # fmt: skip
+    kept = OWN_CLOCK if place.gpu.get("l2_clock") else IN_STEP
+    longer = {level: then.at(level) / now.at(level) for level in ("l2", "dram")}
+    yield Alternative("a core clock 10 % higher", kept, without(work, longer), fast)
     board = place.gpu
     rates = {name: FASTER * board.parameters[name].value for name in _MEMORY_RATES if name in board.parameters}
     quick = replace(place, gpu=override(board, rates))

@@ -1,5 +1,6 @@
 """Workload from a trace of sampled blocks: executed instructions, active lanes, the paths of warps."""
 
+import itertools
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from warpbound.workload.static_paths import line_span
 
 STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
+MOST_PHASES = 300_000  # waits for loads that are listed; those beyond would hardly change a time
 NEARLY_ALL = 0.9  # of a path: that of the mean warp counts as the same
 MOST_CLASSES = 24  # classes of blocks that are added to a sample which has none of theirs
 _BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
@@ -236,7 +238,7 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
         barriers=counts.barriers,
         latency=share * timed.cycles,
         parts={cause: share * cycles for cause, cycles in timed.parts.items()},
-        phases=tuple(len(phase.loads) for phase in timed.phases)[: math.ceil(share * len(timed.phases))],
+        phases=repeated([len(phase.loads) for phase in timed.phases], share),
         lines_by_cause=timed.lines,
         held=timed.held,
         warps=warps,
@@ -266,10 +268,19 @@ def _of_warps(trace: Trace, sampled: Sample | None) -> NDArray[np.float64]:
 
 
 def path_share(trace: Trace, sampled: Sample, stream: Sequence[int]) -> float:
-    """Instructions of the mean warp over those of a stream; 1 where warps hardly differ."""
+    """Instructions of the mean warp over those of a stream; 1 where warps hardly differ.
+
+    Of a path of which the stream is the start, more than 1 where warps are as long.
+    """
     issued, weights = trace.executed.sum(axis=1), _of_warps(trace, sampled)
     share = float(weights @ issued / weights.sum()) / max(1, len(stream))
-    return share if len(stream) < LONGEST_STREAM and share < NEARLY_ALL else 1.0
+    return share if share < NEARLY_ALL or len(stream) == LONGEST_STREAM else 1.0
+
+
+def repeated(values: Sequence[int], share: float) -> tuple[int, ...]:
+    """The first values, as many as that share of them, rounded up; beyond 1 they begin again, up to MOST_PHASES."""
+    count = min(math.ceil(share * len(values)), max(MOST_PHASES, len(values)))
+    return tuple(itertools.islice(itertools.cycle(values), count)) if values else ()
 
 
 def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sampled: Sample | None = None) -> Schedule:

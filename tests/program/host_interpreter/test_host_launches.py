@@ -232,6 +232,14 @@ def test_a_function_that_main_does_not_call() -> None:
     assert (launch.grid.parts, launch.function, launch.is_reached) == (["n / 32", "1", "1"], "run", False)
 
 
+def test_lambdas_that_macros_of_others_take_are_entered() -> None:
+    text = TEMPLATE + "Tensor f(Tensor x) {\n  auto y = empty_like(x);\n  int rows = x.size(0);\n"
+    text += '  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] {\n'
+    text += "    t<256, scalar_t><<<rows, 256, 0, stream()>>>(y.data_ptr<scalar_t>(), 1);\n  });\n  return y;\n}"
+    (launch,) = launches(text)
+    assert (launch.kernel, launch.grid.expression, launch.block.value) == ("t<256, scalar_t>", "rows", [256, 1, 1])
+
+
 def test_template_arguments_are_numbers_and_types() -> None:
     launch = only("const int BM = 32; float *f; using T = float; t<2 * BM, float><<<1, BM>>>(f, 2);")
     assert launch.kernel == "t<64, float>"

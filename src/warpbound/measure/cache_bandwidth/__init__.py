@@ -195,10 +195,10 @@ def across(records: list[Record], facts: Facts) -> list[Record]:
     """The sets that both sides of L2 hold together and neither alone: what all SMs read of them crosses between the
     sides. None of them where the rate does not fall when one side is full, or goes on falling."""
     sweep = matching(records, kernel="reach")
-    one, both = ([r for r in sweep if low <= _share(r, facts) <= high] for low, high in ((0.0, ONE_SIDE), BOTH_SIDES))
-    if not one or len(both) < 3:
+    below, both = ([r for r in sweep if low <= _share(r, facts) <= high] for low, high in ((0.0, ONE_SIDE), BOTH_SIDES))
+    if not below or len(both) < 3:
         return []
-    before, rates = float(np.median([per_cycle(r) for r in one])), np.array([per_cycle(r) for r in both])
+    before, rates = float(np.median([per_cycle(r) for r in below])), np.array([per_cycle(r) for r in both])
     fell = bool((rates <= FELL * before).all() and rates.min() >= (1.0 - FLAT) * rates.max())
     return both if fell else []
 

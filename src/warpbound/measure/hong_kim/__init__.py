@@ -92,11 +92,11 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     if not records:
         return Findings()
     clock = float(np.median([r.clock_Hz for r in records]))
-    used = [r for r in records if BENCHMARKS[str(r.axes["kernel"])][1]]
-    measured = column(used, "duration")
+    of_fit = [r for r in records if BENCHMARKS[str(r.axes["kernel"])][1]]
+    measured = column(of_fit, "duration")
 
     def errors(logarithms: Array) -> Array:
-        return np.asarray(np.log(predicted(used, facts, Delays(*np.exp(logarithms).tolist()), clock) / measured))
+        return np.asarray(np.log(predicted(of_fit, facts, Delays(*np.exp(logarithms).tolist()), clock) / measured))
 
     starts = [np.log([700.0, delay, delay / 4]) for delay in (1.0, 8.0, 40.0)]
     low, high = np.log([50.0, 0.05, 0.02]), np.log([5000.0, 500.0, 500.0])
@@ -104,7 +104,7 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     best = min(fits, key=lambda fit: float(errors(fit) @ errors(fit)))
     note, spread = "Mb2 to Mb7 with Hong and Kim's equations", standard_errors(errors, best).tolist()
     remaining = {f"{r.axes['kernel']} {r.axes['pattern']} x{r.axes['blocks']}": round(float(np.expm1(e)), 3)
-                 for r, e in zip(used, errors(best), strict=True)}  # fmt: skip
+                 for r, e in zip(of_fit, errors(best), strict=True)}  # fmt: skip
     parameters = {
         f"departure_delay_{kind}": Estimate(float(np.exp(best[at])), "cycle", note, spread[at])
         for at, kind in ((1, "uncoalesced"), (2, "coalesced")) if _matters(errors, best, at)

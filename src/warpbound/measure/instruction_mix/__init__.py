@@ -170,11 +170,11 @@ def _banks(records: list[Record], arch: int) -> dict[str, float]:
 def _row(sweep: list[Record]) -> dict[str, Any]:
     """One instruction: cycles, instructions per cycle and SM, warps per SM that reach 99 % of it by chain count."""
     peak = max(map(per_cycle, sweep))
-    needed = {
+    warps_at_share = {
         str(ilp): min((int(r.axes["warps"]) for r in matching(sweep, ilp=ilp) if per_cycle(r) >= ENOUGH * peak),
                       default=None) for ilp in ILPS
     }  # fmt: skip
-    return {"latency": min(map(per_instruction, matching(sweep, ilp=1))), "peak": peak, "needed warps": needed}
+    return {"latency": min(map(per_instruction, matching(sweep, ilp=1))), "peak": peak, "needed warps": warps_at_share}
 
 
 def _conflicts(records: list[Record]) -> dict[str, Any]:

@@ -123,14 +123,14 @@ def _summary(by_ilp: dict[int, list[Record]], facts: Facts) -> dict[str, Any]:
     all_rates = np.concatenate(list(rates.values()))
     all_cycles = np.array([latency(r) for sweep in by_ilp.values() for r in sweep])
     fit = contention(all_cycles, all_rates, plateau(all_cycles * all_rates, all_rates))
-    needed = {ilp: {share: needed_of(column(by_ilp[ilp], "warps"), rates[ilp], max(peaks.values()), share)
+    warps_at_share = {ilp: {share: needed_of(column(by_ilp[ilp], "warps"), rates[ilp], max(peaks.values()), share)
                     for share in SHARES} for ilp in by_ilp}  # fmt: skip
-    flying = {share: min((ilp * warps for ilp, row in needed.items() if (warps := row[share])), default=None)
+    flying = {share: min((ilp * warps for ilp, row in warps_at_share.items() if (warps := row[share])), default=None)
               for share in SHARES}  # fmt: skip
     per_load = SECTORS[str(single[0].axes["pattern"])] * SECTOR * facts.sm_count * single[0].clock_Hz / 1e9
     return {"latency": round(min(cycles), 2), "peak GB/s": round(peaks[1], 1),
             "peak GB/s by chains": {str(ilp): round(peak, 1) for ilp, peak in peaks.items()},
-            "needed warps by chains": {str(ilp): _by_share(row) for ilp, row in needed.items()},
+            "needed warps by chains": {str(ilp): _by_share(row) for ilp, row in warps_at_share.items()},
             "needed loads in flight": _by_share(flying),
             "fit": as_figure(fit) | range_of_b(fit, fit.a * fit.c / per_load),
             "curve [warps, cycles, GB/s]": [

@@ -43,12 +43,12 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     for r in matching(records, more=0):
         more = matching(records, asked=r.axes["asked"], more=SHARED_UNIT)
         rows.append([r.axes["asked"], r.axes["bytes"], resident(r), resident(more[0]) if more else None])
-    wrong = {str(wanted): count for wanted, _, count, _ in rows if count != _expected(int(wanted), facts)}
+    wrong = {str(intended): count for intended, _, count, _ in rows if count != _expected(int(intended), facts)}
     head = f"blocks [asked, bytes of each, held, held with {SHARED_UNIT} B more]"
     return Findings({}, {head: rows, "not as asked [asked: held]": wrong} if rows else {})
 
 
-def _expected(wanted: int, facts: Facts) -> int:
+def _expected(intended: int, facts: Facts) -> int:
     """More than wanted where the limit per block is below the memory that would exclude a further block."""
-    total = (facts.shared_for(wanted) + facts.shared_reserved) * (wanted + 1)
-    return wanted if total > facts.shared_per_sm else facts.shared_per_sm // (total // (wanted + 1))
+    total = (facts.shared_for(intended) + facts.shared_reserved) * (intended + 1)
+    return intended if total > facts.shared_per_sm else facts.shared_per_sm // (total // (intended + 1))

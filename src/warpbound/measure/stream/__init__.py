@@ -46,11 +46,11 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
                 yield _one_shot(kernel, threads, blocks, facts)
             for threads in _fitting((512,) if quick else PERSISTENT_THREADS, blocks, facts):
                 yield _persistent(kernel, threads, blocks, facts)
-    for written in range(ROWS + 1):
-        yield _mixed(written, 512, 0, facts)
-        for blocks in resident if written in PROPORTIONS else ():
+    for stores in range(ROWS + 1):
+        yield _mixed(stores, 512, 0, facts)
+        for blocks in resident if stores in PROPORTIONS else ():
             for threads in _fitting(MIXED_THREADS, blocks, facts):
-                yield _mixed(written, threads, blocks, facts)
+                yield _mixed(stores, threads, blocks, facts)
     for threads, blocks in ((256, 8), (512, 4), (1024, 2)):
         yield _wide(threads, min(blocks, facts.threads_per_sm // threads), facts)
 
@@ -93,11 +93,11 @@ def _persistent(kernel: str, threads: int, blocks: int, facts: Facts) -> Case:
     return _case(axes, sum(STREAMS[kernel]), step, facts, 2e-3)
 
 
-def _mixed(written: int, threads: int, blocks: int, facts: Facts) -> Case:
+def _mixed(stores: int, threads: int, blocks: int, facts: Facts) -> Case:
     """blocks : resident on an SM, 0 for as many as fit."""
     smem, carveout = (facts.shared_for(blocks), 100) if blocks else (0, None)
-    step = Step("mixed", (elements(facts) // threads,), threads, (*_args(facts), np.int32(written)), smem, carveout)
-    return _case({"kernel": "mixed", "written": written, "threads": threads, "blocks": blocks}, 1, step, facts, 6e-4)
+    step = Step("mixed", (elements(facts) // threads,), threads, (*_args(facts), np.int32(stores)), smem, carveout)
+    return _case({"kernel": "mixed", "written": stores, "threads": threads, "blocks": blocks}, 1, step, facts, 6e-4)
 
 
 def rate(record: Record) -> float:
@@ -118,8 +118,8 @@ def extract(records: list[Record], facts: Facts) -> Findings:
     mixed = matching(records, kernel="mixed")
     mixtures = [[int(r.axes["written"]) / ROWS, round(_gigabytes(r), 1)] for r in matching(mixed, blocks=0)]
     limited = [r for r in mixed if r.axes["blocks"]]
-    by_occupancy = {f"{written}/{ROWS} written": curve(matching(limited, written=written), "threads", "blocks",
-                                                       (_gigabytes, 1)) for written in PROPORTIONS}  # fmt: skip
+    by_occupancy = {f"{stores}/{ROWS} written": curve(matching(limited, written=stores), "threads", "blocks",
+                                                       (_gigabytes, 1)) for stores in PROPORTIONS}  # fmt: skip
     reads = [_gigabytes(r) for name in ("read", "read_persistent", "read_wide", "copy")
              for r in matching(records, kernel=name)]  # fmt: skip
     best = {"dram_achievable_bandwidth": Estimate(max(reads), "GB/s", "the best of reads and copies")} if reads else {}

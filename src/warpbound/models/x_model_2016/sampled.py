@@ -72,8 +72,8 @@ def intersections(x: Inputs, curve: Curve) -> Array:
 
 def reached(x: Inputs, curve: Curve) -> float:
     """k after a launch: the least intersection."""
-    found = intersections(x, curve)
-    return float(found[0]) if found.size else float(x.threads)
+    equilibria = intersections(x, curve)
+    return float(equilibria[0]) if equilibria.size else float(x.threads)
 
 
 def predict(x: Inputs, rate: MissRate) -> Bounds:

@@ -126,11 +126,11 @@ def _from_left(c: _Case, curve: _Curve, start: Array, end: Array) -> Array:
         to_ramp = (c.slope * (c.threads - k) - f) / np.maximum(slope + c.slope, FLAT)      # eq. II
         step = np.maximum(np.minimum(to_ceiling, to_ramp), 0.0)
         inside = concave & (k <= end)
-        done = inside & (step <= CLOSE * k)
+        converged = inside & (step <= CLOSE * k)
         k = k + step
-        at = np.flatnonzero(done)
+        at = np.flatnonzero(converged)
         crossing[open_cases[at]] = np.minimum(k[at], end[at])
-        at = np.flatnonzero(inside & ~done)
+        at = np.flatnonzero(inside & ~converged)
         if at.size == 0:
             break
         if at.size < KEPT * k.size:

@@ -9,16 +9,32 @@ import numpy as np
 
 from warpbound.page.subject import Subject
 from warpbound.page.views.camping import camping, camping_controls
+from warpbound.page.views.enough_threads import threads_controls, threads_needed
+from warpbound.page.views.family import (
+    envelopes,
+    family_controls,
+    load,
+    load_over_warps,
+    models_compared,
+    simulated_occupancy,
+    simulated_sm,
+    simulator_controls,
+)
 from warpbound.page.views.kernels import occupancy_controls, occupancy_view, sass, timeline, verdict
 from warpbound.page.views.latency_hiding import cusp, hiding_controls, latency_hiding_view
+from warpbound.page.views.mwp_and_cwp import mwp, mwp_controls, time_over_warps
+from warpbound.page.views.partition_maps import partition_controls, partition_maps
 from warpbound.page.views.roofline import roofline, roofline_controls
 from warpbound.page.views.view import BOARD, LIMITS, PARTITIONS, REFUSED, RUN, Values, View, ViewOutput, sentence
-from warpbound.page.views.x_graph_and_mwp import mwp, mwp_controls, operations, x_controls, x_graph
+from warpbound.page.views.x_graph import operations, x_controls, x_graph
 from warpbound.report.figures.picture import Drawable
 
 __all__ = ["REFUSED", "VIEWS", "View", "ViewOutput", "draw_view", "second_picture", "sentence"]
 
 CAMPING = "Camping in the memory partitions of an old board"
+FAMILY = "One access and alpha additions that wait for each other, on this GPU"
+TRANSPOSE = "A transpose in tiles of 16 x 16 floats"
+OF_BOARD = (RUN, BOARD, LIMITS)
 VERDICT = ("verdict", "whatifs", "bounds", "stalls", "confidence")
 VIEWS: dict[str, View] = {
     "verdict": View("Verdict", verdict, hiding_controls, exact=VERDICT),
@@ -28,9 +44,16 @@ VIEWS: dict[str, View] = {
     "hiding": View("Latency hiding", latency_hiding_view, hiding_controls, cusp, ("latency", "loops")),
     "x": View("X-graph", x_graph, x_controls, operations),
     "camping": View("Camping band", camping, camping_controls, sets=(PARTITIONS, RUN), about=CAMPING),
-    "mwp": View("MWP/CWP", mwp, mwp_controls, exact=("models",)),
+    "mwp": View("MWP/CWP", mwp, mwp_controls, time_over_warps, ("models",)),
     "roofline": View("Roofline", roofline, roofline_controls, exact=("memory", "accesses")),
     "timeline": View("Timeline", timeline, sets=(RUN, BOARD, LIMITS)),
+    "models": View("Models compared", models_compared, family_controls, envelopes, sets=OF_BOARD, about=FAMILY),
+    "load": View("Latency under load", load, family_controls, load_over_warps, sets=OF_BOARD, about=FAMILY),
+    "simulator": View(
+        "Simulated SM", simulated_sm, simulator_controls, simulated_occupancy, sets=OF_BOARD, about=FAMILY
+    ),
+    "partitions": View("Partition maps", partition_maps, partition_controls, sets=(), about=TRANSPOSE),
+    "threads": View("Threads needed", threads_needed, threads_controls, exact=("loops",)),
     "sass": View("SASS", sass, sets=(RUN, BOARD, LIMITS)),
 }
 

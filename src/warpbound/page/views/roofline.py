@@ -1,6 +1,7 @@
 """The roofline of a launch on a board, or of a few numbers."""
 
 from warpbound.adapt.roofline_2009 import peak
+from warpbound.l2_clock import l2_rate
 from warpbound.page.quick_prediction import can_time, quick_seconds
 from warpbound.page.sliders import Control, real_slider
 from warpbound.page.subject import Subject
@@ -53,7 +54,7 @@ def roofline(subject: Subject, values: Values) -> ViewOutput:
     total = sum(flop.values())
     known_roofs = {
         "L1": _times(board.get("l1_bandwidth"), x.clock_hz * board.value("sm_count")),
-        "L2": board.get("l2_bandwidth"),
+        "L2": l2_rate(board),
         "DRAM, vendor": board.value("dram_bandwidth"),
         "DRAM, achievable": board.value("dram_achievable_bandwidth"),
     }

@@ -113,12 +113,12 @@ def _binary(host: Host, node: Any) -> Any:
     operation = text_of(node.child_by_field_name("operator"))
     left = evaluate(host, node.child_by_field_name("left"))
     if operation in ("&&", "||"):
-        decided = truth(left)
-        if decided is not None and decided == (operation == "||"):
-            return int(decided)
+        truth_value = truth(left)
+        if truth_value is not None and truth_value == (operation == "||"):
+            return int(truth_value)
         right = evaluate(host, node.child_by_field_name("right"))
         other = truth(right)
-        if decided is not None and other is not None:
+        if truth_value is not None and other is not None:
             return int(other)
         return remaining(f"{in_parentheses(left)} {operation} {in_parentheses(right)}")
     right = evaluate(host, node.child_by_field_name("right"))
@@ -131,8 +131,8 @@ def _unary(host: Host, node: Any) -> Any:
     operation = text_of(node.child_by_field_name("operator"))
     value = evaluate(host, node.child_by_field_name("argument"))
     if operation == "!":
-        decided = truth(value)
-        return Unknown(f"!{in_parentheses(value)}") if decided is None else int(not decided)
+        truth_value = truth(value)
+        return Unknown(f"!{in_parentheses(value)}") if truth_value is None else int(not truth_value)
     if not is_number(value):
         return remaining(f"{operation}{in_parentheses(value)}")
     if operation == "~":
@@ -195,9 +195,9 @@ def _assignment(host: Host, node: Any) -> Any:
 
 def _conditional(host: Host, node: Any) -> Any:
     condition = evaluate(host, node.child_by_field_name("condition"))
-    decided = truth(condition)
-    if decided is not None:
-        return evaluate(host, node.child_by_field_name("consequence" if decided else "alternative"))
+    truth_value = truth(condition)
+    if truth_value is not None:
+        return evaluate(host, node.child_by_field_name("consequence" if truth_value else "alternative"))
     first = evaluate(host, node.child_by_field_name("consequence"))
     second = evaluate(host, node.child_by_field_name("alternative"))
     if first == second:

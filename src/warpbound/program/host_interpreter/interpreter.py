@@ -202,7 +202,14 @@ class Interpreter(Interpretation):
         kind = self.resolved(plain_type(name))
         if self.size_of(kind) is not None or kind in self.model.classes:
             return self.constructed(kind, values)
+        self._handed_over(values)
         return written_by_unknown(self, name, listed, values)
+
+    def _handed_over(self, values: Sequence[Any]) -> None:
+        """Lambdas that a function which is not at hand takes, as PyTorch's dispatch macros do, are called once."""
+        for value in values:
+            if isinstance(value, Closure) and "__device__" not in text_of(value.node).partition("{")[0]:
+                self._closure(value, ())
 
     def _overload(self, name: str, count: int) -> FunctionSource | None:
         sources = [one for one in self.model.functions.get(name, ()) if one.body is not None and not one.is_kernel]
@@ -306,6 +313,7 @@ class Interpreter(Interpretation):
                 if source.owner == kind and source.body is not None and len(_listed(source.parameters)) >= len(listed):
                     return self.run_function(source, (), self._arguments(source, listed), owner)
         values = [evaluate(self, child) for child in listed]
+        self._handed_over(values)
         if isinstance(owner, HostArray | Pointer) and name in ("size", "data", "begin", "resize", "reserve", "get"):
             return self._of_sequence(owner, name, values)
         text = (

@@ -117,10 +117,10 @@ def _if(host: Interpretation, node: Any) -> str:
         condition = evaluate(host, node.child_by_field_name("condition"))
         if text_of(node).startswith("if constexpr") and isinstance(condition, Unknown):
             condition = Unknown()
-        decided = truth(condition)
-        if decided is None:
+        truth_value = truth(condition)
+        if truth_value is None:
             return _choose(host, condition, [lambda: _optional(host, then), lambda: _optional(host, other)])
-        taken, left = (then, other) if decided else (other, then)
+        taken, left = (then, other) if truth_value else (other, then)
         host.explore(left, lambda: _optional(host, left))
         outcome = _tried(host, lambda: _optional(host, taken))
         if _ends_program(host, outcome.ending):  # usage(): as if the user had given what it asks for
@@ -233,12 +233,12 @@ def _do(host: Interpretation, node: Any) -> str:
 def _loop(host: Interpretation, node: Any, condition: Any, update: Any) -> str:
     body = node.child_by_field_name("body")
     for _ in range(PASSES):
-        decided = True if condition is None else truth(evaluate(host, condition))
-        if decided is False:
+        truth_value = True if condition is None else truth(evaluate(host, condition))
+        if truth_value is False:
             host.explore(body, lambda: execute(host, body))
             return ""
         host.passes[node.id] = host.passes.get(node.id, 0) + 1
-        if decided is None or host.passes[node.id] > ALL_PASSES:
+        if truth_value is None or host.passes[node.id] > ALL_PASSES:
             break
         ending = execute(host, body)
         if ending in ("break", "return"):

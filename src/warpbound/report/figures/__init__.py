@@ -15,7 +15,7 @@ from warpbound.report.figures.drawing import figure, spec
 from warpbound.report.figures.execution import Edge, Event, edges_of, execution_graph, latency_stack, timeline
 from warpbound.report.figures.listing import listing
 from warpbound.report.figures.occupancy import Block, occupancy_against_limits
-from warpbound.report.figures.parallelism import mwp_and_cwp
+from warpbound.report.figures.parallelism import cycles_over_warps, mwp_and_cwp
 from warpbound.report.figures.picture import Panels, Picture
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.rooflines import Roofs, Spot, roofline
@@ -66,6 +66,7 @@ __all__ = [
     "camping_band",
     "changed",
     "changed_under_load",
+    "cycles_over_warps",
     "edges_of",
     "execution_graph",
     "family",

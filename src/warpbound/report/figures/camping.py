@@ -71,14 +71,14 @@ def partition_map(
     block_of : -1 where none of these blocks accesses the tile; such tiles are pale.
     """
     rows, columns = partition_of.shape
-    touched = block_of >= 0
+    has_block = block_of >= 0
     every = max(1, max(rows, columns) // MOST_TILES_WITH_TEXT)
     layers = []
     for number in np.unique(partition_of):
         here, look = partition_of == number, FILLS[int(number) % len(FILLS)]
-        texts = tuple("" if block % every else str(block) for block in block_of[here & touched])
-        layers += [_tiles(f"partition {number}", here & touched, texts, look)] if (here & touched).any() else []
-        layers += [_stripes(here & ~touched, replace(look, fill=PALE))] if (here & ~touched).any() else []
+        texts = tuple("" if block % every else str(block) for block in block_of[here & has_block])
+        layers += [_tiles(f"partition {number}", here & has_block, texts, look)] if (here & has_block).any() else []
+        layers += [_stripes(here & ~has_block, replace(look, fill=PALE))] if (here & ~has_block).any() else []
     return Picture(
         title=title,
         x=Axis("column of tiles", span=(-0.5, columns - 0.5)),

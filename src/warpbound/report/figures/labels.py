@@ -87,16 +87,16 @@ def lifted(rule: Rule, plot: Plot, occupied: Sequence[Box] = ()) -> Rule:
     goes, of a level one they stand as near to their own place as that goes. Where nothing is free, as the rule is."""
     if rule.along == "y":
         lifts = np.arange(0.0, 1.0, 2 * GAP / plot.size[1]).tolist()
-        tried = [replace(rule, side=side, lift=lift) for side in ("left", "right") for lift in lifts]
+        candidates = [replace(rule, side=side, lift=lift) for side in ("left", "right") for lift in lifts]
     else:
         shares = sorted((float(share) for share in SHARES), key=lambda share: abs(share - rule.share))
-        tried = [rule, *(replace(rule, share=share) for share in shares)]
-    boxes = np.array([words_of(place, plot) for place in tried])
+        candidates = [rule, *(replace(rule, share=share) for share in shares)]
+    boxes = np.array([words_of(place, plot) for place in candidates])
     low_enough = np.flatnonzero(boxes[:, 3] <= plot.size[1])
     clear = low_enough[_clear(boxes[low_enough], plot.curves, ())]
     free = clear[_clear(boxes[clear], (), occupied)]
     best = (*free, *clear)
-    return tried[best[0]] if best else rule
+    return candidates[best[0]] if best else rule
 
 
 def all_lifted(rules: Sequence[Rule], plot: Plot) -> tuple[list[Rule], list[Box]]:

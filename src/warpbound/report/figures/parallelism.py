@@ -38,6 +38,33 @@ def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
     )
 
 
+def cycles_over_warps(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
+    """Cycles of the launch by part over `warps`, shape (n,), warps per SM; the number of blocks stays."""
+    n = numbers(warps)
+    per_block = np.ceil(np.divide(x.threads_per_block, THREADS_PER_WARP))
+    found = hong_kim_2009.predict(replace(x, active_blocks=n / per_block))
+    parts = {name: np.broadcast_to(numbers(part), n.shape) for name, part in found.parts.items()}
+    total = np.broadcast_to(numbers(found.total), n.shape)
+    own = float(hong_kim_2009.terms(x).warps)
+    curves = (Curve("whole launch", n, total, _LOOKS["MWP"]),) + tuple(
+        Curve(_PARTS[name], n, part) for name, part in parts.items() if part.any()
+    )
+    top = 1.1 * float(np.nanmax(total[n >= min(2.0, float(n.max()))]))
+    here = (Rule(own, f"launch: N = {own:g}"),) if own <= float(n.max()) else ()
+    return Picture(
+        title="Cycles of the launch",
+        x=Axis("running warps, N", "warps per SM", span=(0.0, float(n.max()))),
+        y=Axis("time", "cycles", span=(0.0, top)),
+        layers=(*curves, *here),
+        source=source,
+        caption="The same blocks by the warps that run together, fractions of a block too. Waiting shrinks while "
+        "requests overlap; barriers and computation do not.",
+    )
+
+
+_PARTS = {"memory": "waiting for memory", "computation": "computing", "barrier": "waiting at barriers"}
+
+
 def _lines(t: hong_kim_2009.Terms, n: Numbers) -> dict[str, Numbers]:
     return {
         "N": n,

@@ -75,9 +75,9 @@ def _labelled_layers(
     marks: Sequence[Points], lines: tuple[Sequence[Curve], Sequence[Rule]], plot: Plot
 ) -> tuple[Layer, ...]:
     """Curves, marks and rules with their labels placed for a plot of that size."""
-    named, occupied = all_lifted(lines[1], plot)
+    labelled_marks, occupied = all_lifted(lines[1], plot)
     words = [layer for mark in marks for layer in labelled(mark, plot, occupied)]
-    return (*lines[0], *words, *named)
+    return (*lines[0], *words, *labelled_marks)
 
 
 def _plain(x: Inputs) -> Inputs:
@@ -144,8 +144,8 @@ def _top(*states: Inputs) -> float:
     for x in states:
         k = np.linspace(0.0, float(x.threads), POINTS)
         supply, demand = numbers(curves.supply(x, k)), numbers(curves.demand(x, np.subtract(x.threads, k)))
-        high, wanted = float(supply.max()), float(demand.max())
-        most = max(most, min(high, 2.0 * wanted), min(wanted, HIGHEST_DEMAND * high))
+        high, top_demand = float(supply.max()), float(demand.max())
+        most = max(most, min(high, 2.0 * top_demand), min(top_demand, HIGHEST_DEMAND * high))
     return 1.2 * most
 
 

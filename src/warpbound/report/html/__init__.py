@@ -112,9 +112,9 @@ def comparison_page(
     from warpbound.report.html.contents import Part
     from warpbound.result.comparison import LaunchComparison
 
-    compared = [launch for launch in launches if isinstance(launch, LaunchComparison)]
-    parts = [Part("Errors over all launches", [errors_table(rows)])] if len(compared) > 1 else []
-    for each in compared:
+    comparisons = [launch for launch in launches if isinstance(launch, LaunchComparison)]
+    parts = [Part("Errors over all launches", [errors_table(rows)])] if len(comparisons) > 1 else []
+    for each in comparisons:
         parts.append(Part(f"{each.kernel}, launch {each.launch_index} on {each.gpu}", [launch_text(each)]))
     return plain_page("Measured and predicted", COMPARISONS, parts, command)
 

@@ -45,6 +45,14 @@ def figs_2_1_and_2_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
     )  # fmt: skip
 
 
+def fig_3_1(inputs: ItemInputs) -> tuple[Drawable, ...]:
+    """Figure 3.1: a line for each item, from its start to its end."""
+    start, end = np.array(inputs["items"], np.float64).T
+    span, source = (0.0, float(inputs["interval"])), f"{OF}, Figure 3.1: items of ours"
+    drawn = figures.lifetimes(start, end, span, "Ten items", source)
+    return (replace(drawn, y=replace(drawn.y, label="item, by start"), caption="A moment crosses 1 to 3 items."),)
+
+
 def section_3_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 3.5 and, without its points, Figure 3.6."""
     program = chapters_2_and_3.program(inputs)

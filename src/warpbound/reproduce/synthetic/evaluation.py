@@ -15,11 +15,11 @@ from warpbound.machine import gpu
 from warpbound.models.volkov_2016.mixes import peak
 from warpbound.quick_dataclasses import dataclass
 from warpbound.reproduce.item import chosen
-from warpbound.reproduce.synthetic.comparison import Ratios, alphas, whole_warps
-from warpbound.reproduce.synthetic.machine import Machine, on_board
-from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
 from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
+from warpbound.synthetic.comparison import Ratios, alphas, whole_warps
+from warpbound.synthetic.machine import Machine, on_board
+from warpbound.synthetic.predictors import PREDICTORS
 
 Curve = NDArray[np.float64]
 MODERN = ("h100-sxm", "h200")

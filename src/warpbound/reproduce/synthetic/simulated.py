@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.machine import Gpu
-from warpbound.reproduce.synthetic.comparison import whole_warps
-from warpbound.reproduce.synthetic.machine import THREADS, Machine, on_board
-from warpbound.reproduce.synthetic.predictors import Throughput, basic
 from warpbound.simulate.synthetic_family import DEFAULT, Setting, loads_per_cycle, throughput
+from warpbound.synthetic.comparison import whole_warps
+from warpbound.synthetic.machine import THREADS, Machine, on_board
+from warpbound.synthetic.predictors import Throughput, basic
 
 Curve = NDArray[np.float64]
 
@@ -46,5 +46,5 @@ def _rows(machine: Machine, alpha: float, warps: Sequence[int], setting: Setting
             "warps_per_sm": n,
             "loads_per_cycle": loads,
             "adds_per_cycle": THREADS * alpha * loads,
-            "model_loads_per_cycle": float(basic(machine, n, alpha)),
+            "model_loads_per_cycle": float(basic(machine, n * setting.ilp, alpha)),
         }

@@ -12,9 +12,19 @@ from warpbound.models.volkov_2016 import mixes
 from warpbound.models.volkov_2016.little import bytes_per_second, concurrency, inst_per_cycle
 from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
-from warpbound.reproduce.synthetic.comparison import whole_warps
-from warpbound.reproduce.synthetic.machine import Machine
-from warpbound.reproduce.synthetic.predictors import (
+from warpbound.reproduce.volkov_2016.machines import (
+    LANES,
+    OCCUPANCY,
+    THESIS,
+    adds,
+    adds_plot,
+    loads_plot,
+    machines,
+    worst,
+)
+from warpbound.synthetic.comparison import whole_warps
+from warpbound.synthetic.machine import Machine
+from warpbound.synthetic.predictors import (
     TURNS,
     baghsorkhi,
     basic,
@@ -29,16 +39,6 @@ from warpbound.reproduce.synthetic.predictors import (
     sim,
     zhang_owens,
     zhang_owens_added,
-)
-from warpbound.reproduce.volkov_2016.machines import (
-    LANES,
-    OCCUPANCY,
-    THESIS,
-    adds,
-    adds_plot,
-    loads_plot,
-    machines,
-    worst,
 )
 
 CASES = ("memory_only", "between", "adds_only")

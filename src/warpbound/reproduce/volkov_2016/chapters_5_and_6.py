@@ -20,10 +20,10 @@ from warpbound.models.volkov_2016.readings import (
 )
 from warpbound.report.figure_series import Axis, Figure, series, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
-from warpbound.reproduce.synthetic.machine import Machine
-from warpbound.reproduce.synthetic.predictors import basic, refined
 from warpbound.reproduce.volkov_2016.machines import ADDS, LANES, OCCUPANCY, THESIS, adds, machines
 from warpbound.residency import occupancy
+from warpbound.synthetic.machine import Machine
+from warpbound.synthetic.predictors import basic, refined
 
 STEP = 64  # bytes, no more than any granularity
 KINDS = ("add", "SFU", "smem", "smem2")

@@ -5,6 +5,7 @@ Assumes   no available compiler makes code for boards before compute capability 
           from DRAM at least once, as in an application that does not repeat its launch.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -43,6 +44,7 @@ def counted(source: Path, gpu: str) -> Symbols:
     return _rounded(
         {symbol: getattr(symbols, symbol) for symbol in SIX}
         | {
+            "ilp_as_published": answer.execution.x_model.E_as_published if answer.execution else math.nan,
             "intensity_all": x.work.warp_instructions / accesses(x).count,
             "registers": case.program.registers,
             "model_s": model.time_s,

@@ -190,8 +190,8 @@ def _record(table: dict[str, float], kind: Any, place: str) -> Any:
     for name in table:
         if name not in names:
             raise InputError(f"{place} has no key '{name}'.", suggestion(name, names))
-    needed = [entry.name for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
-    for name in needed:
+    required = [entry.name for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
+    for name in required:
         if name not in table:
             raise InputError(f"{place} has no {name}.", f"Add {name} = ....")
     return kind(**table)

@@ -212,11 +212,11 @@ def parse(document: dict[str, Any], origin: str) -> File:
     except TableFault as fault:
         raise _refusal(fault, origin) from None
     check(file, origin, "")
-    seen: set[str] = set()
+    keys_so_far: set[str] = set()
     for order, variant in enumerate(file.case):
-        if variant.name in seen:
+        if variant.name in keys_so_far:
             raise InputError(f"{origin}, case[{order}]: '{variant.name}' is there twice.", "Rename one of the two.")
-        seen.add(variant.name)
+        keys_so_far.add(variant.name)
         check(variant, origin, f"case[{order}].")
     return file
 

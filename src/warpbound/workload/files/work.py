@@ -11,6 +11,7 @@ from dataclasses import fields
 import msgspec
 
 from warpbound.errors import InputError
+from warpbound.l2_clock import l2_cycles
 from warpbound.machine import Gpu
 from warpbound.workload.files.lanes import alu_latency, pipe_cycles
 from warpbound.workload.files.reading import WorkloadCase
@@ -55,12 +56,14 @@ def work_on(case: WorkloadCase, gpu: Gpu, clock_hz: float) -> Workload:
 
 def levels(gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """Unloaded latency by level, in cycles at this clock; a machine without caches has DRAM and shared memory."""
-    on_chip = {level: gpu.get(f"{level}_latency") for level in ("l1", "l2", "shared")}
+    on_chip = {
+        "l1": gpu.get("l1_latency"), "l2": l2_cycles(gpu, clock_hz), "shared": gpu.get("shared_latency"),
+    }  # fmt: skip
     result = {level: cycles for level, cycles in on_chip.items() if cycles is not None}
     dram = gpu.get("dram_latency")
     if dram is not None:
-        near = result.get("l2", 0.0)  # the clock moves what lies beyond it
-        result["dram"] = near + (dram - near) / gpu.value("latency_clock") * clock_hz
+        beyond_s = (dram - (gpu.get("l2_latency") or 0.0)) / gpu.value("latency_clock")  # the clock moves it
+        result["dram"] = result.get("l2", 0.0) + beyond_s * clock_hz
     return result | {"alu": alu_latency(gpu)}
 
 
@@ -104,8 +107,8 @@ def _memory(case: WorkloadCase, share: Callable[[str], float]) -> Memory:
     if case.traffic is None:
         return total
     scale = share(case.traffic.per)
-    counted = msgspec.structs.asdict(case.traffic)
-    named = {f.name: counted[f.name] * scale for f in fields(Memory) if counted.get(f.name) is not None}
+    traffic_counts = msgspec.structs.asdict(case.traffic)
+    named = {f.name: traffic_counts[f.name] * scale for f in fields(Memory) if traffic_counts.get(f.name) is not None}
     if "l1_wavefronts" in named:
         named["l1_narrow"] = named["l1_wavefronts"]  # taken for full lines
     return Memory(**({f.name: getattr(total, f.name) for f in fields(Memory)} | named))

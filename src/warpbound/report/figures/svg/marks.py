@@ -83,8 +83,8 @@ def polyline(x: Reals, y: Reals) -> str:
 
 
 def _run(x: Reals, y: Reals) -> str:
-    needed = thinned(x, y)
-    corners = [f"{place(a)} {place(b)}" for a, b in zip(x[needed], y[needed], strict=True)]
+    is_needed = thinned(x, y)
+    corners = [f"{place(a)} {place(b)}" for a, b in zip(x[is_needed], y[is_needed], strict=True)]
     return f"M{'L'.join(corners)}"
 
 
@@ -93,8 +93,8 @@ def thinned(x: Reals, y: Reals) -> Reals:
 
     Source   D. Douglas, T. Peucker, "Algorithms for the reduction of the number of points", 1973.
     """
-    needed = np.zeros(len(x), bool)
-    needed[[0, -1]] = True
+    is_needed = np.zeros(len(x), bool)
+    is_needed[[0, -1]] = True
     spans = [(0, len(x) - 1)]
     while spans:
         first, last = spans.pop()
@@ -110,9 +110,9 @@ def thinned(x: Reals, y: Reals) -> Reals:
         worst = int(off.argmax())
         if off[worst] > NEAR:
             middle = first + 1 + worst
-            needed[middle] = True
+            is_needed[middle] = True
             spans += [(first, middle), (middle, last)]
-    return needed
+    return is_needed
 
 
 def marks(symbol: str, x: Iterable[float], y: Iterable[float], colour: str, radius: float) -> str:

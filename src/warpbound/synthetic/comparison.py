@@ -4,7 +4,7 @@ A reference is any function of (machine, warps per SM, alpha) that returns acces
 simulator, or `measured(path)`, the samples of a CSV file.
 
     from warpbound.machine import gpu
-    from warpbound.reproduce.synthetic import comparison, machine, predictors
+    from warpbound.synthetic import comparison, machine, predictors
     h200 = machine.on_board(gpu("h200"))
     comparison.ratios(predictors.sim, predictors.basic, h200, comparison.alphas())
 """
@@ -18,8 +18,8 @@ from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.models.volkov_2016.mixes import peak
 from warpbound.quick_dataclasses import dataclass
-from warpbound.reproduce.synthetic.machine import Machine
-from warpbound.reproduce.synthetic.predictors import Throughput
+from warpbound.synthetic.machine import Machine
+from warpbound.synthetic.predictors import Throughput
 
 Curve = NDArray[np.float64]
 HEADER = ("alpha", "warps_per_sm", "accesses_per_cycle_per_sm")

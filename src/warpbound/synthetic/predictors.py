@@ -25,7 +25,7 @@ from warpbound.models import (
     x_model_2016,
     zhang_owens_2011,
 )
-from warpbound.reproduce.synthetic.machine import LINE, THREADS, Machine
+from warpbound.synthetic.machine import LINE, THREADS, Machine
 
 TURNS = 1e12  # of the chain, which the thesis lets run forever
 
@@ -147,6 +147,14 @@ def chen_aamodt(machine: Machine, warps: Real, alpha: Real) -> Curve:
     alone = latency_alone(machine, 1.0, alpha) * insts
     prediction = chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
     return np.asarray(prediction.rate * issuers / insts)
+
+
+def chen_aamodt_fourth(machine: Machine, warps: Real, alpha: Real) -> Curve:
+    """Their fourth model: every instruction stalls its warp, so that none that is ready is lost."""
+    insts, issuers = np.add(alpha, 1.0), _issuers(machine)
+    alone = latency_alone(machine, 1.0, alpha) * insts
+    found = chen_aamodt_2009.markov(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
+    return np.asarray(found * issuers / insts)
 
 
 def transit(machine: Machine, warps: Real, alpha: Real) -> Curve:

@@ -1,24 +1,19 @@
-"""The papers' graphs: supply and demand of the X-model, memory and computation warp parallelism.
+"""The X-model's graph: supply and demand, and the nine changes.
 
-Source   what sliders begin with: A. Li et al., 2016, a machine with a cache; S. Hong, H. Kim, ISCA 2009, the machine
-         of the examples, with 6 accesses and 27 other instructions.
+Source   what sliders begin with: A. Li et al., 2016, a machine with a cache.
 """
 
 from dataclasses import replace
 
-import numpy as np
-
-from warpbound.models import hong_kim_2009, x_model_2016
-from warpbound.page.sliders import SCALES, Control, counting, input_controls
+from warpbound.models import x_model_2016
+from warpbound.page.sliders import SCALES, Control, input_controls
 from warpbound.page.subject import Subject
+from warpbound.page.views.mwp_and_cwp import MWP_WORDS
 from warpbound.page.views.view import Values, ViewOutput, inputs, model
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
 
 BARE_X = x_model_2016.Inputs(105.0, 1.0, 128.0, 96.0, 600.0, 0.6, 10.0, 16384.0, 6.0, 819.2)
-BARE_MWP = hong_kim_2009.Inputs(
-    1.0e9, 80.0e9, 420.0, 10.0, 4.0, 128.0, 80.0, 16.0, 5.0, 27.0, 0.0, 6.0, 6.0, 1.0, 128.0
-)
 
 X_WORDS = {
     "threads": ("Warps, n", "per SM"),
@@ -77,47 +72,3 @@ def operations(subject: Subject, values: Values) -> Drawable | None:
 
 def _factor(values: Values) -> float:
     return max(1.0, values.get(WHATIF, 1.5))
-
-
-MWP_WORDS = {
-    "active_blocks": ("Active blocks", "per SM"),
-    "threads_per_block": ("Threads per block", ""),
-    "mem_latency": ("Memory latency", "cycle"),
-    "mem_bandwidth": ("Memory bandwidth", "GB/s"),
-    "departure_coal": ("Departure delay, coalesced", "cycle"),
-    "departure_uncoal": ("Departure delay, uncoalesced", "cycle"),
-    "comp_insts": ("Computation", "inst/warp"),
-    "coal_mem_insts": ("Coalesced accesses", "inst/warp"),
-    "uncoal_mem_insts": ("Uncoalesced accesses", "inst/warp"),
-    "uncoal_per_mw": ("Transactions of each uncoalesced one", ""),
-    "load_bytes": ("Bytes of an access", "B"),
-    "issue_cycles": ("Issue", "cycle/inst"),
-    "active_sms": ("Active SMs", ""),
-    "freq": ("Clock", "MHz"),
-}
-
-
-CASES = {  # equation of the time -> when it is taken
-    22.0: "too few warps for either limit, so that memory and computation add up",
-    23.0: "memory dominates",
-    24.0: "computation dominates",
-}
-
-
-def mwp_controls(subject: Subject) -> list[Control]:
-    x = model("hong_kim_2009", subject, BARE_MWP)
-    return [] if isinstance(x, str) else input_controls("mwp", x, MWP_WORDS)
-
-
-def mwp(subject: Subject, values: Values) -> ViewOutput:
-    own = model("hong_kim_2009", subject, BARE_MWP)
-    if isinstance(own, str):
-        return ViewOutput(words=(own,))
-    x = inputs("mwp", own, values, MWP_WORDS)
-    terms = hong_kim_2009.terms(x)
-    n, m, c = float(terms.warps), float(terms.mwp), float(terms.cwp)
-    if not (np.isfinite(m) and np.isfinite(c)):
-        return ViewOutput(words=("Without an access to memory there is no MWP.",))
-    words = (f"N = {n:.3g}, MWP = {m:.3g}, CWP = {c:.3g}: {CASES[float(hong_kim_2009.equation_taken(x))]}.",)
-    warps = counting(max(subject.gpu.limits.max_warps_per_sm, n))
-    return ViewOutput(figures.mwp_and_cwp(x, warps), words)

@@ -12,11 +12,11 @@ from warpbound.errors import InputError
 from warpbound.machine import catalogue, gpu
 from warpbound.models.volkov_2016 import mixes
 from warpbound.reproduce import chosen
-from warpbound.reproduce.synthetic import comparison, machine, predictors
-from warpbound.reproduce.synthetic.machine import Machine
-from warpbound.reproduce.synthetic.predictors import PREDICTORS
 from warpbound.reproduce.volkov_2016.machines import machines
 from warpbound.simulate import synthetic_family
+from warpbound.synthetic import comparison, machine, predictors
+from warpbound.synthetic.machine import Machine
+from warpbound.synthetic.predictors import PREDICTORS
 
 THESIS = machines(chosen("volkov_2016:fig-4.5")[0].inputs)
 EVERYWHERE = {name: model for name, model in PREDICTORS.items() if name != "volkov_2016, contention"}

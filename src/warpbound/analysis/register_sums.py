@@ -1,0 +1,123 @@
+"""Accesses that a register would save: a loop stores at one address in each round, as a sum in memory does.
+
+Models   Every store of a warp but its last at the same addresses, and every load there once it has stored, is saved.
+Omits    Kernels with barriers, and addresses that another warp of the sample loads: others may wait for those stores.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.trace import Accesses
+from warpbound.program import Program
+from warpbound.whatif import Repeated
+from warpbound.workload import Memory, Workload
+
+if TYPE_CHECKING:
+    from warpbound.analysis.static import SampleRun
+
+WORTH = 0.05  # of the accesses of global memory that must be saved
+OFTEN = 0.05  # of the executions of the store that is saved most, from which on another one is of the loop
+FIRST = 4096  # rows that are looked at first
+WORD = np.uint64(2)  # shift: bytes to words of 4
+
+
+def repeated_stores(program: Program, run: "SampleRun", work: Workload) -> Repeated | None:
+    """What a register would save one warp; None where that is next to nothing."""
+    trace, _, traffic = run
+    accesses, warps = trace.accesses.get("global"), work.warps
+    if accesses is None or not warps or round(work.barriers) > 0:
+        return None
+    stores = _instructions(program, "store")
+    own = np.flatnonzero(np.isin(accesses.instruction, stores))
+    if not _again(accesses, own[:FIRST]).any():
+        return None
+    saved = own[_again(accesses, own)]
+    loads = np.flatnonzero(np.isin(accesses.instruction, _instructions(program, "load")))
+    if not len(saved) or _read_by_others(accesses, saved, loads):
+        return None
+    loads = loads[_known(accesses, loads, saved)]
+    size = len(program.instructions)
+    rows = np.concatenate([saved, loads])
+    count = np.bincount(accesses.instruction[rows], minlength=size)
+    share = count / np.maximum(1, np.bincount(accesses.instruction, minlength=size))
+    by = traffic.by_instruction
+    each = share * by.requests / warps
+    if each.sum() < WORTH * by.requests.sum() / warps:
+        return None
+    storing = np.isin(np.arange(size), stores)
+    executed = np.bincount(accesses.instruction[saved], minlength=size)
+    often = np.flatnonzero(executed > OFTEN * executed.max()).tolist()
+    lines = {place.outermost.line for i in often if (place := program.instructions[i].place) is not None}
+    rounds = round(executed.sum() / executed.max())
+    return Repeated(_saved(run, share / warps, storing), float(each.sum()), rounds, tuple(sorted(lines)))
+
+
+def _instructions(program: Program, kind: str) -> list[int]:
+    """Plain accesses of global memory of one kind."""
+    return [
+        index
+        for index, each in enumerate(program.instructions)
+        if "global" in each.traits.spaces and each.traits.kind == kind and not each.traits.is_global_atomic
+    ]
+
+
+def _keys(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.void]:
+    """Warp and addresses of each row as one value, (n,)."""
+    columns = np.empty(len(rows), [("warp", np.int32), ("base", np.uint64), ("pattern", np.int32)])
+    columns["warp"], columns["base"] = accesses.warp[rows], accesses.base[rows]
+    columns["pattern"] = accesses.pattern[rows]
+    return columns
+
+
+def _again(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows a later one of the same warp repeats, (n,)."""
+    keys = _keys(accesses, rows)
+    order = np.argsort(keys, kind="stable", order=("warp", "pattern", "base"))
+    same = np.zeros(len(rows), np.bool_)
+    same[order[:-1]] = keys[order[:-1]] == keys[order[1:]]
+    return same
+
+
+def _known(accesses: Accesses, loads: NDArray[np.int64], saved: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which loads are of what the warp has stored before, (n,)."""
+    first: dict[bytes, int] = {}
+    for key, row in zip(_keys(accesses, saved), saved.tolist(), strict=True):
+        first.setdefault(key.tobytes(), row)
+    bases = np.isin(accesses.base[loads], accesses.base[saved])
+    known = np.zeros(len(loads), np.bool_)
+    for at in np.flatnonzero(bases).tolist():
+        known[at] = first.get(_keys(accesses, loads[at : at + 1])[0].tobytes(), len(accesses.base)) < loads[at]
+    return known
+
+
+def _read_by_others(accesses: Accesses, saved: NDArray[np.int64], loads: NDArray[np.int64]) -> bool:
+    """Whether a warp's first lane loads a word that another warp stores to again and again."""
+    stored = accesses.rows(saved)
+    row, lane = np.nonzero(stored.active)
+    word, which = np.unique(stored.addresses[row, lane] >> WORD, return_index=True)
+    owner, loaded = stored.warp[row[which]], _first_lanes(accesses, loads) >> WORD
+    at = np.minimum(np.searchsorted(word, loaded), len(word) - 1)
+    return bool(((word[at] == loaded) & (owner[at] != accesses.warp[loads])).any())
+
+
+def _first_lanes(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Address of the first lane that takes part in each row, (n,)."""
+    patterns = accesses.patterns
+    offset = patterns.offsets[np.arange(len(patterns.active)), patterns.active.argmax(axis=1)]
+    return np.asarray(accesses.base[rows] + offset[accesses.pattern[rows]], np.uint64)
+
+
+def _saved(run: "SampleRun", share: NDArray[np.float64], storing: NDArray[np.bool_]) -> Memory:
+    """Traffic of these shares of each instruction."""
+    by = run[2].by_instruction
+    stores, loads = share * storing, share * ~storing
+    return Memory(
+        global_store_requests=float(stores @ by.requests), global_load_requests=float(loads @ by.requests),
+        l1_sectors_store=float(stores @ by.sectors), l1_sectors_load=float(loads @ by.sectors),
+        ideal_sectors=float(share @ by.ideal_sectors), l1_wavefronts=float(share @ by.l1_wavefronts),
+        l1_narrow=float(share @ by.l1_narrow), store_pieces=float(share @ by.store_pieces),
+        l2_sectors_written=float(stores @ by.sectors),
+        l2_sectors_read=float(loads @ by.sectors_from[:, 1:].sum(axis=1)),
+    )  # fmt: skip

@@ -1,0 +1,64 @@
+"""Accesses of many rounds of a loop at once, where each warp moves by whole steps.
+
+Models   After a period of rounds every warp has moved by a multiple of a base's alignment, so its accesses have the
+         same patterns of lanes at other bases: one period is packed, and stands for all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.lane_patterns import ALIGNMENT_B
+from warpbound.emulate.recorded_accesses import Piece, Rows
+from warpbound.emulate.state import LANES
+
+Steps = NDArray[np.int64]
+PERIODS = tuple(1 << bit for bit in range(ALIGNMENT_B.bit_length()))
+
+
+def moved(piece: Piece, by: Steps) -> Piece:
+    """The access so many bytes further, lane by lane."""
+    return replace(piece, addresses=piece.addresses.astype(np.int64, copy=False) + by)
+
+
+def extend(rows: Rows, round_: Sequence[tuple[Piece, Steps]], rounds: int) -> int:
+    """Record a round's accesses for up to that many more rounds; returns for how many.
+
+    round_ : the accesses and the bytes by which each lane moves from round to round. 0 where lanes of one warp move
+    apart, or where there are few rounds.
+    """
+    each = [_steps_of_warps(piece, step) for piece, step in round_]
+    if any(steps is None for steps in each):
+        return 0
+    steps = np.concatenate([steps for steps in each if steps is not None])
+    period = next(period for period in PERIODS if not (period * steps % ALIGNMENT_B).any())
+    times = rounds // period
+    if times < 2:
+        return 0
+    one = Rows(rows.base, packs=False)
+    for number in range(1, period + 1):
+        one.pieces += [moved(piece, number * step) for piece, step in round_]
+    one.pack()
+    first, shifts = one.older[0], np.arange(times)[:, None] * (period * np.tile(steps, period))
+    if rows.pieces:
+        rows.pack()
+    rows.keys += one.keys
+    rows.older.append(
+        replace(
+            first, instruction=np.tile(first.instruction, times), warp=np.tile(first.warp, times),
+            base=(first.base.view(np.int64) + shifts).ravel().view(np.uint64), pattern=np.tile(first.pattern, times),
+        )  # fmt: skip
+    )
+    return times * period
+
+
+def _steps_of_warps(piece: Piece, step: Steps) -> Steps | None:
+    """By how much each warp that takes part moves, (warps,); None where its lanes move apart."""
+    lanes = step.reshape(-1, LANES)
+    if piece.active is None:
+        return lanes[:, 0] if (lanes == lanes[:, :1]).all() else None
+    active = piece.active.reshape(-1, LANES)
+    first = lanes[np.arange(len(lanes)), active.argmax(axis=1)]
+    return first[active.any(axis=1)] if (lanes == first[:, None])[active].all() else None

@@ -1,0 +1,137 @@
+"""The points of one kernel in a plane of two quantities, with the front between these two."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
+from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
+from warpbound.report.formatting import count
+from warpbound.sweeping.findings import OBJECTIVES, FrontPoint, columns_of, front_points, parameters_of, subjects_of
+
+QUANTITIES = {  # column -> words, unit, units in one of the column's
+    "time_s": ("time of a launch", "us", 1e6),
+    "energy_J": ("energy of a launch", "mJ", 1e3),
+    "registers": ("registers of a thread", "", 1.0),
+    "cost": ("cost of a million launches", "", 1e6),
+}
+TIMES = " times"  # end of the columns that hold a parameter over the board's own value
+MOST_DRAWN = 1500  # points of a board that are not on the front
+MOST_NUMBERS = 15
+DECADE = 10.0      # largest over least value from which an axis is logarithmic
+_LOOKS = (
+    Look("blue", symbol="circle"), Look("green", symbol="square"), Look("orange", symbol="diamond"),
+    Look("sky", symbol="triangle-up"), Look("purple", symbol="x"), Look("muted", symbol="circle"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is drawn: a kernel with a launch, a board or "" for all, a quantity to the right and one upwards.
+
+    x, y : a column of QUANTITIES, or a parameter of the boards as `NAME times`.
+    """
+
+    source: str
+    launch: str
+    gpu: str = ""
+    x: str = "time_s"
+    y: str = "registers"
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Points by board, each (2, points) in the figure's units; front : the least x first. unknown : points left out."""
+
+    choice: Choice
+    boards: dict[str, NDArray[np.float64]]
+    front: list[FrontPoint]
+    front_at: NDArray[np.float64]
+    unknown: int
+
+
+def choices(rows: Any) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """(source and launch of each kernel, boards, quantities that are known somewhere); rows : a pyarrow Table."""
+    columns = columns_of(rows)
+    pairs = [tuple(name.split("\0")) for name in dict.fromkeys(subjects_of(columns))]
+    names = (*QUANTITIES, *(f"{name}{TIMES}" for name in parameters_of(columns)))
+    known = [name for name in names if not np.isnan(columns[name]).all()]
+    return [(source, launch) for source, launch in pairs], list(dict.fromkeys(columns["gpu"])), known
+
+
+def plane(rows: Any, choice: Choice) -> Plane:
+    """The points that have both quantities, and those of them that none beats in both."""
+    columns = columns_of(rows)
+    mine = subjects_of(columns) == f"{choice.source}\0{choice.launch}"
+    if choice.gpu:
+        mine &= columns["gpu"] == choice.gpu
+    known = mine & ~np.isnan(columns[choice.x]) & ~np.isnan(columns[choice.y])
+    places = np.flatnonzero(known)
+    at = np.stack([columns[name] * described(name)[2] for name in (choice.x, choice.y)])
+    boards = {gpu: at[:, known & (columns["gpu"] == gpu)] for gpu in dict.fromkeys(columns["gpu"][places])}
+    front = front_points(columns, places, (choice.x, choice.y), OBJECTIVES) if len(places) else []
+    rows_of = {int(point): row for row, point in enumerate(columns["point"])}
+    front_at = at[:, [rows_of[point.point] for point in front]]
+    return Plane(choice, boards, front, front_at, int(mine.sum()) - len(places))
+
+
+def described(name: str) -> tuple[str, str, float]:
+    """Words, unit and factor of a quantity."""
+    if name in QUANTITIES:
+        return QUANTITIES[name]
+    return f"{name.removesuffix(TIMES)}, times the board's own", "", 1.0
+
+
+def picture(found: Plane) -> Picture:
+    """All points by board, the front as numbered points with steps between them."""
+    drawn = sum(_thinned(points).shape[1] for points in found.boards.values())
+    points = sum(points.shape[1] for points in found.boards.values())
+    caption = (
+        f"{count(points, 'point')}{f', of which {drawn} are drawn' if drawn < points else ''}; none has less of one "
+        f"quantity than the {count(len(found.front), 'point')} of the front without more of the other."
+    )
+    title = f"{found.choice.source}, {found.choice.launch}"
+    if found.choice.gpu:
+        title += f" on {found.choice.gpu}"
+    every = np.concatenate([*found.boards.values(), np.ones((2, 0))], axis=1)
+    x, y = (_axis(name, values) for name, values in zip((found.choice.x, found.choice.y), every, strict=True))
+    layers = (*_clouds(found), *_front(found))
+    return Picture(title, x, y, layers, "warpbound sweep; predictions, no measurements", caption, height=460)
+
+
+def _axis(name: str, values: NDArray[np.float64]) -> Axis:
+    words, unit, _ = described(name)
+    wide = len(values) and values.min() > 0 and values.max() > DECADE * values.min()
+    return Axis(words, unit, "log" if wide else "linear")
+
+
+def _clouds(found: Plane) -> Iterator[Layer]:
+    for number, (gpu, points) in enumerate(found.boards.items()):
+        x, y = _thinned(points)
+        look = _LOOKS[min(number, len(_LOOKS) - 1)]
+        small = Look(look.colour, symbol=look.symbol, width=0.0)
+        yield Points(gpu, x, y, look=small)
+
+
+def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Every so many of a board's points, so that a figure holds them."""
+    return points[:, :: -(-points.shape[1] // MOST_DRAWN)] if points.shape[1] > MOST_DRAWN else points
+
+
+def _front(found: Plane) -> Iterator[Layer]:
+    """Steps along what the front leaves possible, and its points with the numbers of the table."""
+    if not found.front:
+        return
+    x, y = found.front_at
+    look = Look("vermilion", symbol="circle", width=1.5)
+    yield Curve("front", np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1], look)
+    step = -(-len(x) // MOST_NUMBERS)
+    numbers = tuple(str(place + 1) if place % step == 0 else "" for place in range(len(x)))
+    hover = tuple(" ".join(filter(None, (point.gpu, point.defines, _values(point)))) for point in found.front)
+    yield Points("", x, y, numbers, look, "top right", hover)
+
+
+def _values(point: FrontPoint) -> str:
+    return " ".join(f"{name}={value:.4g}" for name, value in point.parameters.items())

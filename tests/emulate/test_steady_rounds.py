@@ -1,0 +1,106 @@
+"""Rounds of loops in a steady state are not executed, and a trace does not show it."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from support.paths import EXAMPLES
+from warpbound import emulate
+from warpbound.emulate import steady_rounds, trace_recorder
+from warpbound.emulate.steady_rounds import SteadyRounds
+from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.kernel_launch import launch
+from warpbound.program.source_files import compile_program
+
+pytestmark = pytest.mark.cuda
+
+HEAD = """extern "C" __global__ void k(const float* x, float* y, int n, int s) {
+    int t = threadIdx.x, me = blockIdx.x * blockDim.x + t; float v = 0; __shared__ float kept[256];
+"""
+BODIES = {  # name -> body, whether rounds are left out
+    "forward": ("for (int i = t; i < n; i += s) v += x[i] * x[i + 1];", True),
+    "backward": ("for (int i = n - 1 - t; i >= 0; i -= s) v += x[i];", True),
+    "rows apart": ("for (int i = 0; i < n / 16; i++) v += x[i * (1 + t % 32)];", True),
+    "lanes that left": ("if (t % 3 == 0) return; for (int i = t; i < n; i += s) v += x[i];", True),
+    "stores": ("for (int i = t; i < n; i += s) y[i] = x[i] + 1;", True),
+    "nested": ("for (int k = 0; k < 5; k++) for (int i = 0; i < n / (8 << k); i++) v += x[i + k * t];", True),
+    "a guard that changes": (
+        "#pragma unroll 1\nfor (int i = 0; i < n / 8; i++) { if (i < 400) v += x[2 * i + t % 2]; v += x[i]; }", True,
+    ),
+    "a counter that wraps": ("#pragma unroll 1\nfor (unsigned a = -256; a != 256; a += 2) v += x[t];", True),
+    "a number that turns negative": (
+        "int a = 0x7ffffe00;\n#pragma unroll 1\nfor (int i = 0; i < 500 && a > 0; i++) { a += 3; v += x[i]; }", True,
+    ),
+    "shared memory that stays": (
+        "kept[t] = t; __syncthreads();\n#pragma unroll 1\nfor (int i = 0; i < 200; i++) v += kept[t] * x[i];", True,
+    ),
+    "shared memory that moves": (
+        "kept[t] = t; __syncthreads();\n#pragma unroll 1\nfor (int i = 0; i < 200; i++) v += kept[i] * x[i];", False,
+    ),
+    "steps that grow": ("int a = 0;\n#pragma unroll 1\nfor (int i = 0; i < 90; i++) { a += i; v += x[a]; }", False),
+    "a period": (
+        "unsigned a = 0xfffffe00u;\n#pragma unroll 1\nfor (int i = 0; i < 99; i++) { a += 8; v += x[(a >> 3) & 63]; }",
+        False,
+    ),
+    "barriers": (
+        "for (int i = 0; i < 40; i++) { kept[t] = x[i]; __syncthreads(); v += kept[255 - t]; __syncthreads(); }", False,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture
+def left_out(monkeypatch):
+    """The numbers of rounds that are left out, one each time."""
+    counts = []
+    before = SteadyRounds._leave_out
+    monkeypatch.setattr(SteadyRounds, "_leave_out", lambda *these: (counts.append(these[3]), before(*these))[1])
+    return counts
+
+
+@pytest.mark.parametrize("most", [2_000_000, 3000])
+@pytest.mark.parametrize("name", BODIES)
+def test_traces_are_those_of_all_rounds(name, most, left_out, monkeypatch):
+    body, steady = BODIES[name]
+    monkeypatch.setattr(trace_recorder, "MOST_ACCESSES", most)
+    program = compile_program(f"{HEAD}{body}\ny[me] = v; }}", "sm_90")
+    words = {"x": "f32[65536]:rand", "y": "f32[65536]", "n": 8000, "s": 64}
+    same_with_all_rounds(program, launch(grid=3, block=256, args=words), monkeypatch)
+    assert bool(left_out) == steady
+
+
+@pytest.mark.parametrize("name", ["matmul_naive", "softmax", "convolution"])
+def test_traces_of_examples_are_those_of_all_rounds(name, monkeypatch):
+    program = compile_program(EXAMPLES / f"{name}.cu", "sm_90")
+    same_with_all_rounds(program, launch(EXAMPLES / f"{name}.toml"), monkeypatch)
+
+
+def same_with_all_rounds(program, asked, monkeypatch):
+    few = emulate.trace(program, asked, [0, 2])
+    monkeypatch.setattr(steady_rounds, "SETTLED", 1 << 40)
+    whole = emulate.trace(program, asked, [0, 2])
+    for field in fields(whole):
+        if field.name not in ("accesses", "streams"):
+            assert np.array_equal(getattr(few, field.name), getattr(whole, field.name)), field.name
+    assert all(np.array_equal(few.streams[row], stream) for row, stream in whole.streams.items())
+    for space, accesses in whole.accesses.items():
+        for part in ("instruction", "warp", "addresses", "active", "times"):
+            assert np.array_equal(getattr(few.accesses[space], part), getattr(accesses, part)), (space, part)
+
+
+def test_a_long_loop_of_few_warps_takes_few_steps(left_out, monkeypatch):
+    monkeypatch.setattr(trace_recorder, "MOST_ACCESSES", 3000)
+    program = compile_program(f"{HEAD}{BODIES['forward'][0]}\ny[me] = v; }}", "sm_90")
+    words = {"x": "f32[400000000]:zeros", "y": "f32[64]", "n": 399_999_000, "s": 2560}
+    trace = emulate.trace(program, launch(grid=1, block=32, args=words), [0])
+    assert not trace.stopped
+    assert trace.executed.sum() > 400_000
+    assert sum(left_out) > 5000
+    assert trace.dropped > 100_000
+
+
+def test_a_sum_that_starts_under_the_guard_of_its_branch_needs_no_values():
+    """A kernel for sm_80 zeroes its sum under the predicate under which it then jumps over the loop."""
+    program = compile_program(f"{HEAD}{BODIES['forward'][0]}\ny[me] = v; }}", "sm_80")
+    loads = [at for at, one in enumerate(program.instructions) if one.opcode == "LDG"]
+    assert set(loads) <= unneeded_values(program)
