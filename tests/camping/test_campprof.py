@@ -207,7 +207,7 @@ def test_shipped_data_are_what_the_simulator_gives(board: str) -> None:
     kept = np.isin(found.warps, sample)
     assert found.time[kept].tolist() == again.time.tolist()
     assert found.transactions[kept].tolist() == again.transactions.tolist()
-    assert found.said == again.said
+    assert found.comments == again.comments
     assert len(found.time) == 12 * len(axis(there))
 
 
@@ -307,7 +307,7 @@ def test_measured_runs_are_fitted_as_simulated_ones_are(tmp_path: Path) -> None:
     found = read(measurement(tmp_path))
     np.testing.assert_allclose(found.time, TABLE.time, rtol=1e-6)
     assert found.transactions.tolist() == TABLE.transactions.tolist()
-    assert found.said == ("CampProf's micro-benchmarks measured on NVIDIA H200, 2026-01-01.",)
+    assert found.comments == ("CampProf's micro-benchmarks measured on NVIDIA H200, 2026-01-01.",)
     assert call("fit", str(measurement(tmp_path))).exit_code == 0
     assert ITERATIONS // 16 == ACCESSES
     answered = asked(*TRANSPOSE, "--warps", "64", "--gpu", "h200", "--data", str(measurement(tmp_path)))

@@ -160,7 +160,9 @@ def test_no_kernel(write) -> None:  # type: ignore[no-untyped-def]
 
 def test_a_template_that_nothing_instantiates(write) -> None:  # type: ignore[no-untyped-def]
     text = "template <class T> __global__ void scale(T* x) { x[0] = 1; }\n"
-    assert_refused(ask("analyze", write("k.cu", text), "--gpu", "h200"), FAILED, "--kernel 'scale<float>'")
+    said = ask("analyze", write("k.cu", text), "--gpu", "h200")
+    assert said.code == 0, said
+    assert "Nothing here instantiates this template; scale<float> is an example, --kernel" in said.out
 
 
 def test_a_kernel_that_cannot_be_parsed_at_all(write) -> None:  # type: ignore[no-untyped-def]

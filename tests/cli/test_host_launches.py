@@ -112,7 +112,7 @@ def test_refusals(program: Path, tmp_path: Path) -> None:
     assert run(str(tmp_path / "nope.cu")).exit_code == 1
     assert run(str(program), "--format", "json", "-o", "x").exit_code == 2
     (tmp_path / "none.cu").write_text("int main() {}\n")
-    assert "launches no kernel" in run(str(tmp_path / "none.cu")).stdout
+    assert "has no host code that launches a kernel" in run(str(tmp_path / "none.cu")).stdout
     assert run(str(tmp_path / "none.cu"), "-o", "x.toml").exit_code == 1
 
 

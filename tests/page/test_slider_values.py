@@ -277,7 +277,7 @@ def test_every_view_lists_its_numbers_once_and_within_reach(service: AnalysisSer
         assert len({one.title for one in every}) == len(every), view
         for one in every:
             assert one.low <= one.value <= one.high, one
-        if source.startswith("example"):
+        if source.startswith("example") and view != "partitions":  # a matrix alone
             assert {"launch.grid.x", "gpu.max_warps_per_sm"} <= {one.key for one in every}, view
 
 

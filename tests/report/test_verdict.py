@@ -41,6 +41,15 @@ def test_what_binds_by_how_much_and_what_to_do_stand_in_four_lines() -> None:
     ]
 
 
+def test_more_occupancy_buys_what_its_what_if_says() -> None:
+    """Warps enough on the average do not silence a what-if: the end of a launch waits longer than its middle."""
+    more = {"change": "25 registers", "speedup": 1.2, "why": "64 instead of 32 resident warps hide more of the latency"}
+    assert lines(entry(whatifs=[more]))[2] == (
+        "64 of 64 warps are resident; 21 would hide the latency if they waited evenly: more occupancy buys 1.20x."
+    )
+    assert lines(entry(whatifs=[more | {"speedup": 1.01}]))[2].endswith("more occupancy buys nothing.")
+
+
 def test_latency_is_no_resource_that_could_be_in_use() -> None:
     said = lines(entry(bottleneck="latency", runner_up="dram", bounds=[LATENCY, DRAM]))[1]
     assert said == "Latency binds: 61 SM cycles per warp; next DRAM bandwidth (50; 96 % in use)."

@@ -9,6 +9,7 @@ from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kern
 from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
 from warpbound.report.trust import ungiven
 from warpbound.result.kernel import Bound, KernelResult
+from warpbound.whatif.launch_changes import HIDE_MORE
 
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
 WORTH_SAYING = 0.02  # standard error of the counts, from which on the time is told with it
@@ -16,6 +17,7 @@ MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
 AT_THE_EDGE = 0.15  # of an interval: a time that lies closer to one end is explained
 WIDE = 1.1  # times its lower end, from which on an interval is wide enough for that
 EVEN = 1.5  # times their share of the blocks, up to which blocks count as alike
+BUYS = 1.02  # gain of another block per SM from which on it is told, though the warps would do on the average
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
 
@@ -164,6 +166,9 @@ def hiding(entry: KernelResult) -> Text:
     if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")
     if needed <= resident:
+        gain = max((change.speedup for change in entry.whatifs if HIDE_MORE in change.why), default=1.0)
+        if gain >= BUYS:
+            return Text(f"{start[:-2]} if they waited evenly: more occupancy buys {gain:.2f}x.")
         return Text(start + "more occupancy buys nothing.")
     if needed <= most:
         return Text(start + "more occupancy helps.")

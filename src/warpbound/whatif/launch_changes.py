@@ -19,13 +19,14 @@ OWN_CLOCK = "what is on the SM keeps its cycles, L2 its time"
 FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
+HIDE_MORE = "resident warps hide more of the latency"  # in the reason of every change that raises occupancy by a step
 _MEMORY_RATES = ("dram_bandwidth", *PARAMETERS["dram_bandwidth"].carries)
 
 
 def occupancy(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
     """One block more by the smallest change of each kind, all that an SM has slots for, and one block fewer."""
     for step in residency.next_step:
-        why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} resident warps hide more of the latency"
+        why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} {HIDE_MORE}"
         yield Alternative(step.sentence.rstrip("."), why, work, _with(place, step.warps_per_sm))
     limits = [name for name in residency.limiters if name in ("registers", "shared", "barriers")]
     if limits:

@@ -38,7 +38,7 @@ MWP_WORDS = {
     "issue_cycles": ("Issue", "cycle/inst"),
     "active_sms": ("Active SMs", ""),
     "blocks": ("Blocks of the grid", ""),
-    "synch_insts": ("Barriers", "per warp"),
+    "synch_insts": ("Barriers in the model, Synch_insts", "per warp"),
     "ind_mem_req": ("Independent requests", "per warp"),
     "m_factor": ("Mean cost of an instruction, M_Factor", ""),
     "freq": ("Clock", "MHz"),
