@@ -7,7 +7,6 @@ from warpbound import emulate
 from warpbound.emulate import block_classes as module
 from warpbound.emulate import block_path
 from warpbound.emulate.block_classes import block_classes
-from warpbound.emulate.emulator import MEETING
 from warpbound.emulate.launch_memory import prepare
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
@@ -173,7 +172,7 @@ def test_what_given_arrays_decide_makes_classes(name):
     trace = emulate.trace(program, asked, range(21))
     assert not trace.stopped
     issued = trace.executed.reshape(21, 2, -1).sum(axis=(1, 2))
-    meetings = trace.executed[:, [i for i, one in enumerate(program.instructions) if one.opcode in MEETING]]
+    meetings = trace.executed[:, [i for i, one in enumerate(program.instructions) if one.traits.reconverges]]
     length = classes.length[classes.of_block]  # which counts an instruction at which parts of a warp meet once
     assert (length <= 1.001 * issued).all()
     assert (length >= 0.999 * issued - meetings.reshape(21, -1).sum(axis=1)).all()

@@ -17,8 +17,8 @@ from warpbound.emulate.operand_access import Site, integer, write_words
 from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.errors import InputError
 from warpbound.isa import traits as descriptions
-from warpbound.isa.opcodes import opcode_facts
-from warpbound.isa.traits import KINDS, RESULTS, WIDTHS, entries, table, traits
+from warpbound.isa.opcodes import architectures, opcode_facts
+from warpbound.isa.traits import KINDS, RESULTS, WIDTHS, entries, fastest, table, traits
 from warpbound.kernel_launch import Launch, launch
 from warpbound.memory.address_opcodes import _RULES as AFFINE_RULES
 from warpbound.program import registers
@@ -31,11 +31,12 @@ VALUES = np.arange(32, dtype=np.int32)
 
 
 def test_every_entry_uses_words_that_have_a_meaning() -> None:
-    assert set(entries()) - {"modifier_lists", "tensor_modifiers"} <= set(KINDS)
+    assert set(entries()) - {"modifier_lists", "tensor_modifiers", "pipe_example", "fastest"} <= set(KINDS)
     for opcode, entry in table().items():
         assert entry.result in RESULTS, opcode
         assert entry.width in WIDTHS, opcode
         assert not entry.affine or entry.affine in AFFINE_RULES, opcode
+        assert entry.compares in ("", "integer", "float", "predicate"), opcode
         assert entry.target_set_by in ("", *table()), opcode
         if entry.kind not in ("bulk_copy", "tensor_memory"):  # its operands hold more than addresses
             assert bool(entry.spaces) == bool(entry.loads or entry.stores), opcode
@@ -43,6 +44,19 @@ def test_every_entry_uses_words_that_have_a_meaning() -> None:
 
 def test_what_is_executed_is_described() -> None:
     assert {*emulate.handlers.PLAIN, *emulate.handlers.CONTROL} <= set(table())
+
+
+@pytest.mark.parametrize("arch", architectures())
+def test_the_example_of_a_pipe_runs_on_it(arch: int) -> None:
+    for pipe, example in entries()["pipe_example"].items():
+        assert opcode_facts(example, (), arch).pipe == pipe, example
+
+
+@pytest.mark.parametrize(("kind", "operations"), [("fp32", 2), ("fp64", 2), ("fp16", 4), ("bf16", 4)])
+def test_the_fastest_opcode_of_a_type_does_a_multiply_add(kind: str, operations: int) -> None:
+    flop = fastest(kind).flop
+    assert flop is not None
+    assert flop[1] == operations
 
 
 def test_an_opcode_without_an_entry_is_of_unknown_kind() -> None:

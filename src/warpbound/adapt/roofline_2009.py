@@ -9,6 +9,7 @@ from typing import Any
 from warpbound.adapt.accesses import dram_bytes
 from warpbound.adapt.launch_facts import LaunchFacts, answer_of, silent
 from warpbound.isa.opcodes import opcode_facts
+from warpbound.isa.traits import fastest
 from warpbound.latency import tensor_rate
 from warpbound.machine import Gpu
 from warpbound.models.roofline_2009 import Inputs, predict
@@ -16,7 +17,6 @@ from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
 from warpbound.workload.files.lanes import old, pipe_cycles, stretch
 
-_FASTEST = {"fp32": ("FFMA", 2), "fp64": ("DFMA", 2), "fp16": ("HFMA2", 4), "bf16": ("HFMA2", 4)}
 _PIPE = {"fp64": "fp64"}  # of a type; the FP32 lanes' where it is not here
 WARP = 32
 MOST_STAYS = 0.5  # of the bytes touched, that DRAM moves; below, its time is that of a remainder
@@ -48,9 +48,10 @@ def peak(gpu: Gpu, kind: str, clock_hz: float, tensor: Mapping[str, float]) -> f
 def _per_cycle(gpu: Gpu, kind: str) -> float:
     """Operations of one SM per cycle; machines older than 7.0 do half precision no faster than single."""
     sub_cores = gpu.limits.sub_cores
-    opcode, operations = _FASTEST[kind]
+    opcode = fastest(kind)
     if old(gpu) is None:
-        cycles = max(opcode_facts(opcode, (), gpu.arch).demand.values()) * stretch(gpu, _PIPE.get(kind, "fma"))
+        cycles = max(opcode_facts(opcode.opcode, (), gpu.arch).demand.values()) * stretch(gpu, _PIPE.get(kind, "fma"))
+        operations = opcode.flop[1] if opcode.flop else 0
         return operations * WARP * sub_cores / cycles
     cycles = pipe_cycles(gpu, _PIPE.get(kind, "fma")) or pipe_cycles(gpu, "fma")
     return 2 * WARP * sub_cores / cycles

@@ -29,7 +29,6 @@ UNIFORM = 256  # register number at which the uniform registers follow the other
 UNIFORM_PREDICATES = 8  # the same of predicates
 EVALUATED = ("integer", "predicate", "conversion")  # kinds that work value by value, lane by lane
 RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use
-SELECTING = ("SEL", "USEL")  # where addresses or decisions rest on them; the compiler may as well use guards
 _DECIDING = ("branch", "exit", "return", "call")
 
 
@@ -50,7 +49,7 @@ class Code:
             for instruction in self.instructions
         ]  # fmt: skip
         kept = frozenset(range(len(program.instructions))) - unneeded_values(program)
-        self.selects = {at for at in kept if program.instructions[at].opcode in SELECTING}
+        self.selects = {at for at in kept if program.instructions[at].traits.affine == "select"}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
 
     def chosen_by(self, at: int) -> list[tuple[str, int]]:

@@ -29,7 +29,6 @@ from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
-MEETING = ("BSYNC", "WARPSYNC")  # each part of a warp issues them when it arrives (counters of Nsight Compute)
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
 SLICE = 20_000  # steps of a chunk whose threads poll, after which other chunks may go on or begin
 SPINS = 64  # rounds of nothing but polling after which they may earlier
@@ -211,7 +210,7 @@ class Chunk:
         self.polls, self.writes = kernel.polls, kernel.writes
         self.marked = [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
         self.flow.groups.meeting = frozenset(
-            at for at, instruction in enumerate(kernel.program.instructions) if instruction.opcode in MEETING
+            at for at, instruction in enumerate(kernel.program.instructions) if instruction.traits.reconverges
         )
         self.flow.groups.park(self.flow.groups.alive, 0)
         self.at = 0

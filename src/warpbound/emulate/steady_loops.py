@@ -19,8 +19,6 @@ from warpbound.quick_dataclasses import dataclass
 ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic
 NOT_LINEAR = frozenset({"HI", "CC", "SX32", "64"})  # modifiers of such instructions
 HALVES = frozenset({"HI", "SX32"})  # allowed of sums with a shift, as long as the shifted number does not wrap around
-COMPARING = ("ISETP", "UISETP")
-OF_PREDICATES = ("PLOP3", "UPLOP3")
 NUMBERS = ("register", "uniform", "immediate", "constant")
 SPACES = ("global", "shared")  # of accesses without values
 Names = frozenset[str]
@@ -55,7 +53,7 @@ def steady_loops(program: Program, removable: Set[int]) -> dict[int, SteadyLoop]
         if all(_fits(code[at], changing, needed=at not in removable) for at in body):
             needed = [at for at in body if at not in removable]
             writers = {at: tuple(name for name in writes(code[at]) if name in changing) for at in needed}
-            compares = [at for at in needed if code[at].opcode in COMPARING and not _invariant(code[at], changing)]
+            compares = [at for at in needed if _compares(code[at]) and not _invariant(code[at], changing)]
             own = {at: names for at, names in writers.items() if names}
             found[block.first] = SteadyLoop(block.first, branch, tuple(sorted(changing)), tuple(compares), own)
     return found
@@ -71,6 +69,10 @@ def _changing(needed: list[Instruction]) -> Names:
         changing = left
 
 
+def _compares(instruction: Instruction) -> bool:
+    return instruction.traits.compares == "integer"
+
+
 def _invariant(one: Instruction, changing: Names) -> bool:
     return changing.isdisjoint(reads(one))
 
@@ -82,9 +84,9 @@ def _fits(one: Instruction, changing: Names, *, needed: bool) -> bool:
         return traits.is_arithmetic or (traits.kind in ("load", "store") and traits.spaces[0] in SPACES)
     if not traits.is_arithmetic:
         return traits.kind == "constant" and _invariant(one, changing)
-    if _invariant(one, changing) or one.opcode in OF_PREDICATES:
+    if _invariant(one, changing) or traits.compares == "predicate":
         return True
-    if one.opcode in COMPARING:
+    if _compares(one):
         return "64" not in one.modifiers and all(_is_plain(x) for x in compared(one))
     return _is_linear(one, changing)
 

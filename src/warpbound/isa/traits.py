@@ -76,6 +76,8 @@ class Traits:
     waits_for: str = ""
     indirect: bool = False
     target_set_by: str = ""
+    reconverges: bool = False
+    compares: str = ""
     uniform: bool = False
     modifiers: frozenset[str] | None = None
 
@@ -135,6 +137,17 @@ def entries() -> dict[str, Any]:
     return tomllib.loads(files("warpbound.isa").joinpath("opcodes.toml").read_text("utf-8"))
 
 
+def pipe_example(pipe: str) -> str | None:
+    """The opcode whose cycles stand for the width of a pipe; None where a pipe has none."""
+    examples: Mapping[str, str] = entries()["pipe_example"]
+    return examples.get(pipe)
+
+
+def fastest(kind: str) -> Traits:
+    """The opcode that does most operations of a type of `flop` in a cycle."""
+    return traits(entries()["fastest"][kind])
+
+
 def traits(opcode: str) -> Traits:
     """The traits of "LDG"; those of kind "unknown" where the opcode has no entry."""
     return table().get(opcode) or Traits(opcode)
@@ -173,6 +186,8 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         waits_for=entry.get("waits_for", ""),
         indirect=entry.get("indirect", False),
         target_set_by=entry.get("target_set_by", ""),
+        reconverges=entry.get("reconverges", False),
+        compares=entry.get("compares", ""),
         uniform=opcode.startswith("U") or opcode == "VOTEU",
         modifiers=None if words is None else frozenset().union(*(lists.get(word, {word}) for word in words.split())),
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from warpbound.program.control_flow import always, calls, jumps, leaves
 from warpbound.program.instruction import Instruction
 
-CALL, BRANCH = "CALL", "BRA"
+BRANCH = "BRA"
 
 
 def tail_calls_as_branches(instructions: Sequence[Instruction]) -> tuple[Instruction, ...]:
@@ -20,7 +20,7 @@ def tail_calls_as_branches(instructions: Sequence[Instruction]) -> tuple[Instruc
 
     def is_jump(instruction: Instruction) -> bool:
         place = _place(instruction, at)
-        if instruction.opcode != CALL or place is None:
+        if instruction.traits.kind != "call" or place is None:
             return False
         if place not in verdicts:
             verdicts[place] = _ends(instructions, place, at)

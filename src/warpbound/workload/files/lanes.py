@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from warpbound.board_parameters import LANES
 from warpbound.isa.opcodes import opcode_facts
+from warpbound.isa.traits import pipe_example
 from warpbound.machine import Gpu
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.records import Workload
@@ -23,7 +24,6 @@ PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
     "registers": "issue",
 }  # fmt: skip
-_EXAMPLE = {"alu": "IADD3", "fma": "FFMA", "fp64": "DFMA", "xu": "MUFU", "uniform": "UIADD3", "lsu": "LDS"}
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,11 @@ def _at_once(pipe: str) -> float:
 
 
 def _architecture_cycles(gpu: Gpu, pipe: str) -> float:
+    example = pipe_example(pipe)
     if gpu.arch >= FIRST_IN_THE_TABLES:
-        name = _EXAMPLE.get(pipe)
-        return max(opcode_facts(name, (), gpu.arch).demand.values(), default=0.0) if name else 0.0
-    if pipe == "uniform" and gpu.arch >= FIRST_BY_PROXY:
-        return max(opcode_facts(_EXAMPLE[pipe], (), gpu.arch).demand.values())
+        return max(opcode_facts(example, (), gpu.arch).demand.values(), default=0.0) if example else 0.0
+    if pipe == "uniform" and example and gpu.arch >= FIRST_BY_PROXY:
+        return max(opcode_facts(example, (), gpu.arch).demand.values())
     sm = _of_architecture(gpu.arch)
     widths = {"alu": sm.cores, "fma": sm.cores, "fp64": sm.fp64, "xu": sm.special, "lsu": sm.load_store}
     lanes = widths.get(pipe, 0.0)
