@@ -67,9 +67,18 @@ extern "C" __global__ void steered(const int* x, int* y) {
     int v = x[threadIdx.x];
     for (int i = 0; i < v; i++) y[i] = __float_as_int(sqrtf((float)i));
 }
+extern "C" __global__ void padded(const float* __restrict__ x, const float* __restrict__ z, float* y, int n) {
+    __shared__ float a[128], b[128];
+    for (int i = threadIdx.x; i < 128; i += 32) {
+        int at = i - 4;
+        if (at >= 0 && at < n) { a[i] = x[at]; b[i] = z[at]; } else { a[i] = 0; b[i] = 0; }
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < 120; i += 32) y[i] = a[i] + b[i + 8];
+}
 """
 ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(0, 40, 320, dtype=np.float32),
-          "y": np.zeros(320, np.float32)}  # fmt: skip
+          "y": np.zeros(320, np.float32), "z": np.ones(320, np.float32), "n": 100}  # fmt: skip
 
 
 def removable(kernel: str) -> list[str]:
@@ -103,6 +112,14 @@ def test_a_copy_to_shared_memory_brings_no_values_that_nothing_depends_on() -> N
     assert {"LDGSTS", "LDS", "STG"} <= set(removable("copied"))
 
 
+@pytest.mark.parametrize("board", ["sm_80", "sm_90"])
+def test_a_register_that_is_written_in_either_case_has_been_written(board: str) -> None:
+    """`@P0 MOV R5, RZ` and `@!P0 LDG R5`, then P0 changes: nothing reads R5 before it is written."""
+    code = compile_program(CODE, board, "padded")
+    kept = [one.opcode for i, one in enumerate(code.instructions) if i not in unneeded_values(code)]
+    assert not {"LDG", "STS", "LDS", "STG"} & set(kept)
+
+
 def test_a_high_product_is_only_counted() -> None:
     assert {"LDG", "IMAD", "STG"} <= set(removable("high"))
 
@@ -131,7 +148,9 @@ def test_doubles_are_only_counted(board: str) -> None:
     assert board == "sm_90" or any(one.mnemonic == "MOV.64" for one in code.instructions)
 
 
-@pytest.mark.parametrize("kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed"])
+@pytest.mark.parametrize(
+    "kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed", "padded"]
+)
 def test_traces_are_the_same_with_all_values(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_program(CODE, "sm_90", kernel)
     names = [one.name for one in program.parameters]

@@ -110,6 +110,12 @@ def test_the_notes_of_an_answer_without_risks_are_all_routine(words: tuple[str, 
     assert [note for note in notes if not note.startswith(ROUTINE)] == []
 
 
+def test_unknown_contents_that_decide_nothing_are_no_risk_and_the_others_are() -> None:
+    idle, deciding = "unknown contents of 'x' read in line 9 and taken as 0", "; branches in line 9 depend on it"
+    assert [note.plain for note in threats(bare(assumed=[idle, idle + deciding]))] == []
+    assert [note.plain for note in threats(bare(assumed=["shared memory that was never written " + idle[-37:]]))]
+
+
 def bare(**confidence: Any) -> KernelResult:
     bound = {"resource": "dram", "cycles_per_warp": 50.0, "utilization": 0.96}
     return kernel_result(

@@ -46,7 +46,7 @@ class Classes:
 def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDArray[np.int64]) -> Classes:
     """The classes of the given blocks (linear numbers, ascending, (b,)) of a launch."""
     code = Code(program, memory)
-    reads_data = any(need and x.traits.is_global_load for need, x in zip(code.relevant, code.instructions, strict=True))
+    reads_data = any(n and x.traits.is_global_load for n, x in zip(code.deciding, code.instructions, strict=True))
     thread = _threads(launch, len(blocks), LANES_WITH_DATA if reads_data else EVERY_LANE)
     step = max(1, LANES_AT_ONCE // thread.size)
     of_block, first, length = np.empty(len(blocks), np.int64), np.empty(0, np.int64), np.empty(0, np.int64)

@@ -165,7 +165,7 @@ class Path:
             return None
         if kind == "constant":
             return self._constant_words(at, instruction)
-        if kind == "load" and instruction.traits.is_global_load and self.code.relevant[at]:
+        if kind == "load" and instruction.traits.is_global_load and self.code.deciding[at]:
             return self._loaded(instruction)
         if instruction.opcode == "R2UR" and len(self.code.writes[at]) == 1:
             value = np.asarray(self.x.get(instruction.operands[-1].index))

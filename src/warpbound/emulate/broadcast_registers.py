@@ -59,11 +59,16 @@ class Code:
     @cached_property
     def relevant(self) -> list[bool]:
         """Whether an instruction is evaluated: it branches, is guarded, or its result goes into what decides."""
-        instructions, blocks = self.program.instructions, self.program.flow.blocks
-        relevant = [
-            instruction.guard is not None or instruction.traits.kind in _DECIDING or at in self.selects
-            for at, instruction in enumerate(instructions)
+        return [
+            instruction.guard is not None or instruction.traits.kind in _DECIDING or at in self.selects or deciding
+            for at, (instruction, deciding) in enumerate(zip(self.program.instructions, self.deciding, strict=True))
         ]
+
+    @cached_property
+    def deciding(self) -> list[bool]:
+        """Whether the result of an instruction goes into what decides."""
+        instructions, blocks = self.program.instructions, self.program.flow.blocks
+        deciding = [False] * len(instructions)
         conditions = [
             (*_places(_conditions(instruction)), *(self.chosen_by(at) if at in self.selects else ()))
             for at, instruction in enumerate(instructions)
@@ -80,7 +85,7 @@ class Code:
             names = set[tuple[str, int]]().union(*(live[other] for other in blocks[number].follows))
             for at in reversed(range(blocks[number].first, blocks[number].last)):
                 if not names.isdisjoint(self.writes[at]):
-                    relevant[at] = True
+                    deciding[at] = True
                     if instructions[at].guard is None:
                         names -= set(self.writes[at])
                     names |= set(self.reads[at])
@@ -88,7 +93,7 @@ class Code:
             if names != live[number]:
                 live[number] = frozenset(names)
                 pending |= before[number]
-        return relevant
+        return deciding
 
 
 def _conditions(instruction: Instruction) -> list[str]:

@@ -192,9 +192,8 @@ def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
             missing = {name for name in use.reads if name[0] == "R"} - defined
             if missing and not (use.guard and _under(frozenset(missing), use.guard) <= defined):
                 unsure.add(i)
-            defined = frozenset(name for name in defined if not _depends_on(name, use)) | _under(
-                use.always_writes, use.guard
-            )
+            defined = frozenset(name for name in defined if not _depends_on(name, use))
+            defined |= _under(use.always_writes, use.guard) | _in_either_case(defined, use)
         last = code[blocks[number].last - 1] if blocks[number].last > blocks[number].first else None
         for other in blocks[number].follows:
             before = defined_before[other]
@@ -215,11 +214,20 @@ def _certain(names: Names, branch: Instruction | None, *, falls_through: bool) -
     if falls_through:
         if len(branch.operands) > 1:
             return frozenset()
-        guard = guard[1:] if guard.startswith("!") else f"!{guard}"
+        guard = _opposite(guard)
     return frozenset(name.partition(" ")[0] for name in names if name.endswith(f" {guard}"))
 
 
 # "R6" is live in every lane; "R6 !P0" only in lanes where P0 is false, because a guarded instruction reads it there.
+
+
+def _in_either_case(names: Names, use: Use) -> Names:
+    """Registers that the instruction writes where its guard is true, and an earlier one where it is not."""
+    return frozenset(name for name in use.always_writes if f"{name} {_opposite(use.guard)}" in names)
+
+
+def _opposite(guard: str) -> str:
+    return guard[1:] if guard.startswith("!") else f"!{guard}"
 
 
 def _under(names: Names, guard: str) -> Names:
@@ -239,5 +247,6 @@ def _unguarded(live: Names, use: Use) -> Names:
 def _killed(live: Names, use: Use) -> Names:
     """Live names minus those that the instruction writes in every lane, or in every lane where its guard is true."""
     if use.guard:
-        return live - _under(use.always_writes, use.guard)
+        elsewhere = _under(live & use.always_writes, _opposite(use.guard))
+        return live - use.always_writes - _under(use.always_writes, use.guard) | elsewhere
     return frozenset(name for name in live if name.partition(" ")[0] not in use.always_writes)

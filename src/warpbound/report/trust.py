@@ -25,6 +25,7 @@ ROUTINE = (
 IN_VERDICT = ("the code alone: ", "sm_")  # prefixes of notes that the verdict replaces by its own words
 CONTENTS = " depend on the contents of "
 ZEROS = re.compile("taken as 0; (branches|addresses)")  # in a note about contents that nobody gave and that decide
+IDLE_CONTENTS = re.compile("unknown contents of .* taken as 0")  # a whole note: contents that decide nothing
 UNGIVEN = "not given: it is taken as 0"  # in a note about a variable that nobody gave
 
 
@@ -73,7 +74,7 @@ def _uncertainty(entry: KernelResult) -> str:
 def threats(entry: KernelResult) -> list[Text]:
     """What may make this one answer wrong, worst first: input that was not given, code that was not understood, every
     note that is not routine, and the data that the time holds for."""
-    notes = [note for note in entry.confidence.assumed if not note.startswith(ROUTINE + IN_VERDICT)]
+    notes = [note for note in entry.confidence.assumed if not (_is_routine(note) or note.startswith(IN_VERDICT))]
     of_contents = [note for note in notes if CONTENTS in note]
     first = [note for note in notes if ZEROS.search(note) or UNGIVEN in note]
     others = [note for note in notes if note not in of_contents and note not in first]
@@ -96,7 +97,11 @@ def _contents(notes: Sequence[str]) -> list[Text]:
 
 def routine_notes(entry: KernelResult) -> int:
     """Number of notes that hold for any kernel on the board."""
-    return sum(note.startswith(ROUTINE) for note in entry.confidence.assumed)
+    return sum(_is_routine(note) for note in entry.confidence.assumed)
+
+
+def _is_routine(note: str) -> bool:
+    return note.startswith(ROUTINE) or IDLE_CONTENTS.fullmatch(note) is not None
 
 
 def ungiven(entry: KernelResult) -> list[Text]:
