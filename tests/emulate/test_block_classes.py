@@ -111,7 +111,8 @@ def test_few_threads_of_a_large_grid_tell_its_classes(monkeypatch):
 def test_a_guarded_load_that_decides_nothing_leaves_the_classes_complete(monkeypatch):
     monkeypatch.setattr(module, "EVERY_LANE", 1)
     monkeypatch.setattr(module, "LANES_WITH_DATA", 1)
-    program = compile_program(HEAD + "int i = b * 96 + t; y[i] = (i < n ? x[i] : 0.f) + (i < m ? x[i + 32] : 1.f); }", "sm_80")
+    body = "int i = b * 96 + t; y[i] = (i < n ? x[i] : 0.f) + (i < m ? x[i + 32] : 1.f); }"
+    program = compile_program(HEAD + body, "sm_80")
     asked = launch(grid=20, block=96, args={"n": 1000, "m": 0, "x": "f32[4096]:zeros", "y": "f32[4096]"})
     assert any(one.guard is not None and one.traits.is_global_load for one in program.instructions)
     assert classes_of(program, asked).complete

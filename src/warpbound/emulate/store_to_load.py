@@ -15,6 +15,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 
 _WORD_B = 4
+MOST_B = 32  # that one lane loads or stores at once
 
 
 def with_reloaded(program: Program, trace: Accesses, loads: Set[int]) -> set[int]:
@@ -38,23 +39,40 @@ def with_reloaded(program: Program, trace: Accesses, loads: Set[int]) -> set[int
 def _loaded_after(program: Program, trace: Accesses, stores: list[int]) -> set[int]:
     """The loads that read a word after one of the stores wrote it."""
     loads = [i for i, instruction in enumerate(program.instructions) if instruction.traits.is_global_load]
-    stored_words, stored_in = _words(program, trace, stores)
-    loaded_words, loaded_in = _words(program, trace, loads)
-    if not len(stored_words) or not len(loaded_words):
+    stored, loaded = _rows(trace, stores), _rows(trace, loads)
+    if not len(stored) or not len(loaded):
         return set()
+    loaded = _meeting(trace, loaded[loaded > stored[0]], stored)
+    stored = _meeting(trace, stored, loaded)
+    if not len(stored):
+        return set()
+    stored_words, stored_in = _words(program, trace, stored)
+    loaded_words, loaded_in = _words(program, trace, loaded)
     places, first = np.unique(stored_words, return_index=True)  # the first row that wrote each word
     at = np.minimum(np.searchsorted(places, loaded_words), len(places) - 1)
     after = (places[at] == loaded_words) & (stored_in[first[at]] < loaded_in)
     return set(np.unique(trace.instruction[loaded_in[after]]).tolist())
 
 
-def _words(program: Program, trace: Accesses, which: list[int]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The words that the instructions accessed, and their rows in `trace`, in order."""
-    rows = np.flatnonzero(np.isin(trace.instruction, which))
-    if not len(rows):
-        return np.empty(0, np.uint64), np.empty(0, np.int64)
+def _rows(trace: Accesses, which: list[int]) -> NDArray[np.int64]:
+    """The rows of these instructions, in order."""
+    return np.flatnonzero(np.isin(trace.instruction, which))
+
+
+def _meeting(trace: Accesses, rows: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the rows that reach between the lowest and the highest byte of the others."""
+    if not len(others):
+        return rows[:0]
+    low = trace.base
+    high = low + trace.patterns.offsets.max(axis=1, initial=0)[trace.pattern] + np.uint64(MOST_B)
+    meet: NDArray[np.bool_] = (high[rows] >= low[others].min()) & (low[rows] <= high[others].max())
+    return rows[meet]
+
+
+def _words(program: Program, trace: Accesses, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The words of some rows, and the row of each, in order."""
     widths = np.array([max(_WORD_B, lane_bytes(instruction)) for instruction in program.instructions])
-    count = int(widths[which].max()) // _WORD_B
+    count = int(widths[trace.instruction[rows]].max()) // _WORD_B
     steps = np.arange(count, dtype=np.uint64)
     own = trace.rows(rows)
     words = (own.addresses >> np.uint64(2))[:, :, None] + steps
